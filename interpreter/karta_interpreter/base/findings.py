@@ -11,7 +11,7 @@ from itertools import islice
 from msgspec import Struct
 
 from karta_interpreter.base.errors import InterpreterError
-from karta_interpreter.base.k8s.values import Object, Path, field_path
+from karta_interpreter.base.k8s import Object, Path, field_path
 
 
 class Severity(StrEnum):

@@ -8,7 +8,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Final, NamedTuple, TypedDict, TypeVar
 
-from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.base.k8s import JSON, Object
 
 _T = TypeVar("_T")
 

@@ -8,12 +8,11 @@ import click
 
 from karta_interpreter.base.errors import InterpretationError, LuaError
 from karta_interpreter.base.findings import closest, escaped
-from karta_interpreter.base.k8s.values import GVK, Object
+from karta_interpreter.base.k8s import GVK, Object
 from karta_interpreter.cli.definitions import Interpreter, interpreter_for
 from karta_interpreter.cli.program import UsageProblem
-from karta_interpreter.definitions.karta.definition import Definition
-from karta_interpreter.definitions.karta.reference_resolver import Known, resolved
-from karta_interpreter.engine.evaluation.status import match_status
+from karta_interpreter.definitions.karta import Definition, Known, resolved
+from karta_interpreter.engine.evaluation import match_status
 from karta_interpreter.engine.operations import (
     DEFAULT_OPTIONS,
     Call,

@@ -8,7 +8,7 @@ from typing import Unpack
 
 import click
 
-from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.base.k8s import JSON, Object
 from karta_interpreter.cli.definitions import (
     Sources,
     catalogue_entries,

@@ -9,13 +9,12 @@ from typing import Any, Final
 import click
 
 from karta_interpreter.base.findings import format_path
-from karta_interpreter.base.k8s import patch
-from karta_interpreter.base.k8s.values import GVK, JSON, NOTHING, Object, field_path, json_pointer
+from karta_interpreter.base.k8s import GVK, JSON, NOTHING, Object, field_path, json_pointer, patch
 from karta_interpreter.cli.calls import CallOutcome, ask
 from karta_interpreter.cli.definitions import Interpreter
 from karta_interpreter.cli.program import Problem
 from karta_interpreter.cli.render import markdown_code, markdown_text, one_line
-from karta_interpreter.definitions.karta.reference_resolver import Known
+from karta_interpreter.definitions.karta import Known
 from karta_interpreter.definitions.sources.files import ORIGIN
 from karta_interpreter.engine.explain import Fact, explain
 from karta_interpreter.engine.operations import Call, Options

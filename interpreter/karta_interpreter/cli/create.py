@@ -8,9 +8,8 @@ from pathlib import Path
 import click
 
 from karta_interpreter.base.findings import count, did_you_mean, escaped
-from karta_interpreter.base.k8s import edit
+from karta_interpreter.base.k8s import GVK, Object, edit
 from karta_interpreter.base.k8s.manifest import read_documents
-from karta_interpreter.base.k8s.values import GVK, Object
 from karta_interpreter.base.k8s.yaml_writer import WIDTH, to_authored_yaml
 from karta_interpreter.cli.calls import Arguments, ask
 from karta_interpreter.cli.definitions import Interpreter, interpreter_for, kinds_of

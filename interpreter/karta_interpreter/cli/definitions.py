@@ -10,12 +10,12 @@ from typing import TypedDict
 import click
 
 from karta_interpreter.base.findings import Finding, Severity, did_you_mean
-from karta_interpreter.base.k8s.values import GVK, Object
+from karta_interpreter.base.k8s import GVK, Object
 from karta_interpreter.cli.files import STDIN, check_path, check_stdin, is_url, read_objects, read_stream, read_texts
 from karta_interpreter.cli.options import PATH, Command, definitions
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text
-from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.definitions.karta.loading import catalogue_kinds
 from karta_interpreter.definitions.karta.schema import KARTA, RESOURCE_INTERFACE
 from karta_interpreter.definitions.sources.files import (

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import click
 
 from karta_interpreter.base.findings import count
-from karta_interpreter.base.k8s.values import GVK, JSON, MOST_REPLICAS, Object
+from karta_interpreter.base.k8s import GVK, JSON, MOST_REPLICAS, Object
 from karta_interpreter.cli.calls import ask
 from karta_interpreter.cli.changes import (
     answer_of,

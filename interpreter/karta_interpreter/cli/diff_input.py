@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 from karta_interpreter.base.errors import InterpretationError, SuiteError
-from karta_interpreter.base.k8s import edit
+from karta_interpreter.base.k8s import GVK, JSON, Object, edit
 from karta_interpreter.base.k8s.manifest import read_objects
-from karta_interpreter.base.k8s.values import GVK, JSON, Object
 from karta_interpreter.cli.definitions import DEFINITIONS
 from karta_interpreter.cli.files import STDIN, manifest_errors, read_texts
 from karta_interpreter.cli.made_members import made_members

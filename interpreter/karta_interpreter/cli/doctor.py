@@ -12,7 +12,7 @@ import click
 
 from karta_interpreter.base.errors import ClusterError, ServeError
 from karta_interpreter.base.findings import DefinitionError, count
-from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.base.k8s import JSON
 from karta_interpreter.cli.member import Wanted
 from karta_interpreter.cli.options import Decimal, ObjectName, control_plane, output
 from karta_interpreter.cli.program import Problem, UsageProblem

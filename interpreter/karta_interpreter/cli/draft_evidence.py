@@ -8,15 +8,13 @@ from typing import Final, NamedTuple
 
 from karta_interpreter.base.errors import RecordingError
 from karta_interpreter.base.findings import did_you_mean
-from karta_interpreter.base.k8s.edit import get
-from karta_interpreter.base.k8s.fields import namespace
-from karta_interpreter.base.k8s.values import GVK, Object
+from karta_interpreter.base.k8s import GVK, Object, get, namespace
 from karta_interpreter.cli.files import named, read_objects, resource_of
 from karta_interpreter.cli.member import Member, Tree, Wanted
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.saved import read_about, read_workloads
+from karta_interpreter.definitions.karta import Known
 from karta_interpreter.definitions.karta.loading import load_definition
-from karta_interpreter.definitions.karta.reference_resolver import Known
 from karta_interpreter.definitions.openapi.draft import draft
 from karta_interpreter.definitions.openapi.schema import CustomKind
 from karta_interpreter.definitions.sources.api_server import ApiServer

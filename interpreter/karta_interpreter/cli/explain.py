@@ -12,7 +12,7 @@ from typing import Final
 import click
 
 from karta_interpreter.base.findings import escaped
-from karta_interpreter.base.k8s.values import JSON, Object, field_path
+from karta_interpreter.base.k8s import JSON, Object, field_path
 from karta_interpreter.cli import options
 from karta_interpreter.cli.answers import short
 from karta_interpreter.cli.calls import Arguments, calls_for, operation_named, print_line
@@ -29,7 +29,7 @@ from karta_interpreter.cli.options import (
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import full_name, one_line, written
 from karta_interpreter.cli.rules import rule_text
-from karta_interpreter.definitions.karta.reference_resolver import Known
+from karta_interpreter.definitions.karta import Known
 from karta_interpreter.definitions.karta.schema import is_definition
 from karta_interpreter.definitions.sources.files import ORIGIN
 from karta_interpreter.engine.explain import Explanation, Fact, InterpreterLayer, Place, explain, outline

@@ -10,8 +10,7 @@ import click
 from karta_interpreter import __version__
 from karta_interpreter.base.errors import ExportError, InterpretationError, ServeError
 from karta_interpreter.base.findings import count, escaped
-from karta_interpreter.base.k8s import edit
-from karta_interpreter.base.k8s.values import GVK, Object
+from karta_interpreter.base.k8s import GVK, Object, edit
 from karta_interpreter.base.k8s.yaml_writer import to_yaml
 from karta_interpreter.cli.calls import operation_named
 from karta_interpreter.cli.definitions import Sources, definitions_named, load_sources, sources
@@ -31,7 +30,7 @@ from karta_interpreter.cli.options import (
 )
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text, table, to_json, watched, written
-from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.definitions.karta.schema_export import custom_resource_definition, json_schema
 from karta_interpreter.definitions.sources.snapshot import Selection
 from karta_interpreter.engine.operations import SLOTS, Operation

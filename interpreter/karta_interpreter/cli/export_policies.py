@@ -5,14 +5,14 @@ from textwrap import fill
 import click
 
 from karta_interpreter.base.errors import ExportError, WorkloadError
-from karta_interpreter.base.k8s.patch import diff
+from karta_interpreter.base.k8s import diff
 from karta_interpreter.base.k8s.yaml_writer import to_yaml
 from karta_interpreter.cli.definitions import definitions_named, kinds_of, workload_of
 from karta_interpreter.cli.files import read_object
 from karta_interpreter.cli.options import complete_kinds, file_option, inputs, output
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import to_json
-from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.export.policies import Direction, Policy, failover_policy, switch_policy, switch_policy_of
 
 _WIDTH = 100

@@ -19,9 +19,8 @@ from urllib.request import urlopen
 import click
 
 from karta_interpreter.base.errors import InterpretationError, ManifestError
-from karta_interpreter.base.k8s import edit, manifest
+from karta_interpreter.base.k8s import GVK, JSON, Object, edit, manifest
 from karta_interpreter.base.k8s.manifest import Document, read_documents
-from karta_interpreter.base.k8s.values import GVK, JSON, Object
 from karta_interpreter.cli.options import control_plane
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import full_name

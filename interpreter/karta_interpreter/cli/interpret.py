@@ -8,7 +8,7 @@ import click
 
 from karta_interpreter.base.errors import WorkloadError
 from karta_interpreter.base.findings import Severity, escaped
-from karta_interpreter.base.k8s.values import GVK, Object
+from karta_interpreter.base.k8s import GVK, Object
 from karta_interpreter.base.k8s.yaml_writer import to_yaml
 from karta_interpreter.cli import options
 from karta_interpreter.cli.answers import outcomes_table
@@ -30,8 +30,7 @@ from karta_interpreter.cli.options import Counts, definitions, file_option, inpu
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text, full_name, one_line, written
 from karta_interpreter.cli.server_answers import ask_server
-from karta_interpreter.definitions.karta.definition import Definition
-from karta_interpreter.definitions.karta.reference_resolver import Known, resolved
+from karta_interpreter.definitions.karta import Definition, Known, resolved
 from karta_interpreter.definitions.sources.snapshot import ServedDefinition
 from karta_interpreter.engine.explain import Fact, warnings_about
 from karta_interpreter.engine.operations import Call, Operation, Options

@@ -3,10 +3,8 @@
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from karta_interpreter.base.k8s.edit import get, set_value
-from karta_interpreter.base.k8s.values import JSON, Object
-from karta_interpreter.definitions.karta import Definition
-from karta_interpreter.definitions.karta.annotations import Retained
+from karta_interpreter.base.k8s import JSON, Object, get, set_value
+from karta_interpreter.definitions.karta import Definition, Retained
 from karta_interpreter.engine.operations.retain import RETAIN_REPLICAS
 from karta_interpreter.languages.jq import Query
 

@@ -15,11 +15,9 @@ import orjson
 
 from karta_interpreter.base.errors import ClusterError
 from karta_interpreter.base.findings import count
-from karta_interpreter.base.k8s.edit import get
-from karta_interpreter.base.k8s.fields import namespace as namespace_of
-from karta_interpreter.base.k8s.values import GVK, Object, objects_in
-from karta_interpreter.definitions.karta.definition import Definition
-from karta_interpreter.definitions.karta.reference_resolver import Known
+from karta_interpreter.base.k8s import GVK, Object, get, objects_in
+from karta_interpreter.base.k8s import namespace as namespace_of
+from karta_interpreter.definitions.karta import Definition, Known
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.engine.verification import Evidence
 from karta_interpreter.engine.verification.evidence import owner_references

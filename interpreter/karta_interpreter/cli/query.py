@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import click
 import orjson
 
-from karta_interpreter.base.k8s.values import JSON, Object, field_path
+from karta_interpreter.base.k8s import JSON, Object, field_path
 from karta_interpreter.cli.answers import changes, short
 from karta_interpreter.cli.files import read_object
 from karta_interpreter.cli.options import LATER, file_option, output

@@ -9,8 +9,7 @@ from typing import TypeVar
 import click
 
 from karta_interpreter.base.findings import Finding, Severity, Span, escaped, format_path
-from karta_interpreter.base.k8s.edit import get
-from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.base.k8s import JSON, get
 from karta_interpreter.base.k8s.yaml_writer import to_yaml
 
 _GAP = "  "

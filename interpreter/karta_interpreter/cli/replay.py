@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from karta_interpreter.base.findings import count
-from karta_interpreter.base.k8s.values import GVK, JSON
+from karta_interpreter.base.k8s import GVK, JSON
 from karta_interpreter.cli.changes import difference_lines, differences_json, print_changes, release_note
 from karta_interpreter.cli.explain import show
 from karta_interpreter.cli.files import check_stdin

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 import orjson
 
 from karta_interpreter.base.errors import InterpretationError, RecordingError, RequestError
-from karta_interpreter.base.k8s.values import GVK
+from karta_interpreter.base.k8s import GVK
 from karta_interpreter.cli.calls import CallOutcome
 from karta_interpreter.cli.changes import answer_of, cause_of, differences
 from karta_interpreter.cli.sides import Side

@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 
 from karta_interpreter import __version__
 from karta_interpreter.base.findings import Finding, Severity, count, escaped, format_path
-from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.base.k8s import Object
 from karta_interpreter.cli.render import to_json
 
 _SARIF: Final = "https://json.schemastore.org/sarif-2.1.0.json"

@@ -11,8 +11,8 @@ import yaml
 from karta_interpreter.base.findings import did_you_mean
 from karta_interpreter.base.k8s.yaml_writer import to_yaml
 from karta_interpreter.cli.program import UsageProblem
+from karta_interpreter.definitions.karta import PREFIX
 from karta_interpreter.definitions.karta.annotation_records import ANNOTATIONS
-from karta_interpreter.definitions.karta.annotations import PREFIX
 
 _OF_ANNOTATION = "annotation-"
 

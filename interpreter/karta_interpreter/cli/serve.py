@@ -16,7 +16,7 @@ import click
 
 from karta_interpreter.base.errors import InterpreterError
 from karta_interpreter.base.findings import Finding, closest, count, escaped
-from karta_interpreter.base.k8s.values import GVK, JSON, Object
+from karta_interpreter.base.k8s import GVK, JSON, Object
 from karta_interpreter.cli.options import (
     COUNTING,
     FILE,

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
 from karta_interpreter.base.errors import RecordingError
-from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.base.k8s import JSON, Object
 from karta_interpreter.cli.calls import CallOutcome
 from karta_interpreter.cli.files import is_url
 from karta_interpreter.cli.program import Problem, UsageProblem

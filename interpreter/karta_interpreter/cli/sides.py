@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from karta_interpreter.base.findings import did_you_mean
-from karta_interpreter.base.k8s.values import GVK
+from karta_interpreter.base.k8s import GVK
 from karta_interpreter.cli.definitions import DefinitionFiles, Interpreter, NoDefinition, interpreter_of, read_existing
 from karta_interpreter.cli.files import STDIN, is_url
 from karta_interpreter.cli.program import Problem, UsageProblem

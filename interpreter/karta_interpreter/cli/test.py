@@ -12,7 +12,7 @@ import click
 
 from karta_interpreter.base.errors import InterpretationError, SuiteError
 from karta_interpreter.base.findings import count
-from karta_interpreter.base.k8s.values import GVK, JSON, Object
+from karta_interpreter.base.k8s import GVK, JSON, Object
 from karta_interpreter.base.k8s.yaml_writer import to_yaml
 from karta_interpreter.cli.calls import ask
 from karta_interpreter.cli.definitions import Interpreter, interpreter_for
@@ -23,7 +23,7 @@ from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import one_line, table, watched, written
 from karta_interpreter.cli.reports import xml_element, xml_text
 from karta_interpreter.cli.watching import watch
-from karta_interpreter.definitions.karta.reference_resolver import Known
+from karta_interpreter.definitions.karta import Known
 from karta_interpreter.engine.explain import explain
 from karta_interpreter.engine.operations import Options
 from karta_interpreter.engine.suites import Outcome, Report, Totals, by_kind, judge

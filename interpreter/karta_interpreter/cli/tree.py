@@ -7,7 +7,7 @@ from typing import Unpack
 import click
 
 from karta_interpreter.base.findings import count, escaped
-from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.base.k8s import Object
 from karta_interpreter.cli import options
 from karta_interpreter.cli.definitions import kinds_of, workload_of
 from karta_interpreter.cli.explain import warnings_text
@@ -23,8 +23,7 @@ from karta_interpreter.cli.files import (
 from karta_interpreter.cli.options import NO_WORKLOAD, definitions, file_option, output
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import full_name, one_line, table, written
-from karta_interpreter.engine.evaluation.attribution import pod_name
-from karta_interpreter.engine.evaluation.scale import Scale
+from karta_interpreter.engine.evaluation import Scale, pod_name
 from karta_interpreter.engine.explain import NO_PODS, Fact, warnings_about
 from karta_interpreter.engine.workload import WorkloadTree
 from karta_interpreter.engine.workload.tree import ComponentNode, InstanceNode, PodNode

@@ -9,8 +9,7 @@ from pathlib import Path
 import click
 
 from karta_interpreter.base.findings import Finding, Severity, count
-from karta_interpreter.base.k8s import edit
-from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.base.k8s import Object, edit
 from karta_interpreter.cli.definitions import DefinitionFiles, read_existing
 from karta_interpreter.cli.files import check_stdin, read_crds
 from karta_interpreter.cli.options import LATER, inputs, output
@@ -18,7 +17,7 @@ from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text, in_order, written
 from karta_interpreter.cli.reports import FORMATS
 from karta_interpreter.cli.watching import watch
-from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.definitions.openapi.check import contradictions
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.files import UNREADABLE, decode

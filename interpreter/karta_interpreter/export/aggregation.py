@@ -4,12 +4,20 @@ from collections.abc import Callable, Container, Mapping
 from typing import Final, TypeAlias
 
 from karta_interpreter.base.errors import ExportError
+from karta_interpreter.base.k8s import JSON
 from karta_interpreter.base.k8s.projection import Projection
-from karta_interpreter.base.k8s.values import JSON
-from karta_interpreter.definitions.karta.annotations import ADDING_UP, OF_A_CLUSTER, AggregateRule, PathPattern
-from karta_interpreter.definitions.karta.definition import SuspendWrite
-from karta_interpreter.definitions.karta.status_rules import FAILING, TRANSITIONAL, Status, StatusRules
-from karta_interpreter.engine.evaluation.status import status_match_reads
+from karta_interpreter.definitions.karta import (
+    ADDING_UP,
+    FAILING,
+    OF_A_CLUSTER,
+    TRANSITIONAL,
+    AggregateRule,
+    PathPattern,
+    Status,
+    StatusRules,
+    SuspendWrite,
+)
+from karta_interpreter.engine.evaluation import status_match_reads
 from karta_interpreter.engine.operations.aggregate.member_status import STATUSES_WORST_FIRST
 from karta_interpreter.engine.operations.aggregate.merge import UNTIL_THE_END
 from karta_interpreter.export.interpretation import matched_status

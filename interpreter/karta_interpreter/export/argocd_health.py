@@ -8,9 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from karta_interpreter.base.errors import ExportError
-from karta_interpreter.base.k8s.values import GVK, JSON
-from karta_interpreter.definitions.karta.definition import Definition
-from karta_interpreter.definitions.karta.status_rules import FAILING, ConditionsRule, Status, StatusRules
+from karta_interpreter.base.k8s import GVK, JSON
+from karta_interpreter.definitions.karta import FAILING, ConditionsRule, Definition, Status, StatusRules
 from karta_interpreter.export.gitops import checks_by_version
 from karta_interpreter.export.interpretation import matched_status
 from karta_interpreter.export.library import words_of

@@ -8,10 +8,10 @@ from typing import Final, NamedTuple
 
 from karta_interpreter import __version__
 from karta_interpreter.base.errors import ExportError
-from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.base.k8s import JSON, Object
 from karta_interpreter.base.karmada import OWN_FUNCTIONS, SLOTS, by_operation
+from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.definitions.karta.annotation_records import ANNOTATIONS, NotExported
-from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.export import aggregation, interpretation, retention, revision
 from karta_interpreter.export.script import OperationScript, check_size

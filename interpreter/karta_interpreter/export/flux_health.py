@@ -9,16 +9,9 @@ from functools import partial, reduce
 from json import loads
 
 from karta_interpreter.base.errors import ExportError
-from karta_interpreter.base.k8s.values import JSON, Object
-from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.base.k8s import JSON, Object
+from karta_interpreter.definitions.karta import FAILING, ConditionsRule, Definition, Matcher, Status, StatusRules
 from karta_interpreter.definitions.karta.model import ConditionMatcher
-from karta_interpreter.definitions.karta.status_rules import (
-    FAILING,
-    ConditionsRule,
-    Matcher,
-    Status,
-    StatusRules,
-)
 from karta_interpreter.export.cel import (
     NOT,
     OR,

@@ -11,8 +11,8 @@ from fnmatch import fnmatchcase
 from typing import Final, NamedTuple, TypeVar
 
 from karta_interpreter.base.errors import ExportError
-from karta_interpreter.base.k8s.values import GVK
-from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.base.k8s import GVK
+from karta_interpreter.definitions.karta import Definition
 
 
 class Tool(NamedTuple):

@@ -4,9 +4,17 @@ from collections.abc import Iterator
 from json import loads
 
 from karta_interpreter.base.errors import ExportError
-from karta_interpreter.definitions.karta.annotations import ControllerClaims, ExtraDependency, ExtraPodTemplates
-from karta_interpreter.definitions.karta.status_rules import FAILING, ConditionsRule, Matcher, Status, StatusRules
-from karta_interpreter.engine.evaluation.pods import LONGEST
+from karta_interpreter.definitions.karta import (
+    FAILING,
+    ConditionsRule,
+    ControllerClaims,
+    ExtraDependency,
+    ExtraPodTemplates,
+    Matcher,
+    Status,
+    StatusRules,
+)
+from karta_interpreter.engine.evaluation import LONGEST
 from karta_interpreter.engine.operations.interpret_health import healthy_statuses
 from karta_interpreter.export.lua import AND, is_key, negated, quoted, written
 from karta_interpreter.export.pod_sets import Pods, each_component, has_one

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from karta_interpreter.base.errors import ExportError, InterpretationError
-from karta_interpreter.base.k8s.values import GVK, JSON, Object
+from karta_interpreter.base.k8s import GVK, JSON, Object
 from karta_interpreter.base.k8s.yaml_writer import to_authored_yaml
 from karta_interpreter.base.karmada import CHANGED, LIVE
-from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.engine.operations import SLOTS, Operation, interpret
 from karta_interpreter.engine.suites.comparison import EXCLUDE, differences
 from karta_interpreter.engine.suites.suite import Case

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from karta_interpreter.definitions.karta.definition import Component, PodSpec, PodTemplate
+from karta_interpreter.definitions.karta import Component, PodSpec, PodTemplate
 from karta_interpreter.export.lua import Constant, laid_out, path_in, quoted, table_of, text, written
 from karta_interpreter.export.paths import plain_path
 from karta_interpreter.export.script import OperationScript

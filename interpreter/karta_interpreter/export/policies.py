@@ -4,11 +4,9 @@ from collections.abc import Iterable, Sequence
 from typing import Final, Literal, NamedTuple
 
 from karta_interpreter.base.errors import ExportError
-from karta_interpreter.base.k8s.edit import get
+from karta_interpreter.base.k8s import JSON, Object, field_path, get, pointer_step
 from karta_interpreter.base.k8s.patch import Operation as Patch
-from karta_interpreter.base.k8s.values import JSON, Object, field_path, pointer_step
-from karta_interpreter.definitions.karta.definition import Definition
-from karta_interpreter.definitions.karta.status_rules import Status
+from karta_interpreter.definitions.karta import Definition, Status
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.engine.operations.interpret_health import healthy_statuses
 from karta_interpreter.engine.operations.retain import is_queued

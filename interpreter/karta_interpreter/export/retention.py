@@ -7,15 +7,16 @@ functions that match elements of lists only for fields in lists and at computed 
 from collections.abc import Iterable, Mapping
 
 from karta_interpreter.base.errors import ExportError
-from karta_interpreter.base.k8s.values import JSON
-from karta_interpreter.definitions.karta.annotations import (
+from karta_interpreter.base.k8s import JSON
+from karta_interpreter.definitions.karta import (
+    Definition,
     KeepQuantityFormat,
+    PodTemplate,
     Retained,
     RetainedCount,
     RetainRule,
     Unset,
 )
-from karta_interpreter.definitions.karta.definition import Definition, PodTemplate
 from karta_interpreter.export.lua import (
     Expression,
     Name,

@@ -8,7 +8,7 @@ from typing import Final
 from karta_interpreter.base.errors import ExportError
 from karta_interpreter.base.findings import format_path
 from karta_interpreter.base.k8s import values
-from karta_interpreter.definitions.karta.definition import Component, Definition, Fragments, PodSpec, PodTemplate
+from karta_interpreter.definitions.karta import Component, Definition, Fragments, PodSpec, PodTemplate
 from karta_interpreter.export.emitter import Emitter
 from karta_interpreter.export.library import LIBRARY, used, words_of
 from karta_interpreter.export.lua import (

@@ -20,8 +20,7 @@ from typing import Any, Final
 import orjson
 
 from karta_interpreter.base.errors import ServeError
-from karta_interpreter.base.k8s.fields import label
-from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.base.k8s import JSON, label
 from karta_interpreter.webhook.http.certificate import Certificate
 from karta_interpreter.webhook.log import log
 from karta_interpreter.webhook.process.server import Shared

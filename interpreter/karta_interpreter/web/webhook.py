@@ -12,7 +12,7 @@ from typing import Any, Final
 from pydantic import TypeAdapter
 
 from karta_interpreter.base.errors import ServeError
-from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.base.k8s import Object
 from karta_interpreter.web.web_process import State, WebChannel, message
 from karta_interpreter.webhook.http.certificate import Certificate, CertificateSource
 from karta_interpreter.webhook.process.metrics import BOUNDS, AnswerCounts

@@ -15,7 +15,7 @@ from typing import Any, Final
 import orjson
 
 from karta_interpreter.base.findings import count, escaped
-from karta_interpreter.base.k8s.values import JSON, NOTHING
+from karta_interpreter.base.k8s import JSON, NOTHING
 
 NAME = "karta_interpreter"
 """The name of the logger of this program, for `logging`."""

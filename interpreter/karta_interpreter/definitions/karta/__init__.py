@@ -5,13 +5,81 @@ Reading: `loading` takes text through `schema` (is it a Karta), `validation` (ru
 a definition on an object belongs to `engine.evaluation`.
 """
 
-from karta_interpreter.definitions.karta.definition import Component, Definition, PodTemplate
-from karta_interpreter.definitions.karta.reference_resolver import ReferenceReader, resolved
+from karta_interpreter.definitions.karta.annotations import (
+    ADDING_UP,
+    OF_A_CLUSTER,
+    PREFIX,
+    AddedContainers,
+    AggregateRule,
+    AnnotationQuery,
+    ControllerClaims,
+    ExtraDependency,
+    ExtraPodTemplates,
+    KeepQuantityFormat,
+    LeftOut,
+    PathPattern,
+    Retained,
+    RetainedCount,
+    RetainRule,
+    Unset,
+    annotation_path,
+    field_text,
+)
+from karta_interpreter.definitions.karta.definition import (
+    Component,
+    Definition,
+    Fragments,
+    PodDefinition,
+    PodSpec,
+    PodTemplate,
+    SuspendWrite,
+)
+from karta_interpreter.definitions.karta.reference_resolver import Known, ReferenceReader, known_to, resolved
+from karta_interpreter.definitions.karta.status_rules import (
+    FAILING,
+    MATCHING_ORDER,
+    TRANSITIONAL,
+    ConditionsRule,
+    Matcher,
+    Status,
+    StatusRules,
+)
 
 __all__ = [
+    "ADDING_UP",
+    "FAILING",
+    "MATCHING_ORDER",
+    "OF_A_CLUSTER",
+    "PREFIX",
+    "TRANSITIONAL",
+    "AddedContainers",
+    "AggregateRule",
+    "AnnotationQuery",
     "Component",
+    "ConditionsRule",
+    "ControllerClaims",
     "Definition",
+    "ExtraDependency",
+    "ExtraPodTemplates",
+    "Fragments",
+    "KeepQuantityFormat",
+    "Known",
+    "LeftOut",
+    "Matcher",
+    "PathPattern",
+    "PodDefinition",
+    "PodSpec",
     "PodTemplate",
     "ReferenceReader",
+    "RetainRule",
+    "Retained",
+    "RetainedCount",
+    "Status",
+    "StatusRules",
+    "SuspendWrite",
+    "Unset",
+    "annotation_path",
+    "field_text",
+    "known_to",
     "resolved",
 ]

@@ -7,8 +7,8 @@ from typing import Any
 
 from karta_interpreter.base.errors import ManifestError
 from karta_interpreter.base.findings import Finding, error, hints, warning
+from karta_interpreter.base.k8s import JSON, Path, type_name
 from karta_interpreter.base.k8s.manifest import SWITCHES, Document, Mark, read_documents
-from karta_interpreter.base.k8s.values import JSON, Path, type_name
 from karta_interpreter.base.karmada import Operation
 from karta_interpreter.definitions.karta.annotations import WHOLE, AnnotationQuery, annotation_path
 from karta_interpreter.definitions.karta.expressions import check_expression

@@ -9,8 +9,8 @@ from enum import StrEnum
 from typing import Final, TypeAlias
 
 from karta_interpreter.base.errors import QueryEvaluationError
+from karta_interpreter.base.k8s import JSON, Path, type_name
 from karta_interpreter.base.k8s.projection import Projection
-from karta_interpreter.base.k8s.values import JSON, Path, type_name
 from karta_interpreter.base.karmada import Operation
 from karta_interpreter.languages.jq import Query
 from karta_interpreter.languages.jq.compiled.reads import mark_all, project

@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 import orjson
 
 from karta_interpreter.base.findings import DefinitionError, Finding
-from karta_interpreter.base.k8s.values import GVK, JSON, Object
+from karta_interpreter.base.k8s import GVK, JSON, Object
 from karta_interpreter.definitions.karta import definition, model, status_rules
 from karta_interpreter.definitions.karta.annotation_records import Annotations
 from karta_interpreter.definitions.karta.definition import Component, Definition, LabelOperator, LabelRule, Reference

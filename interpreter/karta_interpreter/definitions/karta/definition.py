@@ -8,8 +8,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias
 
 from karta_interpreter.base.findings import Finding
+from karta_interpreter.base.k8s import GVK, JSON, Object
 from karta_interpreter.base.k8s.projection import values_in
-from karta_interpreter.base.k8s.values import GVK, JSON, Object
 from karta_interpreter.definitions.karta.status_rules import StatusRules
 from karta_interpreter.languages.jq import Query
 from karta_interpreter.languages.jq.compiled.costs import CHARACTERS

@@ -6,7 +6,7 @@ This module does not import pydantic, so that a program with this library loads 
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.base.k8s import Object
 from karta_interpreter.languages.jq import Location, Query
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, S
 from dataclasses import replace
 
 from karta_interpreter.base.findings import Finding, error, hints, warning
-from karta_interpreter.base.k8s.values import Path
+from karta_interpreter.base.k8s import Path
 from karta_interpreter.definitions.karta.annotation_records import Annotations
 from karta_interpreter.definitions.karta.annotations import annotation_path
 from karta_interpreter.definitions.karta.compile import action_value

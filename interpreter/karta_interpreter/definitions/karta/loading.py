@@ -8,9 +8,8 @@ from functools import lru_cache
 
 from karta_interpreter.base.errors import ManifestError
 from karta_interpreter.base.findings import DefinitionError, Finding, Severity, error
-from karta_interpreter.base.k8s import edit
+from karta_interpreter.base.k8s import GVK, JSON, Object, edit
 from karta_interpreter.base.k8s.manifest import read_objects
-from karta_interpreter.base.k8s.values import GVK, JSON, Object
 from karta_interpreter.definitions.karta.annotation_records import parse_annotations
 from karta_interpreter.definitions.karta.annotation_text import unquoted_path
 from karta_interpreter.definitions.karta.annotations import PREFIX

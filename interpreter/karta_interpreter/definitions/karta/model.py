@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import ConfigDict
 
-from karta_interpreter.base.k8s.values import Path
+from karta_interpreter.base.k8s import Path
 from karta_interpreter.definitions.karta.expression_text import Expression, PodQuery
 from karta_interpreter.definitions.karta.schema_types import (
     AS_SET,

@@ -11,8 +11,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from karta_interpreter.base.findings import Finding, closest, error, escaped, warning
-from karta_interpreter.base.k8s import edit
-from karta_interpreter.base.k8s.values import GVK, JSON, Object, Path, type_name
+from karta_interpreter.base.k8s import GVK, JSON, Object, Path, edit, type_name
 from karta_interpreter.definitions.karta.expressions import json_path_hint
 from karta_interpreter.definitions.karta.model import Karta, Spec
 from karta_interpreter.definitions.karta.schema_types import ROOT, ROOT_KIND, STRUCTURE, Schema

@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Final, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
-from karta_interpreter.base.k8s.values import JSON, Path
+from karta_interpreter.base.k8s import JSON, Path
 from karta_interpreter.definitions.karta.expression_text import Expression
 
 STRUCTURE: Final[Path] = ("spec", "structureDefinition")

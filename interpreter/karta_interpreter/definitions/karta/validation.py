@@ -9,7 +9,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from typing import Final, TypeAlias
 
 from karta_interpreter.base.findings import Finding, did_you_mean, error, hints
-from karta_interpreter.base.k8s.values import Path
+from karta_interpreter.base.k8s import Path
 from karta_interpreter.definitions.karta import model
 from karta_interpreter.definitions.karta.definition import LabelOperator
 from karta_interpreter.definitions.karta.schema_types import REFERENCES

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.base.k8s import JSON, Object
 from karta_interpreter.definitions.openapi.schema import below, entries
 
 _TYPES: Final = {bool: "boolean", int: "integer", float: "number", str: "string"}

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final, TypeAlias
 
-from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.base.k8s import Object
 from karta_interpreter.definitions.openapi.schema import (
     SchemaPath,
     below,

@@ -8,8 +8,7 @@ from itertools import chain, dropwhile
 from typing import Final, Self
 
 from karta_interpreter.base.findings import DefinitionError
-from karta_interpreter.base.k8s.edit import get
-from karta_interpreter.base.k8s.values import GVK, JSON, Object, objects_in
+from karta_interpreter.base.k8s import GVK, JSON, Object, get, objects_in
 
 
 @dataclass(frozen=True, slots=True)

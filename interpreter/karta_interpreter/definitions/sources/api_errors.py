@@ -12,7 +12,7 @@ from http.client import responses
 import orjson
 
 from karta_interpreter.base.errors import ClusterError
-from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.base.k8s import JSON, Object
 
 _RESOURCE = re.compile(
     r"/(?:api|apis/(?P<group>[^/]+))/[^/]+(?:/namespaces/(?P<namespace>[^/]+))?"

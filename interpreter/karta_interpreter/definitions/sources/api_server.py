@@ -20,8 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from karta_interpreter.base.errors import ClusterError
-from karta_interpreter.base.k8s.edit import get
-from karta_interpreter.base.k8s.values import Object, objects_in
+from karta_interpreter.base.k8s import Object, get, objects_in
 from karta_interpreter.definitions.sources.api_errors import (
     ApiRequest,
     read_event,

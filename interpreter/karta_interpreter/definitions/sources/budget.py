@@ -8,7 +8,7 @@ from typing import Final, Self, TypeVar
 
 import orjson
 
-from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.base.k8s import JSON
 from karta_interpreter.base.sandbox.process import container_memory
 
 MOST: Final = 2**30

@@ -17,7 +17,7 @@ from functools import partial
 from http import HTTPStatus
 
 from karta_interpreter.base.findings import Finding, Severity
-from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.base.k8s import JSON, Object
 from karta_interpreter.definitions.karta.schema import kartas_path, name_of
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.background import keep_running

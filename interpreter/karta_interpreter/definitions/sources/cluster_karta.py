@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from karta_interpreter.base.findings import error
-from karta_interpreter.base.k8s import edit
-from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.base.k8s import Object, edit
 from karta_interpreter.definitions.karta import loading
 from karta_interpreter.definitions.karta.loading import Loaded
 from karta_interpreter.definitions.karta.schema import gvk_of, name_of

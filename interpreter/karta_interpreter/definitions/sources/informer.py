@@ -21,8 +21,7 @@ from http import HTTPStatus
 from typing import Generic, TypeVar
 
 from karta_interpreter.base.errors import ClusterError
-from karta_interpreter.base.k8s import edit
-from karta_interpreter.base.k8s.values import JSON, Object, objects_in
+from karta_interpreter.base.k8s import JSON, Object, edit, objects_in
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.budget import Budget
 

@@ -19,8 +19,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
 from karta_interpreter.base.errors import ClusterError, QueryReferenceError
-from karta_interpreter.base.k8s import edit
-from karta_interpreter.base.k8s.values import GVK, Object
+from karta_interpreter.base.k8s import GVK, Object, edit
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.budget import Budget, weight_of
 from karta_interpreter.definitions.sources.informer import Informer, Pace

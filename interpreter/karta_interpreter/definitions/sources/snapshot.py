@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from karta_interpreter.base.findings import Finding, did_you_mean, error, warning
-from karta_interpreter.base.k8s.values import GVK
-from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.base.k8s import GVK
+from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.languages.lua.script import Scripts
 
 

@@ -13,9 +13,7 @@ from http import HTTPStatus
 
 from karta_interpreter.base.errors import ClusterError
 from karta_interpreter.base.findings import Severity, count, escaped
-from karta_interpreter.base.k8s import edit
-from karta_interpreter.base.k8s.fields import generation
-from karta_interpreter.base.k8s.values import GVK, JSON, Object, objects_in
+from karta_interpreter.base.k8s import GVK, JSON, Object, edit, generation, objects_in
 from karta_interpreter.definitions.karta.loading import Loaded
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.cluster_karta import ClusterKarta

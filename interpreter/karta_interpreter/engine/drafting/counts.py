@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from karta_interpreter.base.errors import QueryError
 from karta_interpreter.base.findings import count
-from karta_interpreter.base.k8s.values import Object, Path
+from karta_interpreter.base.k8s import Object, Path
 from karta_interpreter.definitions.openapi.draft.pod_fields import FACTORS, Form, NumberField, PodsField, product
 from karta_interpreter.definitions.openapi.schema import (
     CustomKind,

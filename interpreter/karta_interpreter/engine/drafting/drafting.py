@@ -6,9 +6,8 @@ from typing import Final, NamedTuple
 
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.findings import count
-from karta_interpreter.base.k8s.edit import get
-from karta_interpreter.base.k8s.values import Object, objects_in
-from karta_interpreter.definitions.karta.definition import Component, Definition
+from karta_interpreter.base.k8s import Object, get, objects_in
+from karta_interpreter.definitions.karta import Component, Definition
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.definitions.openapi.draft import Decision, Draft, draft
 from karta_interpreter.definitions.openapi.draft.pod_fields import Form, PodsField, find_pods
@@ -18,8 +17,7 @@ from karta_interpreter.engine.drafting.counts import Counted, count_of
 from karta_interpreter.engine.drafting.pieces import pods_of_fields
 from karta_interpreter.engine.drafting.proof import proved
 from karta_interpreter.engine.drafting.selectors import Place, component_selectors, has_label, instance_selector
-from karta_interpreter.engine.evaluation.evaluation import instance_ids
-from karta_interpreter.engine.evaluation.pods import pod_sets
+from karta_interpreter.engine.evaluation import instance_ids, pod_sets
 from karta_interpreter.engine.verification.evidence import Evidence, unsettled
 from karta_interpreter.engine.verification.members import Group, members
 

@@ -8,12 +8,11 @@ from typing import Final
 
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.findings import count
-from karta_interpreter.base.k8s import edit
-from karta_interpreter.base.k8s.values import Object, Path
-from karta_interpreter.definitions.karta.annotations import PREFIX, annotation_path
+from karta_interpreter.base.k8s import Object, Path, edit
+from karta_interpreter.definitions.karta import PREFIX, annotation_path
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.definitions.openapi.draft import Draft
-from karta_interpreter.engine.evaluation.pods import pod_sets
+from karta_interpreter.engine.evaluation import pod_sets
 from karta_interpreter.engine.verification import Evidence, Judgement, Question, Verdict, verify
 
 _STEP: Final = re.compile(r"([^.\[\]]+)|\[(\d+)\]")

@@ -4,8 +4,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from karta_interpreter.base.k8s.edit import get
-from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.base.k8s import JSON, Object, get
 
 
 class Place(NamedTuple):

@@ -1,1 +1,76 @@
 """Evaluates a definition on an object: its pod sets, counts, pod templates and status."""
+
+from karta_interpreter.engine.evaluation.attribution import (
+    Attribution,
+    attribute,
+    instance_of,
+    matches_component_type,
+    pod_name,
+)
+from karta_interpreter.engine.evaluation.evaluation import (
+    UNNAMED,
+    evaluate,
+    failure,
+    instance_ids,
+    positions,
+    query_failure,
+)
+from karta_interpreter.engine.evaluation.pods import (
+    LONGEST,
+    PodSet,
+    ScaleLocation,
+    leaves_count_unset,
+    pod_set_reads,
+    pod_sets,
+    pod_templates,
+    scale_locations,
+    template_reads,
+    total_replicas,
+)
+from karta_interpreter.engine.evaluation.scale import Scale, replica_counts, scales
+from karta_interpreter.engine.evaluation.status import (
+    Condition,
+    Status,
+    StatusMatch,
+    StatusReader,
+    match_status,
+    status_match_reads,
+)
+from karta_interpreter.engine.evaluation.templates import JSON_TYPES, OBJECT_TYPES, PIECE_TYPES, read_pods
+
+__all__ = [
+    "JSON_TYPES",
+    "LONGEST",
+    "OBJECT_TYPES",
+    "PIECE_TYPES",
+    "UNNAMED",
+    "Attribution",
+    "Condition",
+    "PodSet",
+    "Scale",
+    "ScaleLocation",
+    "Status",
+    "StatusMatch",
+    "StatusReader",
+    "attribute",
+    "evaluate",
+    "failure",
+    "instance_ids",
+    "instance_of",
+    "leaves_count_unset",
+    "match_status",
+    "matches_component_type",
+    "pod_name",
+    "pod_set_reads",
+    "pod_sets",
+    "pod_templates",
+    "positions",
+    "query_failure",
+    "read_pods",
+    "replica_counts",
+    "scale_locations",
+    "scales",
+    "status_match_reads",
+    "template_reads",
+    "total_replicas",
+]

@@ -9,10 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from karta_interpreter.base.errors import ComponentNotFoundError, QueryError, WorkloadError
-from karta_interpreter.base.k8s.edit import get
-from karta_interpreter.base.k8s.fields import label
-from karta_interpreter.base.k8s.values import JSON, Object, type_name
-from karta_interpreter.definitions.karta.definition import Component, Definition
+from karta_interpreter.base.k8s import JSON, Object, get, label, type_name
+from karta_interpreter.definitions.karta import Component, Definition
 from karta_interpreter.definitions.karta.expression_text import PodQuery
 from karta_interpreter.engine.evaluation.evaluation import UNNAMED, instance_ids
 from karta_interpreter.languages.jq.compiled.values import normal

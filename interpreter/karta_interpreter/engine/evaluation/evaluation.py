@@ -1,8 +1,8 @@
 """Evaluates an expression of a definition on an object. Errors name the definition, component, field and reason."""
 
 from karta_interpreter.base.errors import InterpretationError, QueryError, QueryRaisedError
-from karta_interpreter.base.k8s.values import JSON, Object, type_name
-from karta_interpreter.definitions.karta.definition import Component
+from karta_interpreter.base.k8s import JSON, Object, type_name
+from karta_interpreter.definitions.karta import Component
 from karta_interpreter.languages.jq import Query
 from karta_interpreter.languages.jq.query import quoted
 

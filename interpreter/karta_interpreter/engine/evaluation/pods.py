@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from karta_interpreter.base.errors import QueryError, QueryWriteError
+from karta_interpreter.base.k8s import Object
 from karta_interpreter.base.k8s.projection import Projection
-from karta_interpreter.base.k8s.values import Object
-from karta_interpreter.definitions.karta.definition import Component, Definition, Fragments, PodSpec
+from karta_interpreter.definitions.karta import Component, Definition, Fragments, PodSpec
 from karta_interpreter.definitions.karta.expression_text import count_places
 from karta_interpreter.engine.evaluation.evaluation import instance_ids, positions, query_failure
 from karta_interpreter.engine.evaluation.scale import Scale, replica_counts, scales

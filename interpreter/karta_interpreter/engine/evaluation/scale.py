@@ -3,8 +3,8 @@
 import re
 from typing import NamedTuple
 
-from karta_interpreter.base.k8s.values import JSON, MOST_REPLICAS, Object, type_name
-from karta_interpreter.definitions.karta.definition import Component
+from karta_interpreter.base.k8s import JSON, MOST_REPLICAS, Object, type_name
+from karta_interpreter.definitions.karta import Component
 from karta_interpreter.engine.evaluation.evaluation import aligned, failure
 from karta_interpreter.languages.jq import Query
 

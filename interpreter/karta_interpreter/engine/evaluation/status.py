@@ -2,10 +2,9 @@
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from karta_interpreter.base.k8s import JSON, Object, type_name
 from karta_interpreter.base.k8s.projection import Projection
-from karta_interpreter.base.k8s.values import JSON, Object, type_name
-from karta_interpreter.definitions.karta.definition import Component, Definition
-from karta_interpreter.definitions.karta.status_rules import ConditionsRule, Matcher, Status, StatusRules
+from karta_interpreter.definitions.karta import Component, ConditionsRule, Definition, Matcher, Status, StatusRules
 from karta_interpreter.engine.evaluation.evaluation import evaluate, failure, mistyped
 from karta_interpreter.languages.jq import Query, take_outputs
 from karta_interpreter.languages.jq.compiled.reads import project

@@ -5,9 +5,10 @@ from contextlib import suppress
 from typing import Final
 
 from karta_interpreter.base.errors import QueryError
-from karta_interpreter.base.k8s.values import JSON, Object, field_path, type_name
-from karta_interpreter.definitions.karta.annotations import AddedContainers, AnnotationQuery
-from karta_interpreter.definitions.karta.definition import (
+from karta_interpreter.base.k8s import JSON, Object, field_path, type_name
+from karta_interpreter.definitions.karta import (
+    AddedContainers,
+    AnnotationQuery,
     Component,
     Definition,
     Fragments,

@@ -2,11 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from karta_interpreter.base.k8s.edit import get
-from karta_interpreter.base.k8s.patch import changes
-from karta_interpreter.base.k8s.values import JSON, NOTHING, Object, Path, field_path, json_pointer
-from karta_interpreter.definitions.karta.annotations import AggregateRule, PathPattern
-from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.base.k8s import JSON, NOTHING, Object, Path, changes, field_path, get, json_pointer
+from karta_interpreter.definitions.karta import AggregateRule, Definition, PathPattern
 from karta_interpreter.engine.explain.explanation import Fact, Place
 from karta_interpreter.engine.explain.reading import annotation_field
 from karta_interpreter.engine.operations import Call, Options, Results

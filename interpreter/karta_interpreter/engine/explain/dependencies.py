@@ -6,12 +6,17 @@ from functools import cache
 from typing import Final
 
 from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.base.k8s import Object, Path, set_value
 from karta_interpreter.base.k8s.dependencies import claim_dependencies, pod_dependencies
-from karta_interpreter.base.k8s.edit import set_value
-from karta_interpreter.base.k8s.values import Object, Path
-from karta_interpreter.definitions.karta.annotations import ExtraDependency, ExtraPodTemplates, LeftOut
-from karta_interpreter.definitions.karta.definition import Definition, Fragments, PodSpec
-from karta_interpreter.engine.evaluation.pods import pod_templates
+from karta_interpreter.definitions.karta import (
+    Definition,
+    ExtraDependency,
+    ExtraPodTemplates,
+    Fragments,
+    LeftOut,
+    PodSpec,
+)
+from karta_interpreter.engine.evaluation import pod_templates
 from karta_interpreter.engine.explain.explanation import Fact, Place
 from karta_interpreter.engine.explain.reading import (
     annotation_field,

@@ -6,12 +6,9 @@ from dataclasses import replace
 from typing import Final, NamedTuple, TypeAlias
 
 from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.base.k8s.patch import changes
-from karta_interpreter.base.k8s.values import JSON, NOTHING, field_path
+from karta_interpreter.base.k8s import JSON, NOTHING, changes, field_path
+from karta_interpreter.definitions.karta import PREFIX, Definition, ReferenceReader, resolved
 from karta_interpreter.definitions.karta.annotation_records import ANNOTATIONS, Annotation
-from karta_interpreter.definitions.karta.annotations import PREFIX
-from karta_interpreter.definitions.karta.definition import Definition
-from karta_interpreter.definitions.karta.reference_resolver import ReferenceReader, resolved
 from karta_interpreter.definitions.karta.schema import read_karta
 from karta_interpreter.definitions.karta.schema_types import expressions
 from karta_interpreter.engine.explain.aggregation import aggregation_facts

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from karta_interpreter.base.findings import Severity
-from karta_interpreter.base.k8s.values import GVK, JSON, Path, json_pointer
+from karta_interpreter.base.k8s import GVK, JSON, Path, json_pointer
 from karta_interpreter.engine.operations import Call, Results
 
 OBJECT: Final = "object"

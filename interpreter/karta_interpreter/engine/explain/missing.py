@@ -13,19 +13,18 @@ from typing import Final
 
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.findings import Severity
-from karta_interpreter.base.k8s.edit import get
-from karta_interpreter.base.k8s.values import Object, field_path
-from karta_interpreter.definitions.karta.annotations import ExtraDependency, ExtraPodTemplates
-from karta_interpreter.definitions.karta.definition import (
+from karta_interpreter.base.k8s import Object, field_path, get
+from karta_interpreter.definitions.karta import (
     Component,
     Definition,
+    ExtraDependency,
+    ExtraPodTemplates,
     Fragments,
     PodDefinition,
     PodSpec,
     PodTemplate,
 )
-from karta_interpreter.engine.evaluation.evaluation import positions
-from karta_interpreter.engine.evaluation.status import Status, match_status
+from karta_interpreter.engine.evaluation import Status, match_status, positions
 from karta_interpreter.engine.evaluation.templates import templates
 from karta_interpreter.engine.explain.explanation import Fact, Place
 from karta_interpreter.engine.explain.reading import (

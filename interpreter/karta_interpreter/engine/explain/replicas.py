@@ -5,12 +5,10 @@ from dataclasses import replace
 from functools import cache
 
 from karta_interpreter.base.findings import count
-from karta_interpreter.base.k8s.edit import get
+from karta_interpreter.base.k8s import JSON, Object, Path, get, json_pointer
 from karta_interpreter.base.k8s.requirements import pod_requirements
-from karta_interpreter.base.k8s.values import JSON, Object, Path, json_pointer
-from karta_interpreter.definitions.karta.definition import Definition, Fragments, PodSpec
-from karta_interpreter.engine.evaluation.evaluation import instance_ids
-from karta_interpreter.engine.evaluation.pods import PodSet, pod_sets, scale_locations
+from karta_interpreter.definitions.karta import Definition, Fragments, PodSpec
+from karta_interpreter.engine.evaluation import PodSet, instance_ids, pod_sets, scale_locations
 from karta_interpreter.engine.explain.explanation import Fact, Place
 from karta_interpreter.engine.explain.reading import Reading, about, annotation_field, place_at, pod_queries, readings
 from karta_interpreter.engine.operations import Call, Options, Results

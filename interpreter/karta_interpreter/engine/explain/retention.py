@@ -4,12 +4,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from karta_interpreter.base.k8s.edit import get
-from karta_interpreter.base.k8s.fields import label
-from karta_interpreter.base.k8s.patch import changes
-from karta_interpreter.base.k8s.values import NOTHING, Object, Path
-from karta_interpreter.definitions.karta.annotations import Unset
-from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.base.k8s import NOTHING, Object, Path, changes, get, label
+from karta_interpreter.definitions.karta import Definition, Unset
 from karta_interpreter.engine.explain.explanation import OBSERVED, Fact, Place
 from karta_interpreter.engine.explain.reading import about, annotation_field, place_at
 from karta_interpreter.engine.operations import Call, Options, Results

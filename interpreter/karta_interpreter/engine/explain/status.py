@@ -4,11 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from karta_interpreter.base.k8s.values import Object, Path, json_pointer
-from karta_interpreter.definitions.karta.definition import Component, Definition
+from karta_interpreter.base.k8s import Object, Path, json_pointer
+from karta_interpreter.definitions.karta import Component, Definition, Matcher, Status, StatusRules
 from karta_interpreter.definitions.karta.model import ConditionMatcher
-from karta_interpreter.definitions.karta.status_rules import Matcher, Status, StatusRules
-from karta_interpreter.engine.evaluation.status import Condition, StatusReader, match_status
+from karta_interpreter.engine.evaluation import Condition, StatusReader, match_status
 from karta_interpreter.engine.explain.explanation import Fact, Place
 from karta_interpreter.engine.explain.reading import about, annotation_field, place_at, readings
 from karta_interpreter.engine.operations import Call, Options, Results

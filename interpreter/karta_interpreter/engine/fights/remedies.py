@@ -9,13 +9,12 @@ from functools import reduce
 from typing import Final
 
 from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.base.k8s.edit import remove, set_value
-from karta_interpreter.base.k8s.values import NOTHING, Object
+from karta_interpreter.base.k8s import NOTHING, Object, remove, set_value
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.definitions.karta.annotation_records import parse_retain
 from karta_interpreter.definitions.karta.annotation_text import AnnotationText
 from karta_interpreter.definitions.karta.schema import read_karta
-from karta_interpreter.engine.evaluation.pods import scale_locations
+from karta_interpreter.engine.evaluation import scale_locations
 from karta_interpreter.engine.fights.rounds import FieldDifference, differences, field_of
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.engine.operations.retain import RETAIN_REPLICAS, retain, switches

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from math import ceil, floor, gcd, lcm
 from typing import NamedTuple
 
-from karta_interpreter.base.k8s.values import MOST_REPLICAS, Object, Path
-from karta_interpreter.engine.evaluation.pods import ScaleLocation
+from karta_interpreter.base.k8s import MOST_REPLICAS, Object, Path
+from karta_interpreter.engine.evaluation import ScaleLocation
 from karta_interpreter.languages.jq import Location
 
 _REACH = {2: 1024, 3: 128, 4: 64}

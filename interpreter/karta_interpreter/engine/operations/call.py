@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.base.k8s import JSON, Object, type_name
 from karta_interpreter.base.k8s.requirements import Counting
-from karta_interpreter.base.k8s.values import JSON, Object, type_name
 from karta_interpreter.base.karmada import LIVE, SLOTS, Operation
 
 

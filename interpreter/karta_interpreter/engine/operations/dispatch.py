@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 from karta_interpreter.base.errors import InterpretationError, QueryError
 from karta_interpreter.base.k8s.projection import Projection
 from karta_interpreter.base.karmada import Operation, Results, by_operation
-from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.engine.operations.aggregate import aggregate_status, aggregation_reads
 from karta_interpreter.engine.operations.call import Call, Options
 from karta_interpreter.engine.operations.interpret_dependency import dependency_reads, interpret_dependency

@@ -4,14 +4,12 @@ from collections.abc import Collection, Iterator
 from typing import Final
 
 from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.base.k8s import Object, get, set_value
+from karta_interpreter.base.k8s import namespace as namespace_of
 from karta_interpreter.base.k8s.dependencies import DEPENDENCIES_READ, Dependency, claim_dependencies, pod_dependencies
-from karta_interpreter.base.k8s.edit import get, set_value
-from karta_interpreter.base.k8s.fields import namespace as namespace_of
 from karta_interpreter.base.k8s.projection import Projection
-from karta_interpreter.base.k8s.values import Object
-from karta_interpreter.definitions.karta import Definition
-from karta_interpreter.definitions.karta.annotations import ControllerClaims, ExtraDependency, ExtraPodTemplates
-from karta_interpreter.engine.evaluation.pods import pod_templates, template_reads
+from karta_interpreter.definitions.karta import ControllerClaims, Definition, ExtraDependency, ExtraPodTemplates
+from karta_interpreter.engine.evaluation import pod_templates, template_reads
 
 _LONGEST_NAMESPACE: Final = 253
 """Kubernetes allows 63 bytes for a namespace, and 253 for its longest names."""

@@ -1,11 +1,9 @@
 """InterpretHealth: does the workload do what it should in this cluster?"""
 
-from karta_interpreter.base.k8s.fields import generation
+from karta_interpreter.base.k8s import Object, generation
 from karta_interpreter.base.k8s.projection import Projection
-from karta_interpreter.base.k8s.values import Object
-from karta_interpreter.definitions.karta.definition import Definition
-from karta_interpreter.definitions.karta.status_rules import FAILING, TRANSITIONAL
-from karta_interpreter.engine.evaluation.status import Status, match_status, status_match_reads
+from karta_interpreter.definitions.karta import FAILING, TRANSITIONAL, Definition
+from karta_interpreter.engine.evaluation import Status, match_status, status_match_reads
 from karta_interpreter.engine.operations.interpret_status import observed_generation
 
 _AT_WORK = frozenset({Status.RUNNING, Status.COMPLETED, Status.SUSPENDED})

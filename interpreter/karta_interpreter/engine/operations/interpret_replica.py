@@ -1,7 +1,8 @@
 """InterpretReplica and InterpretComponent: the number of pods, in total or by pod set, and the needs of one pod."""
 
 from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.base.k8s.fields import namespace as namespace_of
+from karta_interpreter.base.k8s import JSON, MOST_REPLICAS
+from karta_interpreter.base.k8s import namespace as namespace_of
 from karta_interpreter.base.k8s.projection import Projection
 from karta_interpreter.base.k8s.requirements import (
     REQUIREMENTS_READ,
@@ -9,10 +10,9 @@ from karta_interpreter.base.k8s.requirements import (
     merge_requirements,
     pod_requirements,
 )
-from karta_interpreter.base.k8s.values import JSON, MOST_REPLICAS
 from karta_interpreter.base.karmada import Results
-from karta_interpreter.definitions.karta.definition import Definition
-from karta_interpreter.engine.evaluation.pods import PodSet, pod_sets, template_reads
+from karta_interpreter.definitions.karta import Definition
+from karta_interpreter.engine.evaluation import PodSet, pod_sets, template_reads
 from karta_interpreter.engine.operations.call import Call, Options
 
 

@@ -4,9 +4,8 @@ import re
 from typing import Final
 
 from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.base.k8s.fields import annotation, generation
+from karta_interpreter.base.k8s import JSON, Object, annotation, generation, type_name
 from karta_interpreter.base.k8s.projection import Projection
-from karta_interpreter.base.k8s.values import JSON, Object, type_name
 from karta_interpreter.definitions.karta import Definition
 
 TEMPLATE_GENERATION: Final = "resourcetemplate.karmada.io/generation"

@@ -13,7 +13,7 @@ import orjson
 from orjson import Fragment
 
 from karta_interpreter.base.errors import InterpretationError, LuaError, LuaLimitError, LuaRunError
-from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.base.k8s import JSON, Object
 from karta_interpreter.base.karmada import OWN_FUNCTIONS, SLOTS, Operation, Results
 from karta_interpreter.definitions.karta import Definition, ReferenceReader, resolved
 from karta_interpreter.engine.operations.call import DEFAULT_OPTIONS, Call, Options, StatusItem

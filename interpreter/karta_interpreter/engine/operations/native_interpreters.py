@@ -6,7 +6,7 @@ then its own code (``default/native``).
 
 from typing import Final
 
-from karta_interpreter.base.k8s.values import GVK
+from karta_interpreter.base.k8s import GVK
 from karta_interpreter.base.karmada import Operation
 
 _NAMES: Final = {

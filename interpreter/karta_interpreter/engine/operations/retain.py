@@ -9,19 +9,18 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final, Literal, TypeAlias
 
-from karta_interpreter.base.k8s.edit import get, remove, set_value
-from karta_interpreter.base.k8s.fields import label
+from karta_interpreter.base.k8s import JSON, Object, Path, get, label, remove, set_value
 from karta_interpreter.base.k8s.projection import Projection
-from karta_interpreter.base.k8s.values import JSON, Object, Path
-from karta_interpreter.definitions.karta import Component, Definition
-from karta_interpreter.definitions.karta.annotations import (
+from karta_interpreter.definitions.karta import (
+    Component,
+    Definition,
     KeepQuantityFormat,
     Retained,
     RetainedCount,
     RetainRule,
     Unset,
 )
-from karta_interpreter.engine.evaluation.pods import ScaleLocation, leaves_count_unset, scale_locations
+from karta_interpreter.engine.evaluation import ScaleLocation, leaves_count_unset, scale_locations
 from karta_interpreter.engine.operations.list_matching import (
     Correspondence,
     filled,

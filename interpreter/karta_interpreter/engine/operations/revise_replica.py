@@ -5,10 +5,10 @@ from functools import reduce
 from textwrap import shorten
 
 from karta_interpreter.base.errors import InterpretationError, QueryError
+from karta_interpreter.base.k8s import Object
 from karta_interpreter.base.k8s.projection import Projection
-from karta_interpreter.base.k8s.values import Object
-from karta_interpreter.definitions.karta.definition import Definition
-from karta_interpreter.engine.evaluation.pods import (
+from karta_interpreter.definitions.karta import Definition
+from karta_interpreter.engine.evaluation import (
     ScaleLocation,
     leaves_count_unset,
     pod_set_reads,

@@ -2,16 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 
-from karta_interpreter.base.k8s.values import GVK, Object
+from karta_interpreter.base.k8s import GVK, Object
+from karta_interpreter.definitions.karta import Definition, ExtraDependency, Matcher
 from karta_interpreter.definitions.karta.annotation_records import Annotations
-from karta_interpreter.definitions.karta.annotations import ExtraDependency
-from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.model import ComponentDefinition, GangScheduling
 from karta_interpreter.definitions.karta.schema import read_karta
 from karta_interpreter.definitions.karta.schema_types import expressions
-from karta_interpreter.definitions.karta.status_rules import Matcher
 from karta_interpreter.definitions.sources.snapshot import ServedDefinition
-from karta_interpreter.engine.evaluation.status import Status
+from karta_interpreter.engine.evaluation import Status
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.engine.operations.interpret_health import healthy_statuses
 from karta_interpreter.engine.registered.operations import find_served, operations_for

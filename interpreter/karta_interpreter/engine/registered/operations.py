@@ -11,9 +11,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from karta_interpreter.base.k8s import edit
-from karta_interpreter.base.k8s.values import GVK, JSON, Object
-from karta_interpreter.definitions.karta.definition import Component, Definition
+from karta_interpreter.base.k8s import GVK, JSON, Object, edit
+from karta_interpreter.definitions.karta import Component, Definition
 from karta_interpreter.definitions.karta.expressions import takes_number
 from karta_interpreter.engine.operations import Operation, by_operation
 from karta_interpreter.engine.operations.native_interpreters import natively_answered

@@ -8,9 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from karta_interpreter.base.errors import InterpretationError, SuiteError
-from karta_interpreter.base.k8s.values import GVK, JSON
-from karta_interpreter.definitions.karta.definition import Definition
-from karta_interpreter.definitions.karta.reference_resolver import Known
+from karta_interpreter.base.k8s import GVK, JSON
+from karta_interpreter.definitions.karta import Definition, Known
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS, Options, interpret
 from karta_interpreter.engine.suites.comparison import differences
 from karta_interpreter.engine.suites.suite import Case

@@ -12,10 +12,8 @@ from operator import attrgetter
 from typing import Final, NamedTuple, TypeAlias
 
 from karta_interpreter.base.errors import QuantityError
-from karta_interpreter.base.k8s.edit import get, set_value
-from karta_interpreter.base.k8s.patch import changes
+from karta_interpreter.base.k8s import JSON, NOTHING, Path, changes, field_path, get, set_value
 from karta_interpreter.base.k8s.quantity import Quantity
-from karta_interpreter.base.k8s.values import JSON, NOTHING, Path, field_path
 
 Answer: TypeAlias = Mapping[str, JSON] | str
 """Results by name, or `SILENT`, or `ERROR` with a message."""

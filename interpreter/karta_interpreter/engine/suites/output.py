@@ -6,9 +6,8 @@ from contextlib import suppress
 from typing import Final
 
 from karta_interpreter.base.errors import ManifestError, SuiteError
-from karta_interpreter.base.k8s import edit
+from karta_interpreter.base.k8s import JSON, Object, edit
 from karta_interpreter.base.k8s.manifest import read_documents
-from karta_interpreter.base.k8s.values import JSON, Object
 from karta_interpreter.base.k8s.yaml_writer import to_authored_yaml
 from karta_interpreter.engine.operations import LIVE, Call
 from karta_interpreter.engine.suites.comparison import result_in_words_of

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from karta_interpreter.base.errors import InterpretationError, ManifestError, SuiteError
 from karta_interpreter.base.findings import did_you_mean
+from karta_interpreter.base.k8s import GVK, JSON, Object, type_name
 from karta_interpreter.base.k8s.manifest import Document, read_documents
-from karta_interpreter.base.k8s.values import GVK, JSON, Object, type_name
 from karta_interpreter.engine.operations import SLOTS, Call, Operation, StatusItem
 
 _KEYS = (

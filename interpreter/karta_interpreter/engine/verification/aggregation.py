@@ -4,10 +4,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from karta_interpreter.base.findings import DefinitionError, Severity, format_path
-from karta_interpreter.base.k8s.edit import get
-from karta_interpreter.base.k8s.values import Object, objects_in
-from karta_interpreter.definitions.karta.annotations import AggregateRule
-from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.base.k8s import Object, get, objects_in
+from karta_interpreter.definitions.karta import AggregateRule, Definition
 from karta_interpreter.definitions.karta.schema import read_karta
 from karta_interpreter.definitions.openapi.check.check import check
 from karta_interpreter.definitions.openapi.schema import CustomKind

@@ -5,13 +5,9 @@ from collections.abc import Iterator
 from functools import partial
 
 from karta_interpreter.base.findings import count
-from karta_interpreter.base.k8s.edit import get
-from karta_interpreter.base.k8s.fields import label
-from karta_interpreter.base.k8s.values import GVK, MOST_REPLICAS, Object
-from karta_interpreter.definitions.karta.definition import Definition
-from karta_interpreter.definitions.karta.status_rules import TRANSITIONAL
-from karta_interpreter.engine.evaluation.pods import ScaleLocation, scale_locations
-from karta_interpreter.engine.evaluation.status import Status, match_status
+from karta_interpreter.base.k8s import GVK, MOST_REPLICAS, Object, get, label
+from karta_interpreter.definitions.karta import TRANSITIONAL, Definition
+from karta_interpreter.engine.evaluation import ScaleLocation, Status, match_status, scale_locations
 from karta_interpreter.engine.explain.reading import field_of
 from karta_interpreter.engine.verification.evidence import Evidence, is_active, is_ended
 from karta_interpreter.engine.verification.judgement import Judgement, Question, Verdict

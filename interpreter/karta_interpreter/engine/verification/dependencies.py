@@ -5,11 +5,9 @@ from functools import partial
 from typing import Final
 
 from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.base.k8s import Path, get, namespace
 from karta_interpreter.base.k8s.dependencies import claim_dependencies, pod_dependencies
-from karta_interpreter.base.k8s.edit import get
-from karta_interpreter.base.k8s.fields import namespace
-from karta_interpreter.base.k8s.values import Path
-from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.engine.explain.reading import paths_of_text
 from karta_interpreter.engine.fights.rounds import field_of
 from karta_interpreter.engine.operations import Call, Operation, interpret

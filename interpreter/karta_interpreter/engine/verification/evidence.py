@@ -5,11 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, Self
 
-from karta_interpreter.base.k8s.edit import get
-from karta_interpreter.base.k8s.fields import generation
-from karta_interpreter.base.k8s.values import JSON, Object, objects_in
-from karta_interpreter.definitions.karta.definition import Definition
-from karta_interpreter.definitions.karta.reference_resolver import ReferenceReader
+from karta_interpreter.base.k8s import JSON, Object, generation, get, objects_in
+from karta_interpreter.definitions.karta import Definition, ReferenceReader
 from karta_interpreter.engine.operations.interpret_health import is_stale
 
 YOUNG: Final = 60

@@ -6,11 +6,9 @@ from functools import partial
 from typing import Final
 
 from karta_interpreter.base.findings import count
-from karta_interpreter.base.k8s.edit import get
-from karta_interpreter.base.k8s.values import JSON, parts_of
-from karta_interpreter.definitions.karta.definition import Definition
-from karta_interpreter.definitions.karta.status_rules import Status
-from karta_interpreter.engine.evaluation.status import match_status
+from karta_interpreter.base.k8s import JSON, get, parts_of
+from karta_interpreter.definitions.karta import Definition, Status
+from karta_interpreter.engine.evaluation import match_status
 from karta_interpreter.engine.explain.reading import field_of
 from karta_interpreter.engine.operations import Call, Operation, interpret
 from karta_interpreter.engine.verification.evidence import LASTING, Evidence, failure_of, is_ready

@@ -3,8 +3,8 @@
 from enum import StrEnum
 from typing import NamedTuple
 
-from karta_interpreter.base.k8s.values import JSON
-from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.base.k8s import JSON
+from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.engine.explain.reading import field_of, pod_queries
 
 

@@ -4,11 +4,9 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from karta_interpreter.base.errors import WorkloadError
-from karta_interpreter.base.k8s.edit import get
-from karta_interpreter.base.k8s.values import Object, objects_in
-from karta_interpreter.definitions.karta.definition import Component, Definition
-from karta_interpreter.engine.evaluation.attribution import instance_of, matches_component_type
-from karta_interpreter.engine.evaluation.pods import PodSet
+from karta_interpreter.base.k8s import Object, get, objects_in
+from karta_interpreter.definitions.karta import Component, Definition
+from karta_interpreter.engine.evaluation import PodSet, instance_of, matches_component_type
 
 
 class Group(NamedTuple):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from karta_interpreter.base.findings import count
-from karta_interpreter.base.k8s.values import GVK, JSON
+from karta_interpreter.base.k8s import GVK, JSON
 from karta_interpreter.engine.verification.judgement import Judgement, Verdict
 
 _NAMED = 3

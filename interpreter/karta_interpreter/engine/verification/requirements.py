@@ -7,11 +7,9 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from karta_interpreter.base.findings import count
-from karta_interpreter.base.k8s.edit import get
-from karta_interpreter.base.k8s.fields import annotation
+from karta_interpreter.base.k8s import Object, annotation, get, objects_in
 from karta_interpreter.base.k8s.requirements import Counting, PodRequirements, pod_requirements
-from karta_interpreter.base.k8s.values import Object, objects_in
-from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.engine.verification.evidence import Evidence, is_active
 from karta_interpreter.engine.verification.judgement import Judgement, Question, Verdict, pod_field
 from karta_interpreter.engine.verification.members import Group, Members

@@ -8,10 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.base.k8s.edit import get
-from karta_interpreter.base.k8s.values import JSON, NOTHING, Object
-from karta_interpreter.definitions.karta.definition import Definition
-from karta_interpreter.engine.evaluation.pods import pod_sets
+from karta_interpreter.base.k8s import JSON, NOTHING, Object, get
+from karta_interpreter.definitions.karta import Definition
+from karta_interpreter.engine.evaluation import pod_sets
 from karta_interpreter.engine.explain.reading import paths_read
 from karta_interpreter.engine.fights.remedies import remedy
 from karta_interpreter.engine.fights.rounds import (

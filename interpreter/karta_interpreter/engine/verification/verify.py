@@ -5,9 +5,8 @@ from collections.abc import Callable, Iterator
 from functools import cache, partial
 
 from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.definitions.karta.definition import Definition
-from karta_interpreter.definitions.karta.reference_resolver import resolved
-from karta_interpreter.engine.evaluation.pods import pod_sets
+from karta_interpreter.definitions.karta import Definition, resolved
+from karta_interpreter.engine.evaluation import pod_sets
 from karta_interpreter.engine.explain.reading import field_of
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.engine.verification.aggregation import judge_status

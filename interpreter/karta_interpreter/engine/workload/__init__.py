@@ -6,9 +6,7 @@ that shares its unchanged parts with the old one. This package holds the questio
 questions belong to `karta_interpreter.engine.operations`.
 """
 
-from karta_interpreter.engine.evaluation.attribution import Attribution
-from karta_interpreter.engine.evaluation.scale import Scale
-from karta_interpreter.engine.evaluation.status import Condition, Status, StatusMatch
+from karta_interpreter.engine.evaluation import Attribution, Condition, Scale, Status, StatusMatch
 from karta_interpreter.engine.workload.extraction import FragmentedPodSpec, Instance
 from karta_interpreter.engine.workload.gang.groups import EffectiveMember, PodGroup, SubGroup
 from karta_interpreter.engine.workload.karta import Karta

@@ -11,9 +11,9 @@ from karta_interpreter.base.errors import (
     WriteVerificationError,
 )
 from karta_interpreter.base.findings import did_you_mean
-from karta_interpreter.base.k8s.values import MOST_REPLICAS, Object, field_path
-from karta_interpreter.definitions.karta.definition import Definition
-from karta_interpreter.engine.evaluation.pods import ScaleLocation, pod_sets, scale_locations
+from karta_interpreter.base.k8s import MOST_REPLICAS, Object, field_path
+from karta_interpreter.definitions.karta import Definition
+from karta_interpreter.engine.evaluation import ScaleLocation, pod_sets, scale_locations
 from karta_interpreter.engine.operations.apportion import ScaleTarget, scale_targets
 
 _LONGEST = 120

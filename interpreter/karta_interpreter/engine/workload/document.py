@@ -7,8 +7,7 @@ from functools import partial
 from math import isfinite
 
 from karta_interpreter.base.errors import InterpretationError, WorkloadError
-from karta_interpreter.base.k8s.edit import get
-from karta_interpreter.base.k8s.values import GVK, JSON, MAX_DEPTH, Object, Path, field_path, parts_of
+from karta_interpreter.base.k8s import GVK, JSON, MAX_DEPTH, Object, Path, field_path, get, parts_of
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 

@@ -5,11 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from karta_interpreter.base.k8s.values import JSON, Object
-from karta_interpreter.definitions.karta.definition import Component, Fragments
-from karta_interpreter.engine.evaluation.evaluation import instance_ids
-from karta_interpreter.engine.evaluation.scale import Scale, scales
-from karta_interpreter.engine.evaluation.templates import OBJECT_TYPES, PIECE_TYPES, read_pods, templates
+from karta_interpreter.base.k8s import JSON, Object
+from karta_interpreter.definitions.karta import Component, Fragments
+from karta_interpreter.engine.evaluation import OBJECT_TYPES, PIECE_TYPES, Scale, instance_ids, read_pods, scales
+from karta_interpreter.engine.evaluation.templates import templates
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from karta_interpreter.base.errors import InterpretationError, WorkloadError
 from karta_interpreter.base.findings import DefinitionError, Finding, closest, did_you_mean
-from karta_interpreter.base.k8s.values import GVK, JSON, Object
+from karta_interpreter.base.k8s import GVK, JSON, Object
 from karta_interpreter.base.karmada import SLOTS, Operation
-from karta_interpreter.definitions.karta.definition import Definition
-from karta_interpreter.definitions.karta.reference_resolver import Known
+from karta_interpreter.definitions.karta import Definition, Known
 from karta_interpreter.engine.workload.document import check_kind, checked_object, checked_objects, reading
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from karta_interpreter.base.errors import WorkloadError
 from karta_interpreter.base.findings import error
-from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.base.k8s import Object
 from karta_interpreter.definitions.karta.loading import Loaded, load_documents, load_object
 from karta_interpreter.engine.workload.document import check_json
 

@@ -10,12 +10,9 @@ from dataclasses import dataclass
 from typing import NamedTuple, Self
 
 from karta_interpreter.base.errors import WorkloadError
-from karta_interpreter.base.k8s.edit import get
+from karta_interpreter.base.k8s import GVK, JSON, Object, get
 from karta_interpreter.base.k8s.requirements import Counting, PodRequirements, pod_requirements
-from karta_interpreter.base.k8s.values import GVK, JSON, Object
-from karta_interpreter.engine.evaluation.attribution import attribute, pod_name
-from karta_interpreter.engine.evaluation.pods import pod_sets
-from karta_interpreter.engine.evaluation.status import StatusMatch
+from karta_interpreter.engine.evaluation import StatusMatch, attribute, pod_name, pod_sets
 from karta_interpreter.engine.workload.document import checked_pods, reading
 from karta_interpreter.engine.workload.extraction import PIECES, Instance
 from karta_interpreter.engine.workload.workload import Component, Workload

@@ -6,9 +6,9 @@ from functools import partial
 
 from karta_interpreter.base.errors import ComponentNotFoundError, PathNotWritableError, WorkloadError
 from karta_interpreter.base.findings import did_you_mean
-from karta_interpreter.base.k8s.values import JSON, Object, Path, type_name
-from karta_interpreter.definitions.karta.definition import Component, PodSpec, PodTemplate
-from karta_interpreter.engine.evaluation.templates import JSON_TYPES, OBJECT_TYPES, PIECE_TYPES
+from karta_interpreter.base.k8s import JSON, Object, Path, type_name
+from karta_interpreter.definitions.karta import Component, PodSpec, PodTemplate
+from karta_interpreter.engine.evaluation import JSON_TYPES, OBJECT_TYPES, PIECE_TYPES
 from karta_interpreter.engine.workload.document import check_directives, check_json
 from karta_interpreter.engine.workload.extraction import PIECES, FragmentedPodSpec
 from karta_interpreter.engine.workload.merging import merge, name_of, patch

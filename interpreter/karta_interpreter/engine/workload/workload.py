@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from karta_interpreter.base.errors import ComponentNotFoundError, WorkloadError
 from karta_interpreter.base.findings import did_you_mean
-from karta_interpreter.base.k8s.edit import get
+from karta_interpreter.base.k8s import GVK, Object, diff, get
 from karta_interpreter.base.k8s.patch import Operation as Patch
-from karta_interpreter.base.k8s.patch import diff
-from karta_interpreter.base.k8s.values import GVK, Object
-from karta_interpreter.definitions.karta.definition import Component as ComponentDefinition
-from karta_interpreter.definitions.karta.definition import Fragments
-from karta_interpreter.definitions.karta.reference_resolver import resolved
-from karta_interpreter.engine.evaluation import attribution
-from karta_interpreter.engine.evaluation.attribution import Attribution
-from karta_interpreter.engine.evaluation.evaluation import UNNAMED, instance_ids
-from karta_interpreter.engine.evaluation.scale import Scale
-from karta_interpreter.engine.evaluation.status import StatusMatch, match_status
+from karta_interpreter.definitions.karta import Component as ComponentDefinition
+from karta_interpreter.definitions.karta import Fragments, resolved
+from karta_interpreter.engine.evaluation import (
+    UNNAMED,
+    Attribution,
+    Scale,
+    StatusMatch,
+    attribution,
+    instance_ids,
+    match_status,
+)
 from karta_interpreter.engine.workload import extraction, updates
 from karta_interpreter.engine.workload.document import (
     check_workload,

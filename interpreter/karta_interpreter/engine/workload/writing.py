@@ -15,11 +15,9 @@ from karta_interpreter.base.errors import (
     WorkloadError,
     WriteVerificationError,
 )
-from karta_interpreter.base.k8s.edit import get, set_value
-from karta_interpreter.base.k8s.values import JSON, MOST_REPLICAS, Object, Path, field_path
-from karta_interpreter.definitions.karta.definition import Component, Fragments
-from karta_interpreter.engine.evaluation.evaluation import evaluate, failure, instance_ids, query_failure
-from karta_interpreter.engine.evaluation.scale import replica_counts
+from karta_interpreter.base.k8s import JSON, MOST_REPLICAS, Object, Path, field_path, get, set_value
+from karta_interpreter.definitions.karta import Component, Fragments
+from karta_interpreter.engine.evaluation import evaluate, failure, instance_ids, query_failure, replica_counts
 from karta_interpreter.engine.evaluation.templates import templates
 from karta_interpreter.engine.workload.document import IDENTITY
 from karta_interpreter.languages.jq import Location, Query

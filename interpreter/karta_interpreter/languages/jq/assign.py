@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
 from karta_interpreter.base.errors import InterpretationError, QueryWriteError
-from karta_interpreter.base.k8s.edit import get, set_value
-from karta_interpreter.base.k8s.values import JSON, Path, field_path
+from karta_interpreter.base.k8s import JSON, Path, field_path, get, set_value
 from karta_interpreter.languages.jq.compiled.collection import keys
 from karta_interpreter.languages.jq.compiled.compiler import RUNTIME, by_name, compiled
 from karta_interpreter.languages.jq.compiled.operators import multiply, position

@@ -10,9 +10,8 @@ from types import MappingProxyType
 
 from karta_interpreter.base.errors import InterpretationError, ManifestError
 from karta_interpreter.base.findings import Finding, Severity, error, escaped, warning
-from karta_interpreter.base.k8s import edit
+from karta_interpreter.base.k8s import GVK, JSON, Object, Path, edit, type_name
 from karta_interpreter.base.k8s.manifest import read_objects
-from karta_interpreter.base.k8s.values import GVK, JSON, Object, Path, type_name
 from karta_interpreter.base.karmada import SLOTS
 from karta_interpreter.languages.lua.ignores import by_object, ignores_of, unignored
 from karta_interpreter.languages.lua.reading import read_scripts, unknown_fields

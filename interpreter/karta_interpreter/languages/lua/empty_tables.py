@@ -5,7 +5,7 @@ from typing import Final
 
 import orjson
 
-from karta_interpreter.base.k8s.values import JSON, Path
+from karta_interpreter.base.k8s import JSON, Path
 
 _TABLES = (dict, list)
 _DELETED: Final = object()

@@ -8,7 +8,7 @@ from typing import Final
 
 from karta_interpreter.base.errors import LuaError
 from karta_interpreter.base.findings import Finding, Severity, Span, did_you_mean, error, warning
-from karta_interpreter.base.k8s.values import JSON, Path, type_name
+from karta_interpreter.base.k8s import JSON, Path, type_name
 from karta_interpreter.base.karmada import SLOTS, Operation
 from karta_interpreter.languages.lua.machine.lint import Lint
 from karta_interpreter.languages.lua.machine.worker import Job, run_job

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeAlias, final
 
 from karta_interpreter.base.errors import LuaRunError
-from karta_interpreter.base.k8s.values import JSON, MOST_REPLICAS, Object
+from karta_interpreter.base.k8s import JSON, MOST_REPLICAS, Object
 from karta_interpreter.base.karmada import Results, by_operation
 from karta_interpreter.languages.lua.empty_tables import restore_empty_tables
 from karta_interpreter.languages.lua.gotypes import MismatchError, rewrite

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Self, TypeAlias
 
-from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.base.k8s import JSON
 from karta_interpreter.base.karmada import SLOTS
 
 Own: TypeAlias = Mapping[str, Callable[..., tuple[JSON, ...]]]

@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from karta_interpreter.base.findings import Finding
-from karta_interpreter.base.k8s.edit import get
+from karta_interpreter.base.k8s import Path, get
 from karta_interpreter.base.k8s.manifest import Document
-from karta_interpreter.base.k8s.values import Path
 
 # Line breaks of YAML 1.1. PyYAML counts lines by them.
 _BREAK = re.compile("\r\n|[\n\r\u0085\u2028\u2029]")

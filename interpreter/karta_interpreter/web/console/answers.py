@@ -7,13 +7,11 @@ from functools import lru_cache
 from typing import Any, Final, TypeVar
 
 from karta_interpreter.base.errors import InterpretationError, WorkloadError
-from karta_interpreter.base.k8s import edit, patch
+from karta_interpreter.base.k8s import GVK, JSON, Object, Path, edit, patch
 from karta_interpreter.base.k8s.requirements import Counting
-from karta_interpreter.base.k8s.values import GVK, JSON, Object, Path
 from karta_interpreter.base.k8s.yaml_writer import to_authored_yaml
-from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta import Definition, Known, ReferenceReader
 from karta_interpreter.definitions.karta.loading import Loaded, load_placed
-from karta_interpreter.definitions.karta.reference_resolver import Known, ReferenceReader
 from karta_interpreter.engine.explain import Explanation, Fact, explain
 from karta_interpreter.engine.explain.explanation import OBSERVED
 from karta_interpreter.engine.operations import CHANGED, LIVE, SLOTS, Call, Operation, Options, StatusItem, interpret

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from karta_interpreter.base.errors import InterpretationError, SuiteError
-from karta_interpreter.base.k8s.values import GVK, JSON, Object
+from karta_interpreter.base.k8s import GVK, JSON, Object
 from karta_interpreter.base.k8s.yaml_writer import to_authored_yaml, to_ordered_yaml
 from karta_interpreter.definitions.sources.files import ORIGIN
 from karta_interpreter.definitions.sources.snapshot import ServedDefinition, Snapshot

@@ -9,9 +9,8 @@ from typing import Final, TypeAlias
 
 from karta_interpreter.base.errors import InterpretationError, InterpreterError, ManifestError, SuiteError
 from karta_interpreter.base.findings import DefinitionError, Finding
-from karta_interpreter.base.k8s import manifest
+from karta_interpreter.base.k8s import GVK, JSON, Object, Path, manifest
 from karta_interpreter.base.k8s.manifest import Document
-from karta_interpreter.base.k8s.values import GVK, JSON, Object, Path
 from karta_interpreter.definitions.karta.loading import KINDS
 from karta_interpreter.definitions.openapi.check import contradictions
 from karta_interpreter.definitions.openapi.schema import (

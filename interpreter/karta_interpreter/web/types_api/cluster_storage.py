@@ -13,9 +13,7 @@ from itertools import islice
 from typing import Final, TypeVar
 
 from karta_interpreter.base.errors import ClusterError
-from karta_interpreter.base.k8s import edit
-from karta_interpreter.base.k8s.fields import label
-from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.base.k8s import JSON, Object, edit, label
 from karta_interpreter.definitions.karta.schema import gvk_of, kartas_path
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.cluster import ORIGIN, Cluster

@@ -15,10 +15,8 @@ from typing import Final, TypeVar
 import orjson
 
 from karta_interpreter.base.errors import ManifestError
-from karta_interpreter.base.k8s import edit
-from karta_interpreter.base.k8s.fields import label
+from karta_interpreter.base.k8s import Object, edit, label, objects_in
 from karta_interpreter.base.k8s.manifest import read_documents
-from karta_interpreter.base.k8s.values import Object, objects_in
 from karta_interpreter.definitions.sources.budget import weight
 from karta_interpreter.definitions.sources.file_scan import name_of
 from karta_interpreter.definitions.sources.files import MAX_BYTES, DefinitionFile

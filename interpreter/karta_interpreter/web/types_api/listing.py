@@ -8,7 +8,7 @@ from typing import Final, Self
 import orjson
 
 from karta_interpreter.base.findings import did_you_mean
-from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.base.k8s import Object
 from karta_interpreter.web.types_api.models import ApiError, ProblemError
 from karta_interpreter.web.types_api.view import API, Row
 

@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from karta_interpreter import __version__
-from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.base.k8s import Object
 from karta_interpreter.web.types_api import models
 from karta_interpreter.web.types_api.listing import PARAMETERS
 from karta_interpreter.web.types_api.models import CONTENT_TYPE, PROBLEMS, Choices

@@ -11,9 +11,7 @@ from uuid import UUID, uuid5
 import orjson
 
 from karta_interpreter.base.findings import Finding
-from karta_interpreter.base.k8s import edit
-from karta_interpreter.base.k8s.fields import label
-from karta_interpreter.base.k8s.values import GVK, JSON, Object, objects_in
+from karta_interpreter.base.k8s import GVK, JSON, Object, edit, label, objects_in
 from karta_interpreter.definitions.karta.schema import gvk_of, karta_type
 
 _PREFIX: Final = "types.karta-interpreter.io/"

@@ -10,8 +10,8 @@ import orjson
 from aiohttp.web_request import BaseRequest
 from aiohttp.web_response import Response
 
-from karta_interpreter.base.k8s.values import GVK, json_pointer
-from karta_interpreter.definitions.karta.reference_resolver import known_to
+from karta_interpreter.base.k8s import GVK, json_pointer
+from karta_interpreter.definitions.karta import known_to
 from karta_interpreter.definitions.karta.schema_types import ROOT_KIND
 from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.engine.operations import Options

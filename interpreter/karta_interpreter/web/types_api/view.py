@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from karta_interpreter.base.k8s.fields import label
+from karta_interpreter.base.k8s import label
 from karta_interpreter.definitions.sources import cluster, files
 from karta_interpreter.definitions.sources.snapshot import Snapshot
 from karta_interpreter.definitions.sources.store import Store

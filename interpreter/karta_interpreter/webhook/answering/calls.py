@@ -8,9 +8,9 @@ from math import inf
 from typing import Any, TypeAlias
 
 from karta_interpreter.base.errors import InterpretationError, RequestError
-from karta_interpreter.base.k8s.values import GVK
+from karta_interpreter.base.k8s import GVK
 from karta_interpreter.base.sandbox import close_pools
-from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.definitions.sources.snapshot import Snapshot
 from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.engine.operations import Options, Results, interpret

@@ -16,10 +16,8 @@ from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from karta_interpreter.base.errors import InterpreterError
-from karta_interpreter.base.k8s.fields import annotation
-from karta_interpreter.base.k8s.patch import patched
-from karta_interpreter.base.k8s.values import JSON, Object
-from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.base.k8s import JSON, Object, annotation, patched
+from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.engine.fights.remedies import remedy
 from karta_interpreter.engine.fights.rounds import FieldDifference, advanced, compared
 from karta_interpreter.engine.operations import Operation

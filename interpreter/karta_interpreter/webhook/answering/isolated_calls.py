@@ -24,12 +24,11 @@ from karta_interpreter.base.errors import (
     SandboxError,
     StopCause,
 )
-from karta_interpreter.base.k8s.values import GVK, JSON
+from karta_interpreter.base.k8s import GVK, JSON
 from karta_interpreter.base.sandbox import Pool, Process, Program
 from karta_interpreter.base.sandbox.awaiting import AsyncPool, Exchange
-from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta import Definition, ReferenceReader
 from karta_interpreter.definitions.karta.loading import pack
-from karta_interpreter.definitions.karta.reference_resolver import ReferenceReader
 from karta_interpreter.engine.operations import Call, Options, Results
 from karta_interpreter.engine.operations.interpretation import script_errors, script_jobs, script_results
 from karta_interpreter.languages.lua.machine.worker import (

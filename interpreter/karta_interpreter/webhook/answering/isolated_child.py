@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 
 from karta_interpreter.base.errors import InterpretationError, QueryReferenceError, RequestError
-from karta_interpreter.base.k8s.values import GVK, JSON, Object
+from karta_interpreter.base.k8s import GVK, JSON, Object
 from karta_interpreter.base.sandbox.deadline import deadline
 from karta_interpreter.definitions.karta.loading import unpack
 from karta_interpreter.engine.operations import Options, interpret

@@ -4,7 +4,7 @@ from enum import Enum, auto
 from typing import Final
 
 from karta_interpreter.base.k8s.projection import MOST_VALUES, values_in
-from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.webhook.wire import Request
 
 # A call costs up to 2.5 µs for each key and value in its body (InterpretReplica of many different resources), and a few

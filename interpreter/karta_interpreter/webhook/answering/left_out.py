@@ -5,7 +5,7 @@ from typing import Final
 
 import orjson
 
-from karta_interpreter.base.k8s.values import field_path
+from karta_interpreter.base.k8s import field_path
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.engine.operations.left_out import resources_left_out
 from karta_interpreter.webhook.answering.pending_call import SUCCESS, Answer, PendingCall

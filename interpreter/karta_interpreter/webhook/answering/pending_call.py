@@ -7,8 +7,8 @@ from typing import Final, TypeAlias
 import msgspec
 
 from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.base.k8s.values import GVK
-from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.base.k8s import GVK
+from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.definitions.sources.snapshot import Snapshot
 from karta_interpreter.engine.operations import Call
 from karta_interpreter.webhook.wire import Request

@@ -19,7 +19,7 @@ import orjson
 
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.findings import in_one_line
-from karta_interpreter.base.k8s.values import JSON, field_path
+from karta_interpreter.base.k8s import JSON, field_path
 from karta_interpreter.base.sandbox import Process, Program
 from karta_interpreter.definitions.sources.snapshot import Snapshot
 from karta_interpreter.definitions.sources.store import Store

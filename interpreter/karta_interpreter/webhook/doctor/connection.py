@@ -17,7 +17,7 @@ from urllib.parse import quote
 from cryptography import x509
 
 from karta_interpreter.base.errors import ServeError
-from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.base.k8s import Object
 from karta_interpreter.webhook.doctor.result import CheckResult, problem
 from karta_interpreter.webhook.doctor.webhooks import Client
 from karta_interpreter.webhook.registration.configuration import Service, parts_of_url

@@ -16,8 +16,7 @@ import orjson
 from prometheus_client.parser import text_string_to_metric_families
 
 from karta_interpreter.base.findings import count
-from karta_interpreter.base.k8s import edit
-from karta_interpreter.base.k8s.values import GVK, JSON
+from karta_interpreter.base.k8s import GVK, JSON, edit
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.webhook.doctor.certificate import judge_certificate, read_bundle
 from karta_interpreter.webhook.doctor.connection import SECONDS, Address, Reply, ask, connect, shake_hands, verify

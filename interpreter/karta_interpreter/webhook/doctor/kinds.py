@@ -5,8 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from karta_interpreter.base.findings import count
-from karta_interpreter.base.k8s import edit
-from karta_interpreter.base.k8s.values import GVK, Object, objects_in
+from karta_interpreter.base.k8s import GVK, Object, edit, objects_in
 from karta_interpreter.definitions.karta.schema import gvk_of, name_of
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.webhook.doctor.result import CheckResult, listed, ok, problem, warning

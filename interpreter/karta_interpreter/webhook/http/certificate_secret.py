@@ -23,8 +23,7 @@ from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives.serialization import Encoding
 
 from karta_interpreter.base.errors import ClusterError, ServeError
-from karta_interpreter.base.k8s import edit
-from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.base.k8s import Object, edit
 from karta_interpreter.definitions.sources.api_server import MANAGER, ApiServer
 from karta_interpreter.webhook.http.certificate import (
     Authority,

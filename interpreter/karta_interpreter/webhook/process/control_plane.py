@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from karta_interpreter.base.errors import ServeError
-from karta_interpreter.base.k8s.values import GVK
+from karta_interpreter.base.k8s import GVK
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.budget import Budget
 from karta_interpreter.definitions.sources.cluster import Cluster

@@ -21,7 +21,7 @@ from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from prometheus_client.metrics_core import CounterMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from karta_interpreter.base.k8s.values import GVK
+from karta_interpreter.base.k8s import GVK
 from karta_interpreter.definitions.sources.budget import Budget
 from karta_interpreter.definitions.sources.snapshot import Snapshot
 from karta_interpreter.engine.operations import Operation

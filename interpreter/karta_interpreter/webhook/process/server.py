@@ -9,8 +9,8 @@ from math import inf
 from typing import TYPE_CHECKING, Self, TypeAlias
 
 from karta_interpreter.base.findings import in_one_line
+from karta_interpreter.base.k8s import JSON
 from karta_interpreter.base.k8s.requirements import Counting
-from karta_interpreter.base.k8s.values import JSON
 from karta_interpreter.definitions.sources.budget import Budget
 from karta_interpreter.definitions.sources.snapshot import Quarantined, Selection, Snapshot
 from karta_interpreter.definitions.sources.store import Store

@@ -12,8 +12,7 @@ from http import HTTPStatus
 from typing import Final
 
 from karta_interpreter.base.errors import ClusterError
-from karta_interpreter.base.k8s import edit
-from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.base.k8s import Object, edit
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.webhook.registration.configuration import NAME
 from karta_interpreter.webhook.registration.conflicts import Messages

@@ -2,8 +2,7 @@
 
 import logging
 
-from karta_interpreter.base.k8s import edit
-from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.base.k8s import Object, edit
 from karta_interpreter.definitions.sources.api_server import MANAGER
 
 _logger = logging.getLogger(__name__)

@@ -11,8 +11,7 @@ from http import HTTPStatus
 
 from karta_interpreter.base.errors import ClusterError
 from karta_interpreter.base.findings import count
-from karta_interpreter.base.k8s import edit
-from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.base.k8s import JSON, Object, edit
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.background import keep_running
 from karta_interpreter.definitions.sources.informer import Informer, Pace

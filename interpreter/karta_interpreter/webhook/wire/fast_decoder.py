@@ -11,9 +11,9 @@ import msgspec
 import orjson
 
 from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.base.k8s import GVK, JSON
 from karta_interpreter.base.k8s.projection import UNREAD, Projection, Read, reader
-from karta_interpreter.base.k8s.values import GVK, JSON
-from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.engine.operations import SLOTS, Call, Operation
 from karta_interpreter.engine.operations.dispatch import projection_of
 from karta_interpreter.engine.operations.interpretation import has_scripts_alone

@@ -15,8 +15,7 @@ from typing import Any, Final, TypeVar
 
 import orjson
 
-from karta_interpreter.base.k8s.edit import get
-from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.base.k8s import JSON, get
 
 _WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _ENVIRONMENTS: Final = frozenset({"env", "envs", "environment", "environments"})

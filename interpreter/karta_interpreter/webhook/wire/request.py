@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from karta_interpreter.base.errors import InterpretationError, RequestError
-from karta_interpreter.base.k8s.values import GVK, JSON, MOST_REPLICAS, Object, type_name
+from karta_interpreter.base.k8s import GVK, JSON, MOST_REPLICAS, Object, type_name
 from karta_interpreter.engine.operations import SLOTS, Call, Operation, StatusItem
 
 API_VERSION = "config.karmada.io/v1alpha1"

@@ -16,8 +16,7 @@ from typing import Final, TypeAlias
 import orjson
 
 from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.base.k8s.patch import diff
-from karta_interpreter.base.k8s.values import JSON, MOST_REPLICAS, Object, type_name
+from karta_interpreter.base.k8s import JSON, MOST_REPLICAS, Object, diff, type_name
 from karta_interpreter.engine.operations import Call, Results, by_operation
 from karta_interpreter.webhook.wire.request import API_VERSION, KIND, Request
 

@@ -7,7 +7,7 @@ from typing import Any, Final, TypeAlias, cast
 import orjson
 
 from karta_interpreter.base.errors import InterpretationError, RecordingError
-from karta_interpreter.base.k8s.patch import patched
+from karta_interpreter.base.k8s import patched
 from karta_interpreter.engine.operations import Call, Results, by_operation
 
 _Response: TypeAlias = Mapping[str, Any]

@@ -9,9 +9,8 @@ from typing import Final
 
 from karta_interpreter.base.errors import ManifestError
 from karta_interpreter.base.findings import DefinitionError, Finding, closest, error, warning
-from karta_interpreter.base.k8s import edit
+from karta_interpreter.base.k8s import GVK, Object, edit
 from karta_interpreter.base.k8s.manifest import read_objects
-from karta_interpreter.base.k8s.values import GVK, Object
 from karta_interpreter.definitions.karta.loading import KINDS
 from karta_interpreter.definitions.karta.model import Karta
 from karta_interpreter.definitions.karta.schema import gvk_of, read_karta

@@ -7,17 +7,16 @@ from typing import Final
 
 from karta_interpreter.base.errors import QuerySyntaxError
 from karta_interpreter.base.findings import Finding, Span, did_you_mean, error, warning
+from karta_interpreter.base.k8s import JSON, Object, Path
 from karta_interpreter.base.k8s.dependencies import DEPENDENCY_NAMES
-from karta_interpreter.base.k8s.values import JSON, Object, Path
 from karta_interpreter.base.karmada import Operation
+from karta_interpreter.definitions.karta import MATCHING_ORDER, annotation_path, field_text
 from karta_interpreter.definitions.karta import annotations as values
 from karta_interpreter.definitions.karta.annotation_records import Annotations, parse_annotations
-from karta_interpreter.definitions.karta.annotations import annotation_path, field_text
 from karta_interpreter.definitions.karta.compile import action_value
 from karta_interpreter.definitions.karta.expression_text import PodQuery
 from karta_interpreter.definitions.karta.model import ComponentDefinition, Karta, StatusDefinition, SuspendDefinition
 from karta_interpreter.definitions.karta.schema_types import ROOT_STATUS, expressions
-from karta_interpreter.definitions.karta.status_rules import MATCHING_ORDER
 from karta_interpreter.definitions.openapi.check.expected import (
     BOOLEAN,
     EXPECTED,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from karta_interpreter.base.findings import Severity, Span
-from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.base.k8s import JSON, Object
 from karta_interpreter.definitions.openapi.schema import listed_texts
 
 Shapes: TypeAlias = "tuple[Shape, ...]"

@@ -10,8 +10,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from karta_interpreter.base.k8s.values import JSON, Object, Path
-from karta_interpreter.definitions.karta.annotations import PREFIX, annotation_path
+from karta_interpreter.base.k8s import JSON, Object, Path
+from karta_interpreter.definitions.karta import PREFIX, annotation_path
 from karta_interpreter.definitions.karta.schema import karta_type
 from karta_interpreter.definitions.karta.schema_types import ROOT, STRUCTURE
 from karta_interpreter.definitions.openapi.draft.pod_fields import Form, PodsField, counts, find_pods, have_state

@@ -6,10 +6,10 @@ template's own status limits the result (`status_history`).
 
 from collections.abc import Sequence
 
+from karta_interpreter.base.k8s import JSON, Object
 from karta_interpreter.base.k8s.projection import Projection
-from karta_interpreter.base.k8s.values import JSON, Object
-from karta_interpreter.definitions.karta.definition import Definition
-from karta_interpreter.engine.evaluation.status import status_match_reads
+from karta_interpreter.definitions.karta import Definition
+from karta_interpreter.engine.evaluation import status_match_reads
 from karta_interpreter.engine.operations.aggregate.member_status import reports_of
 from karta_interpreter.engine.operations.aggregate.merge import Merging
 from karta_interpreter.engine.operations.aggregate.status_history import emptied, has_ended, has_outcome, next_status

@@ -4,10 +4,9 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple, TypeAlias
 
 from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.base.k8s.values import JSON, Object, type_name
-from karta_interpreter.definitions.karta import Definition
-from karta_interpreter.definitions.karta.annotations import AggregateRule
-from karta_interpreter.engine.evaluation.status import Status, match_status
+from karta_interpreter.base.k8s import JSON, Object, type_name
+from karta_interpreter.definitions.karta import AggregateRule, Definition
+from karta_interpreter.engine.evaluation import Status, match_status
 from karta_interpreter.engine.operations.call import StatusItem
 from karta_interpreter.engine.operations.interpret_status import BOOKKEEPING, observed_generation
 

@@ -10,11 +10,9 @@ from functools import cache, partial
 from typing import NamedTuple
 
 from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.base.k8s.values import JSON
-from karta_interpreter.definitions.karta import Definition
-from karta_interpreter.definitions.karta.annotations import AggregateRule, PathPattern
-from karta_interpreter.definitions.karta.status_rules import FAILING, TRANSITIONAL
-from karta_interpreter.engine.evaluation.status import Status
+from karta_interpreter.base.k8s import JSON
+from karta_interpreter.definitions.karta import FAILING, TRANSITIONAL, AggregateRule, Definition, PathPattern
+from karta_interpreter.engine.evaluation import Status
 from karta_interpreter.engine.operations.aggregate.member_status import MemberReport, Part
 from karta_interpreter.engine.operations.aggregate.reduce import (
     WORST_FIRST,

@@ -7,9 +7,9 @@ from functools import lru_cache, reduce
 from operator import add
 
 from karta_interpreter.base.errors import InterpretationError, QuantityError
+from karta_interpreter.base.k8s import JSON, MOST_REPLICAS, type_name
 from karta_interpreter.base.k8s.quantity import Quantity, parse_duration
-from karta_interpreter.base.k8s.values import JSON, MOST_REPLICAS, type_name
-from karta_interpreter.definitions.karta.annotations import AggregateRule
+from karta_interpreter.definitions.karta import AggregateRule
 
 # API servers read larger integers as floating-point numbers, which no CRD accepts as integers.
 _LEAST, _LARGEST = -(2**63), 2**63 - 1

@@ -8,13 +8,10 @@ suspended, as API servers demand of a Job. Any other kind may start again, in an
 from collections.abc import Mapping, Sequence
 
 from karta_interpreter.base.errors import InterpretationError, QueryError
-from karta_interpreter.base.k8s.edit import get, set_value
-from karta_interpreter.base.k8s.fields import generation
+from karta_interpreter.base.k8s import JSON, Object, generation, get, set_value
 from karta_interpreter.base.k8s.projection import Projection
-from karta_interpreter.base.k8s.values import JSON, Object
-from karta_interpreter.definitions.karta import Definition
-from karta_interpreter.definitions.karta.annotations import ADDING_UP, OF_A_CLUSTER, AggregateRule
-from karta_interpreter.engine.evaluation.status import Status, match_status, status_match_reads
+from karta_interpreter.definitions.karta import ADDING_UP, OF_A_CLUSTER, AggregateRule, Definition
+from karta_interpreter.engine.evaluation import Status, match_status, status_match_reads
 from karta_interpreter.engine.operations.aggregate.merge import Polarity, are_conditions
 from karta_interpreter.engine.operations.aggregate.reduce import (
     falls,

@@ -13,14 +13,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from karta_interpreter.base.errors import InterpretationError, QueryError, WorkloadError
-from karta_interpreter.base.k8s.edit import set_value
-from karta_interpreter.base.k8s.values import JSON, Object, Path
-from karta_interpreter.definitions.karta.definition import Component, Definition
+from karta_interpreter.base.k8s import JSON, Object, Path, set_value
+from karta_interpreter.definitions.karta import Component, Definition
 from karta_interpreter.definitions.karta.expression_text import PodQuery
-from karta_interpreter.engine.evaluation import attribution
-from karta_interpreter.engine.evaluation.evaluation import UNNAMED
-from karta_interpreter.engine.evaluation.pods import scale_locations
-from karta_interpreter.engine.evaluation.scale import scales
+from karta_interpreter.engine.evaluation import UNNAMED, attribution, scale_locations, scales
 from karta_interpreter.engine.workload.gang.subtree import minimum
 
 if TYPE_CHECKING:

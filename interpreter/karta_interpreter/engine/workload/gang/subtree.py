@@ -7,11 +7,9 @@ a definition counts children per parent.
 """
 
 from karta_interpreter.base.errors import ComponentNotFoundError, WorkloadError
-from karta_interpreter.base.k8s.values import Object
-from karta_interpreter.definitions.karta.definition import Component, Definition
-from karta_interpreter.engine.evaluation.evaluation import instance_ids
-from karta_interpreter.engine.evaluation.pods import scale_locations
-from karta_interpreter.engine.evaluation.scale import Scale, scales
+from karta_interpreter.base.k8s import Object
+from karta_interpreter.definitions.karta import Component, Definition
+from karta_interpreter.engine.evaluation import Scale, instance_ids, scale_locations, scales
 from karta_interpreter.engine.workload.extraction import has_scale
 
 

@@ -11,7 +11,7 @@ from typing import Final
 import orjson
 
 from karta_interpreter.base.errors import QueryEvaluationError, QueryLimitError, QueryStoppedError, SandboxError
-from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.base.k8s import JSON
 from karta_interpreter.base.sandbox import Pool, Process, Program
 from karta_interpreter.base.sandbox.deadline import remaining
 from karta_interpreter.languages.jq.bounded import libjq

@@ -6,7 +6,7 @@ from itertools import groupby, islice
 from typing import Final
 
 from karta_interpreter.base.errors import QueryEvaluationError, QueryLimitError
-from karta_interpreter.base.k8s.values import JSON, type_name
+from karta_interpreter.base.k8s import JSON, type_name
 from karta_interpreter.languages.jq.compiled.operators import MOST_ELEMENTS, Many, check_size, elements
 from karta_interpreter.languages.jq.compiled.values import equal, is_number, kind, normal, order_key, text_of, to_json
 

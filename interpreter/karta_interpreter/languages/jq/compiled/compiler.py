@@ -30,7 +30,7 @@ from types import CodeType
 from typing import Any, Final, NamedTuple, Self, TypeAlias
 
 from karta_interpreter.base.errors import QueryEvaluationError, QueryLimitError, QueryReferenceError
-from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.base.k8s import JSON
 from karta_interpreter.languages.jq import syntax as ast
 from karta_interpreter.languages.jq.bounded.libjq import MOST_RESULTS
 from karta_interpreter.languages.jq.compiled import operators

@@ -12,7 +12,7 @@ from enum import Enum, auto
 from typing import Any, Final, TypeAlias
 
 from karta_interpreter.base.errors import QueryEvaluationError
-from karta_interpreter.base.k8s.values import JSON, type_name
+from karta_interpreter.base.k8s import JSON, type_name
 from karta_interpreter.languages.jq.compiled import collection, costs, regex, values
 from karta_interpreter.languages.jq.compiled.costs import ANSWER, CONSTANT, ENTRIES, INPUT, PIECES, Cost, Growth
 from karta_interpreter.languages.jq.compiled.operators import Many, at_path, elements, item, split, total

@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Final, NoReturn, TypeAlias
 
 from karta_interpreter.base.errors import QueryEvaluationError, QueryLimitError, QueryRaisedError
-from karta_interpreter.base.k8s.values import JSON, type_name
+from karta_interpreter.base.k8s import JSON, type_name
 from karta_interpreter.languages.jq.bounded.libjq import MOST_RESULTS
 from karta_interpreter.languages.jq.compiled.costs import MOST_REPEATED
 from karta_interpreter.languages.jq.compiled.values import Number, is_number, kind, normal, to_json, to_text

@@ -20,7 +20,7 @@ from typing import Any, Final, Self
 import re2
 
 from karta_interpreter.base.errors import QueryEvaluationError, QueryLimitError
-from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.base.k8s import JSON
 from karta_interpreter.languages.jq.compiled.values import text_of
 from karta_interpreter.languages.jq.syntax import FunctionCall, Literal, Node
 

@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Any, Final, TypeAlias, TypeGuard
 
 from karta_interpreter.base.errors import QueryEvaluationError
-from karta_interpreter.base.k8s.values import JSON, type_name
+from karta_interpreter.base.k8s import JSON, type_name
 
 Number: TypeAlias = int | float
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from karta_interpreter.base.errors import QueryReferenceError
-from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.base.k8s import JSON
 
 A = TypeVar("A")
 B = TypeVar("B")

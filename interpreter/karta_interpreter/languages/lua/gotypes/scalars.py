@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias
 
 from karta_interpreter.base.errors import LuaRunError, QuantityError
-from karta_interpreter.base.k8s.values import JSON, field_path
+from karta_interpreter.base.k8s import JSON, field_path
 from karta_interpreter.languages.lua.go_numbers import json_number, json_text
 from karta_interpreter.languages.lua.gotypes.quantities import written_quantity
 

@@ -17,7 +17,7 @@ from typing import Annotated, Any, Final, NamedTuple, TypeVar
 
 import msgspec
 
-from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.base.k8s import JSON
 from karta_interpreter.languages.lua.empty_tables import restore_empty_tables
 from karta_interpreter.languages.lua.gotypes.scalars import SCALARS, MismatchError, mismatch
 

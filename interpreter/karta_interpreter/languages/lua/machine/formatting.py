@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Final
 
-from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.base.k8s import JSON
 from karta_interpreter.languages.lua.go_numbers import FIRST_BEYOND, SMALLEST, number_text, shortest
 
 _VERB: Final = re.compile(r"%([-+# 0]*)(\*|\d*)(?:\.(\d*))?(.)?", re.DOTALL | re.ASCII)

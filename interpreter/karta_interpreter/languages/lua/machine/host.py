@@ -17,7 +17,7 @@ import msgspec
 import orjson
 
 from karta_interpreter.base.errors import InterpreterError
-from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.base.k8s import JSON, Object
 from karta_interpreter.languages.lua.go_numbers import json_number
 from karta_interpreter.languages.lua.machine import dates
 from karta_interpreter.languages.lua.machine.bytecode import as_karmada_compiles

@@ -28,7 +28,7 @@ from typing import Any, Final, NamedTuple, NoReturn
 from lupa import lua52
 
 from karta_interpreter.base.errors import LuaRunError, LuaSyntaxError
-from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.base.k8s import JSON
 from karta_interpreter.languages.lua.machine.bytecode import Names, names_of
 from karta_interpreter.languages.lua.machine.host import Host, Kube, OnPrint, as_latin1, decoded
 from karta_interpreter.languages.lua.machine.source import placed, readable, rewrite

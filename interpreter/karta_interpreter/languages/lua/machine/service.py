@@ -18,7 +18,7 @@ import msgspec
 import orjson
 
 from karta_interpreter.base.errors import LuaError, LuaRunError
-from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.base.k8s import JSON
 from karta_interpreter.base.karmada import SLOTS
 from karta_interpreter.languages.lua.machine.kube import KUBE
 from karta_interpreter.languages.lua.machine.lint import lint

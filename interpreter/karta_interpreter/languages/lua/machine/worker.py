@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 import orjson
 
 from karta_interpreter.base.errors import InterpreterError, LuaLimitError, LuaRunError, LuaSyntaxError, SandboxError
-from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.base.k8s import JSON
 from karta_interpreter.base.sandbox import Pool, Process, Program
 from karta_interpreter.base.sandbox.deadline import remaining
 from karta_interpreter.languages.lua.script import Own, Script
