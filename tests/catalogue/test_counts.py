@@ -4,8 +4,7 @@ from functools import cache
 from math import ceil
 from typing import Any
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from karta_interpreter.base.k8s.values import GVK, Object
 from karta_interpreter.definitions.karta.definition import Definition

@@ -4,8 +4,7 @@ from copy import deepcopy
 from functools import cache
 from typing import Any
 
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
 from karta_interpreter.base.k8s.requirements import Counting, pod_requirements
 from karta_interpreter.base.k8s.values import GVK, JSON, Object

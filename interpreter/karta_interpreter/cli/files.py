@@ -20,7 +20,6 @@ import click
 
 from karta_interpreter.base.errors import InterpretationError, ManifestError
 from karta_interpreter.base.k8s import GVK, JSON, Object, edit, manifest
-from karta_interpreter.base.k8s.manifest import Document, read_documents
 from karta_interpreter.cli.options import control_plane
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import full_name
@@ -88,7 +87,7 @@ def named(obj: Object) -> str:
 
 def read_items(path: str) -> tuple[StatusItem, ...]:
     """Return the status of each member cluster: one ``AggregatedStatusItem`` per document."""
-    return tuple(map(_item, _read(path, read_documents)))
+    return tuple(map(_item, _read(path, manifest.read_documents)))
 
 
 def read_texts(path: str) -> Iterable[tuple[str, str]]:
@@ -183,7 +182,7 @@ def _read(path: str, reader: Callable[[str, str], Iterable[_Read]]) -> Iterator[
             yield from reader(text, source)
 
 
-def _values(path: str) -> Iterator[tuple[Document, JSON]]:
+def _values(path: str) -> Iterator[tuple[manifest.Document, JSON]]:
     """Yield each value that stands for an object, with its document."""
     found = _read(path, lambda text, source: manifest.read_objects(text, source, CRD))
     return ((document, value) for document, _, value in found)
@@ -196,13 +195,13 @@ def _text(content: bytes, source: str) -> str:
     return text
 
 
-def _object(document: Document, value: JSON) -> Object:
+def _object(document: manifest.Document, value: JSON) -> Object:
     if not isinstance(value, dict):
         raise Problem(f"error: {document.source}:{document.line}: this is not an object")
     return value
 
 
-def _item(document: Document) -> StatusItem:
+def _item(document: manifest.Document) -> StatusItem:
     value = document.value
     if isinstance(value, dict) and ("kind" in value or not value.keys() & _ITEM_FIELDS):
         is_what = f"this is a {value['kind']}" if value.get("kind") else "this is another object"

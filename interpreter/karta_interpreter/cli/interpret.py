@@ -14,8 +14,7 @@ from karta_interpreter.cli import options
 from karta_interpreter.cli.answers import outcomes_table
 from karta_interpreter.cli.calls import ORDER, Arguments, CallOutcome, ask, calls_for, operation_named
 from karta_interpreter.cli.definitions import Interpreter, kinds_of, read_customizations, workload_of
-from karta_interpreter.cli.explain import STRICT, exit_if_strict, warnings_text
-from karta_interpreter.cli.explain import show as show_explanations
+from karta_interpreter.cli.explain import STRICT, exit_if_strict, show as show_explanations, warnings_text
 from karta_interpreter.cli.files import (
     ConnectionOptions,
     check_stdin,

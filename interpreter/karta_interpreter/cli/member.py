@@ -15,8 +15,7 @@ import orjson
 
 from karta_interpreter.base.errors import ClusterError
 from karta_interpreter.base.findings import count
-from karta_interpreter.base.k8s import GVK, Object, get, objects_in
-from karta_interpreter.base.k8s import namespace as namespace_of
+from karta_interpreter.base.k8s import GVK, Object, get, namespace as namespace_of, objects_in
 from karta_interpreter.definitions.karta import Definition, Known
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.engine.verification import Evidence

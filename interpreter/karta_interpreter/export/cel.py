@@ -16,7 +16,6 @@ from karta_interpreter.export.traits import unsupported
 from karta_interpreter.languages.jq import syntax as ast
 from karta_interpreter.languages.jq.compiled.functions import Result, result_of
 from karta_interpreter.languages.jq.compiled.singles import Singles
-from karta_interpreter.languages.jq.syntax import Node
 from karta_interpreter.languages.jq.syntax.printer import render
 from karta_interpreter.languages.jq.syntax.traversal import terms_of
 
@@ -57,7 +56,7 @@ OBJECT = Cel("")
 """The object itself. Its fields are variables of CEL."""
 
 
-def cel(node: Node, here: Cel = OBJECT) -> Cel:
+def cel(node: ast.Node, here: Cel = OBJECT) -> Cel:
     """Return the value of an expression for an input in CEL. Raises ExportError if CEL cannot express it.
 
     >>> from karta_interpreter.languages.jq.syntax.parser import parse
@@ -72,7 +71,7 @@ class _CelWriter(NamedTuple):
 
     depth: int = 0
 
-    def value(self, node: Node, here: Cel) -> Cel:  # noqa: C901, PLR0911 - one case for each construct
+    def value(self, node: ast.Node, here: Cel) -> Cel:  # noqa: C901, PLR0911 - one case for each construct
         """Return the one value of an expression."""
         match node:
             case ast.Identity() if here.text:
@@ -146,10 +145,10 @@ class _CelWriter(NamedTuple):
                     return Cel(form.cel.format(here.within(NOT), *texts), result=result_of(node))
         raise _unsupported(node)
 
-    def _quantified(self, name: str, elements: str, condition: Node) -> Cel:
+    def _quantified(self, name: str, elements: str, condition: ast.Node) -> Cel:
         return Cel(self._loop(elements, _QUANTIFIERS[name], condition), result=Result.BOOLEAN)
 
-    def _loop(self, elements: str, macro: str, body: Node) -> str:
+    def _loop(self, elements: str, macro: str, body: ast.Node) -> str:
         """Return the call of a macro for the elements of a list."""
         if self.depth == len(_ELEMENTS):
             raise ExportError("there are lists in lists in lists in lists")
@@ -157,13 +156,13 @@ class _CelWriter(NamedTuple):
         found = _CelWriter(self.depth + 1).value(body, Cel(name))
         return f"{elements}.{macro}({name}, {found.text if macro == 'map' else truth(found).text})"
 
-    def _list(self, body: Node | None, here: Cel) -> str:
+    def _list(self, body: ast.Node | None, here: Cel) -> str:
         terms = terms_of(body) if body else []
         if body and all(term in Singles() for term in terms):
             return f"[{', '.join(self.value(term, here).text for term in terms)}]"
         return self._elements(body, here) if body else "[]"
 
-    def _elements(self, node: Node, here: Cel) -> str:
+    def _elements(self, node: ast.Node, here: Cel) -> str:
         """Return the list of all values of an expression that begins with an iteration."""
         match node:
             case ast.Try(body, None):
@@ -203,7 +202,7 @@ def _comparison(first: Cel, operator: str, second: str) -> Cel:
     return Cel(f"{first.within(COMPARISON)} {operator} {second}", COMPARISON, Result.BOOLEAN)
 
 
-def _ordered(node: Node, operator: str, first: Cel, second: Cel) -> Cel:
+def _ordered(node: ast.Node, operator: str, first: Cel, second: Cel) -> Cel:
     """Compare numbers, and fields that are numbers or absent: CEL does not order null, which jq has first."""
     if operator.startswith(">"):
         first, second = second, first
@@ -240,11 +239,11 @@ def _as_list(value: Cel) -> str:
     )
 
 
-def _unsupported(node: Node) -> ExportError:
+def _unsupported(node: ast.Node) -> ExportError:
     return ExportError(f"`{render(node)}` cannot be written in CEL")
 
 
-def _is_literal(node: Node) -> bool:
+def _is_literal(node: ast.Node) -> bool:
     return isinstance(node, ast.Literal) or node == ast.Array(None)
 
 

@@ -57,7 +57,6 @@ from karta_interpreter.export.traits import (
 )
 from karta_interpreter.languages.jq import syntax as ast
 from karta_interpreter.languages.jq.compiled.singles import Singles, repeats_pieces
-from karta_interpreter.languages.jq.syntax import Node
 from karta_interpreter.languages.jq.syntax.precedence import split_path
 from karta_interpreter.languages.jq.syntax.traversal import is_merge, terms_of
 
@@ -69,7 +68,7 @@ _ONE: Final = Constant("1")
 _MINUS_ONE: Final = Constant("-1")
 _ZERO: Final = Constant("0")
 
-Share = Callable[[Node, bool], str | None]
+Share = Callable[[ast.Node, bool], str | None]
 """The function of a part that the script contains more than once, with places if they are followed."""
 
 _Entry: TypeAlias = tuple[Expression | None, Expression]
@@ -88,7 +87,7 @@ class Emitter(LuaBody):
 
     # Expressions
 
-    def each(self, node: Node, here: Value, sink: OutputSink) -> None:  # noqa: C901, PLR0912 - one case for each construct
+    def each(self, node: ast.Node, here: Value, sink: OutputSink) -> None:  # noqa: C901, PLR0912 - one case for each construct
         """Write the use of every output of an expression for the input ``here``."""
         if node in self.singles:
             sink.write(self.value(node, here))
@@ -129,19 +128,19 @@ class Emitter(LuaBody):
             case _:
                 raise unsupported(node, "it has several outputs where a script has one")
 
-    def value(self, node: Node, here: Value) -> Value:
+    def value(self, node: ast.Node, here: Value) -> Value:
         """Write the statements that an expression with one output needs, and return the output."""
         function = self._shared(node, here)
         return self._output_of(function, here) if function else self._written(node, here)
 
-    def code(self, node: Node, here: Value) -> Expression:
+    def code(self, node: ast.Node, here: Value) -> Expression:
         """As `value`, without its place."""
         return self.value(node, here).code
 
-    def _shared(self, node: Node, here: Value) -> str | None:
+    def _shared(self, node: ast.Node, here: Value) -> str | None:
         return self._share(node, self.follows(here)) if self._share else None
 
-    def _written(self, node: Node, here: Value) -> Value:  # noqa: C901, PLR0911, PLR0912 - one case for each construct
+    def _written(self, node: ast.Node, here: Value) -> Value:  # noqa: C901, PLR0911, PLR0912 - one case for each construct
         """Write an expression with one output in place."""
         match node:
             case ast.Identity():
@@ -187,7 +186,7 @@ class Emitter(LuaBody):
                 raise unsupported(node, f"${name} is another object, which a script cannot read")
         raise unsupported(node, "a script has no form for it")
 
-    def condition(self, node: Node, here: Value) -> Expression:
+    def condition(self, node: ast.Node, here: Value) -> Expression:
         """Return a Lua condition for an expression with one output. It is a boolean, which does not have a place."""
         here = Value(here.code)
         function = self._shared(node, here)
@@ -211,21 +210,21 @@ class Emitter(LuaBody):
             raise unsupported(node, "a side of it has several outputs")
         return self.code(node, here)
 
-    def _truth(self, node: Node, here: Value) -> Expression:
+    def _truth(self, node: ast.Node, here: Value) -> Expression:
         condition = self.condition(node, here)
         return condition if is_boolean(node) else Not(Not(condition))
 
-    def asked(self, node: Node, here: Value, use: Callable[[Expression], None]) -> None:
+    def asked(self, node: ast.Node, here: Value, use: Callable[[Expression], None]) -> None:
         """Write the use of each output of a condition."""
         if node in self.singles:
             use(self.condition(node, here))
         else:
             self.each(node, Value(here.code), OutputSink(lambda output: use(output.code)))
 
-    def _pairs(self, left: Node, right: Node, here: Value, use: Callable[[Value, Value], None]) -> None:
+    def _pairs(self, left: ast.Node, right: ast.Node, here: Value, use: Callable[[Value, Value], None]) -> None:
         self.each(right, here, OutputSink(lambda other: self.each(left, here, OutputSink(lambda own: use(own, other)))))
 
-    def _comma(self, node: Node, here: Value, sink: OutputSink) -> None:
+    def _comma(self, node: ast.Node, here: Value, sink: OutputSink) -> None:
         if not sink.short:
             self._stream(node, here, sink)
             return
@@ -233,7 +232,7 @@ class Emitter(LuaBody):
             with self.apart():
                 self.each(term, here, sink)
 
-    def _stream(self, node: Node, here: Value, sink: OutputSink) -> None:
+    def _stream(self, node: ast.Node, here: Value, sink: OutputSink) -> None:
         """Collect the outputs, and write a loop over them."""
         if not self.follows(here) and all(term in self.singles for term in terms_of(node)):
             self.loop(self.collected(node, here), sink)
@@ -242,7 +241,7 @@ class Emitter(LuaBody):
         self.each(node, here, OutputSink(lambda output: self.append(outputs, output, origins=origins), short=True))
         self._again(outputs, origins, sink)
 
-    def collected(self, body: Node, here: Value) -> Value:
+    def collected(self, body: ast.Node, here: Value) -> Value:
         """Return a list of all outputs."""
         terms = terms_of(body)
         if all(term in self.singles for term in terms):
@@ -299,11 +298,11 @@ class Emitter(LuaBody):
     def _texts(self, node: ast.Text, here: Value, sink: OutputSink) -> None:
         convert = "short_text" if repeats_pieces(node, self.singles) else "to_text"
 
-        def spell(parts: Sequence[str | Node], after: list[Expression]) -> None:
+        def spell(parts: Sequence[str | ast.Node], after: list[Expression]) -> None:
             while parts and (isinstance(parts[-1], str) or parts[-1] in self.singles):
                 parts, after = parts[:-1], [self._piece(parts[-1], here, convert), *after]
             match parts:
-                case [*before, Node() as last]:
+                case [*before, ast.Node() as last]:
 
                     def use(output: Value) -> None:
                         spell(before, [self.bound(call("to_text", output.code), "piece"), *after])
@@ -314,7 +313,7 @@ class Emitter(LuaBody):
 
         spell(node.parts, [])
 
-    def _piece(self, part: str | Node, here: Value, convert: str = "to_text") -> Expression:
+    def _piece(self, part: str | ast.Node, here: Value, convert: str = "to_text") -> Expression:
         return text(part) if isinstance(part, str) else call(convert, self.code(part, here))
 
     # What chooses between expressions
@@ -396,7 +395,7 @@ class Emitter(LuaBody):
             self.each(node.right, here, OutputSink(other, short=True))
         self._again(outputs, origins, sink)
 
-    def _choice(self, branches: Sequence[tuple[Node, Node]], otherwise: Node, here: Value) -> Value:
+    def _choice(self, branches: Sequence[tuple[ast.Node, ast.Node]], otherwise: ast.Node, here: Value) -> Value:
         """Write ``if`` with one output."""
         test, then, other = _first_branch(branches, otherwise)
         condition = self.condition(test, here)
@@ -427,7 +426,9 @@ class Emitter(LuaBody):
             if code is not None and code != NIL:
                 self.assign(name, code)
 
-    def _choices(self, branches: Sequence[tuple[Node, Node]], otherwise: Node, here: Value, sink: OutputSink) -> None:
+    def _choices(
+        self, branches: Sequence[tuple[ast.Node, ast.Node]], otherwise: ast.Node, here: Value, sink: OutputSink
+    ) -> None:
         """Write ``if`` with any number of outputs."""
         test, then, other = _first_branch(branches, otherwise)
         if not sink.short and _EMPTY_CALL not in (then, other):
@@ -445,7 +446,7 @@ class Emitter(LuaBody):
 
         self.asked(test, here, choose)
 
-    def _tried(self, body: Node, here: Value, sink: OutputSink) -> None:
+    def _tried(self, body: ast.Node, here: Value, sink: OutputSink) -> None:
         """Write an expression and ignore its errors."""
         match body:
             case ast.Index(ast.Identity(), ast.Literal(str())):
@@ -466,7 +467,7 @@ class Emitter(LuaBody):
             case _:
                 self._caught(body, here, sink)
 
-    def _caught(self, body: Node, here: Value, sink: OutputSink) -> None:
+    def _caught(self, body: ast.Node, here: Value, sink: OutputSink) -> None:
         outputs = Name(self.new("found"))
         origins = self.local("origins", EMPTY) if self.follows(here) else None
         with self.aside() as lines:
@@ -513,7 +514,7 @@ class Emitter(LuaBody):
         with self.loop_over((key.text, element.text), elements):
             sink.write(Value(element, inside(whole.origin, element, [key])))
 
-    def _entered(self, output: Value, node: Node) -> Value:
+    def _entered(self, output: Value, node: ast.Node) -> Value:
         """Return the output of an expression by a name, as the input of the next one."""
         bound = self.bind(output, hint_of(node))
         return Value(bound.code, self._named_origin(bound)) if self.follows(bound) else bound
@@ -524,7 +525,7 @@ class Emitter(LuaBody):
             return NIL
         return value.origin if is_place(value.origin) else self.bound(value.origin, "origin")
 
-    def append(self, found: Name, output: Value, node: Node | None = None, origins: Name | None = None) -> None:
+    def append(self, found: Name, output: Value, node: ast.Node | None = None, origins: Name | None = None) -> None:
         """Write that a list has another element. ``origins``: the variable with the origins of all elements."""
         if origins and output.origin and self.follows(output):
             self.write(call("append_from", found, output.code, origins, output.origin))
@@ -576,7 +577,7 @@ class Emitter(LuaBody):
         self._call(node, here, OutputSink(outputs.append))
         return outputs[0]
 
-    def function(self, body: Node) -> Expression:
+    def function(self, body: ast.Node) -> Expression:
         """Return a Lua function that returns a list of all outputs of an expression for its argument."""
         name = self.new("element")
         with self.aside() as lines:
@@ -589,7 +590,9 @@ class Emitter(LuaBody):
         return Name(function)
 
 
-def _first_branch(branches: Sequence[tuple[Node, Node]], otherwise: Node) -> tuple[Node, Node, Node]:
+def _first_branch(
+    branches: Sequence[tuple[ast.Node, ast.Node]], otherwise: ast.Node
+) -> tuple[ast.Node, ast.Node, ast.Node]:
     """Return the first condition, its result, and all other branches as one expression."""
     (test, then), *others = branches
     return test, then, ast.If(tuple(others), otherwise) if others else otherwise

@@ -24,11 +24,9 @@ from karta_interpreter.export.cel import (
     truth,
 )
 from karta_interpreter.export.gitops import checks_by_version
-from karta_interpreter.languages.jq import Query
-from karta_interpreter.languages.jq import syntax as ast
+from karta_interpreter.languages.jq import Query, syntax as ast
 from karta_interpreter.languages.jq.compiled.functions import Result
 from karta_interpreter.languages.jq.compiled.values import to_text
-from karta_interpreter.languages.jq.syntax import Node
 
 FALSE = Cel("false", result=Result.BOOLEAN)
 _CURRENT = (Status.RUNNING, Status.COMPLETED, Status.SUSPENDED)
@@ -113,7 +111,7 @@ def _condition(rule: ConditionsRule | None, expected: ConditionMatcher) -> Cel:
     return cel(ast.FunctionCall("any", (ast.Iterate(rule.query.node), condition)))
 
 
-def _is_field(field: str, value: str) -> Node:
+def _is_field(field: str, value: str) -> ast.Node:
     return ast.Binary("==", ast.Index(ast.Identity(), ast.Literal(field)), ast.Literal(value))
 
 

@@ -10,7 +10,6 @@ from karta_interpreter.export.traits import literal
 from karta_interpreter.languages.jq import syntax as ast
 from karta_interpreter.languages.jq.compiled.reads import mark_all, project
 from karta_interpreter.languages.jq.compiled.singles import Singles
-from karta_interpreter.languages.jq.syntax import Node
 from karta_interpreter.languages.jq.syntax.printer import render
 from karta_interpreter.languages.jq.syntax.traversal import children, terms_of, variables_in
 
@@ -28,9 +27,9 @@ class Path(NamedTuple):
         return self.steps[:1] not in ((), ("status",))
 
     @property
-    def node(self) -> Node:
+    def node(self) -> ast.Node:
         """The path as an expression without a default."""
-        found: Node = ast.Identity()
+        found: ast.Node = ast.Identity()
         for step in self.steps:
             found = ast.Index(found, ast.Literal(step))
         return found
@@ -41,7 +40,7 @@ class Path(NamedTuple):
         return f"{{{', '.join(map(quoted, self.steps))}}}"
 
 
-def plain_path(node: Node) -> Path | None:
+def plain_path(node: ast.Node) -> Path | None:
     """Return the path that an expression consists of, unless it leads through a list or into a status.
 
     >>> from karta_interpreter.languages.jq.syntax.parser import parse
@@ -72,7 +71,7 @@ class Guarded(NamedTuple):
     paths: tuple[Path, ...]
 
 
-def guarded_paths(node: Node, *, may_be_null: bool = False) -> list[Guarded] | None:
+def guarded_paths(node: ast.Node, *, may_be_null: bool = False) -> list[Guarded] | None:
     """Return the paths that an expression chooses from by conditions on the object. None if it has anything else.
 
     ``may_be_null``: outputs that are null by a condition are left out, too.
@@ -87,7 +86,7 @@ def guarded_paths(node: Node, *, may_be_null: bool = False) -> list[Guarded] | N
     terms = _guarded(node, Path())
     if terms is None or not all(path.steps == ("status",) or path.is_plain for _, path in terms):
         return None
-    found = dict[tuple[Node, ...], list[Path]]()
+    found = dict[tuple[ast.Node, ...], list[Path]]()
     for conditions, path in terms:
         found.setdefault(conditions, []).append(path)
     if any(_reads_status(condition) or variables_in(condition) for conditions in found for condition in conditions):
@@ -98,7 +97,7 @@ def guarded_paths(node: Node, *, may_be_null: bool = False) -> list[Guarded] | N
     ]
 
 
-def _branches(node: Node) -> Iterator[Node]:
+def _branches(node: ast.Node) -> Iterator[ast.Node]:
     """Yield the branches of a node's conditions, and of the conditions inside, that are taken if they hold."""
     if isinstance(node, ast.If):
         yield from (then for _, then in node.branches)
@@ -106,18 +105,18 @@ def _branches(node: Node) -> Iterator[Node]:
         yield from _branches(child)
 
 
-def _reads_status(condition: Node) -> bool:
+def _reads_status(condition: ast.Node) -> bool:
     """Return whether a condition reads the status, which a template has from the member."""
     projection = Projection()
     mark_all(project(condition, (projection,)))
     return projection.is_whole or projection.elements is not None or "status" in projection.fields
 
 
-_Terms = list[tuple[tuple[Node, ...], Path]]
+_Terms = list[tuple[tuple[ast.Node, ...], Path]]
 """Paths, each with the conditions under which it is an output."""
 
 
-def _guarded(node: Node, here: Path) -> _Terms | None:
+def _guarded(node: ast.Node, here: Path) -> _Terms | None:
     """Return the outputs for the value at a path."""
     terms = terms_of(node)
     if len(terms) > 1:
@@ -149,7 +148,7 @@ def _each(terms: _Terms | None, then: Callable[[Path], _Terms | None]) -> _Terms
     return None if terms is None else found
 
 
-def _path(node: Node) -> Path | None:
+def _path(node: ast.Node) -> Path | None:
     match node:
         case ast.Identity():
             return Path()

@@ -12,7 +12,6 @@ from karta_interpreter.export.lua import Constant, Expression, constant
 from karta_interpreter.languages.jq import syntax as ast
 from karta_interpreter.languages.jq.compiled.functions import Result, result_of
 from karta_interpreter.languages.jq.compiled.singles import Singles
-from karta_interpreter.languages.jq.syntax import Node
 from karta_interpreter.languages.jq.syntax.printer import render
 from karta_interpreter.languages.jq.syntax.traversal import children, is_merge, parts_of, terms_of
 
@@ -32,7 +31,7 @@ _PIECE: Final = re.compile(r"(\^)|(\$)|(\[[A-Za-z0-9 _-]+\]|\\[\[\].*+?$^()\\-]|
 _PRESENT: Final = (Result.BOOLEAN, Result.NUMBER, Result.TEXT, Result.TEXTS, Result.KEYS)
 
 
-def unsupported(node: Node, reason: str) -> ExportError:
+def unsupported(node: ast.Node, reason: str) -> ExportError:
     """Return the error about a part of an expression that a script cannot have."""
     return ExportError(f"`{render(node)}`: {reason}")
 
@@ -57,14 +56,14 @@ def has_empty(value: JSON) -> bool:
     return not value or any(map(has_empty, value.values() if isinstance(value, dict) else value))
 
 
-def literals_of(node: Node) -> list[Expression]:
+def literals_of(node: ast.Node) -> list[Expression]:
     """Return the elements of a list of literals, or nothing for any other expression."""
     terms = terms_of(node.body) if isinstance(node, ast.Array) and node.body else []
     values = [term.value for term in terms if isinstance(term, ast.Literal) and term.value is not None]
     return [*map(literal, values)] if len(values) == len(terms) else []
 
 
-def numbers_of(node: Node | None) -> list[Node]:
+def numbers_of(node: ast.Node | None) -> list[ast.Node]:
     """Return the elements of a list of literal numbers and differences, which with others cannot be compared.
 
     >>> from karta_interpreter.languages.jq.syntax.parser import parse
@@ -77,7 +76,7 @@ def numbers_of(node: Node | None) -> list[Node]:
     return terms if literals and len(literals) + len(differences) == len(terms) else []
 
 
-def is_boolean(node: Node) -> bool:
+def is_boolean(node: ast.Node) -> bool:
     """Return whether the output is always true or false."""
     match node:
         case ast.Binary(operator):
@@ -91,7 +90,7 @@ def is_boolean(node: Node) -> bool:
     return False
 
 
-def is_present(node: Node) -> bool:
+def is_present(node: ast.Node) -> bool:
     """Return whether no output is null."""
     match node:
         case ast.Literal(value):
@@ -111,13 +110,13 @@ def is_present(node: Node) -> bool:
     return False
 
 
-def _has_present(node: Node) -> bool:
+def _has_present(node: ast.Node) -> bool:
     """Return whether a list has an element, and none that is null."""
     terms = terms_of(node.body) if isinstance(node, ast.Array) and node.body else []
     return any(term in Singles() for term in terms) and all(map(is_present, terms))
 
 
-def is_truthy(node: Node) -> bool:
+def is_truthy(node: ast.Node) -> bool:
     """Return whether no output is null or false."""
     match node:
         case ast.Literal(value):
@@ -127,7 +126,7 @@ def is_truthy(node: Node) -> bool:
     return False
 
 
-def hint_of(node: Node) -> str:
+def hint_of(node: ast.Node) -> str:
     """Return a name for the output of an expression."""
     match node:
         case ast.Index(_, ast.Literal(str(name))):
@@ -146,7 +145,7 @@ def hint_of(node: Node) -> str:
     return "value"
 
 
-def singular(node: Node) -> str:
+def singular(node: ast.Node) -> str:
     """Return a name for an element of a list."""
     return singular_name(hint_of(node))
 
@@ -163,11 +162,11 @@ def singular_name(name: str) -> str:
 class ResultTraits(NamedTuple):
     """``objects``: their null fields may be absent. ``counts``: an error for anything except numbers and texts."""
 
-    objects: frozenset[Node] = frozenset()
-    counts: frozenset[Node] = frozenset()
+    objects: frozenset[ast.Node] = frozenset()
+    counts: frozenset[ast.Node] = frozenset()
 
 
-def results_of(node: Node, *, is_count: bool) -> ResultTraits:
+def results_of(node: ast.Node, *, is_count: bool) -> ResultTraits:
     """Return the parts of an expression that become its result. A count is a number, a text of digits or an error.
 
     >>> from karta_interpreter.languages.jq.syntax.parser import parse
@@ -180,7 +179,7 @@ def results_of(node: Node, *, is_count: bool) -> ResultTraits:
     return ResultTraits(_found_nowhere_else([*_objects(node)], node), _found_nowhere_else(counts, node))
 
 
-def _found_nowhere_else(found: Sequence[Node], whole: Node) -> frozenset[Node]:
+def _found_nowhere_else(found: Sequence[ast.Node], whole: ast.Node) -> frozenset[ast.Node]:
     """Return the nodes that were found and have no equal nodes elsewhere in a whole expression."""
     if not found:
         return frozenset()
@@ -188,7 +187,7 @@ def _found_nowhere_else(found: Sequence[Node], whole: Node) -> frozenset[Node]:
     return frozenset(node for node, count in Counter(found).items() if every[node] == count)
 
 
-def _objects(node: Node) -> Iterator[Node]:
+def _objects(node: ast.Node) -> Iterator[ast.Node]:
     match node:
         case ast.Object(entries):
             yield node
@@ -205,7 +204,7 @@ def _objects(node: Node) -> Iterator[Node]:
                 yield from _objects(then)
 
 
-def _counts(node: Node) -> Iterator[Node]:
+def _counts(node: ast.Node) -> Iterator[ast.Node]:
     match node:
         case ast.Pipe(ast.Array(ast.Node() as body), ast.FunctionCall("max" | "min" | "add" as name, ())):
             terms = terms_of(body)
@@ -228,10 +227,10 @@ def _counts(node: Node) -> Iterator[Node]:
             yield from _counts(right)
 
 
-def repeated(roots: Iterable[Node]) -> frozenset[Node]:
+def repeated(roots: Iterable[ast.Node]) -> frozenset[ast.Node]:
     """Return the parts that occur more than once in some expressions. Parts inside of such a part count once."""
-    seen: set[Node] = set()
-    found: set[Node] = set()
+    seen: set[ast.Node] = set()
+    found: set[ast.Node] = set()
     waiting = list(roots)
     while waiting:
         node = waiting.pop()
@@ -245,7 +244,7 @@ def repeated(roots: Iterable[Node]) -> frozenset[Node]:
     return frozenset(found)
 
 
-def is_large(node: Node) -> bool:
+def is_large(node: ast.Node) -> bool:
     """Return whether a part is worth a function. This takes less time than its hash."""
     if isinstance(node, _SMALL):
         return False
@@ -253,7 +252,7 @@ def is_large(node: Node) -> bool:
     return len([*islice(large, _LEAST)]) == _LEAST
 
 
-def name_of(node: Node, otherwise: str) -> str:
+def name_of(node: ast.Node, otherwise: str) -> str:
     """Return a name for the function of a part.
 
     >>> from karta_interpreter.languages.jq.syntax.parser import parse

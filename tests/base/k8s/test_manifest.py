@@ -5,8 +5,7 @@ import json
 import orjson
 import pytest
 import yaml
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from karta_interpreter.base.errors import ManifestError
 from karta_interpreter.base.k8s.manifest import read_documents, read_objects

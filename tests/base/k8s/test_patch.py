@@ -5,8 +5,7 @@ import json
 
 import jsonpatch
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from karta_interpreter.base.k8s.patch import changes, diff
 from karta_interpreter.base.k8s.values import JSON, NOTHING

@@ -4,8 +4,7 @@ import math
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from karta_interpreter.base.errors import QuantityError
 from karta_interpreter.base.k8s.quantity import Quantity

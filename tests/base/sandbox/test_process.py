@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from karta_interpreter.base.errors import SandboxError, StopCause
-from karta_interpreter.base.sandbox import Process, Program
-from karta_interpreter.base.sandbox import process as process_module
+from karta_interpreter.base.sandbox import Process, Program, process as process_module
 
 ECHO = str(Path(__file__).parent / "echo.py")
 MEMORY = 512 * 2**20

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from karta_interpreter.base.findings import Severity
 from karta_interpreter.base.k8s import edit

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from karta_interpreter.base.k8s.values import GVK
-from karta_interpreter.definitions.sources import file_scan
-from karta_interpreter.definitions.sources import store as store_module
+from karta_interpreter.definitions.sources import file_scan, store as store_module
 from karta_interpreter.definitions.sources.snapshot import Snapshot, combine
 from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.languages.lua.script import Scripts

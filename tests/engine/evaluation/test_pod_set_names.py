@@ -1,6 +1,5 @@
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from karta_interpreter.engine.evaluation.pods import LONGEST, unique_names
 

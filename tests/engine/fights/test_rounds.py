@@ -5,8 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from karta_interpreter.base.k8s.patch import diff, patched
 from karta_interpreter.engine.fights.rounds import MOST_FIELDS, compared, differences

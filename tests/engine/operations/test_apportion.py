@@ -4,8 +4,7 @@ import operator
 from itertools import product
 
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
 from karta_interpreter.base.k8s.values import MOST_REPLICAS
 from karta_interpreter.engine.operations import apportion

@@ -4,8 +4,7 @@ import sys
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.definitions.karta.definition import Definition

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.karta.definition import Definition

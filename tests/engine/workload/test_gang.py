@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from karta_interpreter.base.errors import WorkloadError
 from karta_interpreter.definitions.karta.loading import load_definition

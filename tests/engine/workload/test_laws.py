@@ -3,8 +3,7 @@
 from copy import deepcopy
 from typing import Any
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from karta_interpreter import Karta, PodChanges, Workload
 from karta_interpreter.engine.workload.merging import fields_of, merge

@@ -2,8 +2,7 @@ import json
 
 import pytest
 import yaml
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
 from karta_interpreter.base.k8s.manifest import read_documents
 from karta_interpreter.languages.lua.source_map import Lines, split_lines

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from karta_interpreter.web.console.application import NOT_BUILT, STATIC
-from tests.proofs.audit.admission import PATHS
-from tests.proofs.audit.admission import review as reviewed
+from tests.proofs.audit.admission import PATHS, review as reviewed
 from tests.proofs.audit.attack import Attack, Door, Target
 from tests.proofs.audit.definitions import GROUP, definition, kind_of, watched
 from tests.proofs.audit.found import Found

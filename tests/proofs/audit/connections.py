@@ -12,8 +12,7 @@ from tests.proofs.audit.admission import PATHS
 from tests.proofs.audit.attack import Attack, Target
 from tests.proofs.audit.bodies import CONSOLE_PATH, page_lacks
 from tests.proofs.audit.found import Found
-from tests.proofs.audit.workload_types import PATH as TYPES_PATH
-from tests.proofs.audit.workload_types import no_types, request
+from tests.proofs.audit.workload_types import PATH as TYPES_PATH, no_types, request
 from tests.webhook.process.client import PATIENT, Client, get
 
 _IDLE, _ROUNDS, _SLOW = 12_000, 4, 200

@@ -6,8 +6,7 @@ from typing import cast
 
 import pytest
 
-from tests.proofs.benchmarks import __main__ as module
-from tests.proofs.benchmarks import run
+from tests.proofs.benchmarks import __main__ as module, run
 from tests.proofs.benchmarks.comparison import QUICK_FLOOR, write_baseline
 from tests.proofs.benchmarks.field import Field
 from tests.proofs.benchmarks.golang import Programs

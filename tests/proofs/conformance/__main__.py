@@ -22,8 +22,7 @@ from tests.proofs.conformance.crds import references, sources, validity
 from tests.proofs.conformance.differential import compare, generated_questions
 from tests.proofs.conformance.environment import environment_questions
 from tests.proofs.conformance.flux import health as flux_health
-from tests.proofs.conformance.gitops import built_in, law, tables
-from tests.proofs.conformance.gitops import health as argocd_health
+from tests.proofs.conformance.gitops import built_in, health as argocd_health, law, tables
 from tests.proofs.conformance.gojq import parity
 from tests.proofs.conformance.known import stale
 from tests.proofs.conformance.peer import Peer

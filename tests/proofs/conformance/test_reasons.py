@@ -4,8 +4,7 @@ from docs.tools.write_known import read_reasons
 from karta_interpreter.engine.operations import Call, Operation, StatusItem
 from tests.proofs.conformance.catalogue import PAGE, Pair, complaints
 from tests.proofs.conformance.environment import environment_questions
-from tests.proofs.conformance.export_reasons import Reason
-from tests.proofs.conformance.export_reasons import reasons as export_reasons
+from tests.proofs.conformance.export_reasons import Reason, reasons as export_reasons
 from tests.proofs.conformance.known import reasons
 
 HEALTH = ("ray.io/v1 RayCluster", "InterpretHealth")

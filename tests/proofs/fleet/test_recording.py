@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS
-from karta_interpreter.webhook.wire.recording import line
-from karta_interpreter.webhook.wire.recording import read as read_file
+from karta_interpreter.webhook.wire.recording import line, read as read_file
 from tests.proofs.fleet.recording import Summary, calls, differences, pack, read, written
 
 _REQUEST = b'{"request":{"uid":"%d","operation":"%b","kind":{"group":"apps","version":"v1","kind":"Deployment"}}}'

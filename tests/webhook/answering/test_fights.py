@@ -19,8 +19,7 @@ from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.engine.fights.rounds import MOST_FIELDS
 from karta_interpreter.engine.operations import Options
 from karta_interpreter.languages.lua.script import Script, Scripts
-from karta_interpreter.webhook.answering import fights as room
-from karta_interpreter.webhook.answering import lanes
+from karta_interpreter.webhook.answering import fights as room, lanes
 from karta_interpreter.webhook.answering.calls import Calls
 from karta_interpreter.webhook.answering.fights import Fights
 from karta_interpreter.webhook.answering.load import Load

@@ -9,8 +9,7 @@ from types import FrameType, SimpleNamespace
 from typing import Any, NamedTuple, cast
 
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
 from karta_interpreter.base.findings import DefinitionError
 from karta_interpreter.definitions.karta.loading import load_definition

@@ -12,8 +12,7 @@ import pytest
 from karta_interpreter.base.errors import RequestError
 from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.engine.operations import Options, Results, interpret
-from karta_interpreter.webhook.answering import calls
-from karta_interpreter.webhook.answering import load as load_module
+from karta_interpreter.webhook.answering import calls, load as load_module
 from karta_interpreter.webhook.answering.calls import Calls
 from karta_interpreter.webhook.answering.isolated_calls import IsolatedCalls
 from karta_interpreter.webhook.answering.load import InterruptedWork

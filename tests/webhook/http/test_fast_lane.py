@@ -5,8 +5,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from karta_interpreter.webhook.answering.load import Load
 from tests.support.waiting import HANG, Clock, until

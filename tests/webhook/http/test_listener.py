@@ -22,8 +22,12 @@ from karta_interpreter.webhook.process import server as server_module
 from karta_interpreter.webhook.process.server import Server
 from karta_interpreter.webhook.settings import Settings
 from tests.support.waiting import HANG, Clock, until
-from tests.webhook.answering.test_load import WAITING, Held, begins
-from tests.webhook.answering.test_load import held as held  # noqa: PLC0414 - a fixture
+from tests.webhook.answering.test_load import (
+    WAITING,
+    Held,
+    begins,
+    held as held,  # noqa: PLC0414 - a fixture
+)
 from tests.webhook.logs import capture_logs
 from tests.webhook.process.client import Answer, Client, as_karmada, get, post, question, trusting
 from tests.webhook.process.process import KARTAS

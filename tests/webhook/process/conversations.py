@@ -7,8 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import chain, islice, pairwise
-from itertools import count as count_up
+from itertools import chain, count as count_up, islice, pairwise
 from typing import Any
 
 from karta_interpreter.engine.operations import Call

@@ -17,8 +17,7 @@ from tests.support.waiting import until
 from tests.webhook.http.secrets import PATH, Secrets
 from tests.webhook.process.client import Client, get, trusting
 from tests.webhook.process.process import KARTAS
-from tests.webhook.registration.control_plane import ControlPlane
-from tests.webhook.registration.control_plane import running as running_control_plane
+from tests.webhook.registration.control_plane import ControlPlane, running as running_control_plane
 
 SERVICE = "karmada-system/karta-interpreter:8443"
 SECRET = "karmada-system/karta-interpreter-tls"  # noqa: S105 - a name

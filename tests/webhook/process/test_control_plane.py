@@ -16,8 +16,7 @@ from tests.support.waiting import Clock, until
 from tests.webhook.http.pairs import chain_pem, key_pem, new_key
 from tests.webhook.logs import capture_logs
 from tests.webhook.process.client import Client, get, post, trusting
-from tests.webhook.registration.control_plane import CONFIGURATIONS, ControlPlane
-from tests.webhook.registration.control_plane import running as running_control_plane
+from tests.webhook.registration.control_plane import CONFIGURATIONS, ControlPlane, running as running_control_plane
 from tests.webhook.registration.definitions import karta, replicas
 
 KARTAS = "/apis/run.ai/v1alpha1/kartas"

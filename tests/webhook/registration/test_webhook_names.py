@@ -1,5 +1,4 @@
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.webhook.registration.configuration import webhook_names

@@ -10,8 +10,7 @@ from typing import Any
 
 import orjson
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from karta_interpreter.base.errors import InterpretationError, RequestError
 from karta_interpreter.base.k8s.values import GVK

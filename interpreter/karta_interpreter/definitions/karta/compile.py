@@ -11,7 +11,6 @@ from karta_interpreter.base.findings import DefinitionError, Finding
 from karta_interpreter.base.k8s import GVK, JSON, Object
 from karta_interpreter.definitions.karta import definition, model, status_rules
 from karta_interpreter.definitions.karta.annotation_records import Annotations
-from karta_interpreter.definitions.karta.definition import Component, Definition, LabelOperator, LabelRule, Reference
 from karta_interpreter.definitions.karta.schema_types import expressions
 from karta_interpreter.languages.jq import Query, queries_in
 
@@ -27,7 +26,7 @@ _MOST_CHARACTERS: Final = 2**15
 
 def compile_definition(
     karta: model.Karta, annotations: Annotations, source: str, findings: tuple[Finding, ...], manifest: Object
-) -> Definition:
+) -> definition.Definition:
     """Return the definition of a Karta that was loaded from ``manifest`` and has passed validation."""
     structure = karta.spec.structure_definition
     root = structure.root_component
@@ -39,7 +38,7 @@ def compile_definition(
     references = tuple(_reference(reference, _compiler(karta.name)) for reference in structure.references)
     parts = (components, status, annotations, references)
     queries = list(islice(queries_in(parts), _MOST_QUERIES + 1))
-    return Definition(
+    return definition.Definition(
         name=karta.name,
         gvk=_gvk(root.kind),
         components=components,
@@ -73,10 +72,10 @@ def action_value(action: model.SuspendAction) -> JSON:
     return orjson.loads(action.value) if isinstance(action.value, str) else action.value
 
 
-def _component(owner: str, written: model.ComponentDefinition, compiled: _Compiled) -> Component:
+def _component(owner: str, written: model.ComponentDefinition, compiled: _Compiled) -> definition.Component:
     scale = written.scale_definition or model.ScaleDefinition()
     suspension = written.suspend_definition
-    return Component(
+    return definition.Component(
         definition=owner,
         name=written.name,
         gvk=None if written.kind is None else _gvk(written.kind),
@@ -141,19 +140,22 @@ def _matcher(written: model.StatusMatcher, compiled: _Compiled) -> status_rules.
     return status_rules.Matcher(written.by_phase, written.by_conditions, *expression)
 
 
-def _reference(written: model.ResourceReference, compiled: _Compiled) -> Reference:
+def _reference(written: model.ResourceReference, compiled: _Compiled) -> definition.Reference:
     """Compile a reference. Its expressions are about the workload, and read no reference."""
     namespace = _query(written.namespace_expression, compiled)
     gvk = _gvk(written.gvk)
     if written.lookup is not None:
-        return Reference(written.name, gvk, namespace, compiled(written.lookup.name_expression))
+        return definition.Reference(written.name, gvk, namespace, compiled(written.lookup.name_expression))
     listed = written.list or model.ListReference()
-    equal = (LabelRule(key, LabelOperator.IN, _labels([value], compiled)) for key, value in listed.match_labels.items())
+    equal = (
+        definition.LabelRule(key, definition.LabelOperator.IN, _labels([value], compiled))
+        for key, value in listed.match_labels.items()
+    )
     rules = (
-        LabelRule(rule.key, LabelOperator(rule.operator), _labels(rule.values, compiled))
+        definition.LabelRule(rule.key, definition.LabelOperator(rule.operator), _labels(rule.values, compiled))
         for rule in listed.match_expressions
     )
-    return Reference(written.name, gvk, namespace, labels=(*equal, *rules))
+    return definition.Reference(written.name, gvk, namespace, labels=(*equal, *rules))
 
 
 def _labels(values: Sequence[model.LabelValue], compiled: _Compiled) -> tuple[str | Query, ...]:

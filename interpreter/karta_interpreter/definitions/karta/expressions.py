@@ -24,11 +24,9 @@ from karta_interpreter.base.k8s import Object, Path, field_path, get, set_value
 from karta_interpreter.definitions.karta.expression_text import PodQuery, count_places
 from karta_interpreter.definitions.karta.model import Karta
 from karta_interpreter.definitions.karta.schema_types import REFERENCES, expressions
-from karta_interpreter.languages.jq import Query, Verdict, examine, parse
-from karta_interpreter.languages.jq import syntax as ast
+from karta_interpreter.languages.jq import Query, Verdict, examine, parse, syntax as ast
 from karta_interpreter.languages.jq.analysis import Reason
 from karta_interpreter.languages.jq.compiled.functions import GENERATORS, PICKERS, key_of
-from karta_interpreter.languages.jq.syntax import Node
 from karta_interpreter.languages.jq.syntax.printer import render
 from karta_interpreter.languages.jq.syntax.traversal import children
 
@@ -39,7 +37,7 @@ class Parsed:
 
     path: Path
     text: str
-    node: Node
+    node: ast.Node
     variables: frozenset[str] = frozenset()
 
     @property
@@ -110,7 +108,7 @@ def _error(rule: str, path: Path, text: str, wrong: QuerySyntaxError | Reason, s
 _SEVERAL: Final = (ast.Iterate, ast.Comma, ast.Foreach)
 
 
-def several(node: Node) -> bool:
+def several(node: ast.Node) -> bool:
     """Return whether an expression may yield more than one result.
 
     >>> several(parse(".spec.groups[].name")), several(parse("[.spec.groups[].name] | length"))
@@ -122,7 +120,7 @@ def several(node: Node) -> bool:
     )
 
 
-def selections(node: Node) -> list[str]:
+def selections(node: ast.Node) -> list[str]:
     """Return the `select(...)` calls that leave results out, as text.
 
     >>> selections(parse('.a[] | select(.on) | .b'))
@@ -138,7 +136,7 @@ def selections(node: Node) -> list[str]:
     return texts
 
 
-def shared_default(node: Node) -> tuple[str, str] | None:
+def shared_default(node: ast.Node) -> tuple[str, str] | None:
     """Return a `//` with several results on its left side, and how to give each of them the default.
 
     ``X[].y // 1`` drops every unset y, and yields 1 only if all are unset: one default for the whole list.
@@ -164,7 +162,7 @@ def compares_alternative(key: str | None) -> bool:
     return False
 
 
-def useless_defaults(node: Node, *, of_count: bool) -> list[str]:
+def useless_defaults(node: ast.Node, *, of_count: bool) -> list[str]:
     """Return each `// null`, as text, and for a count each `//` with a negative default.
 
     After a list `// null` has an effect: it yields one null if all elements are absent.
@@ -181,14 +179,14 @@ def useless_defaults(node: Node, *, of_count: bool) -> list[str]:
     return texts
 
 
-def _results(node: Node) -> tuple[Node, ...]:
+def _results(node: ast.Node) -> tuple[ast.Node, ...]:
     """Return the nodes with results that become the result of the whole expression, or a factor of it."""
     if isinstance(node, ast.Pipe | ast.Alternative):
         return (node.right,)
     return (node.left, node.right) if isinstance(node, ast.Binary) and node.operator == "*" else ()
 
 
-def _split(node: Node) -> tuple[Node, Node]:
+def _split(node: ast.Node) -> tuple[ast.Node, ast.Node]:
     """Split a path into the part that yields several results and the part that reads each of them."""
     match node:
         case ast.Index(target, key) if several(target):
@@ -199,12 +197,12 @@ def _split(node: Node) -> tuple[Node, Node]:
     return node, ast.Identity()
 
 
-def _stages(node: Node) -> Iterator[Node]:
+def _stages(node: ast.Node) -> Iterator[ast.Node]:
     """Yield the nodes that determine the number of results of the whole expression."""
     return _walk(node, _flow)
 
 
-def _flow(node: Node) -> tuple[Node, ...]:
+def _flow(node: ast.Node) -> tuple[ast.Node, ...]:
     match node:
         case ast.Pipe(left, right) | ast.Alternative(left, right) | ast.Binary(_, left, right):
             return left, right
@@ -222,7 +220,7 @@ def _flow(node: Node) -> tuple[Node, ...]:
     return ()
 
 
-def _walk(node: Node, below: Callable[[Node], Iterable[Node]]) -> Iterator[Node]:
+def _walk(node: ast.Node, below: Callable[[ast.Node], Iterable[ast.Node]]) -> Iterator[ast.Node]:
     waiting = [node]
     while waiting:  # without recursion, which would pass every node through all nodes above it
         current = waiting.pop()
@@ -255,7 +253,7 @@ def takes_number(query: Query) -> bool:
     return True in results or False not in results
 
 
-def reads_object(node: Node) -> bool:
+def reads_object(node: ast.Node) -> bool:
     """Return whether an expression reads anything of its input.
 
     >>> reads_object(parse(".spec.n + 1")), reads_object(parse("2 * 3"))
@@ -264,7 +262,7 @@ def reads_object(node: Node) -> bool:
     return any(isinstance(inner, ast.Identity) for inner in _walk(node, children))
 
 
-def _filled(node: Node) -> Object:
+def _filled(node: ast.Node) -> Object:
     """Return an object with the number 1 in each field that an expression reads by a path, to allow arithmetic."""
     obj: Object = {}
     for path in filter(None, map(_plain_path, _walk(node, children))):
@@ -274,7 +272,7 @@ def _filled(node: Node) -> Object:
     return obj
 
 
-def _plain_path(node: Node) -> Path | None:
+def _plain_path(node: ast.Node) -> Path | None:
     """Return the path if a node only reads fields of the input, None for any other node."""
     match node:
         case ast.Identity():

@@ -10,8 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol, Self
 
 from karta_interpreter.base.errors import InterpretationError, QueryReferenceError
-from karta_interpreter.base.k8s import GVK, JSON, Object, edit, type_name
-from karta_interpreter.base.k8s import namespace as namespace_of
+from karta_interpreter.base.k8s import GVK, JSON, Object, edit, namespace as namespace_of, type_name
 from karta_interpreter.definitions.karta.definition import Definition, LabelOperator, LabelRule, Reference
 from karta_interpreter.languages.jq import Query, Unresolved
 

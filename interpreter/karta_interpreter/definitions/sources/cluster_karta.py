@@ -7,7 +7,6 @@ from typing import Self
 from karta_interpreter.base.findings import error
 from karta_interpreter.base.k8s import Object, edit
 from karta_interpreter.definitions.karta import loading
-from karta_interpreter.definitions.karta.loading import Loaded
 from karta_interpreter.definitions.karta.schema import gvk_of, name_of
 
 
@@ -20,8 +19,8 @@ class ClusterKarta:
     path: str
     """The path of the object in the API server."""
     obj: Object
-    loaded: Loaded
-    last_good: Loaded | None = None
+    loaded: loading.Loaded
+    last_good: loading.Loaded | None = None
     """The definition before the present content, which is broken."""
 
     @classmethod
@@ -53,10 +52,10 @@ class ClusterKarta:
     def left_out(cls, source: str, path: str, stub: Object, reason: str) -> Self:
         """Return the Karta of an object that has no room."""
         finding = replace(error("unreadable", (), f"cannot be read: {reason}"), source=source)
-        return cls(source, path, stub, Loaded(None, (finding,), name_of(stub), None, source))
+        return cls(source, path, stub, loading.Loaded(None, (finding,), name_of(stub), None, source))
 
     @property
-    def served(self) -> Loaded | None:
+    def served(self) -> loading.Loaded | None:
         """The version to use, None if there was no good version."""
         return self.loaded if self.loaded.definition else self.last_good
 
@@ -67,13 +66,13 @@ class ClusterKarta:
         return str(edit.get(self.obj, ("metadata", "creationTimestamp"), "")), self.source
 
 
-def load_object(obj: Object, source: str) -> Loaded:
+def load_object(obj: Object, source: str) -> loading.Loaded:
     """Return the definition of one Karta object, or its findings. Nothing is raised."""
     try:
         loaded = loading.load_object(obj, source)
     except Exception as err:  # noqa: BLE001 - an error of one object does not affect the others
         problem = error("unreadable", (), f"cannot be read: {type(err).__name__}: {err}")
-        loaded = Loaded(None, (problem,), name_of(obj), gvk_of(obj), source)
+        loaded = loading.Loaded(None, (problem,), name_of(obj), gvk_of(obj), source)
     return loaded.with_findings(replace(finding, source=source) for finding in loaded.findings)
 
 

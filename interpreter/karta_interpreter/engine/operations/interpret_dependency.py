@@ -4,8 +4,7 @@ from collections.abc import Collection, Iterator
 from typing import Final
 
 from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.base.k8s import Object, get, set_value
-from karta_interpreter.base.k8s import namespace as namespace_of
+from karta_interpreter.base.k8s import Object, get, namespace as namespace_of, set_value
 from karta_interpreter.base.k8s.dependencies import DEPENDENCIES_READ, Dependency, claim_dependencies, pod_dependencies
 from karta_interpreter.base.k8s.projection import Projection
 from karta_interpreter.definitions.karta import ControllerClaims, Definition, ExtraDependency, ExtraPodTemplates

@@ -1,8 +1,7 @@
 """InterpretReplica and InterpretComponent: the number of pods, in total or by pod set, and the needs of one pod."""
 
 from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.base.k8s import JSON, MOST_REPLICAS
-from karta_interpreter.base.k8s import namespace as namespace_of
+from karta_interpreter.base.k8s import JSON, MOST_REPLICAS, namespace as namespace_of
 from karta_interpreter.base.k8s.projection import Projection
 from karta_interpreter.base.k8s.requirements import (
     REQUIREMENTS_READ,

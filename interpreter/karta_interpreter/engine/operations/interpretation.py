@@ -10,7 +10,6 @@ from itertools import zip_longest
 from typing import Final, TypeAlias
 
 import orjson
-from orjson import Fragment
 
 from karta_interpreter.base.errors import InterpretationError, LuaError, LuaLimitError, LuaRunError
 from karta_interpreter.base.k8s import JSON, Object
@@ -156,8 +155,8 @@ def _object(value: JSON, argument: str, call: Call) -> Object:
     return restored
 
 
-def _decoded(read: Object | Fragment) -> Object:
-    return orjson.loads(orjson.dumps(read)) if isinstance(read, Fragment) else read
+def _decoded(read: Object | orjson.Fragment) -> Object:
+    return orjson.loads(orjson.dumps(read)) if isinstance(read, orjson.Fragment) else read
 
 
 def _replicas(value: JSON, argument: str, _: Call) -> int:

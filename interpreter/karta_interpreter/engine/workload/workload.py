@@ -10,8 +10,7 @@ from karta_interpreter.base.errors import ComponentNotFoundError, WorkloadError
 from karta_interpreter.base.findings import did_you_mean
 from karta_interpreter.base.k8s import GVK, Object, diff, get
 from karta_interpreter.base.k8s.patch import Operation as Patch
-from karta_interpreter.definitions.karta import Component as ComponentDefinition
-from karta_interpreter.definitions.karta import Fragments, resolved
+from karta_interpreter.definitions.karta import Component as ComponentDefinition, Fragments, resolved
 from karta_interpreter.engine.evaluation import (
     UNNAMED,
     Attribution,
@@ -29,11 +28,8 @@ from karta_interpreter.engine.workload.document import (
     checked_pods,
     reading,
 )
-from karta_interpreter.engine.workload.extraction import FragmentedPodSpec, Ids, Instance
 from karta_interpreter.engine.workload.gang import groups, subtree
-from karta_interpreter.engine.workload.gang.groups import EffectiveMember, PodGroup
 from karta_interpreter.engine.workload.karta import Karta, known
-from karta_interpreter.engine.workload.updates import PodChanges, update_pods
 from karta_interpreter.engine.workload.writing import apply_actions, scale_to
 
 if TYPE_CHECKING:
@@ -98,7 +94,7 @@ class Component:
             return instance_ids(self.definition, self.workload.object)
 
     @property
-    def instances(self) -> Mapping[str, Instance]:
+    def instances(self) -> Mapping[str, extraction.Instance]:
         """All fields of each instance by id. If one expression fails, the whole property fails."""
         with reading():
             return _Named(extraction.extract_instances(self.definition, self.workload.object))
@@ -124,13 +120,13 @@ class Component:
         return self._pods("metadataPath")
 
     @property
-    def fragmented_pod_specs(self) -> Mapping[str, FragmentedPodSpec]:
+    def fragmented_pod_specs(self) -> Mapping[str, extraction.FragmentedPodSpec]:
         """The pieces of each instance's pods by id, empty without `fragmentedPodSpecDefinition`."""
         return self._by_id(extraction.extract_fragments) if isinstance(self.definition.pods, Fragments) else {}
 
-    def update_pods(self, changes: Mapping[str, PodChanges]) -> "Workload":
+    def update_pods(self, changes: Mapping[str, updates.PodChanges]) -> "Workload":
         """Return the workload with changed pods, in whichever form the definition names them."""
-        return self._updated(update_pods, changes)
+        return self._updated(updates.update_pods, changes)
 
     def update_pod_templates(self, templates: Mapping[str, Object | None]) -> "Workload":
         """Return the workload with new pod templates. docs/library.md says what a new value replaces."""
@@ -144,7 +140,7 @@ class Component:
         """Return the workload with new metadata of pods."""
         return self._updated(partial(updates.update_field, "metadataPath"), metadata)
 
-    def update_fragmented_pod_specs(self, specs: Mapping[str, FragmentedPodSpec]) -> "Workload":
+    def update_fragmented_pod_specs(self, specs: Mapping[str, extraction.FragmentedPodSpec]) -> "Workload":
         """Return the workload with new pieces of pods. None leaves a piece as it is, an empty value clears it."""
         return self._updated(updates.update_fragments, specs)
 
@@ -164,7 +160,7 @@ class Component:
         is_known = field in self.definition.pod_queries
         return self._by_id(partial(extraction.extract_pods, field)) if is_known else {}
 
-    def _by_id(self, extract: Callable[[ComponentDefinition, Object, Ids], list[Value]]) -> _Named[Value]:
+    def _by_id(self, extract: Callable[[ComponentDefinition, Object, extraction.Ids], list[Value]]) -> _Named[Value]:
         with reading():
             ids = instance_ids(self.definition, self.workload.object)
             values = extract(self.definition, self.workload.object, ids)
@@ -270,13 +266,13 @@ class Workload:
         with reading():
             return attribution.attribute_all(self.karta.definition, self.object, checked_pods(pods))
 
-    def effective_member(self, pod: Object) -> EffectiveMember | None:
+    def effective_member(self, pod: Object) -> groups.EffectiveMember | None:
         """Return the rule of `podGroups` that applies to a pod, or None if the pod is not in a group."""
         component = self.infer_component(pod)
         with reading():
             return groups.effective_member(self.karta.definition, component, pod)
 
-    def pod_groups(self, pods: Iterable[Object] = ()) -> tuple[PodGroup, ...]:
+    def pod_groups(self, pods: Iterable[Object] = ()) -> tuple[groups.PodGroup, ...]:
         """Return the groups of pods that are placed together or not at all. See docs/library.md for their minimums."""
         with reading():
             return groups.pod_groups(self.karta.definition, self.object, checked_pods(pods))

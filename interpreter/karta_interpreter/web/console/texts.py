@@ -10,7 +10,6 @@ from typing import Final, TypeAlias
 from karta_interpreter.base.errors import InterpretationError, InterpreterError, ManifestError, SuiteError
 from karta_interpreter.base.findings import DefinitionError, Finding
 from karta_interpreter.base.k8s import GVK, JSON, Object, Path, manifest
-from karta_interpreter.base.k8s.manifest import Document
 from karta_interpreter.definitions.karta.loading import KINDS
 from karta_interpreter.definitions.openapi.check import contradictions
 from karta_interpreter.definitions.openapi.schema import (
@@ -48,7 +47,7 @@ class TextError(InterpreterError):
 class Marker:
     """A value of a text: ``at`` is its path in the document."""
 
-    document: Document
+    document: manifest.Document
     at: Path
     value: JSON
 

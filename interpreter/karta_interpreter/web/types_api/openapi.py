@@ -11,7 +11,6 @@ from karta_interpreter import __version__
 from karta_interpreter.base.k8s import Object
 from karta_interpreter.web.types_api import models
 from karta_interpreter.web.types_api.listing import PARAMETERS
-from karta_interpreter.web.types_api.models import CONTENT_TYPE, PROBLEMS, Choices
 from karta_interpreter.web.types_api.records import type_id
 
 _RETRIED: Final = {429, 503}
@@ -129,7 +128,7 @@ OPERATIONS: Final = (
 
 
 @lru_cache(maxsize=1)
-def document(choices: Choices) -> bytes:
+def document(choices: models.Choices) -> bytes:
     """Return the document as JSON, with the available ids of categories and priorities.
 
     It is made on request, so that a server without requests for it starts without it.
@@ -199,9 +198,9 @@ def _answer(operation: _Operation, status: int, model: type[BaseModel] | None) -
 def _problem(status: int) -> Object:
     later = {"Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer"}}}
     return {
-        "description": PROBLEMS[status][1],
+        "description": models.PROBLEMS[status][1],
         **({"headers": later} if status in _RETRIED else {}),
-        "content": {CONTENT_TYPE: {"schema": _reference(models.ProblemDetails)}},
+        "content": {models.CONTENT_TYPE: {"schema": _reference(models.ProblemDetails)}},
     }
 
 

@@ -19,15 +19,6 @@ from karta_interpreter.web.types_api import models
 from karta_interpreter.web.types_api.edge import Handler, RequestContext, Route, json_response, read
 from karta_interpreter.web.types_api.judge import Judge, packed
 from karta_interpreter.web.types_api.listing import ListQuery
-from karta_interpreter.web.types_api.models import (
-    ApiError,
-    Choices,
-    FindingOutput,
-    invalid,
-    other_object,
-    owned,
-    unavailable,
-)
 from karta_interpreter.web.types_api.openapi import OPERATIONS, ROOT, TYPES, document
 from karta_interpreter.web.types_api.records import Storage, StoredType
 from karta_interpreter.web.types_api.view import API, Row, View
@@ -44,7 +35,7 @@ class Routes:
     storage: Storage
     view: View
     judge: Judge
-    choices: Choices
+    choices: models.Choices
     options: Options
     body_limit: int
 
@@ -88,7 +79,7 @@ class Routes:
             # A registration that was cut off is completed by the same request, and is not a conflict.
             is_new = present is None or present.is_part_of(wanted)
             if present and not is_new and not present.equals(wanted):
-                raise ApiError(
+                raise models.ApiError(
                     409, f"{wanted.kind} of {wanted.group} is registered with another content: PUT changes it"
                 )
             stored = await self.storage.write(wanted, present) if is_new or not present else present
@@ -138,7 +129,9 @@ class Routes:
         explanations = await self.judge.explanations(body, asked.user, row.group, row.name, about)
         if not explanations:
             versions = ", ".join(record.gvk.version for record in row.records)
-            raise other_object("/apiVersion", "unknown-version", f"this version is not served; known: {versions}")
+            raise models.other_object(
+                "/apiVersion", "unknown-version", f"this version is not served; known: {versions}"
+            )
         return json_response(explanations)
 
     async def categories(self, _: RequestContext) -> Response:
@@ -165,10 +158,10 @@ class Routes:
         more = self._more_findings(judged, row)
         if errors := judged.errors_total + len(more):
             findings = sorted((*judged.findings, *more), key=lambda each: each.severity)  # errors first
-            raise invalid(findings, errors, judged.findings_total + len(more))
+            raise models.invalid(findings, errors, judged.findings_total + len(more))
         return judged, kartas
 
-    def _more_findings(self, body: models.Judged, row: Row | None) -> Sequence[FindingOutput]:
+    def _more_findings(self, body: models.Judged, row: Row | None) -> Sequence[models.FindingOutput]:
         choices, findings = self.choices, []
         for field, value, choice_ids in (
             ("categoryId", body.category_id, choices.categories),
@@ -195,22 +188,22 @@ class Routes:
     async def _row(self, asked: RequestContext) -> Row:
         row = await self.view.find(asked.id)
         if row is None:
-            raise ApiError(404, "there is no workload type with this id")
+            raise models.ApiError(404, "there is no workload type with this id")
         asked.about = f"{row.name}.{row.group}"
         return row
 
     async def _present(self, group: str, kind: str, versions: Collection[str]) -> StoredType | None:
         """Return the type as it is stored. Raises ApiError if the kind has another owner at that place."""
         if holder := await self.view.holder(group, kind, versions):
-            raise owned(holder, f"{kind} of {group or 'the core group'}")
+            raise models.owned(holder, f"{kind} of {group or 'the core group'}")
         return await self.storage.read(group, kind)
 
     @staticmethod
     def _required(row: Row, present: StoredType | None) -> StoredType:
         if present is None and row.owner:
-            raise owned(row.owner, f"{row.name} of {row.group or 'the core group'}")
+            raise models.owned(row.owner, f"{row.name} of {row.group or 'the core group'}")
         if present is None:
-            raise ApiError(404, "the workload type was deleted meanwhile")
+            raise models.ApiError(404, "the workload type was deleted meanwhile")
         return present
 
     async def _stored(self, stored: StoredType, status: int) -> Response:
@@ -219,7 +212,7 @@ class Routes:
         await self._until(lambda now: now is not None and now.etag == etag, stored.id)
         row = await self.view.find(stored.id)
         if row is None:
-            raise unavailable("the type is stored, but is not served yet", seconds=1)
+            raise models.unavailable("the type is stored, but is not served yet", seconds=1)
         return await self._sent(row, status, f"{ROOT}{TYPES}/{stored.id}" if status == HTTPStatus.CREATED else "")
 
     async def _sent(self, row: Row, status: int = 200, location: str = "") -> Response:
@@ -236,8 +229,8 @@ class Routes:
             log.warning("a change of a workload type is stored, but not served yet", id=key)
 
 
-def _error(pointer: str, rule: str, message: str) -> FindingOutput:
-    return FindingOutput(severity="error", rule=rule, pointer=pointer, detail=message)
+def _error(pointer: str, rule: str, message: str) -> models.FindingOutput:
+    return models.FindingOutput(severity="error", rule=rule, pointer=pointer, detail=message)
 
 
 def _if_match(request: BaseRequest) -> frozenset[str] | None:
@@ -246,10 +239,10 @@ def _if_match(request: BaseRequest) -> frozenset[str] | None:
         return None
     tags = request.if_match or ()
     if not tags:
-        raise ApiError(400, 'If-Match takes entity tags in quotes, as in If-Match: "0123"')
+        raise models.ApiError(400, 'If-Match takes entity tags in quotes, as in If-Match: "0123"')
     return frozenset(tag.value for tag in tags if not tag.is_weak)
 
 
 def _check(present: StoredType, matches: frozenset[str] | None) -> None:
     if matches is not None and "*" not in matches and present.etag not in matches:
-        raise ApiError(412, f'the type has changed, its entity tag is "{present.etag}": read it and try again')
+        raise models.ApiError(412, f'the type has changed, its entity tag is "{present.etag}": read it and try again')

@@ -25,7 +25,6 @@ from karta_interpreter.base.sandbox.deadline import deadline
 from karta_interpreter.definitions.karta.loading import unpack
 from karta_interpreter.engine.operations import Options, interpret
 from karta_interpreter.webhook import admission
-from karta_interpreter.webhook.admission import Review
 from karta_interpreter.webhook.wire import Request, decode, encode_results
 
 if TYPE_CHECKING:
@@ -93,7 +92,7 @@ def _exchange(channel: "Channel", letter: bytes, body: bytes) -> None:
             os._exit(0)
 
 
-def _answer(channel: "Channel", asked: Request | Review, needed: dict[str, Any]) -> tuple[bytes, bytes]:
+def _answer(channel: "Channel", asked: Request | admission.Review, needed: dict[str, Any]) -> tuple[bytes, bytes]:
     try:
         answer = _interpret(channel, asked, **needed) if isinstance(asked, Request) else _review(asked, **needed)
         if len(answer) <= LONGEST_ANSWER:
@@ -106,7 +105,7 @@ def _answer(channel: "Channel", asked: Request | Review, needed: dict[str, Any])
     return FAILURE, json.dumps({"message": str(failure), "code": failure.code}).encode()
 
 
-def _review(review: Review, taken: list[list[str]] | None) -> bytes:
+def _review(review: admission.Review, taken: list[list[str]] | None) -> bytes:
     return admission.mutate(review) if taken is None else admission.validate(review, {GVK(*k): n for *k, n in taken})
 
 
@@ -149,7 +148,7 @@ def _memory() -> float:
         return math.inf
 
 
-def _about(asked: Request | Review) -> dict[str, Any]:
+def _about(asked: Request | admission.Review) -> dict[str, Any]:
     if not isinstance(asked, Request):
         try:
             return asdict(admission.subject(asked))

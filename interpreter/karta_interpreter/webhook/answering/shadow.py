@@ -33,8 +33,7 @@ from karta_interpreter.webhook.wire.request import request_of
 from karta_interpreter.webhook.wire.results import results_of
 
 if TYPE_CHECKING:
-    from karta_interpreter.base.sandbox.child import Answer as ChildAnswer
-    from karta_interpreter.base.sandbox.child import Channel
+    from karta_interpreter.base.sandbox.child import Answer as ChildAnswer, Channel
 
 MOST_WAITING: Final = 64
 _LARGEST: Final = 2**20

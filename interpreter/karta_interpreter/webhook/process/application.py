@@ -19,7 +19,6 @@ from karta_interpreter.webhook.http.connection import Soon
 from karta_interpreter.webhook.log import log
 from karta_interpreter.webhook.process import metrics as exposition
 from karta_interpreter.webhook.process.health import Readiness
-from karta_interpreter.webhook.process.metrics import Metrics
 from karta_interpreter.webhook.settings import Settings
 from karta_interpreter.webhook.wire import encode_status
 
@@ -53,7 +52,7 @@ class Application:
         self,
         calls: Calls,
         readiness: Readiness,
-        metrics: Metrics,
+        metrics: exposition.Metrics,
         settings: Settings,
         existing_kinds: Callable[[], Mapping[GVK, str]] = dict,
     ) -> None:

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.karta.loading import load_definition

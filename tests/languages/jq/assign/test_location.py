@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 import pytest
-from hypothesis import assume, example, given
-from hypothesis import strategies as st
+from hypothesis import assume, example, given, strategies as st
 
 from karta_interpreter.base.errors import QueryEvaluationError, QueryWriteError
 from karta_interpreter.base.k8s.edit import get, set_value

@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from karta_interpreter.base.k8s.projection import Projection, reader
 from karta_interpreter.languages.jq.analysis import Verdict, vet

@@ -5,8 +5,7 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from karta_interpreter.base.errors import QueryEvaluationError, QueryLimitError, QueryRefusedError
 from karta_interpreter.base.k8s.values import JSON

@@ -5,8 +5,7 @@ import math
 import sys
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from karta_interpreter.base.errors import QueryEvaluationError
 from karta_interpreter.base.k8s.values import JSON

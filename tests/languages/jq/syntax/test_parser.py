@@ -9,8 +9,7 @@ from typing import Any
 
 import jq
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from karta_interpreter.base.errors import QuerySyntaxError
 from karta_interpreter.languages.jq.syntax import (

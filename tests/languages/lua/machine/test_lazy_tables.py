@@ -5,8 +5,7 @@ from itertools import permutations
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from karta_interpreter.base.errors import LuaRunError
 from karta_interpreter.base.k8s.values import JSON

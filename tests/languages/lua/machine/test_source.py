@@ -1,8 +1,7 @@
 """The text of scripts, as the machine takes it."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from karta_interpreter.base.k8s.values import JSON
 from karta_interpreter.languages.lua.machine.source import rewrite

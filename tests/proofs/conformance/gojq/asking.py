@@ -1,8 +1,7 @@
 """Asking gojq about one object, with the answers kept."""
 
 import re
-from collections.abc import Callable, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Sequence, Set as AbstractSet
 from typing import TypeAlias
 
 from karta_interpreter.base.errors import InterpreterError

@@ -2,8 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Iterator, Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeAlias

@@ -10,8 +10,7 @@ from karta_interpreter.base.findings import Finding, Span, did_you_mean, error, 
 from karta_interpreter.base.k8s import JSON, Object, Path
 from karta_interpreter.base.k8s.dependencies import DEPENDENCY_NAMES
 from karta_interpreter.base.karmada import Operation
-from karta_interpreter.definitions.karta import MATCHING_ORDER, annotation_path, field_text
-from karta_interpreter.definitions.karta import annotations as values
+from karta_interpreter.definitions.karta import MATCHING_ORDER, annotation_path, annotations as values, field_text
 from karta_interpreter.definitions.karta.annotation_records import Annotations, parse_annotations
 from karta_interpreter.definitions.karta.compile import action_value
 from karta_interpreter.definitions.karta.expression_text import PodQuery
@@ -32,9 +31,7 @@ from karta_interpreter.definitions.openapi.check.shape import NULL, POD, Shape, 
 from karta_interpreter.definitions.openapi.draft.statuses import least_value, undecided
 from karta_interpreter.definitions.openapi.references import PODS, references
 from karta_interpreter.definitions.openapi.schema import Entries, SchemaPath, below, is_pod_spec
-from karta_interpreter.languages.jq import parse, queries_in
-from karta_interpreter.languages.jq import syntax as ast
-from karta_interpreter.languages.jq.syntax import NOWHERE, Node
+from karta_interpreter.languages.jq import parse, queries_in, syntax as ast
 from karta_interpreter.languages.jq.syntax.traversal import owner_of
 
 
@@ -99,7 +96,7 @@ class _Checked:
             advice = advice or hint(self._root, shape, expected)
             self._add(error("crd-wrong-type", path, message, advice), text, Span(0, len(text)))
 
-    def _add(self, finding: Finding, text: str, span: Span = NOWHERE) -> None:
+    def _add(self, finding: Finding, text: str, span: Span = ast.NOWHERE) -> None:
         self.findings.append(replace(finding, expression=text, span=span if span.end else None))
 
     def component(self, path: Path, component: ComponentDefinition) -> None:
@@ -340,7 +337,7 @@ def _written_as(shape: Shape) -> str:
     return f"a string has quotes of its own: value: '\"{(shape.values or ['text'])[0]}\"'{choice}"
 
 
-def _parsed(text: str) -> Node | None:
+def _parsed(text: str) -> ast.Node | None:
     """Return the syntax tree of an expression, None if it does not parse, which is a separate finding."""
     try:
         return parse(text)
@@ -348,7 +345,7 @@ def _parsed(text: str) -> Node | None:
         return None
 
 
-def _last(node: Node | None) -> Node | None:
+def _last(node: ast.Node | None) -> ast.Node | None:
     """Return the part of an expression that produces its outputs."""
     while isinstance(node, ast.Pipe):
         node = node.right

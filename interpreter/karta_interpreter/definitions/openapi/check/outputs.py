@@ -24,14 +24,13 @@ from karta_interpreter.definitions.openapi.check.shape import (
 )
 from karta_interpreter.languages.jq import syntax as ast
 from karta_interpreter.languages.jq.compiled.functions import Argument, Result, function_of
-from karta_interpreter.languages.jq.syntax import Node
 from karta_interpreter.languages.jq.syntax.traversal import children
 
 _CONTAINERS: Final = ("array", "object")
 _OF_ELEMENTS: Final = (Result.ELEMENT, Result.SUM, Result.ENTRIES)
 
 
-def outputs(node: Node, inputs: Shapes, scope: TypeScope) -> Shapes:  # noqa: C901, PLR0911, PLR0912 - one case each
+def outputs(node: ast.Node, inputs: Shapes, scope: TypeScope) -> Shapes:  # noqa: C901, PLR0911, PLR0912 - one case each
     """Return the shapes of an expression's outputs. Add contradictions to the schema to ``scope.found``.
 
     A construct that is not followed yields `ANY`, which contradicts nothing.
@@ -103,7 +102,7 @@ def outputs(node: Node, inputs: Shapes, scope: TypeScope) -> Shapes:  # noqa: C9
     return (ANY,)
 
 
-def _fields(shapes: Shapes, name: str, node: Node, key: Node, scope: TypeScope) -> Shapes:
+def _fields(shapes: Shapes, name: str, node: ast.Node, key: ast.Node, scope: TypeScope) -> Shapes:
     """Return the shapes of a field. It is a contradiction only if none of the objects can have the field."""
     field_shapes: list[Shapes] = []
     wrong: list[Contradiction] = []
@@ -123,7 +122,7 @@ def _fields(shapes: Shapes, name: str, node: Node, key: Node, scope: TypeScope) 
     return _unless(field_shapes, wrong, scope)
 
 
-def _elements(shapes: Shapes, wants: str, types: Sequence[str], node: Node, scope: TypeScope) -> Shapes:
+def _elements(shapes: Shapes, wants: str, types: Sequence[str], node: ast.Node, scope: TypeScope) -> Shapes:
     """Return the shapes of entries. It is a contradiction only if no value has one of the ``types``."""
     typed = [shape for shape in shapes if shape != NULL]
     elements = [shape.each() for shape in typed if not shape.is_known or shape.types.intersection(types)]
@@ -270,7 +269,7 @@ def _operands(node: ast.Binary, lefts: Shapes, rights: Shapes, scope: TypeScope)
     scope.add(Contradiction(WRONG_TYPE, message, hint, node.span))
 
 
-def _check_default(shapes: Shapes, default: Node, scope: TypeScope) -> None:
+def _check_default(shapes: Shapes, default: ast.Node, scope: TypeScope) -> None:
     """Find a text that stands for an absent number, or a number that stands for an absent text."""
     if not (isinstance(default, ast.Literal) and isinstance(default.value, str | int | float)):
         return
@@ -282,7 +281,7 @@ def _check_default(shapes: Shapes, default: Node, scope: TypeScope) -> None:
         scope.add(Contradiction(WRONG_TYPE, message, hint, default.span, Severity.WARNING))
 
 
-def _compared(shapes: Shapes, other: Node, scope: TypeScope) -> None:
+def _compared(shapes: Shapes, other: ast.Node, scope: TypeScope) -> None:
     """Find a literal that no value can equal."""
     # null and "" are compared with an absent value, whatever the schema lists.
     if not isinstance(other, ast.Literal) or other.value in (None, ""):

@@ -20,8 +20,7 @@ from karta_interpreter.engine.evaluation import UNNAMED, attribution, scale_loca
 from karta_interpreter.engine.workload.gang.subtree import minimum
 
 if TYPE_CHECKING:
-    from karta_interpreter.definitions.karta.model import PodGroup as WholeGroup
-    from karta_interpreter.definitions.karta.model import PodGroupMember, Topology
+    from karta_interpreter.definitions.karta.model import PodGroup as WholeGroup, PodGroupMember, Topology
 
 Keys = tuple[PodQuery, ...]
 

@@ -9,10 +9,8 @@ from msgspec.structs import replace
 from karta_interpreter.base.findings import Span
 from karta_interpreter.languages.jq import syntax as ast
 from karta_interpreter.languages.jq.compiled import costs
-from karta_interpreter.languages.jq.compiled.costs import INPUT, Growth
 from karta_interpreter.languages.jq.compiled.functions import Argument, function_of
 from karta_interpreter.languages.jq.compiled.singles import Singles, repeats_pieces
-from karta_interpreter.languages.jq.syntax import Node
 from karta_interpreter.languages.jq.syntax.traversal import is_merge
 
 NOT_HERE: Final = "does not run in this process"
@@ -55,7 +53,7 @@ class Reason(Struct, frozen=True, gc=False):
         return tuple(sorted(dict.fromkeys(found), key=lambda reason: reason.span.start))
 
 
-def find_notes(node: Node, variables: frozenset[str]) -> tuple[tuple[Reason, ...], int]:
+def find_notes(node: ast.Node, variables: frozenset[str]) -> tuple[tuple[Reason, ...], int]:
     """Return why an expression is not plain, and the steps that it may take for each element of its input.
 
     ``variables`` count as a part of the input. There are 0 steps if the time does not depend on the input.
@@ -65,7 +63,7 @@ def find_notes(node: Node, variables: frozenset[str]) -> tuple[tuple[Reason, ...
     return Reason.in_order(meter.notes), 0 if growth.cheap else growth.work
 
 
-def most_outputs(node: Node, variables: frozenset[str]) -> int | None:
+def most_outputs(node: ast.Node, variables: frozenset[str]) -> int | None:
     """Return the largest number of outputs of a plain expression, or None if it depends on the input.
 
     >>> from karta_interpreter.languages.jq.syntax.parser import parse
@@ -83,7 +81,7 @@ class _Meter:
         self._variables = variables
         self._repeated = False
 
-    def measure(self, node: Node, *, repeated: bool = False) -> Growth:
+    def measure(self, node: ast.Node, *, repeated: bool = False) -> costs.Growth:
         """Return how a node grows its input. ``repeated`` is set if the node runs for each of many inputs."""
         before, self._repeated = self._repeated, self._repeated or repeated
         growth = self._growth(node)
@@ -94,10 +92,10 @@ class _Meter:
             return self._note(node, f"can take more than {costs.WORK_LIMIT} steps for each element of its input")
         return growth
 
-    def _growth(self, node: Node) -> Growth:  # noqa: C901, PLR0911, PLR0912 - one case for each construct
+    def _growth(self, node: ast.Node) -> costs.Growth:  # noqa: C901, PLR0911, PLR0912 - one case for each construct
         match node:
             case ast.Identity():
-                return INPUT
+                return costs.INPUT
             case ast.Literal(value):
                 return costs.text(value) if isinstance(value, str) else costs.CONSTANT
             case ast.Index():
@@ -125,7 +123,7 @@ class _Meter:
             case ast.Variable(name) if name in self._variables:
                 # It outputs all of its value for every input.
                 reason = "is read once for every output of what stands before it"
-                return self._note(node, reason) if self._repeated else INPUT
+                return self._note(node, reason) if self._repeated else costs.INPUT
             case ast.Slice(target, start, stop):
                 growth, keys = self.measure(target), self._all([bound for bound in (start, stop) if bound])
                 return replace(self._reach(node, growth, keys), cheap=False, small=growth.small)
@@ -140,21 +138,21 @@ class _Meter:
                 return self._text(node)
         return self._note(node, NOT_HERE)
 
-    def _all(self, nodes: Iterable[Node]) -> list[Growth]:
+    def _all(self, nodes: Iterable[ast.Node]) -> list[costs.Growth]:
         return list(map(self.measure, nodes))
 
-    def _text(self, node: ast.Text) -> Growth:
+    def _text(self, node: ast.Text) -> costs.Growth:
         singles = Singles()
         repeats = repeats_pieces(node, singles)
 
-        def piece(part: str | Node) -> Growth:
+        def piece(part: str | ast.Node) -> costs.Growth:
             if isinstance(part, str):
                 return costs.text(part)
             return (costs.repeated if repeats and part in singles else costs.written)(self.measure(part))
 
         return self._combine(node, list(map(piece, node.parts)))
 
-    def _index(self, node: ast.Index) -> Growth:
+    def _index(self, node: ast.Index) -> costs.Growth:
         target, key = self.measure(node.target), self.measure(node.key)
         if not isinstance(node.key, ast.Literal):
             return replace(self._reach(node, target, [key]), small=target.small)
@@ -162,7 +160,7 @@ class _Meter:
         pieces = costs.PIECES if isinstance(node.target, ast.FunctionCall) and node.target.name == "split" else 1
         return replace(target, size=target.size // pieces, work=target.work + 1)
 
-    def _binary(self, node: ast.Binary) -> Growth:
+    def _binary(self, node: ast.Binary) -> costs.Growth:
         is_light = node.operator in _LIGHT_OPERATORS and not is_merge(node)
         growth = self._combine(node, self._all([node.left, node.right]), paths_are_light=is_light)
         if is_light or _is_number(node.left) or _is_number(node.right):
@@ -172,7 +170,7 @@ class _Meter:
         pieces = costs.PIECES if node.operator == "/" and not growth.small else 1  # a string may be split
         return replace(growth, size=growth.size * pieces, cheap=growth.is_light)
 
-    def _choice(self, node: ast.If) -> Growth:
+    def _choice(self, node: ast.If) -> costs.Growth:
         conditions = self._all([condition for condition, _ in node.branches])
         branches = self._all([*(then for _, then in node.branches), node.otherwise or ast.Identity()])
         result = replace(costs.chosen(branches), work=max(branch.work for branch in branches))
@@ -180,38 +178,40 @@ class _Meter:
             self._combine(node, [*conditions, result])
         return costs.conditional(conditions, result)
 
-    def _call(self, node: ast.FunctionCall) -> Growth:
+    def _call(self, node: ast.FunctionCall) -> costs.Growth:
         function = function_of(node)
         kinds = function.arguments if function else [Argument.EACH] * len(node.arguments)
         pairs = list(zip(node.arguments, kinds, strict=True))
         growths = [self.measure(argument, repeated=kind in _REPEATED) for argument, kind in pairs]
         problem = next(filter(None, (_problem(argument, kind) for argument, kind in pairs)), "")
         growth = NOT_HERE if function is None else problem or function.cost(node, growths)
-        return growth if isinstance(growth, Growth) else self._note(node, growth)
+        return growth if isinstance(growth, costs.Growth) else self._note(node, growth)
 
-    def _combine(self, node: Node, operands: Sequence[Growth], *, paths_are_light: bool = False) -> Growth:
+    def _combine(
+        self, node: ast.Node, operands: Sequence[costs.Growth], *, paths_are_light: bool = False
+    ) -> costs.Growth:
         """Return how all combinations of some operands grow the input."""
         if reason := costs.clash(operands, paths_are_light=paths_are_light):
             return self._note(node, reason)
         return costs.combined(operands)
 
-    def _reach(self, node: Node, target: Growth, keys: Sequence[Growth]) -> Growth:
+    def _reach(self, node: ast.Node, target: costs.Growth, keys: Sequence[costs.Growth]) -> costs.Growth:
         """Return how taking a part of a target grows the input. The output contains nothing of the keys."""
         return self._combine(node, [target, *keys], paths_are_light=target.count is None)
 
-    def _note(self, node: Node, reason: str) -> Growth:
+    def _note(self, node: ast.Node, reason: str) -> costs.Growth:
         self.notes.append(Reason(node.span, f"`{_name(node)}` {reason}"))
-        return INPUT
+        return costs.INPUT
 
 
-def _iterated(node: Node, growth: Growth) -> Growth:
+def _iterated(node: ast.Node, growth: costs.Growth) -> costs.Growth:
     match node:
         case ast.Slice(_, None, ast.Literal(int() as most)) if most > 0 and growth.count is not None:
             return replace(growth, count=growth.count * most, work=growth.work + growth.size, cheap=False)
     return costs.piped(growth, costs.ELEMENTS)
 
 
-def _problem(argument: Node, kind: Argument) -> str:
+def _problem(argument: ast.Node, kind: Argument) -> str:
     """Return why an argument is not of its kind, or an empty text if it is."""
     match kind, argument:
         case Argument.SINGLE, _ if argument not in Singles():
@@ -225,11 +225,11 @@ def _problem(argument: Node, kind: Argument) -> str:
     return ""
 
 
-def _is_number(node: Node) -> bool:
+def _is_number(node: ast.Node) -> bool:
     return isinstance(node, ast.Literal) and isinstance(node.value, int | float)
 
 
-def _name(node: Node) -> str:
+def _name(node: ast.Node) -> str:
     """Return how a note names a node."""
     match node:
         case ast.Binary(operator):

@@ -1,7 +1,6 @@
 """Finds the constructs of an expression that are not allowed."""
 
-from collections.abc import Iterator
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterator, Set as AbstractSet
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Final
@@ -10,7 +9,6 @@ from karta_interpreter.languages.jq import syntax as ast
 from karta_interpreter.languages.jq.analysis.notes import Reason
 from karta_interpreter.languages.jq.compiled.functions import BUILTINS, FORBIDDEN, ONLY_JQ, Argument, Key, function_of
 from karta_interpreter.languages.jq.compiled.regex import compile_pattern
-from karta_interpreter.languages.jq.syntax import Node
 from karta_interpreter.languages.jq.syntax.traversal import children, nodes_in
 
 FORMATS: Final = frozenset(("text", "json", "html", "uri", "urid", "csv", "tsv", "sh", "base64", "base64d"))
@@ -54,7 +52,7 @@ def _variables(part: object) -> Iterator[str]:
                 yield from _variables(pattern)
 
 
-def find_refusals(node: Node, variables: frozenset[str]) -> tuple[Reason, ...]:
+def find_refusals(node: ast.Node, variables: frozenset[str]) -> tuple[Reason, ...]:
     """Return the constructs of an expression that are not allowed."""
     search = _Search()
     search.visit(node, Scope(variables=variables))
@@ -69,7 +67,7 @@ class _Search:
         # By identity: nodes that are equal may be at several places, and a hint is about one of them.
         self.hints: dict[int, str] = {}
 
-    def visit(self, node: Node, scope: Scope) -> None:
+    def visit(self, node: ast.Node, scope: Scope) -> None:
         """Check a node and all nodes below it."""
         if isinstance(node, ast.Identity | ast.Literal):
             return  # more than half of all nodes
@@ -82,7 +80,7 @@ class _Search:
             case ast.Reduce(source, pattern, init, update) | ast.Foreach(source, pattern, init, update, None):
                 self._visit_all(scope, source, *nodes_in(pattern), init)
                 self.visit(update, scope.bind(pattern))
-            case ast.Foreach(source, pattern, init, update, Node() as extract):
+            case ast.Foreach(source, pattern, init, update, ast.Node() as extract):
                 self._visit_all(scope, source, *nodes_in(pattern), init)
                 self._visit_all(scope.bind(pattern), update, extract)
             case ast.Define():
@@ -93,11 +91,11 @@ class _Search:
             case _:
                 self._visit_all(scope, *children(node))
 
-    def _visit_all(self, scope: Scope, *nodes: Node) -> None:
+    def _visit_all(self, scope: Scope, *nodes: ast.Node) -> None:
         for node in nodes:
             self.visit(node, scope)
 
-    def _judge(self, node: Node, scope: Scope) -> None:
+    def _judge(self, node: ast.Node, scope: Scope) -> None:
         match node:
             case ast.RecursiveDescent():
                 self._refuse(node, "`..` is not allowed: its output may be very large", "name the path")
@@ -113,7 +111,7 @@ class _Search:
             case ast.Format(name) | ast.Text(format=str() as name) if name not in FORMATS:
                 self._refuse(node, f"`@{name}` is not a format of gojq 0.12.19", _choice("@", name, FORMATS))
 
-    def _guess(self, node: Node) -> None:
+    def _guess(self, node: ast.Node) -> None:
         match node:
             case (
                 ast.Index(target=ast.FunctionCall(name, ()) as call)
@@ -148,14 +146,14 @@ class _Search:
             hint = self.hints.get(id(node)) or _choice("", name, {other for other, _ in known}, 0.8) or path
             self._refuse(node, f"there is no function `{name}`", hint)
 
-    def _variable(self, node: Node, name: str, scope: Scope) -> None:
+    def _variable(self, node: ast.Node, name: str, scope: Scope) -> None:
         if name == "ENV":
             self._refuse(node, "`$ENV` is not allowed: an expression has no environment")
         elif name != "__loc__" and name not in scope.variables:
             hint = _choice("$", name, scope.variables)
             self._refuse(node, f"there is no variable `${name}` here", hint)
 
-    def _refuse(self, node: Node, message: str, hint: str = "") -> None:
+    def _refuse(self, node: ast.Node, message: str, hint: str = "") -> None:
         self.found.append(Reason(node.span, message, hint))
 
 

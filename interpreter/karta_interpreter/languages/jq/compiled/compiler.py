@@ -35,12 +35,10 @@ from karta_interpreter.languages.jq import syntax as ast
 from karta_interpreter.languages.jq.bounded.libjq import MOST_RESULTS
 from karta_interpreter.languages.jq.compiled import operators
 from karta_interpreter.languages.jq.compiled.functions import FUNCTIONS, Code, function_of
-from karta_interpreter.languages.jq.compiled.operators import MOST_ELEMENTS
 from karta_interpreter.languages.jq.compiled.regex import RegexCall, computed_pattern
 from karta_interpreter.languages.jq.compiled.singles import Singles, repeats_pieces
 from karta_interpreter.languages.jq.compiled.values import equal, is_number, less, normal, to_text
 from karta_interpreter.languages.jq.compiled.variables import value_of
-from karta_interpreter.languages.jq.syntax import Node
 from karta_interpreter.languages.jq.syntax.precedence import split_path
 from karta_interpreter.languages.jq.syntax.traversal import is_merge, terms_of
 
@@ -51,7 +49,7 @@ Origin: TypeAlias = str | tuple[str, ...] | None
 """Python for the path that a value is read from: an expression, or each step of a path that is known."""
 
 
-def compile_one(node: Node) -> One | None:
+def compile_one(node: ast.Node) -> One | None:
     """Compile a plain expression to a function that returns its only output.
 
     Returns None if the expression may have several outputs or none. Raises ValueError for an expression that is not
@@ -64,7 +62,7 @@ def compile_one(node: Node) -> One | None:
     return compiled(lambda code: code.give(node)) if node in Singles() else None
 
 
-def compile_list(node: Node) -> Outputs:
+def compile_list(node: ast.Node) -> Outputs:
     """Compile a plain expression to a function that returns a list of all outputs.
 
     That raises QueryLimitError for more than 999. Raises ValueError for an expression that is not plain.
@@ -73,7 +71,7 @@ def compile_list(node: Node) -> Outputs:
     return outputs
 
 
-def source(node: Node, origin: Origin = None) -> str:
+def source(node: ast.Node, origin: Origin = None) -> str:
     """Return the Python that `compile_list` makes of an expression.
 
     In ``compile_trace`` the origin of the input is ``()``.
@@ -238,7 +236,7 @@ class PythonCode:
         self._indent = "    "
         self._variables = 0
 
-    def return_list(self, node: Node) -> None:
+    def return_list(self, node: ast.Node) -> None:
         """Write the body of a function that returns a list of all outputs, and fails if there are too many."""
         if node in self.module.singles:
             self.line(f"return [{self.handed(self.value(node, INPUT))}]")
@@ -252,11 +250,11 @@ class PythonCode:
         self.each(node, INPUT, Sink(write, short=True))
         self.line(f"return {outputs}")
 
-    def give(self, node: Node) -> None:
+    def give(self, node: ast.Node) -> None:
         """Write the body of a function that returns the one output."""
         self.line(f"return {self.handed(self.value(node, INPUT))}")
 
-    def produce(self, node: Node) -> None:
+    def produce(self, node: ast.Node) -> None:
         """Write the body of a generator of all outputs."""
         self.each(node, INPUT, Sink(lambda output: self.line(f"yield {self.handed(output)}"), short=True))
 
@@ -280,7 +278,7 @@ class PythonCode:
         """Return Python for an output that leaves its function."""
         return f"({output}, {self.origin(output)})" if self._is_traced else output
 
-    def each(self, node: Node, here: str, sink: Sink) -> None:
+    def each(self, node: ast.Node, here: str, sink: Sink) -> None:
         """Write Python that runs an expression for the input ``here`` and runs the sink for every output.
 
         Where there is always one output, the code of the sink follows at the same level.
@@ -296,7 +294,7 @@ class PythonCode:
             self.construct(node, here, sink)
             self.depth -= 1
 
-    def value(self, node: Node, here: str) -> str:
+    def value(self, node: ast.Node, here: str) -> str:
         """Write Python that runs an expression with one output, and return an atom for that."""
         if self.depth >= _DEEPEST and not isinstance(node, ast.Identity | ast.Literal):
             return self.called(lambda code: code.give(node), here)
@@ -307,7 +305,7 @@ class PythonCode:
         (atom,) = atoms
         return atom
 
-    def construct(self, node: Node, here: str, sink: Sink) -> None:  # noqa: C901, PLR0912 - one case for each construct
+    def construct(self, node: ast.Node, here: str, sink: Sink) -> None:  # noqa: C901, PLR0912 - one case for each construct
         """Write Python for a node and its outputs. Raise ValueError for a node that is not plain."""
         match node:
             case ast.Identity():
@@ -389,7 +387,7 @@ class PythonCode:
     def elements(self, whole: str, sink: Sink, function: str = "present_elements") -> None:
         """Write a loop over the elements of a value, mostly a list. ``function`` is called for any other value."""
         whole = self.entered(self.named(whole))
-        is_few = f"type({whole}) is list and len({whole}) <= {MOST_ELEMENTS}"
+        is_few = f"type({whole}) is list and len({whole}) <= {operators.MOST_ELEMENTS}"
         if whole not in self.origins:
             self.loop(f"{whole} if {is_few} else {function}({whole})", sink)
             return
@@ -405,11 +403,11 @@ class PythonCode:
         start, stop = node.start or ast.Literal(None), node.stop or ast.Literal(None)
         self.each(start, here, Sink(lambda low: self.each(stop, here, Sink(lambda high: cut(low, high)))))
 
-    def _pairs(self, left: Node, right: Node, here: str, use: Callable[[str, str], None]) -> None:
+    def _pairs(self, left: ast.Node, right: ast.Node, here: str, use: Callable[[str, str], None]) -> None:
         """Write the use of all pairs of outputs. The right outputs are the outer loop."""
         self.each(right, here, Sink(lambda other: self.each(left, here, Sink(lambda own: use(own, other)))))
 
-    def _pipe(self, node: Node, here: str, sink: Sink) -> None:
+    def _pipe(self, node: ast.Node, here: str, sink: Sink) -> None:
         while isinstance(node, ast.Pipe) and node.left in self.module.singles:
             here, node = self.entered(self.value(node.left, here)), node.right
         if isinstance(node, ast.Pipe):
@@ -428,7 +426,7 @@ class PythonCode:
         else:
             self.stream(node, here, sink)
 
-    def _collected(self, node: Node, here: str) -> str:
+    def _collected(self, node: ast.Node, here: str) -> str:
         """Write Python that makes an array of all outputs, and return its name."""
         terms = terms_of(node)
         first = list(takewhile(self.module.singles.__contains__, terms))
@@ -457,7 +455,7 @@ class PythonCode:
         entries = [f"({self.generator(entry.key)}, {self.generator(entry.value)}), " for entry in node.entries]
         self.loop(f"objects(({''.join(entries)}), {here})", sink)
 
-    def _key(self, node: Node, here: str) -> str:
+    def _key(self, node: ast.Node, here: str) -> str:
         key = self.value(node, here)
         return key if is_text(key) else self.bind(f"key_of({key})")
 
@@ -466,17 +464,17 @@ class PythonCode:
             raise ValueError("a format is not plain")
         singles = self.module.singles
         convert = "short_text" if repeats_pieces(node, singles) else "to_text"
-        if sum(isinstance(piece, Node) and piece not in singles for piece in node.parts) > 1:
+        if sum(isinstance(piece, ast.Node) and piece not in singles for piece in node.parts) > 1:
             nodes = [ast.Literal(piece) if isinstance(piece, str) else piece for piece in node.parts]
             made = [f"({self.generator(piece)}, {convert if piece in singles else 'to_text'}), " for piece in nodes]
             self.loop(f"texts(({''.join(made)}), {here})", sink)
             return
 
-        def spell(parts: Sequence[str | Node], after: list[str]) -> None:
+        def spell(parts: Sequence[str | ast.Node], after: list[str]) -> None:
             while parts and (isinstance(parts[-1], str) or parts[-1] in singles):
                 parts, after = parts[:-1], [self._piece(parts[-1], here, convert), *after]
             match parts:
-                case [*before, Node() as last]:
+                case [*before, ast.Node() as last]:
 
                     def use(output: str) -> None:
                         spell(before, [self.bind(f"to_text({output})"), *after])
@@ -487,7 +485,7 @@ class PythonCode:
 
         spell(node.parts, [])
 
-    def _piece(self, part: str | Node, here: str, convert: str) -> str:
+    def _piece(self, part: str | ast.Node, here: str, convert: str) -> str:
         if isinstance(part, str):
             return self.module.constant(part)
         return self.bind(f"{convert}({self.value(part, here)})")
@@ -511,7 +509,7 @@ class PythonCode:
         ways = [f"times({self.origin(own)}, {factor})" for own, factor in factors if own in self.origins]
         return self.located(result, f"({' or '.join(ways)})" if ways else None)
 
-    def condition(self, node: Node, here: str) -> str:
+    def condition(self, node: ast.Node, here: str) -> str:
         """Write the code for an expression with one output.
 
         Return Python that is true if jq takes the output as true.
@@ -525,7 +523,7 @@ class PythonCode:
         self.origins = before
         return text
 
-    def _condition(self, node: Node, here: str) -> str:
+    def _condition(self, node: ast.Node, here: str) -> str:
         match node:
             case ast.Binary("and" | "or"):
                 return self._decided(node, here)
@@ -637,7 +635,7 @@ class PythonCode:
 
             self._asked(condition, here, write)
 
-    def _else(self, branches: list[tuple[Node, Node]], otherwise: Node) -> Node:
+    def _else(self, branches: list[tuple[ast.Node, ast.Node]], otherwise: ast.Node) -> ast.Node:
         """Turn ``elif`` into an ``if`` inside of ``else``."""
         for branch in reversed(branches):
             otherwise = ast.If((branch,), otherwise)
@@ -645,7 +643,7 @@ class PythonCode:
             _ = otherwise in self.module.singles
         return otherwise
 
-    def _asked(self, condition: Node, here: str, use: Callable[[str], None]) -> None:
+    def _asked(self, condition: ast.Node, here: str, use: Callable[[str], None]) -> None:
         """Write the use of every output of a condition, as Python that is true if the output is."""
         if condition in self.module.singles:
             use(self.condition(condition, here))
@@ -728,25 +726,25 @@ class PythonCode:
             case body:
                 self.construct(body(*arguments), here, sink)
 
-    def _first(self, source: Node, here: str, sink: Sink) -> None:
+    def _first(self, source: ast.Node, here: str, sink: Sink) -> None:
         """Write ``first(source)``, which stops at the first output."""
         output = self.called(lambda code: code.return_first(source), here)
         with self.block(f"if {output} is not NOTHING:"):
             sink.write(output)
 
-    def return_first(self, source: Node) -> None:
+    def return_first(self, source: ast.Node) -> None:
         """Write the body of a function that stops at the first output."""
         self.each(source, INPUT, Sink(lambda output: self.line(f"return {self.handed(output)}"), short=True))
         self.line(f"return {self.handed('NOTHING')}")
 
-    def _last(self, source: Node, here: str, sink: Sink) -> None:
+    def _last(self, source: ast.Node, here: str, sink: Sink) -> None:
         output = self.variable(here)
         self.assign(output, "NOTHING")
         self.each(source, here, Sink(lambda each: self.assign(output, each), short=True))
         with self.block(f"if {output} is not NOTHING:"):
             sink.write(output)
 
-    def _error(self, message: Node, sink: Sink) -> None:
+    def _error(self, message: ast.Node, sink: Sink) -> None:
         match message:
             case ast.Literal(str() as text):
                 self.line(f"refuse({self.module.constant(text)})")
@@ -755,7 +753,7 @@ class PythonCode:
             case _:
                 raise ValueError("error with a computed message is not plain")
 
-    def _membership(self, name: str, candidates: Node, here: str, sink: Sink) -> None:
+    def _membership(self, name: str, candidates: ast.Node, here: str, sink: Sink) -> None:
         """Write ``IN(candidates)``. A list of texts becomes one comparison."""
         terms = terms_of(candidates)
         texts = [term.value for term in terms if isinstance(term, ast.Literal) and isinstance(term.value, str)]
@@ -766,14 +764,14 @@ class PythonCode:
         else:
             sink.write(self.bind(f"{name}({here}, {self.generator(candidates)}({here}))"))
 
-    def _map(self, body: Node, here: str, sink: Sink) -> None:
+    def _map(self, body: ast.Node, here: str, sink: Sink) -> None:
         """Write ``map(body)``. Here the elements of null are an error."""
         array = self.array([], here)
         append = Sink(lambda output: self.append(array, output), short=True)
         self.elements(here, Sink(lambda element: self.each(body, element, append)), "elements")
         sink.write(array)
 
-    def return_decision(self, arguments: Sequence[Node], *, is_any: bool) -> None:
+    def return_decision(self, arguments: Sequence[ast.Node], *, is_any: bool) -> None:
         """Write the body of ``any`` or ``all`` with a condition, which ends at the first answer that decides."""
         *source, condition = arguments
 
@@ -804,11 +802,11 @@ class PythonCode:
             computed = f"computed_pattern({{}}, {constant(call.flags)})"
             self.each(call.pattern, here, Sink(lambda pattern: found(self.bind(computed.format(pattern)))))
 
-    def generator(self, node: Node) -> str:
+    def generator(self, node: ast.Node) -> str:
         """Return the name of a function that yields all outputs of an expression."""
         return self.function(lambda code: code.produce(node), generates=True)
 
-    def stream(self, node: Node, here: str, sink: Sink) -> None:
+    def stream(self, node: ast.Node, here: str, sink: Sink) -> None:
         """Write a loop over the outputs of an expression that is a function of its own."""
         self.streamed(lambda code: code.produce(node), here, sink)
 
@@ -897,7 +895,7 @@ class PythonCode:
         return written(self.origins.get(atom))
 
 
-def is_empty(node: Node) -> bool:
+def is_empty(node: ast.Node) -> bool:
     """Return whether an expression never has an output."""
     return isinstance(node, ast.FunctionCall) and node.name == "empty" and not node.arguments
 

@@ -12,7 +12,6 @@ from typing import Final, TypeAlias
 from karta_interpreter.base.k8s.projection import Projection
 from karta_interpreter.languages.jq import syntax as ast
 from karta_interpreter.languages.jq.compiled.functions import Reads, function_of
-from karta_interpreter.languages.jq.syntax import Node
 
 Projections: TypeAlias = tuple[Projection, ...]
 
@@ -20,7 +19,7 @@ _MOST_OUTPUTS: Final = 32
 """The most parts of the input that one expression is followed through. Beyond that they count as read whole."""
 
 
-def project(node: Node, inputs: Projections) -> Projections:  # noqa: C901, PLR0911, PLR0912 - one case each
+def project(node: ast.Node, inputs: Projections) -> Projections:  # noqa: C901, PLR0911, PLR0912 - one case each
     """Mark the parts that an expression reads to compute its outputs.
 
     Return the parts that are outputs, unless computed.
@@ -64,7 +63,7 @@ def project(node: Node, inputs: Projections) -> Projections:  # noqa: C901, PLR0
             return _choices((*ways, inputs if otherwise is None else project(otherwise, inputs)))
         case ast.Try(body, None):
             return project(body, inputs)
-        case ast.Array(Node() as body):
+        case ast.Array(ast.Node() as body):
             return mark_all(project(body, inputs))
         case ast.Object(entries):
             return mark_all(
@@ -74,14 +73,14 @@ def project(node: Node, inputs: Projections) -> Projections:  # noqa: C901, PLR0
             )
         case ast.Text(parts, None):
             return mark_all(
-                projection for piece in parts if isinstance(piece, Node) for projection in project(piece, inputs)
+                projection for piece in parts if isinstance(piece, ast.Node) for projection in project(piece, inputs)
             )
         case ast.FunctionCall() if function := function_of(node):
             return _called(function.reads, node.arguments, inputs)
     return mark_all(inputs)
 
 
-def _called(reads: Reads, arguments: Sequence[Node], inputs: Projections) -> Projections:
+def _called(reads: Reads, arguments: Sequence[ast.Node], inputs: Projections) -> Projections:
     match reads:
         case Reads.ALL:
             return mark_all(inputs)
@@ -123,7 +122,7 @@ def _elements(parts: Projections) -> Projections:
 _NOTHING: Final = ast.FunctionCall("empty")
 
 
-def sources(node: Node) -> Node | None:
+def sources(node: ast.Node) -> ast.Node | None:
     """Return an expression for the values at all paths that ``node`` may be written through, and perhaps at others.
 
     Returns None if the expression does not show them, as for every function that is not named here. That is always
@@ -143,7 +142,7 @@ def sources(node: Node) -> Node | None:
         case ast.Comma(left, right) | ast.Alternative(left, right) | ast.Binary("*", left, right):
             first, last = sources(left), sources(right)
             return ast.Comma(first, last) if first and last else None
-        case ast.Array(Node() as body) | ast.Pipe(body, ast.FunctionCall("max" | "min" | "tonumber", ())):
+        case ast.Array(ast.Node() as body) | ast.Pipe(body, ast.FunctionCall("max" | "min" | "tonumber", ())):
             return sources(body)
         case ast.Pipe(left, right) if _is_path(left):
             last = sources(right)
@@ -156,7 +155,7 @@ def sources(node: Node) -> Node | None:
     return None
 
 
-def _is_path(node: Node) -> bool:
+def _is_path(node: ast.Node) -> bool:
     """Return whether all outputs are values at paths, and not computed."""
     match node:
         case ast.Identity() | ast.FunctionCall("select", (_,)):

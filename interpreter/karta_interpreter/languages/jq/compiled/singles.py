@@ -4,7 +4,6 @@ from typing import Final
 
 from karta_interpreter.languages.jq import syntax as ast
 from karta_interpreter.languages.jq.compiled.functions import Outputs, function_of
-from karta_interpreter.languages.jq.syntax import Node
 from karta_interpreter.languages.jq.syntax.traversal import children, parts_of
 
 _COMBINING: Final = (
@@ -23,16 +22,16 @@ class Singles:
     """
 
     def __init__(self) -> None:
-        self._known: dict[int, tuple[Node, bool]] = {}
+        self._known: dict[int, tuple[ast.Node, bool]] = {}
 
-    def __contains__(self, node: Node) -> bool:
+    def __contains__(self, node: ast.Node) -> bool:
         entry = self._known.get(id(node))
         if entry is None:
             # with the node, to keep it alive: no other node then gets its id
             entry = self._known[id(node)] = node, self._has_one_output(node)
         return entry[1]
 
-    def _has_one_output(self, node: Node) -> bool:
+    def _has_one_output(self, node: ast.Node) -> bool:
         if isinstance(node, ast.Identity | ast.Literal | ast.Variable | ast.Array):
             return True
         if isinstance(node, ast.FunctionCall):

@@ -28,7 +28,6 @@ from msgspec.structs import replace
 from karta_interpreter.base.errors import QuerySyntaxError
 from karta_interpreter.base.findings import Span
 from karta_interpreter.languages.jq import syntax as ast
-from karta_interpreter.languages.jq.syntax import Node
 from karta_interpreter.languages.jq.syntax.lexer import Kind, Token, tokenize
 from karta_interpreter.languages.jq.syntax.precedence import OPERATORS, UNCHAINED, Precedence, Step, optional_step
 from karta_interpreter.languages.jq.syntax.traversal import is_deeper
@@ -50,10 +49,10 @@ _CLOSERS: Final = {"(": ")", "[": "]", "{": "}", "\\(": ")"}
 _SIGNS: Final = {Kind.FIELD: ".", Kind.VARIABLE: "$", Kind.FORMAT: "@"}
 
 T = TypeVar("T")
-_Around = Callable[[Node], Node]
+_Around = Callable[[ast.Node], ast.Node]
 
 
-def parse(text: str) -> Node:
+def parse(text: str) -> ast.Node:
     """Return the syntax tree of an expression.
 
     Raises `QuerySyntaxError`, which knows the place, for text that is not jq, is longer than 64 KiB or is deeper than
@@ -78,7 +77,7 @@ class _Parser:
         self._depth = 0
         self.next = self._tokens[0]
 
-    def program(self) -> Node:
+    def program(self) -> ast.Node:
         """Read the whole text."""
         if self.next.kind is Kind.END:
             raise self.error("the expression is empty", self.next.span, "`.` is the whole input")
@@ -98,7 +97,7 @@ class _Parser:
         is_choice = self.after_previous == " after `?`"
         self.missing("an operator", "a choice is written `if ... then ... else ... end`" if is_choice else "")
 
-    def query(self) -> Node:
+    def query(self) -> ast.Node:
         """Read as far as a query goes.
 
         Definitions, labels, bindings and the left sides of pipes enclose everything behind them. They are put
@@ -112,12 +111,12 @@ class _Parser:
                 innermost = wrap(innermost)
             return innermost
 
-    def commas(self, around: list[_Around]) -> Node | None:
+    def commas(self, around: list[_Around]) -> ast.Node | None:
         """Read expressions and the commas between them. Return None if more must follow, inside of ``around``."""
-        left: Node | None = None
+        left: ast.Node | None = None
         while True:
             item = self.item()
-            if not isinstance(item, Node):
+            if not isinstance(item, ast.Node):
                 around.extend([partial(_after, ast.Comma, left), item] if left else [item])
                 return None
             left = _after(ast.Comma, left, item) if left else item
@@ -128,7 +127,7 @@ class _Parser:
         around.append(partial(_after, ast.Pipe, left))
         return None
 
-    def item(self) -> Node | _Around:
+    def item(self) -> ast.Node | _Around:
         if start := self.accept("def"):
             return self.definition(start)
         if start := self.accept("label"):
@@ -159,7 +158,7 @@ class _Parser:
     def name(self, what: str) -> Token:
         return self.accept_kind(Kind.NAME) or self.missing(what)
 
-    def expression(self, level: Precedence = Precedence.ALTERNATIVE) -> Node:
+    def expression(self, level: Precedence = Precedence.ALTERNATIVE) -> ast.Node:
         """Read operators that bind at least as tight as ``level``."""
         with self.nested():
             left = self.prefixed()
@@ -172,7 +171,7 @@ class _Parser:
                     raise self.error(message, self.next.span, "put parentheses around one of the two")
             return left
 
-    def prefixed(self) -> Node:
+    def prefixed(self) -> ast.Node:
         if not self.at("-", "try"):
             return self.term()
         with self.nested():
@@ -183,7 +182,7 @@ class _Parser:
             handler = self.prefixed() if self.accept("catch") else None
             return ast.Try(body, handler, span=self.span(start))
 
-    def term(self) -> Node:
+    def term(self) -> ast.Node:
         """Read a term and the suffixes behind it: ``.a``, ``[...]``, ``?``."""
         with self.nested():
             start = self.next
@@ -192,7 +191,7 @@ class _Parser:
                 node = suffixed
             return node
 
-    def suffix(self, start: Token, target: Node) -> Node | None:
+    def suffix(self, start: Token, target: ast.Node) -> ast.Node | None:
         """Return the target with the suffix that comes next, or None if there is no suffix."""
         if field := self.accept_kind(Kind.FIELD):
             key = ast.Literal(field.text, span=field.span)
@@ -208,11 +207,11 @@ class _Parser:
             self.fail("expected a name, a string or `[` after `.`", 'write an unusual name as `.["..."]`')
         return self.suffixed(ast.Index(target, self.string(), span=self.span(start)))
 
-    def suffixed(self, node: Step) -> Node:
+    def suffixed(self, node: Step) -> ast.Node:
         """Take a ``?`` that belongs to this one suffix."""
         return optional_step(node, self.span(node)) if self.accept("?") else node
 
-    def bracket(self, start: Token, target: Node, opened: Token) -> Node:
+    def bracket(self, start: Token, target: ast.Node, opened: Token) -> ast.Node:
         if self.accept("]"):
             return self.suffixed(ast.Iterate(target, span=self.span(start)))
         key = None if self.at(":") else self.query()
@@ -224,7 +223,7 @@ class _Parser:
         self.close(opened)
         return self.suffixed(ast.Slice(target, key, stop, span=self.span(start)))
 
-    def start(self) -> Node:
+    def start(self) -> ast.Node:
         token = self.next
         if self.at_string():
             return self.string()
@@ -242,8 +241,8 @@ class _Parser:
             case _:
                 return self.block()
 
-    def block(self) -> Node:
-        readers: dict[str, Callable[[Token], Node]] = {
+    def block(self) -> ast.Node:
+        readers: dict[str, Callable[[Token], ast.Node]] = {
             ".": self.identity,
             "..": lambda token: ast.RecursiveDescent(span=token.span),
             "(": self.group,
@@ -261,7 +260,7 @@ class _Parser:
             raise self.error(message, self.next.span, "put parentheses around it and what it is for")
         return self.missing("an expression")
 
-    def identity(self, dot: Token) -> Node:
+    def identity(self, dot: Token) -> ast.Node:
         identity = ast.Identity(span=dot.span)
         if self.at_string():
             return self.suffixed(ast.Index(identity, self.string(), span=self.span(dot)))
@@ -269,7 +268,7 @@ class _Parser:
             self.fail("expected an operator after `.`", f"write `.{self.next.text}` without a space")
         return identity
 
-    def call(self) -> Node:
+    def call(self) -> ast.Node:
         name = self.advance()
         if opened := self.accept("("):
             arguments = self.several(self.query, ";")
@@ -279,18 +278,18 @@ class _Parser:
             return ast.Literal(_CONSTANTS[name.text], span=name.span)
         return ast.FunctionCall(name.text, span=name.span)
 
-    def group(self, opened: Token) -> Node:
+    def group(self, opened: Token) -> ast.Node:
         """Read the rest of ``(query)``. Its parentheses belong to its place."""
         inner = self.query()
         self.close(opened)
         return replace(inner, span=self.span(opened))
 
-    def array(self, opened: Token) -> Node:
+    def array(self, opened: Token) -> ast.Node:
         body = None if self.at("]") else self.query()
         self.close(opened)
         return ast.Array(body, span=self.span(opened))
 
-    def object(self, opened: Token) -> Node:
+    def object(self, opened: Token) -> ast.Node:
         """Read the rest of ``{key: value, ...}``. A comma may follow the last entry."""
         entries: list[ast.Entry] = []
         while not self.at("}"):
@@ -314,14 +313,14 @@ class _Parser:
             return ast.Entry(key, ast.Index(ast.Identity(span=key.span), key, span=key.span))
         return ast.Entry(key, self.object_value())
 
-    def object_value(self) -> Node:
+    def object_value(self) -> ast.Node:
         """Read pipes, but no comma: that one ends the entry."""
         *steps, value = self.several(self.expression, "|")
         for step in reversed(steps):
             value = ast.Pipe(step, value, span=self.span(step))
         return value
 
-    def key(self, hint: str = "") -> Node:
+    def key(self, hint: str = "") -> ast.Node:
         """Read a key of an object or of a pattern: a name, a string or an expression in parentheses."""
         if opened := self.accept("("):
             key = self.query()
@@ -334,7 +333,7 @@ class _Parser:
         token = self.accept_kind(Kind.NAME) or self.accept_kind(Kind.KEYWORD) or self.missing("a key", hint)
         return ast.Literal(token.text, span=token.span)
 
-    def condition(self, opened: Token) -> Node:
+    def condition(self, opened: Token) -> ast.Node:
         branches = [self.branch("if")]
         while self.accept("elif"):
             branches.append(self.branch("elif"))
@@ -344,12 +343,12 @@ class _Parser:
         self.expect("end", "to close `if`")
         return ast.If(tuple(branches), otherwise, span=self.span(opened))
 
-    def branch(self, keyword: str) -> tuple[Node, Node]:
+    def branch(self, keyword: str) -> tuple[ast.Node, ast.Node]:
         condition = self.query()
         self.expect("then", f"after the condition of `{keyword}`")
         return condition, self.query()
 
-    def loop(self, opened: Token) -> Node:
+    def loop(self, opened: Token) -> ast.Node:
         """Read the rest of ``reduce source as p (init; update)``, or of ``foreach``, which may have a third part."""
         source = self.expression()
         self.expect("as", f"after the source of `{opened.text}`")
@@ -369,19 +368,19 @@ class _Parser:
         """Return whether a string is next, plain or formatted."""
         return self._tokens[self._place + (self.next.kind is Kind.FORMAT)].kind is Kind.OPEN_TEXT
 
-    def string(self) -> Node:
+    def string(self) -> ast.Node:
         """Read a string, plain or formatted, with its interpolations."""
         start = self.next
         name = self.accept_kind(Kind.FORMAT)
         self.advance()
-        parts: list[str | Node] = []
+        parts: list[str | ast.Node] = []
         while not self.accept_kind(Kind.CLOSE_TEXT):
             parts.append(self.string_part())
-        if name or any(isinstance(piece, Node) for piece in parts):
+        if name or any(isinstance(piece, ast.Node) for piece in parts):
             return ast.Text(tuple(_joined(parts)), name.text if name else None, span=self.span(start))
         return ast.Literal("".join(map(str, parts)), span=self.span(start))
 
-    def string_part(self) -> str | Node:
+    def string_part(self) -> str | ast.Node:
         opened = self.accept_kind(Kind.OPEN_INTERPOLATION)
         if not opened:
             return self.advance().text
@@ -402,7 +401,7 @@ class _Parser:
             self.close(opened)
             return pattern
 
-    def pattern_entry(self) -> tuple[Node | ast.VariablePattern, ast.Pattern]:
+    def pattern_entry(self) -> tuple[ast.Node | ast.VariablePattern, ast.Pattern]:
         if self.next.kind is Kind.VARIABLE:
             span = self.next.span
             variable = ast.VariablePattern(self.variable_name())
@@ -462,7 +461,7 @@ class _Parser:
             items.append(read())
         return tuple(items)
 
-    def span(self, start: Token | Node) -> Span:
+    def span(self, start: Token | ast.Node) -> Span:
         """From the start of something to the end of the token taken last."""
         return Span(start.span.start, self._tokens[self._place - 1].span.end)
 
@@ -501,7 +500,7 @@ class _Parser:
         return _SIGNS.get(token.kind, "") + token.text
 
 
-def _operation(operator: str, left: Node, right: Node) -> Node:
+def _operation(operator: str, left: ast.Node, right: ast.Node) -> ast.Node:
     span = _through(left, right)
     if operator == "//":
         return ast.Alternative(left, right, span=span)
@@ -510,7 +509,7 @@ def _operation(operator: str, left: Node, right: Node) -> Node:
     return ast.Binary(operator, left, right, span=span)
 
 
-def _negated(body: Node, span: Span) -> Node:
+def _negated(body: ast.Node, span: Span) -> ast.Node:
     """Return a negation. A negated number is the negative number."""
     match body:
         case ast.Literal(int() | float() as number) if not isinstance(number, bool):
@@ -518,15 +517,15 @@ def _negated(body: Node, span: Span) -> Node:
     return ast.Negate(body, span=span)
 
 
-def _after(kind: type[ast.Comma | ast.Pipe], left: Node, right: Node) -> Node:
+def _after(kind: type[ast.Comma | ast.Pipe], left: ast.Node, right: ast.Node) -> ast.Node:
     return kind(left, right, span=_through(left, right))
 
 
-def _through(start: Token | Node, end: Node) -> Span:
+def _through(start: Token | ast.Node, end: ast.Node) -> Span:
     return Span(start.span.start, end.span.end)
 
 
-def _joined(parts: list[str | Node]) -> Iterator[str | Node]:
+def _joined(parts: list[str | ast.Node]) -> Iterator[str | ast.Node]:
     """Yield the parts of a string with neighbouring pieces of text put together."""
     for is_text, run in groupby(parts, key=lambda part: isinstance(part, str)):
         if is_text:

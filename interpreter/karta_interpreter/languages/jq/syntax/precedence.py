@@ -7,7 +7,6 @@ from msgspec.structs import replace
 
 from karta_interpreter.base.findings import Span
 from karta_interpreter.languages.jq import syntax as ast
-from karta_interpreter.languages.jq.syntax import Node
 
 
 class Precedence(IntEnum):
@@ -46,7 +45,7 @@ _LEVELS: Final = {
 }
 
 
-def level_of(node: Node) -> Precedence:
+def level_of(node: ast.Node) -> Precedence:
     """Return how tight the text of a node binds."""
     match node:
         case ast.Binary(operator) | ast.Assign(operator):
@@ -54,7 +53,7 @@ def level_of(node: Node) -> Precedence:
         # It is written with a sign, as a negation is.
         case ast.Literal(int() | float() as number) if number < 0:
             return Precedence.PREFIX
-        case ast.Try(handler=Node()):
+        case ast.Try(handler=ast.Node()):
             return Precedence.PREFIX
         case ast.Pipe(left, right) if is_optional_step(right) and not isinstance(left, ast.Identity):
             return Precedence.TERM if level_of(left) is Precedence.TERM else Precedence.QUERY
@@ -65,7 +64,7 @@ def level_of(node: Node) -> Precedence:
 Step = ast.Index | ast.Slice | ast.Iterate
 
 
-def optional_step(step: Step, span: Span) -> Node:
+def optional_step(step: Step, span: Span) -> ast.Node:
     """Return a step with a ``?`` behind it.
 
     If the key depends on the input, the tree does not separate the step from the text before it. There the ``?`` covers
@@ -77,7 +76,7 @@ def optional_step(step: Step, span: Span) -> Node:
     return ast.Pipe(step.target, ast.Try(alone, span=span), span=span)
 
 
-def is_optional_step(node: Node) -> bool:
+def is_optional_step(node: ast.Node) -> bool:
     """Return whether a node is a single step with a ``?``, which can be written behind another term."""
     match node:
         case ast.Try(ast.Index(ast.Identity()) | ast.Slice(ast.Identity()) | ast.Iterate(ast.Identity()) as step, None):
@@ -97,7 +96,7 @@ def has_fixed_key(step: Step) -> bool:
             return True
 
 
-def split_path(node: Node) -> tuple[Node, tuple[str, ...]]:
+def split_path(node: ast.Node) -> tuple[ast.Node, tuple[str, ...]]:
     """Return the base of the fields at the end of a path, and the names of these fields."""
     names: tuple[str, ...] = ()
     while isinstance(node, ast.Index) and isinstance(node.key, ast.Literal) and isinstance(node.key.value, str):

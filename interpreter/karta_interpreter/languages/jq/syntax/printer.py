@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import partial
 
 from karta_interpreter.languages.jq import syntax as ast
-from karta_interpreter.languages.jq.syntax import Node
 from karta_interpreter.languages.jq.syntax.precedence import UNCHAINED, Precedence, is_optional_step, level_of
 
 _quoted = partial(json.dumps, ensure_ascii=False)
@@ -16,7 +15,7 @@ _ENCLOSING = ast.Bind | ast.Define | ast.Label
 """Nodes that absorb everything behind their text, as the body of ``def``."""
 
 
-def render(node: Node, *, lenient: bool = False) -> str:
+def render(node: ast.Node, *, lenient: bool = False) -> str:
     """Return the canonical text of a tree: ``parse(render(node)) == node`` for every tree that ``parse`` returns.
 
     It has as few parentheses as jq 1.7, jq 1.8 and gojq need to read it alike. The ``lenient`` text differs
@@ -33,7 +32,7 @@ def render(node: Node, *, lenient: bool = False) -> str:
 class _Printer:
     lenient: bool
 
-    def show(self, node: Node | None, level: Precedence = Precedence.QUERY, *, last: bool | None = None) -> str:
+    def show(self, node: ast.Node | None, level: Precedence = Precedence.QUERY, *, last: bool | None = None) -> str:
         """Return the text of a node in a place that requires a level, or an empty text for no node.
 
         ``last`` means that the place is the end of its query. An enclosing node needs no parentheses there.
@@ -48,7 +47,7 @@ class _Printer:
             return f"{left}, {self.show(node.right, Precedence.ALTERNATIVE, last=last)}"
         return self._text(node)
 
-    def _text(self, node: Node) -> str:  # noqa: C901, PLR0911, PLR0912 - one case for each construct
+    def _text(self, node: ast.Node) -> str:  # noqa: C901, PLR0911, PLR0912 - one case for each construct
         show = self.show
         match node:
             case ast.Identity():
@@ -94,7 +93,7 @@ class _Printer:
                 return f"{show(left, Precedence.COMMA)} | {show(right)}"
         return self._scope(node)
 
-    def _scope(self, node: Node) -> str:
+    def _scope(self, node: ast.Node) -> str:
         """Return the text of a construct that defines a name."""
         show = self.show
         match node:
@@ -112,7 +111,7 @@ class _Printer:
                 return f"label ${name} | {show(body)}"
         raise TypeError(node)
 
-    def _path(self, target: Node) -> str:
+    def _path(self, target: ast.Node) -> str:
         """Return the text before a suffix. It is empty for the identity, because the suffix has the dot."""
         if isinstance(target, ast.Identity):
             return ""
@@ -135,7 +134,7 @@ class _Printer:
 
     def _attempt(self, node: ast.Try) -> str:
         match node:
-            case ast.Try(body, Node() as handler):
+            case ast.Try(body, ast.Node() as handler):
                 return f"try {self.show(body, Precedence.PREFIX)} catch {self.show(handler, Precedence.PREFIX)}"
             case ast.Try(ast.Iterate(ast.Identity())):
                 return ".[]?"
@@ -154,7 +153,7 @@ class _Printer:
         left = self.show(node.left, Precedence(own + 1) if leans_right or own in UNCHAINED else own)
         return f"{left} {operator} {self.show(node.right, own if leans_right else Precedence(own + 1))}"
 
-    def _bound(self, source: Node, *patterns: ast.Pattern) -> str:
+    def _bound(self, source: ast.Node, *patterns: ast.Pattern) -> str:
         return f"{self.show(source, Precedence.TERM)} as {' ?// '.join(map(self._pattern, patterns))}"
 
     def _pattern(self, pattern: ast.Pattern) -> str:
@@ -166,11 +165,11 @@ class _Printer:
             case ast.ObjectPattern(entries):
                 return f"{{{', '.join(self._pattern_entry(key, value) for key, value in entries)}}}"
 
-    def _pattern_entry(self, key: Node | ast.VariablePattern, value: ast.Pattern) -> str:
+    def _pattern_entry(self, key: ast.Node | ast.VariablePattern, value: ast.Pattern) -> str:
         match key, value:
             case ast.Literal(name), ast.VariablePattern(variable) if name == variable:
                 return f"${variable}"
-        shown = self._key(key) if isinstance(key, Node) else self._pattern(key)
+        shown = self._key(key) if isinstance(key, ast.Node) else self._pattern(key)
         return f"{shown}: {self._pattern(value)}"
 
     def _entry(self, entry: ast.Entry) -> str:
@@ -183,7 +182,7 @@ class _Printer:
                 return f"${variable}"
         return f"{self._key(entry.key)}: {self._value(entry.value)}"
 
-    def _key(self, key: Node) -> str:
+    def _key(self, key: ast.Node) -> str:
         match key:
             case ast.Literal(str() as name) if _NAME.fullmatch(name):
                 return name
@@ -191,7 +190,7 @@ class _Printer:
                 return self.show(key)
         return f"({self.show(key)})"
 
-    def _value(self, node: Node) -> str:
+    def _value(self, node: ast.Node) -> str:
         """Return the text of a value of an object, which may have pipes but no commas."""
         if isinstance(node, ast.Pipe) and level_of(node) is Precedence.QUERY:
             return f"{self.show(node.left, Precedence.ALTERNATIVE)} | {self._value(node.right)}"

@@ -7,25 +7,24 @@ from typing import Final
 from msgspec import Struct
 
 from karta_interpreter.languages.jq import syntax as ast
-from karta_interpreter.languages.jq.syntax import Node
 
 _NULL: Final = ast.Literal(None)
 
 
-def children(node: Node) -> Iterator[Node]:
+def children(node: ast.Node) -> Iterator[ast.Node]:
     """Yield the nodes directly below one, in the order of the text. Keys inside of patterns are among them."""
     for name in type(node).__match_args__:
         value = getattr(node, name)
-        if isinstance(value, Node):
+        if isinstance(value, ast.Node):
             yield value
         elif isinstance(value, tuple | Struct):
             yield from nodes_in(value)
 
 
-def nodes_in(value: object) -> Iterator[Node]:
+def nodes_in(value: object) -> Iterator[ast.Node]:
     """Yield the nodes in a part of a node, or in a pattern: there they are the keys."""
     match value:
-        case Node():
+        case ast.Node():
             yield value
         case tuple():
             for item in value:
@@ -36,7 +35,7 @@ def nodes_in(value: object) -> Iterator[Node]:
             yield from nodes_in(parts)
 
 
-def parts_of(node: Node) -> Iterator[Node]:
+def parts_of(node: ast.Node) -> Iterator[ast.Node]:
     """Yield a node and all below it."""
     waiting = [node]
     while waiting:
@@ -45,9 +44,9 @@ def parts_of(node: Node) -> Iterator[Node]:
         waiting += children(current)
 
 
-def terms_of(node: Node) -> list[Node]:
+def terms_of(node: ast.Node) -> list[ast.Node]:
     """Return the parts of a list, ``a, b, c``, or the node itself if it is not a list."""
-    terms: list[Node] = []
+    terms: list[ast.Node] = []
     unseen = [node]
     while unseen:
         match unseen.pop():
@@ -58,7 +57,7 @@ def terms_of(node: Node) -> list[Node]:
     return terms
 
 
-def is_deeper(node: Node, limit: int) -> bool:
+def is_deeper(node: ast.Node, limit: int) -> bool:
     """Return whether the longest way down from a node passes more than ``limit`` nodes, itself among them.
 
     Does not recurse, so that it can guard everything that does.
@@ -71,7 +70,7 @@ def is_deeper(node: Node, limit: int) -> bool:
     return True
 
 
-def is_merge(node: Node) -> bool:
+def is_merge(node: ast.Node) -> bool:
     """Return whether a node is a product that has an object on one side by its form, which merges two objects.
 
     >>> from karta_interpreter.languages.jq.syntax.parser import parse
@@ -81,7 +80,7 @@ def is_merge(node: Node) -> bool:
     return isinstance(node, ast.Binary) and node.operator == "*" and (_is_object(node.left) or _is_object(node.right))
 
 
-def _is_object(node: Node) -> bool:
+def _is_object(node: ast.Node) -> bool:
     match node:
         case ast.Object():
             return True
@@ -91,14 +90,14 @@ def _is_object(node: Node) -> bool:
             return is_merge(node)
 
 
-def variables_in(node: Node) -> frozenset[str]:
+def variables_in(node: ast.Node) -> frozenset[str]:
     """Return the names of all variables in an expression, free and bound."""
     below = (variables_in(child) for child in children(node))
     own = {node.name} if isinstance(node, ast.Variable) else set()
     return frozenset(own).union(*below)
 
 
-def field_of(node: Node, *names: str) -> Node:
+def field_of(node: ast.Node, *names: str) -> ast.Node:
     """Return the expression of a field, or of a nested field, in each output of an expression that returns objects.
 
     >>> from karta_interpreter.languages.jq.syntax.parser import parse
@@ -109,7 +108,7 @@ def field_of(node: Node, *names: str) -> Node:
     return reduce(_field, names, node)
 
 
-def owner_of(node: Node) -> Node | None:
+def owner_of(node: ast.Node) -> ast.Node | None:
     """Return the expression of the objects that contain the field an expression returns.
 
     Returns None if the expression may return other values.
@@ -128,7 +127,7 @@ def owner_of(node: Node) -> Node | None:
     return None
 
 
-def is_computed(node: Node) -> bool:
+def is_computed(node: ast.Node) -> bool:
     """Return whether no output of an expression can be the value at a place.
 
     >>> from karta_interpreter.languages.jq.syntax.parser import parse
@@ -143,7 +142,7 @@ def is_computed(node: Node) -> bool:
     return isinstance(node, ast.Array | ast.Binary | ast.Literal | ast.Negate | ast.Object | ast.Text)
 
 
-def _field(node: Node, name: str) -> Node:
+def _field(node: ast.Node, name: str) -> ast.Node:
     match node:
         case ast.Pipe(left, right):
             return ast.Pipe(left, _field(right, name))
