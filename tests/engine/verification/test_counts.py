@@ -4,6 +4,7 @@ from typing import Any
 import pytest
 
 from karta_interpreter import Karta, Workload
+from karta_interpreter.definitions.karta.reference_resolver import Known
 from karta_interpreter.engine.verification import Evidence, Question, Verdict
 from tests.engine.verification.member import (
     DEFINITION,
@@ -21,6 +22,7 @@ from tests.engine.verification.member import (
 )
 
 OK, DIFFERS, UNJUDGED = Verdict
+_TEMPLATE = {"spec": {"containers": [container()]}}
 
 
 def _stale(obj: Thing) -> None:
@@ -188,10 +190,35 @@ def test_autoscaler_explains_counts_within_bounds(bounds: Thing, workers: int, e
     assert [each.verdict for each in judged(Question.COUNTS, evidence(_ray(**bounds), *pods))] == [expected]
 
 
+@pytest.mark.parametrize(
+    ("trainers", "reason"),
+    [
+        pytest.param(0, "instances of task may run one after another", id="the-next-job-waits"),
+        pytest.param(2, "pods of task do not tell their instance", id="all-jobs-run"),
+    ],
+)
+def test_job_that_waits_for_another_is_no_difference(trainers: int, reason: str) -> None:
+    flows = [{"name": "extract"}, {"name": "train", "dependsOn": {"targets": ["extract"]}}]
+    flow = workload("flow.volcano.sh/v1alpha1", "JobFlow", {"flows": flows}, {"state": {"phase": "Running"}})
+    tasks = {"extract": {"name": "a", "replicas": 1}, "train": {"name": "b", "replicas": 2}}
+    templates = [
+        workload("flow.volcano.sh/v1alpha1", "JobTemplate", {"tasks": [{**task, "template": _TEMPLATE}]}, name=name)
+        for name, task in tasks.items()
+    ]
+    jobs = tuple(workload("batch.volcano.sh/v1alpha1", "Job", {}, name=f"it-{name}", uid=name) for name in tasks)
+    pods = [
+        pod(number, labels={"volcano.sh/job-name": f"it-{job}", "volcano.sh/task-spec": task}, owner=job)
+        for number, (job, task) in enumerate([("extract", "a"), *[("train", "b")] * trainers])
+    ]
+
+    shown = evidence(flow, *pods, owners=jobs, reader=Known.of(templates))
+    assert {each.verdict for each in judged(Question.COUNTS, shown)} == {UNJUDGED}
+    assert reason in [each.reason for each in judged(Question.COUNTS, shown)]
+
+
 def test_bounds_that_no_user_gives_are_no_autoscaler() -> None:
     # One to a hundred slices are possible, and the object says how many there are.
-    template = {"spec": {"containers": [container()]}}
-    role = {"name": "decode", "spec": {"replicas": 2, "leaderWorkerTemplate": {"workerTemplate": template, "size": 1}}}
+    role = {"name": "decode", "spec": {"replicas": 2, "leaderWorkerTemplate": {"workerTemplate": _TEMPLATE, "size": 1}}}
     status = {"conditions": [{"type": "Available", "status": "True"}]}
     obj = workload("disaggregatedset.x-k8s.io/v1", "DisaggregatedSet", {"slices": 1, "roles": [role]}, status)
     labels = {"leaderworkerset.sigs.k8s.io/worker-index": "0", "disaggregatedset.x-k8s.io/role": "decode"}

@@ -61,6 +61,7 @@ def _compare(experiment: Experiment, _: str) -> None:
     """Compare what is answered for the object; only for its template where a cluster gets a part of its replicas."""
     whole = {"undefaulted": experiment.case.object} if experiment.replicas is None else {}
     compare(experiment, {**whole, "template": experiment.template})
+    _verify(experiment, "")
 
 
 def _verify(experiment: Experiment, _: str) -> None:

@@ -71,6 +71,11 @@ class StatusRules:
     mappings: tuple[tuple[Status, tuple[Matcher, ...]], ...]
 
     @property
+    def completes(self) -> bool:
+        """Whether the workload runs to completion."""
+        return any(status is Status.COMPLETED for status, _ in self.mappings)
+
+    @property
     def hold_while_there(self) -> bool:
         """Whether the conditions in ``.status.conditions`` have no status."""
         rule = self.conditions

@@ -50,7 +50,7 @@ def healthy_statuses(definition: Definition) -> frozenset[Status]:
     named, rules = definition.annotations.healthy_statuses, definition.status
     if named is not None:
         return named
-    return _WAITING_OR_AT_WORK if rules is not None and Status.COMPLETED in dict(rules.mappings) else _AT_WORK
+    return _WAITING_OR_AT_WORK if rules is not None and rules.completes else _AT_WORK
 
 
 def is_stale(definition: Definition, obj: Object) -> bool:

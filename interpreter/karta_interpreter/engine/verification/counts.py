@@ -40,8 +40,8 @@ def _judged(
     detail = f"{group.name}: {group.replicas} answered, {count(len(pods), 'pod')}"
     component = group.sets[0].component
     why = _explanation(definition, evidence, group, pods)
-    if not why and len(pods) < group.replicas and _is_nameless(definition, members, component):
-        why = f"pods of {component} do not tell their instance"
+    if not why and len(pods) < group.replicas:
+        why = _elsewhere(definition, evidence, members, group)
     if why:
         return _unjudged(why, detail)
     counted = definition.component(component)
@@ -52,16 +52,24 @@ def _judged(
     return _differs(reason, detail, field_of(definition, component, field))
 
 
-def _is_nameless(definition: Definition, members: Members, name: str) -> bool:
-    """Return whether pods that name no instance are as many as all instances of a component lack."""
+def _elsewhere(definition: Definition, evidence: Evidence, members: Members, group: Group) -> str:
+    """Return why an instance may have its pods later, or why pods may be its own that do not tell so, or ""."""
+    name = group.sets[0].component
     component = definition.component(name)
     if component is None or component.selector.instance_id is None:
-        return False
+        return ""
+    groups = [group for group in members.groups if group.sets[0].component == name]
     strays = [pod for pod in members.strays if is_active(pod)]
     if component.selector.component_type:
         strays = [pod for pod in strays if is_selected(component, pod)]
-    groups = [group for group in members.groups if group.sets[0].component == name]
-    return len(strays) == sum(group.replicas - sum(map(is_active, group.pods)) for group in groups)
+    missing = sum(group.replicas - sum(map(is_active, group.pods)) for group in groups)
+    if len(strays) == missing:
+        return f"pods of {name} do not tell their instance"
+    completes = definition.status is not None and definition.status.completes
+    makers = {get(owner, ("metadata", "uid")) for pod in strays if (owner := evidence.owner_of(pod))}
+    at_work = len(makers) + sum(bool(each.pods) for each in groups)
+    may_wait = completes and not group.pods and 0 < at_work < len(groups)
+    return f"instances of {name} may run one after another" if may_wait else ""
 
 
 def _explanation(definition: Definition, evidence: Evidence, group: Group, pods: list[Object]) -> str:

@@ -7,7 +7,7 @@ from typing import Final
 
 from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s import JSON, get, parts_of
-from karta_interpreter.definitions.karta import Definition, Status
+from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.engine.evaluation import match_status
 from karta_interpreter.engine.explain.reading import field_of
 from karta_interpreter.engine.operations import Call, Operation, interpret
@@ -75,13 +75,9 @@ def _excuse(definition: Definition, evidence: Evidence, failures: Sequence[str])
     """Return why a workload with failing pods may be healthy, or ""."""
     if len(failures) < len(evidence.active):
         return "some of its pods fail"
-    if _completes(definition):
+    if definition.status and definition.status.completes:
         return "its pods fail: it runs to completion, and may try again"
     return "" if _tells(evidence.object.get("status")) else "its pods fail, which its status does not show"
-
-
-def _completes(definition: Definition) -> bool:
-    return definition.status is not None and Status.COMPLETED in dict(definition.status.mappings)
 
 
 def _tells(status: JSON) -> bool:
