@@ -26,6 +26,7 @@ _SUBJECTS = {
     "aggregate": "AggregateStatus",
     "status": "AggregateStatus",
     "dependencies": "dependencies",
+    "verify": "verify",
 }
 _OTHER = "other"
 _COLUMNS = (*dict.fromkeys(_SUBJECTS.values()), _OTHER)
