@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import orjson
 
@@ -229,14 +229,11 @@ def _preferred(definitions: Iterable[Definition], groups: Sequence[Object]) -> l
     for group in groups:
         versions = [get(group, ("preferredVersion",)), *objects_in(group.get("versions"))]
         served += [str(get(version, ("groupVersion",))) for version in versions]
-    found: dict[tuple[str, str], Definition] = {}
-    for definition in sorted((each for each in definitions if each.gvk.api_version in served), key=_place_in(served)):
-        found.setdefault((definition.gvk.group, definition.gvk.kind), definition)
-    return list(found.values())
-
-
-def _place_in(served: Sequence[str]) -> Any:  # noqa: ANN401 - a key of any definition
-    return lambda definition: served.index(definition.gvk.api_version)
+    by_kind: dict[tuple[str, str], Definition] = {}
+    chosen = (each for each in definitions if each.gvk.api_version in served)
+    for definition in sorted(chosen, key=lambda each: served.index(each.gvk.api_version)):
+        by_kind.setdefault((definition.gvk.group, definition.gvk.kind), definition)
+    return list(by_kind.values())
 
 
 def _reduced(pod: Object) -> Object:

@@ -4,7 +4,6 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 from xml.etree import ElementTree as ET
@@ -25,7 +24,7 @@ from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.files import load_catalogue
 from karta_interpreter.engine.verification import Evidence, Judgement, Question, Verdict, verify
 from karta_interpreter.engine.verification.aggregation import judge_crd
-from karta_interpreter.engine.verification.report import Report, Result, results_of
+from karta_interpreter.engine.verification.report import Report, Result
 
 _PAUSE_SECONDS: Final = 30.0
 _COLOURS: Final = {Verdict.OK: "green", Verdict.DIFFERS: "red", Verdict.UNJUDGED: "yellow"}
@@ -40,10 +39,10 @@ def verify_all(workloads: Evidences, crd_of: Callable[[GVK], Object | None], pro
     for definition, evidence in workloads:
         kinds.setdefault(definition.gvk, definition)
         name = full_name(evidence.object.get("metadata"))
-        results += results_of(definition.gvk, name, verify(definition, evidence))
+        results += [Result(definition.gvk, name, judgement) for judgement in verify(definition, evidence)]
     for gvk, definition in kinds.items():
-        if crd := crd_of(gvk):
-            results += results_of(gvk, "", [*judge_crd(definition, crd)] or [Judgement(Question.CRD)])
+        judgements = [*judge_crd(definition, crd)] or [Judgement(Question.CRD)] if (crd := crd_of(gvk)) else []
+        results += [Result(gvk, "", judgement) for judgement in judgements]
     return Report(tuple(results), tuple(problems))
 
 
@@ -204,53 +203,35 @@ def command(  # noqa: PLR0913 - one for each option
     if namespace and all_namespaces:
         raise UsageProblem("error: give --namespace or --all-namespaces, not both")
     wanted = Wanted(namespace, kind, name)
-    server = _Server(kubeconfig, context, folder, save_to, all_namespaces=all_namespaces)
     shown: str | None = None
-    for report in _reports(server, filenames, kinds, wanted, watch=watch):
+    while True:
+        entries = chosen([*snapshot_of(filenames).entries.values()] if filenames else load_catalogue().entries, kinds)
+        definitions = [entry.definition for entry in entries]
+        if folder:
+            report = verify_folder(folder, definitions, wanted)
+        else:
+            server = ApiServer.of(kubeconfig, context)
+            report = asyncio.run(_read(server, definitions, wanted, save_to, all_namespaces=all_namespaces))
         text = _written(report, output, fail_only=fail_only)
         if text != shown:
             click.echo(text, nl=False)
             click.echo(summary(report), err=True)
         shown = text
-        if not watch and (report.differs or report.problems or not report.results):
-            raise SystemExit(Problem.exit_code)
+        if not watch:
+            raise SystemExit(int(report.differs or bool(report.problems) or not report.results))
+        time.sleep(_PAUSE_SECONDS)
 
 
-@dataclass(frozen=True, slots=True)
-class _Server:
-    """Where the evidence is, and where it is saved."""
-
-    kubeconfig: Path | None
-    context: str | None
-    folder: Path | None
-    save_to: Path | None
-    all_namespaces: bool
-
-    def report(self, definitions: Sequence[Definition], wanted: Wanted) -> Report:
-        """Return the report about what is there now."""
-        if self.folder:
-            return verify_folder(self.folder, definitions, wanted)
+async def _read(
+    server: ApiServer, definitions: Sequence[Definition], wanted: Wanted, folder: Path | None, *, all_namespaces: bool
+) -> Report:
+    async with server as api:
+        await api.get("/version")  # after which the namespace of the context is known
+        namespace = "" if all_namespaces else wanted.namespace or api.namespace
         try:
-            return asyncio.run(self._read(definitions, wanted))
+            return await verify_member(api, definitions, wanted._replace(namespace=namespace), folder)
         except OSError as error:  # of the folder that it is saved to
             raise Problem(f"error: {error}") from error
-
-    async def _read(self, definitions: Sequence[Definition], wanted: Wanted) -> Report:
-        async with ApiServer.of(self.kubeconfig, self.context) as api:
-            await api.get("/version")  # after which the namespace of the context is known
-            namespace = "" if self.all_namespaces else wanted.namespace or api.namespace
-            return await verify_member(api, definitions, wanted._replace(namespace=namespace), self.save_to)
-
-
-def _reports(
-    server: _Server, filenames: Sequence[str], kinds: Sequence[str], wanted: Wanted, *, watch: bool
-) -> Iterator[Report]:
-    while True:
-        entries = chosen([*snapshot_of(filenames).entries.values()] if filenames else load_catalogue().entries, kinds)
-        yield server.report([entry.definition for entry in entries], wanted)
-        if not watch:
-            return
-        time.sleep(_PAUSE_SECONDS)
 
 
 def _written(report: Report, form: str, *, fail_only: bool) -> str:

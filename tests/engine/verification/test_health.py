@@ -32,11 +32,9 @@ def _hiding(obj: Thing) -> None:
     obj["status"] = {"observedGeneration": 1, "phase": "Deployed"}
 
 
-def _job(*conditions: Thing) -> Thing:
-    template = {"spec": {"containers": [container()]}}
-    return workload(
-        "batch/v1", "Job", {"template": template}, {"conditions": list(conditions), "active": 1, "startTime": ago(3000)}
-    )
+def _job(*conditions: Thing, parallelism: int = 1) -> Thing:
+    spec = {"parallelism": parallelism, "template": {"spec": {"containers": [container()]}}}
+    return workload("batch/v1", "Job", spec, {"conditions": list(conditions), "active": 1, "startTime": ago(3000)})
 
 
 ROWS: list[Any] = [
@@ -67,6 +65,11 @@ ROWS: list[Any] = [
         evidence(_job({"type": "Failed", "status": "True"}), pod(1, status={"phase": "Succeeded"})),
         DIFFERS,
         id="all-pods-succeeded-and-unhealthy",
+    ),
+    pytest.param(
+        evidence(_job({"type": "Failed", "status": "True"}, parallelism=2), pod(1, status={"phase": "Succeeded"})),
+        UNJUDGED,
+        id="the-pod-that-failed-may-be-gone",
     ),
 ]
 

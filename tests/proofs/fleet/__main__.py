@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from tests.proofs.fleet.day import Day
 from tests.proofs.fleet.named import misnamed
 from tests.proofs.fleet.recording import DAY, Summary, differences, pack, read
+from tests.proofs.fleet.verified import differing
 from tests.proofs.fleet.workloads import KINDS
 from tests.proofs.fleet.world import running
 from tests.proofs.reality.controllers import CONTROLLERS
@@ -36,6 +37,7 @@ def main() -> int:
             with running(Path(folder), options.members, names, _say) as world:
                 day = Day(world, options.minutes * 60, _say, kinds)
                 day.live(options.objects)
+                found = [*differing(world.members)]
                 for name in [*world.servers]:
                     for fight in world.servers[name].fights():
                         _say(f"{name}: {fight['object']} {fight['field']} by {fight['manager']} in {fight['cluster']}")
@@ -46,7 +48,7 @@ def main() -> int:
         made = options.write or Path(folder) / DAY.name
         pack(sorted((Path(folder) / "recordings").iterdir()), made)
         summary = Summary.of(read(made))
-        found = [*misnamed(read(made))]
+        found += misnamed(read(made))
         size = made.stat().st_size
     for line in summary.lines():
         _say(line)

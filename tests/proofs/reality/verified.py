@@ -3,16 +3,19 @@
 import asyncio
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from karta_interpreter import Karta
 from karta_interpreter.cli.member import Wanted
 from karta_interpreter.cli.verify import verify_folder, verify_member
+from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.engine.verification import Question, Verdict
+from karta_interpreter.engine.verification.report import Report
 from tests.proofs.reality.experiment import Experiment
 from tests.proofs.reality.findings import Finding
+from tests.proofs.rig.cluster import Cluster
 
 _LATER = 600
 # The client writes certificates to files of the process, and cases run in threads.
@@ -24,20 +27,11 @@ def verified(experiment: Experiment) -> Iterator[Finding]:
 
     The CRD is not among them: `compare_schemas` compares it once for each kind.
     """
-    folder = experiment.cluster.folder / "verify" / experiment.case.namespace
     definition = Karta.for_object(experiment.case.object).definition
     wanted = Wanted(
         experiment.case.namespace, experiment.case.object["kind"], experiment.case.object["metadata"]["name"]
     )
-
-    async def save() -> None:
-        async with ApiServer.of(experiment.cluster.kubeconfig) as api:
-            await verify_member(api, [definition], wanted, folder)
-
-    with _CONNECTING:
-        asyncio.run(save())
-    _wait(folder / "member.json")
-    report = verify_folder(folder, [definition], wanted)
+    report = verified_member(experiment.cluster, [definition], wanted)
     judgements = [each.judgement for each in report.results if each.judgement.question is not Question.CRD]
     differing = [judgement for judgement in judgements if judgement.verdict is Verdict.DIFFERS]
     for judgement in differing:
@@ -46,6 +40,20 @@ def verified(experiment: Experiment) -> Iterator[Finding]:
     problem = "; ".join(report.problems) or ("" if report.results else "there is no object")
     if problem or not differing:
         yield Finding("verify", problem)
+
+
+def verified_member(cluster: Cluster, definitions: Sequence[Definition], wanted: Wanted) -> Report:
+    """Return what ``verify`` will say in ten minutes if nothing changes."""
+    folder = cluster.folder / "verify" / (wanted.namespace or "all")
+
+    async def save() -> None:
+        async with ApiServer.of(cluster.kubeconfig) as api:
+            await verify_member(api, definitions, wanted, folder)
+
+    with _CONNECTING:
+        asyncio.run(save())
+    _wait(folder / "member.json")
+    return verify_folder(folder, definitions, wanted)
 
 
 def _wait(about: Path) -> None:

@@ -1,6 +1,6 @@
 """What a member shows of a workload, and the states of its pods."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, Self
@@ -77,15 +77,12 @@ def unsettled(definition: Definition, evidence: Evidence) -> str:
         return evidence.unread
     if is_stale(definition, obj):
         return f"its controller has not seen generation {generation(obj)} yet"
-    if any(_age(item, evidence.now) < YOUNG for item in (obj, *evidence.pods)):
+    created = (time_of(get(each, ("metadata", "creationTimestamp"))) for each in (obj, *evidence.pods))
+    if any(evidence.now - time < YOUNG for time in created):
         return "the object or one of its pods is younger than a minute"
     if any(get(pod, ("metadata", "deletionTimestamp")) and not is_ended(pod) for pod in evidence.pods):
         return "one of its pods is being deleted"
     return ""
-
-
-def _age(obj: Object, now: float) -> float:
-    return now - time_of(get(obj, ("metadata", "creationTimestamp")))
 
 
 def time_of(text: JSON) -> float:
@@ -108,23 +105,14 @@ def is_active(pod: Object) -> bool:
 
 def is_ready(pod: Object, until: float) -> bool:
     """Return whether a pod has been ready since before a time."""
-    ready = (
-        condition for condition in objects_in(get(pod, ("status", "conditions"))) if condition.get("type") == "Ready"
-    )
     return any(
-        condition.get("status") == "True" and time_of(condition.get("lastTransitionTime")) <= until
-        for condition in ready
+        (each.get("type"), each.get("status")) == ("Ready", "True") and time_of(each.get("lastTransitionTime")) <= until
+        for each in objects_in(get(pod, ("status", "conditions")))
     )
 
 
 def failure_of(pod: Object) -> str:
     """Return why a container of a pod cannot run, or ""."""
-    return next(_failures(pod), "")
-
-
-def _failures(pod: Object) -> Iterator[str]:
-    for group in ("initContainerStatuses", "containerStatuses"):
-        for container in objects_in(get(pod, ("status", group))):
-            reason = get(container, ("state", "waiting", "reason"))
-            if reason in _CRASHES:
-                yield str(reason)
+    lists = (get(pod, ("status", name)) for name in ("initContainerStatuses", "containerStatuses"))
+    reasons = (get(container, ("state", "waiting", "reason")) for each in lists for container in objects_in(each))
+    return next((str(reason) for reason in reasons if reason in _CRASHES), "")

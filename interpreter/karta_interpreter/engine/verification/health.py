@@ -36,14 +36,10 @@ def judge_health(definition: Definition, evidence: Evidence, members: Members) -
             yield _unjudged("its pods are neither ready nor failing", matched)
         elif reason and not is_healthy:
             answered = sum(group.replicas for group in members.groups)
-            is_counted = definition.answers(Operation.INTERPRET_REPLICA)
-            is_whole = not (evidence.active and is_counted) or len(evidence.active) >= answered
-            short = "unhealthy, and it does not have the answered number of pods"
-            yield (
-                _differs(f"unhealthy, and {reason}", matched, _field(definition))
-                if is_whole
-                else _unjudged(short, matched)
-            )
+            if definition.answers(Operation.INTERPRET_REPLICA) and len(evidence.active or evidence.pods) < answered:
+                yield _unjudged("unhealthy, and it does not have the answered number of pods", matched)
+            else:
+                yield _differs(f"unhealthy, and {reason}", matched, _field(definition))
         return
     if is_healthy:
         detail = f"{len(failures)} of {count(len(evidence.active), 'pod')}: {failures[0]}; {matched}"

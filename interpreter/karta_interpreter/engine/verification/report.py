@@ -1,7 +1,7 @@
 """The results about many workloads: each one, the causes of differences, and totals per kind."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -104,8 +104,3 @@ class Report:
             "kinds": kinds,
             "problems": list(self.problems),
         }
-
-
-def results_of(gvk: GVK, name: str, judgements: Iterable[Judgement]) -> list[Result]:
-    """Return the judgements about an object as results."""
-    return [Result(gvk, name, judgement) for judgement in judgements]
