@@ -32,7 +32,7 @@ class CallLog:
         """Log a call, or count it."""
         is_slow, has_failed = answer.seconds >= _SLOW, answer.code != SUCCESS
         left_out = self._left_out(call, answer.code) if is_slow or has_failed else None
-        if left_out is None and not log.isEnabledFor(logging.DEBUG):
+        if left_out is None and not log.logger.isEnabledFor(logging.DEBUG):
             return
         request = call.request
         fields: dict[str, Any] = {

@@ -88,9 +88,24 @@ class Calls:
 
     def answer_soon(self, body: bytes) -> bytes | Awaited | None:
         """Return the answer, or how to await it. Return None for a large body, because its uid is not known yet."""
-        call, lane = self._read(body)
-        if call is None:
+        started, snapshot = self._clock(), self._store.snapshot
+        if snapshot is not self._snapshot:
+            self._begin_snapshot(snapshot)
+        definition: Definition | None
+        decoded = self._decoder.read(body)
+        if decoded is not None:
+            request, definition, text = decoded.request, decoded.definition, decoded.text
+            is_projected = not decoded.by_script
+        # Only now: the fast decoder skips the parts that it does not need, so most large bodies are cheap for it.
+        elif is_large_body(body):
+            # Decoding it takes long, and a hostile body takes fifty times its size of memory.
             return None
+        else:
+            request, text, is_projected = decode(body), body, False
+            definition = definition_of(request, snapshot)
+        call = PendingCall(started, body, request, snapshot, definition, is_projected)
+        is_slow = bool(self._slow_calls) and self._slow_calls.matches(call.key, len(body))
+        lane = lane_of(request, definition, text, is_slow=is_slow)
         if lane is not Lane.INLINE:
             # The first call of an operation finds out which fields it reads.
             self.load.spend(self._clock() - call.started)
@@ -112,32 +127,22 @@ class Calls:
         self._snapshot, self._decoder = snapshot, self._reads_by(snapshot.find)
         self._slow_calls, self._packed = SlowCalls(), dict[GVK, tuple[Definition, bytes]]()
 
-    def _read(self, body: bytes) -> tuple[PendingCall | None, Lane]:
-        """Read a request and decide its lane. There is no call if the body is too large to be read here."""
-        started, snapshot = self._clock(), self._store.snapshot
-        if snapshot is not self._snapshot:
-            self._begin_snapshot(snapshot)
-        definition: Definition | None
-        decoded = self._decoder.read(body)
-        if decoded is not None:
-            request, definition, text = decoded.request, decoded.definition, decoded.text
-            is_projected = not decoded.by_script
-        # Only now: the fast decoder skips the parts that it does not need, so most large bodies are cheap for it.
-        elif is_large_body(body):
-            # Decoding it takes long, and a hostile body takes fifty times its size of memory.
-            return None, Lane.CHILD
-        else:
-            request, text, is_projected = decode(body), body, False
-            definition = definition_of(request, snapshot)
-        call = PendingCall(started, body, request, snapshot, definition, is_projected)
-        return call, lane_of(request, definition, text, is_slow=self._slow_calls.matches(call.key, len(body)))
-
     def _inline(self, call: PendingCall) -> bytes | None:
         """Return the answer, or None if the work is interrupted and a child process has to give the answer."""
-        answer, begun = None, self._processor_time()
+        answer, request, begun = None, call.request, self._processor_time()
         try:
-            body = encode_results(call.request, self._own_results(call, begun))
-            answer = self._success(call, body, is_inline=True)
+            # Not from the time of the call: finding out which fields a new question reads takes as long, once, in any
+            # process.
+            self.interruption.at = begun + LONG
+            try:
+                if call.is_projected and call.definition and request.call:
+                    results = own_answer(call.definition, request.call, self._options)
+                else:
+                    results = interpret(*call.definition_and_call(), self._options, reader=self._store.reader)
+            finally:
+                self.interruption.at = inf
+            body = encode_results(request, results)
+            answer = Answer(body, SUCCESS, "", self._clock() - call.started, is_inline=True)
         except InterruptedWork:
             self.interruption.at = inf
         except Exception as error:  # noqa: BLE001 - the edge of the process
@@ -149,18 +154,6 @@ class Calls:
             self._note_slow(call, seconds)
         # Last: observers do not make a call slow.
         return self._observed(call, answer) if answer else None
-
-    def _own_results(self, call: PendingCall, begun: float) -> Results:
-        # Not from the time of the call: finding out which fields a new question reads takes as long, once, in any
-        # process.
-        self.interruption.at = begun + LONG
-        try:
-            if call.is_projected and call.definition and call.request.call:
-                return own_answer(call.definition, call.request.call, self._options)
-            definition, whole_call = call.definition_and_call()
-            return interpret(definition, whole_call, self._options, reader=self._store.reader)
-        finally:
-            self.interruption.at = inf
 
     def _note_slow(self, call: PendingCall, seconds: float) -> None:
         if call.definition and self._slow_calls.add(call.key, len(call.body)):
@@ -224,8 +217,8 @@ class Calls:
             self._packed[definition.gvk] = definition, needed
         return needed
 
-    def _success(self, call: PendingCall, body: bytes, *, is_inline: bool = False) -> Answer:
-        return Answer(body, SUCCESS, "", self._clock() - call.started, is_inline)
+    def _success(self, call: PendingCall, body: bytes) -> Answer:
+        return Answer(body, SUCCESS, "", self._clock() - call.started, is_inline=False)
 
     def _failure(self, call: PendingCall, error: Exception, *, is_inline: bool = False) -> Answer:
         request = call.request

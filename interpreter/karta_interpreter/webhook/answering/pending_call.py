@@ -17,10 +17,11 @@ Key: TypeAlias = tuple[str, str]
 """The names of a definition and of an operation."""
 
 
-class SlowCalls:
+class SlowCalls(dict[Key, int]):
     """The calls that child processes answer, because similar calls have taken long in the server's own process.
 
-    This holds for one snapshot: a later one may have other definitions with the same names.
+    It has the size of the shortest body for each key. This holds for one snapshot: a later one may have other
+    definitions with the same names.
 
     >>> calls, key = SlowCalls(), ("train", "Retain")
     >>> calls.add(key, 9000), calls.add(key, 9000), calls.matches(key, 4500), calls.matches(key, 4499)
@@ -28,8 +29,8 @@ class SlowCalls:
     """
 
     def __init__(self) -> None:
+        super().__init__()
         self._seen: set[Key] = set()
-        self._shortest: dict[Key, int] = {}
 
     def add(self, key: Key, size: int) -> bool:
         """Add a call that took long with a body of that size. Return whether calls like it match from now on.
@@ -40,12 +41,12 @@ class SlowCalls:
             self._seen.add(key)
             return False
         # Not shorter calls, so that one huge object does not delay the calls about all others of its kind.
-        self._shortest[key] = min(size // 2, self._shortest.get(key, size))
+        self[key] = min(size // 2, self.get(key, size))
         return True
 
     def matches(self, key: Key, size: int) -> bool:
         """Return whether a child process is to answer a call with a body of that size."""
-        return size >= self._shortest.get(key, inf)
+        return size >= self.get(key, inf)
 
 
 _MOST_NAMED: Final = 20

@@ -20,6 +20,7 @@ from karta_interpreter.base.k8s import JSON, MOST_REPLICAS, Object, diff, type_n
 from karta_interpreter.engine.operations import Call, Results, by_operation
 from karta_interpreter.webhook.wire.request import API_VERSION, KIND, Request
 
+_CONTEXT = {"apiVersion": API_VERSION, "kind": KIND}
 _SUCCESS = {"code": 200}
 # The limit for a component in the CRD of ResourceBinding. Its webhook also refuses names that are not unique.
 _MAX_NAME_LENGTH = 32
@@ -40,7 +41,8 @@ def encode_results(request: Request, results: Results) -> bytes:
     if request.call is None:
         raise ValueError("a request without a call has no results")
     fields = _FIELDS[request.call.operation](request.call, results)
-    return _encode({"uid": request.uid, "successful": True, "status": _SUCCESS, **fields})
+    response = {"uid": request.uid, "successful": True, "status": _SUCCESS, **fields}
+    return _json({**_CONTEXT, "response": response}, "answer")
 
 
 def encode_failure(uid: str, code: int, message: str) -> bytes:
@@ -54,11 +56,8 @@ def encode_failure(uid: str, code: int, message: str) -> bytes:
     text = message.encode(errors="replace").decode()
     if len(text) > _MAX_MESSAGE_LENGTH:
         text = text[: _MAX_MESSAGE_LENGTH - 1] + "…"
-    return _encode({"uid": uid, "successful": False, "status": {"code": code, "message": text}})
-
-
-def _encode(response: _Fields) -> bytes:
-    return _json({"apiVersion": API_VERSION, "kind": KIND, "response": response}, "answer")
+    response = {"uid": uid, "successful": False, "status": {"code": code, "message": text}}
+    return _json({**_CONTEXT, "response": response}, "answer")
 
 
 def _json(value: JSON, what: str) -> bytes:
