@@ -90,7 +90,7 @@ class FastLane(Connection):
     def _begin(self, data: bytes) -> None:
         # A client that does not take the written bytes makes the connection busy, too: aiohttp waits for it. Before its
         # first request, aiohttp may not have begun to wait for it.
-        head = _HEAD.match(data) if not self.is_busy or not self._request_count else None
+        head = _HEAD.match(data) if not super().is_busy or not self._request_count else None
         length = int(head[2]) if head else 0
         if not head or length > self._settings.body_limit:
             self._close_lane(data)
@@ -98,7 +98,7 @@ class FastLane(Connection):
         self._start, self._end, self._parameters = head.end(), head.end() + length, (head[1] or b"").decode()
         if len(data) == self._end:
             self._answer(data)
-        elif len(data) < self._end and self.has_room(len(data)):
+        elif len(data) < self._end and self._bodies.take(self, len(data)):
             self._held += data
             # For the deadline of headers in `Connection`: the head has come, and the deadline of the body counts.
             self._request_count += 1
@@ -108,17 +108,16 @@ class FastLane(Connection):
             self._close_lane(data)
 
     def _go_on(self, data: bytes) -> None:
-        length = len(self._held) + len(data)
-        if length < self._end and self.has_room(len(data)):
-            self._held += data
+        self._held += data
+        if len(self._held) < self._end and self._bodies.take(self, len(data)):
             return
         self._bodies.drop(self)
         held = bytes(self._held)
         self._held.clear()
-        if length == self._end and not self.is_busy:
-            self._answer(held + data)
+        if len(held) == self._end and not super().is_busy:
+            self._answer(held)
         else:
-            self._close_lane(held, data)
+            self._close_lane(held)
 
     def _answer(self, data: bytes) -> None:
         # The answer of an old connection needs `Connection: close`, which aiohttp writes and obeys.
@@ -154,10 +153,9 @@ class FastLane(Connection):
         if self.transport is not None:
             self.transport.write(_ANSWER % (len(answer), _date(int(time.time())), header, answer))
 
-    def _close_lane(self, *parts: bytes) -> None:
+    def _close_lane(self, data: bytes) -> None:
         self._is_closed = True
-        for chunk in parts:
-            super().data_received(chunk)
+        super().data_received(data)
 
 
 @lru_cache(maxsize=1)
