@@ -178,7 +178,7 @@ class Member:
                 crd = await self.api.find(f"{_CRDS}/{plural}.{gvk.group}")
             except ClusterError as error:
                 self.problems.append(str(error))
-                return
+                break
             if crd:
                 self.crds[gvk] = crd
         looked_up = {reference.gvk for each in definitions for reference in each.references}

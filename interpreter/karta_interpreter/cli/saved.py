@@ -8,7 +8,7 @@ import secrets
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -61,7 +61,7 @@ def save(folder: Path, saved: Saved, workloads: Iterable[Evidence]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     with gzip.open(folder / _WORKLOADS, "wb") as file:
         for evidence in workloads:
-            file.write(redaction.redacted_document(orjson.dumps(evidence.to_json())) + b"\n")
+            file.write(redaction.redacted_document(orjson.dumps(replace(evidence, reader=None))) + b"\n")
     about = {"format": _FORMAT, "version": 1, "time": saved.time, "problems": saved.problems, "crds": saved.crds}
     references = orjson.loads(redaction.redacted_document(orjson.dumps({"references": saved.references})))
     (folder / _ABOUT).write_bytes(orjson.dumps({**about, **references}))

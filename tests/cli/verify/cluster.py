@@ -19,6 +19,7 @@ _CORE = {"pods": "Pod", "configmaps": "ConfigMap", "persistentvolumeclaims": "Pe
 _KINDS = {
     "/api/v1": {**_CORE, "serviceaccounts": "ServiceAccount"},
     "/apis/apps/v1": {"deployments": "Deployment", "replicasets": "ReplicaSet"},
+    "/apis/flow.volcano.sh/v1alpha1": {"jobflows": "JobFlow", "jobtemplates": "JobTemplate"},
     "/apis/autoscaling/v2": {"horizontalpodautoscalers": "HorizontalPodAutoscaler"},
 }
 

@@ -163,6 +163,23 @@ def test_objects_that_are_forbidden_are_named_with_the_missing_rule(run: Run, tm
     assert result.exit_code == 1
 
 
+def test_definition_looks_objects_up_without_the_right_to_read_crds(run: Run, tmp_path: Path) -> None:
+    template = {"spec": {"containers": [container()]}}
+    tasks = [{"name": "a", "replicas": 1, "template": template}]
+    things = {
+        "jobflows": workload("flow.volcano.sh/v1alpha1", "JobFlow", {"flows": [{"name": "extract"}]}),
+        "jobtemplates": workload("flow.volcano.sh/v1alpha1", "JobTemplate", {"tasks": tasks}, name="extract", uid="t"),
+    }
+    collections = {f"/apis/flow.volcano.sh/v1alpha1/{name}": [thing] for name, thing in things.items()}
+    crd = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/jobflows.flow.volcano.sh"
+    with serving(MemberServer(collections, faults={crd: 403})) as member:
+        result = run("verify", "--kubeconfig", member.kubeconfig(tmp_path), "--kinds", "JobFlow", "-o", "json")
+
+    reasons = {each["question"]: each.get("reason") for each in _json(result)["results"]}
+    assert reasons["InterpretReplica"] == "it has no pods at present"
+    assert '"resources": ["customresourcedefinitions"], "verbs": ["get"]' in result.stderr
+
+
 def test_server_that_does_not_answer_is_an_error(run: Run, tmp_path: Path) -> None:
     with serving(MemberServer()) as member:
         pass

@@ -41,16 +41,11 @@ class Evidence:
 
     @classmethod
     def of(cls, value: JSON, now: float, reader: ReferenceReader | None) -> Self:
-        """Read what `to_json` returns."""
+        """Read the evidence of a saved folder."""
         (obj,) = objects_in([value["object"]])
         pods, owners = (tuple(objects_in(value.get(name))) for name in ("pods", "owners"))
         scaled, unread = (str(value.get(name) or "") for name in ("scaled", "unread"))
         return cls(obj, pods, owners, value.get("made") or {}, scaled, unread, now, reader)
-
-    def to_json(self) -> dict[str, JSON]:
-        """Return the evidence of a saved folder."""
-        lists: dict[str, JSON] = {"pods": list(self.pods), "owners": list(self.owners)}
-        return {"object": self.object, **lists, "made": {**self.made}, "scaled": self.scaled, "unread": self.unread}
 
     @property
     def active(self) -> tuple[Object, ...]:

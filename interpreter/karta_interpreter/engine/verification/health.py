@@ -32,7 +32,8 @@ def judge_health(definition: Definition, evidence: Evidence, members: Members) -
     failures = [failure for pod in evidence.active if (failure := failure_of(pod))]
     if not failures:
         reason = _well(evidence)
-        if not reason and not _is_plausible(evidence, is_healthy):
+        is_plausible = is_healthy and any(is_ready(pod, evidence.now) for pod in evidence.active)
+        if not reason and not is_plausible:
             yield _unjudged("its pods are neither ready nor failing", matched)
         elif reason and not is_healthy:
             answered = sum(group.replicas for group in members.groups)
@@ -61,10 +62,6 @@ def _well(evidence: Evidence) -> str:
     if pods and all(is_ready(pod, evidence.now - LASTING) for pod in pods):
         return "all pods have been ready for five minutes"
     return "all pods have succeeded" if phases == {"Succeeded"} else ""
-
-
-def _is_plausible(evidence: Evidence, is_healthy: bool) -> bool:
-    return any(is_ready(pod, evidence.now) for pod in evidence.active) if is_healthy else False
 
 
 def _excuse(definition: Definition, evidence: Evidence, failures: Sequence[str]) -> str:

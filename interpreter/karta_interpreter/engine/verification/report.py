@@ -73,10 +73,8 @@ class Report:
     @property
     def objects(self) -> Mapping[GVK, int]:
         """The number of objects by kind."""
-        names: dict[GVK, set[str]] = defaultdict(set)
-        for result in self.results:
-            names[result.gvk].update([result.name] if result.name else [])
-        return {gvk: len(named) for gvk, named in names.items()}
+        names = dict.fromkeys((result.gvk, result.name) for result in self.results)
+        return Counter(gvk for gvk, name in names if name)
 
     @property
     def causes(self) -> tuple[Cause, ...]:

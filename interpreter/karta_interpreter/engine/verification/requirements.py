@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Final
 
 from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s import Object, annotation, get, objects_in
@@ -35,7 +35,7 @@ def _judged(definition: Definition, evidence: Evidence, group: Group) -> Iterato
     wanted = [_requests(pods_of_set.template) for pods_of_set in group.sets]
     amounts = [requirements.resource_request for requirements in wanted]
     pods = [pod for pod in group.pods if is_active(pod)]
-    causes: dict[_Cause, list[str]] = {}
+    causes: dict[Judgement, list[str]] = {}
     for pod in pods:
         pod_as_answered = _as_given(pod, group)
         requests = _requests(pod_as_answered)
@@ -45,13 +45,7 @@ def _judged(definition: Definition, evidence: Evidence, group: Group) -> Iterato
     for cause, requested in causes.items():
         number = f"{len(requested)} of {count(len(pods), 'pod')}"
         detail = f"{group.name}: {number}, {_text(wanted[0])} answered, {requested[0]} requested"
-        yield _differs(cause.reason, detail, cause.field, cause.fix)
-
-
-class _Cause(NamedTuple):
-    reason: str
-    field: str
-    fix: str = ""
+        yield cause._replace(detail=detail)
 
 
 def _requests(template: Object) -> PodRequirements:
@@ -66,7 +60,9 @@ def _amounts_text(amounts: Mapping[str, object] | None) -> str:
     return ", ".join(f"{amount} {name}" for name, amount in sorted((amounts or {}).items())) or "nothing"
 
 
-def _causes(definition: Definition, evidence: Evidence, group: Group, pod: Object, given: Object) -> Iterator[_Cause]:
+def _causes(
+    definition: Definition, evidence: Evidence, group: Group, pod: Object, given: Object
+) -> Iterator[Judgement]:
     """Yield what makes a pod request something else, container by container."""
     component, template = group.sets[0].component, get(evidence.owner_of(pod), ("spec", "template"))
     ours, theirs, of_owner = _containers(group.sets[0].template), _containers(given), _containers(template)
@@ -84,18 +80,18 @@ def _causes(definition: Definition, evidence: Evidence, group: Group, pod: Objec
         if answered is None and not is_ours:
             by = "the operator" if key in of_owner else "a webhook" if template else "a webhook or the operator"
             reason = f"container {name}, {_amounts_text(requested)}, added by {by}, is not counted"
-            yield _Cause(reason, _ADDED_CONTAINERS, _line(component, kind, name, requested or {}))
+            yield _differs(reason, "", _ADDED_CONTAINERS, _line(component, kind, name, requested or {}))
         elif answered is None:
-            yield _Cause(f"container {name}, {_amounts_text(requested)}, is not counted", whole)
+            yield _differs(f"container {name}, {_amounts_text(requested)}, is not counted", "", whole)
         elif requested is None:
             reason = f"container {name} is counted, and pods do not have it"
-            yield _Cause(reason, _added_or(definition, component, name, whole))
+            yield _differs(reason, "", _added_or(definition, component, name, whole))
         else:
             after = " after admission" if template and of_owner.get(key) != requested else ""
             reason = f"container {name} requests {_amounts_text(requested)}{after}, not {_amounts_text(answered)}"
-            yield _Cause(reason, _added_or(definition, component, name, amounts))
+            yield _differs(reason, "", _added_or(definition, component, name, amounts))
     if not is_explained:
-        yield _Cause("the pod as a whole requests other resources than its template", whole)
+        yield _differs("the pod as a whole requests other resources than its template", "", whole)
 
 
 def _added_or(definition: Definition, component: str, name: str, field: str) -> str:
