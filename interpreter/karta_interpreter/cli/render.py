@@ -12,7 +12,6 @@ from karta_interpreter.base.findings import Finding, Severity, Span, escaped, fo
 from karta_interpreter.base.k8s import JSON, get
 from karta_interpreter.base.k8s.yaml_writer import to_yaml
 
-_GAP = "  "
 _STYLE = re.compile(r"(\x1b\[(?:[01]|3[0-7]|22)m)")
 """The output of `click.style` for the colours and the bold text of this program."""
 
@@ -28,7 +27,7 @@ def table(rows: Sequence[Sequence[str]], *, header: Sequence[str] = ()) -> str:
     lines = [*([header] if header else []), *([one_line(cell) for cell in row] for row in rows)]
     widths = [max(map(_width, column)) for column in zip(*lines, strict=True)]
     padded = (
-        _GAP.join(cell + " " * (width - _width(cell)) for cell, width in zip(cells, widths, strict=True))
+        "  ".join(cell + " " * (width - _width(cell)) for cell, width in zip(cells, widths, strict=True))
         for cells in lines
     )
     return "".join(f"{line.rstrip()}\n" for line in padded)

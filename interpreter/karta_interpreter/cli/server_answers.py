@@ -19,7 +19,6 @@ from karta_interpreter.webhook.wire.results import results_of
 _SECONDS = 30.0
 _NOT_FOUND = 404
 _LONGEST = 1000
-_NAMES = ("name", "namespace")
 
 
 def ask_server(url: str, call: Call, *, insecure: bool) -> tuple[CallOutcome, bool]:
@@ -55,7 +54,7 @@ def _body(call: Call) -> bytes:
         "items": {"aggregatedStatus": [item.to_json() for item in call.items]},
     }
     metadata: Object = call.object.get("metadata") or {}
-    named = {**call.object, "metadata": {name: metadata[name] for name in _NAMES if name in metadata}}
+    named = {**call.object, "metadata": {name: metadata[name] for name in ("name", "namespace") if name in metadata}}
     context = context_of("1", call.operation, named, **more.get(SLOTS[call.operation].more, {}))
     return json.dumps({**context, "request": {**context["request"], "object": call.object}}).encode()
 

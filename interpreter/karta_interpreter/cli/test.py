@@ -32,7 +32,6 @@ from karta_interpreter.engine.suites.output import answer_of, with_outputs
 from karta_interpreter.engine.suites.suite import Case, find_suites, home_of, scan_suite
 
 _COLOURS = {"-": "red", "+": "green", "@": "cyan"}
-_INDENT = "  "
 
 
 def suites_text(report: Report) -> str:
@@ -88,7 +87,7 @@ def _failure(outcome: Outcome) -> str:
     title = f"{click.style('FAILED', fg='red', bold=True)} {place} {case.call.operation}: {case.name}"
     details = [click.style(line, fg=_COLOURS.get(line[:1])) for line in difference(outcome).splitlines()]
     details = [*filter(None, [case.description]), *(details or outcome.failures), *outcome.notes]
-    lines = [title, *indent("\n".join(details), _INDENT).split("\n"), ""]
+    lines = [title, *indent("\n".join(details), "  ").split("\n"), ""]
     return "".join(f"{one_line(line)}\n" for line in lines)
 
 

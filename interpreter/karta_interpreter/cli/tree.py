@@ -28,7 +28,6 @@ from karta_interpreter.engine.explain import NO_PODS, Fact, warnings_about
 from karta_interpreter.engine.workload import WorkloadTree
 from karta_interpreter.engine.workload.tree import ComponentNode, InstanceNode, PodNode
 
-_INDENT = "  "
 _BRANCHES = (("├── ", "│   "), ("└── ", "    "))
 _NONE = "none"
 
@@ -58,7 +57,7 @@ def tree_text(tree: WorkloadTree) -> str:
 def tree_table(tree: WorkloadTree) -> str:
     """Return a row for each component and instance, indented below its owner."""
     rows = [
-        (_INDENT * depth + branch.name, branch.kind, branch.counted, branch.each, _there(branch))
+        ("  " * depth + branch.name, branch.kind, branch.counted, branch.each, _there(branch))
         for depth, branch in _walk(_root(tree))
     ]
     header = ("COMPONENT", "KIND", "REPLICAS", "EACH", "PODS")

@@ -16,8 +16,6 @@ from karta_interpreter.export.library import words_of
 from karta_interpreter.export.lua import quoted
 from karta_interpreter.export.script import OperationScript, lua_value
 
-_SUSPENDED = (Status.SUSPENDED, Status.SUSPENDING)
-_AT_WORK = (Status.RUNNING, Status.COMPLETED)
 _OPEN_LIBS: Final = {"string", "math"}
 """The libraries of Lua that scripts use, and that Argo CD opens on request."""
 
@@ -90,8 +88,12 @@ def _verdict(script: OperationScript) -> Iterator[str]:
     mapped = [each for each, _ in definition.status.mappings] if definition.status else []
     named = definition.annotations.healthy_statuses
     trouble = [each for each in Status if each in FAILING and each in mapped and (named is None or each not in named)]
-    suspended = [each for each in _SUSPENDED if each in mapped]
-    healthy = [each for each in (*mapped, Status.UNDEFINED) if each in (_AT_WORK if named is None else named)]
+    suspended = [each for each in (Status.SUSPENDED, Status.SUSPENDING) if each in mapped]
+    healthy = [
+        each
+        for each in (*mapped, Status.UNDEFINED)
+        if each in ((Status.RUNNING, Status.COMPLETED) if named is None else named)
+    ]
     if definition.annotations.observes_generation:
         # A status of an older generation shows only a failure.
         yield "  if is_stale(obj) then"

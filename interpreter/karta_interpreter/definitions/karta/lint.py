@@ -35,7 +35,6 @@ from karta_interpreter.definitions.karta.validation import repeated
 _LONGEST_VALUE = 80
 _REVISE = "ReviseReplica"
 _COUNTING = frozenset({"InterpretReplica", "InterpretComponent", _REVISE})
-_PER_INSTANCE = ("specDefinition", "scaleDefinition")
 _GANG = ("spec", "optimizationInstructions", "gangScheduling")
 
 
@@ -220,7 +219,7 @@ def _expressions(
     for path, component in components.items():
         usable = {expression.path[len(path) :]: expression for expression in by_component[path]}
         for at, expression in usable.items():
-            if at and at[0] in _PER_INSTANCE:
+            if at and at[0] in ("specDefinition", "scaleDefinition"):
                 yield from _per_instance(component, expression, usable.get(("instanceIdPath",)))
             if "suspendDefinition" in at and not names_places(expression.query):
                 message = "the expression computes a value; nothing can be written there"

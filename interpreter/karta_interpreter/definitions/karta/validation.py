@@ -158,7 +158,6 @@ def _pod_group_members(karta: model.Karta, names: Container[str], hint: Hint) ->
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _TAKEN = ("ENV", "__loc__")  # variables of jq's own
-_WITH_VALUES = (LabelOperator.IN, LabelOperator.NOT_IN)
 
 
 def _references(references: Sequence[model.ResourceReference]) -> Iterator[Finding]:
@@ -199,7 +198,7 @@ def _requirement(path: Path, rule: model.LabelRequirement) -> Iterator[Finding]:
     if rule.operator not in list(LabelOperator):
         message = f"there is no operator {rule.operator}"
         yield error("reference-operator", (*path, "operator"), message, did_you_mean(rule.operator, LabelOperator))
-    elif bool(rule.values) != (rule.operator in _WITH_VALUES):
+    elif bool(rule.values) != (rule.operator in (LabelOperator.IN, LabelOperator.NOT_IN)):
         needs = "takes no values" if rule.values else "needs values"
         yield error("reference-operator", (*path, "values"), f"the operator {rule.operator} {needs}")
     for index, value in enumerate(rule.values):

@@ -8,7 +8,6 @@ from karta_interpreter.definitions.openapi.schema import below, entries
 
 _TYPES: Final = {bool: "boolean", int: "integer", float: "number", str: "string"}
 _CONTAINER: Final = {"properties": {"name": {"type": "string"}, "image": {"type": "string"}}}
-_LISTS: Final = ("containers", "initContainers")
 
 
 def completed(schema: Object, values: Iterable[JSON], field: str = "") -> Object:
@@ -37,5 +36,5 @@ def completed(schema: Object, values: Iterable[JSON], field: str = "") -> Object
 def _items(schema: Object, values: Sequence[Any], field: str) -> Object:
     inner = entries(schema, "items") or {}
     # Templates over an operator's own container often leave out its image.
-    is_open = field in _LISTS and not inner.get("properties")
+    is_open = field in ("containers", "initContainers") and not inner.get("properties")
     return completed(_CONTAINER if is_open and all(isinstance(each, dict) for each in values) else inner, values)

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import NamedTuple, Self
 
 _SUFFIXES = frozenset({".yaml", ".yml", ".json"})
-_SKIPPED = "testdata"
 
 _DEBOUNCE_MILLISECONDS = 200
 """How long to collect changes: saving in an editor, or an update of a mounted ConfigMap, makes several."""
@@ -82,7 +81,7 @@ def list_files(root: Path) -> Listing:
                 continue
             seen.add(identity)
             if is_folder:
-                visible = (entry for entry in path.iterdir() if entry.name[0] != "." and entry.name != _SKIPPED)
+                visible = (entry for entry in path.iterdir() if entry.name[0] != "." and entry.name != "testdata")
                 # Reversed, because the last one is taken first: files come in the order of their paths. By name,
                 # because comparing paths is slow.
                 waiting += sorted(visible, key=lambda entry: entry.name, reverse=True)

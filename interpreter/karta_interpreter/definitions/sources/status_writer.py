@@ -32,7 +32,6 @@ _MAX_NAME = 200
 """An event's name is the name of its object and a number. Together they may have 253 characters."""
 
 _EVENTS = "/api/v1/namespaces/default/events"
-_CONDITIONS = ("status", "conditions")
 _TRY_AGAIN = (HTTPStatus.UNAUTHORIZED, HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS)
 
 _logger = logging.getLogger(__name__)
@@ -108,7 +107,7 @@ class StatusWriter:
 
     async def _report(self, karta: ClusterKarta, crd_served: bool, hidden_by: str) -> None:
         now = datetime.now(UTC)
-        before = edit.get(karta.obj, _CONDITIONS)
+        before = edit.get(karta.obj, ("status", "conditions"))
         after = conditions_of(karta.loaded, crd_served, generation(karta.obj), now, before, hidden_by=hidden_by)
         report = report_of(after)
         if report in (report_of(before), self._reported.get(_identity(karta))):

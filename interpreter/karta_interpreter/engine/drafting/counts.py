@@ -25,7 +25,6 @@ from karta_interpreter.languages.jq import Query
 _MOST_NUMBERS: Final = 100
 _MOST_FACTORS: Final = 3
 _COUNT: Final = re.compile(r"(?i)(?!min|max)\w*(count|size|replicas|instances|nodes|workers|members|parallelism|hosts)")
-_SCALE: Final[Path] = ("scaleDefinition",)
 
 
 class Counted(NamedTuple):
@@ -67,7 +66,7 @@ def count_of(kind: CustomKind, pods: PodsField, shown: Sequence[Counted]) -> Cou
 def _notes(
     kind: CustomKind, best: _Candidate, found: Sequence[_Candidate], shown: Sequence[Counted]
 ) -> Iterator[tuple[Path, str]]:
-    at = _SCALE if best.numbers else ("specDefinition",)
+    at = ("scaleDefinition",) if best.numbers else ("specDefinition",)
     what = "the number of pods" if best.numbers else "one pod each"
     evidence = f"{best.agreeing} of {count(len(shown), 'object')} {'agrees' if len(shown) == 1 else 'agree'}: {what}."
     rivals = [each for each in found if each is not best and each.agreeing == best.agreeing and len(each.numbers) == 1]

@@ -9,7 +9,6 @@ from karta_interpreter.base.karmada import Operation
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.engine.operations.dispatch import reads_of
 
-_AMOUNTS: Final = ("requests", "limits")
 _OF_CLAIMS: Final = frozenset({"storage"})
 """The requests of volume claims, which are not resources of pods."""
 
@@ -44,5 +43,5 @@ def _unread(value: JSON, parts: Sequence[Projection], path: Path) -> Iterator[Pa
 
 
 def _are_of_pods(value: JSON) -> bool:
-    amounts = [value.get(name) for name in _AMOUNTS] if isinstance(value, dict) else []
+    amounts = [value.get(name) for name in ("requests", "limits")] if isinstance(value, dict) else []
     return any(isinstance(amount, dict) and amount.keys() - _OF_CLAIMS for amount in amounts)

@@ -19,7 +19,6 @@ _LEAST: Final = 16
 _CHALLENGE: Final = {"WWW-Authenticate": 'Bearer realm="karta-interpreter"'}
 _USER_REVIEWS: Final = "/apis/authentication.k8s.io/v1/tokenreviews"
 _ACCESS_REVIEWS: Final = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
-_USER_FIELDS: Final = ("uid", "groups", "extra")
 _KEPT_SECONDS: Final = 10.0
 """How long an answer is used again, as in aggregated API servers (``CacheTTL`` in ``k8s.io/apiserver``)."""
 _MOST_KEPT: Final = 10_000
@@ -110,7 +109,10 @@ class ClusterAccess:
         """Raise ApiError, 403, unless the user may do this with Kartas. ``verb`` is a verb of RBAC."""
         user = await self._user(token)
         resource = {"group": api_group(), "version": VERSION, "resource": "kartas", "verb": verb}
-        fields = {"user": user.get("username"), **{field: user[field] for field in _USER_FIELDS if field in user}}
+        fields = {
+            "user": user.get("username"),
+            **{field: user[field] for field in ("uid", "groups", "extra") if field in user},
+        }
         review = {"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview"}
         spec = {"spec": {"resourceAttributes": resource, **fields}}
         answer = await self._ask((token, verb), _ACCESS_REVIEWS, review | spec)

@@ -24,7 +24,6 @@ from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.web.types_api.models import ApiError, owned, unavailable
 from karta_interpreter.web.types_api.records import ID, Record, StoredType, is_ours, type_id
 
-_LOCK: Final = ".lock"
 _INDENTED: Final = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
 _T = TypeVar("_T")
 
@@ -61,7 +60,7 @@ class FolderStorage:
         """Keep other tasks and other processes from writing."""
         async with self._writing:
             # A separate file: the files of types are replaced, and a lock on one of them would go with it.
-            with await self._attempt((self._root / _LOCK).open, "ab") as lock:
+            with await self._attempt((self._root / ".lock").open, "ab") as lock:
                 await self._attempt(fcntl.flock, lock, fcntl.LOCK_EX)
                 yield
 

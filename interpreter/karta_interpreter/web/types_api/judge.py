@@ -135,7 +135,6 @@ _PROBLEM: Final = b"P"
 """A `ProblemDetails`: the body is wrong."""
 
 _MOST_BYTES: Final = 16 * 2**20
-_CLUSTER: Final = "member1"
 
 
 def start() -> "Callable[[Channel, bytes, bytes], None]":
@@ -183,7 +182,7 @@ def _calls(definition: Definition, asked: Interpretation, options: Options, read
     observed = asked.observed or obj
     items = asked.items
     if items is None:
-        items = [{"clusterName": _CLUSTER, "applied": True, "status": obj["status"]}] if "status" in obj else []
+        items = [{"clusterName": "member1", "applied": True, "status": obj["status"]}] if "status" in obj else []
     replicas = replicas_or_more(asked.replicas, definition, template, options, reader)
     read = tuple(StatusItem.of(item, f"items[{index}]") for index, item in enumerate(items))
     return [Call.of(operation, template, observed, replicas, read) for operation in Operation]

@@ -14,7 +14,6 @@ from karta_interpreter.languages.jq.compiled.singles import Singles, repeats_pie
 from karta_interpreter.languages.jq.syntax.traversal import is_merge
 
 NOT_HERE: Final = "does not run in this process"
-_REPEATED: Final = (Argument.EACH, Argument.SINGLE)
 _LIGHT_OPERATORS: Final = frozenset(("*", "%", "and", "or"))
 _COMPARISONS: Final = frozenset(("==", "!=", "<", "<=", ">", ">="))
 _NAMES: Final = {
@@ -182,7 +181,9 @@ class _Meter:
         function = function_of(node)
         kinds = function.arguments if function else [Argument.EACH] * len(node.arguments)
         pairs = list(zip(node.arguments, kinds, strict=True))
-        growths = [self.measure(argument, repeated=kind in _REPEATED) for argument, kind in pairs]
+        growths = [
+            self.measure(argument, repeated=kind in (Argument.EACH, Argument.SINGLE)) for argument, kind in pairs
+        ]
         problem = next(filter(None, (_problem(argument, kind) for argument, kind in pairs)), "")
         growth = NOT_HERE if function is None else problem or function.cost(node, growths)
         return growth if isinstance(growth, costs.Growth) else self._note(node, growth)

@@ -210,7 +210,6 @@ def _captured(found: Any, pattern: Pattern) -> dict[str, JSON]:  # noqa: ANN401 
     return {name: found.group(index) for index, name in enumerate(pattern.groups, start=1) if name is not None}
 
 
-_REPLACING: Final = ("gsub", "sub")
 _EVERYWHERE: Final = ("gsub", "scan", "split", "splits")
 """The functions that find all matches with any flags."""
 
@@ -231,7 +230,7 @@ class RegexCall:
         'ig'
         """
         pattern, *arguments = node.arguments
-        replacement = arguments.pop(0) if node.name in _REPLACING else None
+        replacement = arguments.pop(0) if node.name in ("gsub", "sub") else None
         every = "g" if node.name in _EVERYWHERE else ""
         match arguments:
             case []:
