@@ -3,11 +3,14 @@
 import asyncio
 import itertools
 import shutil
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
+from karta_interpreter.languages.lua.machine.worker import SECONDS, Job
+from karta_interpreter.webhook.answering.isolated_calls import ScriptCalls
 from tests.support.waiting import HANG
 from tests.webhook.process.client import PATIENT, Answer, Client, post, question
 from tests.webhook.process.process import KARTAS, Process, running
@@ -119,6 +122,31 @@ async def test_large_call_of_hostile_script_ends(server: Process) -> None:
     answer = await client.ask(post(body, "/interpret?timeout=1s"))
     assert answer.response["status"]["code"] == 504
     await client.close()
+
+
+class Waits:
+    """A pool and its process, which answers 4. It notes how long a call waits for it, and how long its script runs."""
+
+    @asynccontextmanager
+    async def process(self, _: str, seconds: float) -> AsyncIterator[tuple["Waits", float]]:
+        self.waits = seconds
+        yield self, seconds - 0.5
+
+    async def send(self, _: bytes, __: bytes, seconds: float, *, grace: float) -> None:
+        assert grace > 0
+        self.runs = seconds
+
+    async def receive(self) -> tuple[bytes, bytes]:
+        return b"R", b"4"
+
+
+@pytest.mark.parametrize(("seconds", "runs"), [(SECONDS + 2, SECONDS), (0.75, 0.25)])
+async def test_call_waits_for_a_process_as_long_as_it_may_take(seconds: float, runs: float) -> None:
+    """Processes of other calls of the script may take longer to start than a script may run."""
+    calls = ScriptCalls()
+    calls._pool = pool = Waits()  # type: ignore[assignment]  # noqa: SLF001
+    assert await calls._run(Job([], "mill"), seconds) == 4  # noqa: SLF001
+    assert (pool.waits, pool.runs) == (seconds, runs)
 
 
 async def becomes(server: Process, replicas: int) -> None:

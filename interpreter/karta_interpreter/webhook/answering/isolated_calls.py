@@ -229,15 +229,18 @@ class ScriptCalls:
         answers = []
         for script, job in script_jobs(definition, call, options):
             with script_errors(definition, script):
-                answers.append(await self._run(job, min(SECONDS, until - time.monotonic())))
+                answers.append(await self._run(job, until - time.monotonic()))
         return script_results(call, answers)
 
     async def _run(self, job: Job, seconds: float) -> JSON:
-        """Run a job as `run_in` does, without a thread that waits for the script."""
+        """Run a job as `run_in` does, without a thread that waits for the script.
+
+        It may wait for a process as long as its call: others may wait for theirs to start.
+        """
         request = job.encoded()
-        with script_limits(seconds):
+        with script_limits(min(SECONDS, seconds)):
             async with self._pool.process(job.owner, seconds) as (process, left):
-                await process.send(b"Q", request, left, grace=GRACE_SECONDS)
+                await process.send(b"Q", request, min(SECONDS, left), grace=GRACE_SECONDS)
                 while (message := await _receive_small(process))[0] in QUESTIONS:
                     # In a thread: the Karta's own answer may take as long as any.
                     if reply := await asyncio.to_thread(job.reply, *message):
