@@ -37,7 +37,7 @@ def main() -> int:
             with running(Path(folder), options.members, names, _say) as world:
                 day = Day(world, options.minutes * 60, _say, kinds)
                 day.live(options.objects)
-                found = [*differing(world.members)]
+                found = differing(world.members, _say)
                 for name in [*world.servers]:
                     for fight in world.servers[name].fights():
                         _say(f"{name}: {fight['object']} {fight['field']} by {fight['manager']} in {fight['cluster']}")
