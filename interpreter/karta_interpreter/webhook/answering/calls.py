@@ -131,10 +131,10 @@ class Calls:
         """Return the answer, or None if the work is interrupted and a child process has to give the answer."""
         answer, request, begun = None, call.request, self._processor_time()
         try:
-            # Not from the time of the call: finding out which fields a new question reads takes as long, once, in any
-            # process.
-            self.interruption.at = begun + LONG
             try:
+                # Not from the time of the call: finding out which fields a new question reads takes as long, once, in
+                # any process.
+                self.interruption.at = begun + LONG
                 if call.is_projected and call.definition and request.call:
                     results = own_answer(call.definition, request.call, self._options)
                 else:
