@@ -30,7 +30,7 @@ help: ## Show what there is to do
 	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/$*.txt
 	@touch $@
 
-.venv/bench.stamp .venv/vulnerabilities.stamp: .venv/dev.stamp
+.venv/vulnerabilities.stamp: .venv/dev.stamp
 
 BUILDING = '<!doctype html><title>Karta console</title><meta http-equiv="refresh" content="2"><p>The page is being built: about half a minute</p>'
 NO_PAGE = { ! grep -qs http-equiv=.refresh $(STATIC)/index.html || rm $(STATIC)/index.html; }
@@ -75,14 +75,14 @@ generate: .venv/run.stamp ## Write what is generated: schemas, docs/catalogue, R
 catalogue-diff: .venv/run.stamp ## Write into the CHANGELOG what the catalogue answers differently (FROM=v0.1.0: since then)
 	$(BIN)/python -m docs.tools.catalogue_diff "$(FROM)"
 
-bench: .venv/bench.stamp ## Measure the server next to Karmada's own and write docs/performance.md (needs Go)
+bench: .venv/dev.stamp ## Measure the calls of a recorded day and write docs/performance.md (needs Go; eight minutes)
 	$(BIN)/python -m tests.proofs.benchmarks
 
-bench-compare: .venv/dev.stamp ## Measure again and fail when a ratio has fallen by a fifth, or to the floor by a tenth (needs Go)
-	$(BIN)/python -m tests.proofs.benchmarks --compare
+bench-compare: .venv/dev.stamp ## Measure the same next to the server of BEFORE, a commit (needs Go; two minutes)
+	$(BIN)/python -m tests.proofs.benchmarks --before $(or $(BEFORE),HEAD~1)
 
-bench-quick: .venv/dev.stamp ## Fail when three runs agree that a call takes a quarter more than it did, in floors (two minutes)
-	$(BIN)/python -m tests.proofs.benchmarks --compare --quick
+bench-quick: .venv/dev.stamp ## Fail when three runs agree that a call takes 30 % more than it did, in floors (needs Go)
+	$(BIN)/python -m tests.proofs.benchmarks --quick
 
 audit: audit-turns ## Attack the server next to an idle one, and fail when others notice (about twenty minutes)
 	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m tests.proofs.audit
@@ -186,8 +186,7 @@ lock: ## Renew requirements/*.txt (needs uv)
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --all-extras pyproject.toml -o requirements/run.txt
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --group pyproject.toml:build -o requirements/build.txt
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url -c requirements/run.txt --group pyproject.toml:dev -o requirements/dev.txt
-	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url -c requirements/run.txt -c requirements/dev.txt --group pyproject.toml:bench -o requirements/bench.txt
-	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url -c requirements/run.txt -c requirements/dev.txt -c requirements/bench.txt --group pyproject.toml:docs -o requirements/docs.txt
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url -c requirements/run.txt -c requirements/dev.txt --group pyproject.toml:docs -o requirements/docs.txt
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url -c requirements/run.txt -c requirements/dev.txt --group pyproject.toml:sbom -o requirements/sbom.txt
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url -c requirements/run.txt -c requirements/dev.txt -c requirements/docs.txt -c requirements/sbom.txt --group pyproject.toml:vulnerabilities -o requirements/vulnerabilities.txt
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url -c requirements/dev.txt --group pyproject.toml:browser -o requirements/browser.txt

@@ -1,58 +1,45 @@
 """What rounds have shown, and what is made of that."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from statistics import fmean, median
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from statistics import median
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
     """One round against one server.
 
-    ``cpu`` is the server's processor time per request, ``p50``, ``p99`` and ``longest`` are times until the answer,
-    all in microseconds; ``rate`` is in requests per second, ``busy`` the share of its core that the client used.
+    ``cpu`` is the server's processor time per call, ``p50`` and ``p99`` are times until the answer, all in
+    microseconds. ``rate`` is in calls per second.
     """
 
-    count: int
     cpu: float
     rate: float
     p50: float
     p99: float
-    longest: float
-    busy: float
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """The median of each figure over the rounds; ``spread`` is that of ``cpu``, ``least`` its smallest one."""
+@dataclass(slots=True)
+class Turns:
+    """The rounds of one server: the first time that it got the calls, and the second time."""
 
-    cpu: float
-    rate: float
-    p50: float
-    p99: float
-    longest: float
-    busy: float
-    spread: float
-    least: float
+    cold: list[Figures] = field(default_factory=list)
+    warm: list[Figures] = field(default_factory=list)
 
     @property
-    def per_core(self) -> float:
-        """The requests per second for which one core of the server is enough."""
-        return 1e6 / self.cpu
+    def both(self) -> list[Figures]:
+        """All of them, those of one round side by side."""
+        return [figures for pair in zip(self.cold, self.warm, strict=True) for figures in pair]
 
 
-def summary(rounds: Sequence[Figures]) -> Summary:
-    """Return the medians of some rounds, of which there is at least one."""
-    return Summary(
-        cpu=median(one.cpu for one in rounds),
-        rate=median(one.rate for one in rounds),
-        p50=median(one.p50 for one in rounds),
-        p99=median(one.p99 for one in rounds),
-        longest=median(one.longest for one in rounds),
-        busy=median(one.busy for one in rounds),
-        spread=spread([one.cpu for one in rounds]),
-        least=min(one.cpu for one in rounds),
-    )
+def cpu(rounds: Sequence[Figures]) -> float:
+    """Return the median processor time of a call."""
+    return median(one.cpu for one in rounds)
+
+
+def times(rounds: Sequence[Figures], others: Sequence[Figures]) -> float:
+    """Return how many times as dear as others these are: the median over the rounds, each compared with its own."""
+    return median(one.cpu / other.cpu for one, other in zip(rounds, others, strict=True))
 
 
 def spread(values: Sequence[float]) -> float:
@@ -63,18 +50,3 @@ def spread(values: Sequence[float]) -> float:
     """
     ordered, outside = sorted(values), len(values) // 4
     return (ordered[-1 - outside] - ordered[outside]) / median(ordered)
-
-
-def percentile(values: Iterable[float], share: float) -> float:
-    """Return the value that this share of all values does not exceed.
-
-    >>> percentile([4.0, 1.0, 3.0, 2.0], 0.5)
-    3.0
-    """
-    ordered = sorted(values)
-    return ordered[min(int(len(ordered) * share), len(ordered) - 1)]
-
-
-def mean_cpu(several: Iterable[Summary]) -> float:
-    """Return the mean of the processor times, for requests that are equally frequent."""
-    return fmean(one.cpu for one in several)

@@ -1,4 +1,4 @@
-"""The programs in Go, built into the user's cache: Karmada's example webhook, the load, Karmada's client, gojq."""
+"""The programs in Go, built into the user's cache: Karmada's example webhook, the load, Karmada's client."""
 
 import json
 import os
@@ -9,10 +9,7 @@ from pathlib import Path
 
 _SOURCE = Path(__file__).parent / "go"
 _KARMADA = "github.com/karmada-io/karmada"
-_GOJQ = "github.com/itchyny/gojq"
-_MODULE = "karta-interpreter.io/benchmarks"
-_EXAMPLE = "examples/customresourceinterpreter/webhook/app"
-_LOGGING = ("klog.Infof(", '"k8s.io/klog/v2"')
+_NAMES = ("webhook", "load", "client")
 _GO = {"GOFLAGS": "-mod=readonly -trimpath -buildvcs=false", "CGO_ENABLED": "0", "GOWORK": "off"}
 
 
@@ -22,28 +19,20 @@ class BuildError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Programs:
-    """The files of the programs, and the versions of what is in them.
-
-    ``quiet`` is the example webhook without the log line that it writes per request; ``blank`` knows the answers
-    beforehand; ``source`` is Karmada's.
-    """
+    """The files of the programs, and the versions of what is in them; ``source`` is Karmada's."""
 
     go: str
     karmada: str
-    gojq: str
     source: Path
     webhook: Path
-    quiet: Path
-    blank: Path
     load: Path
     client: Path
-    core: Path
 
 
-def build() -> Programs | None:
-    """Build what is not yet there, None where there is no Go; its own cache makes the second time fast.
+def build(*names: str) -> Programs | None:
+    """Build what is not yet there, all or some of them; its own cache makes the second time fast.
 
-    Raises BuildError.
+    Returns None where there is no Go. Raises BuildError.
     """
     if not shutil.which("go"):
         return None
@@ -51,39 +40,10 @@ def build() -> Programs | None:
     folder = home / "karta-interpreter" / "benchmarks"
     folder.mkdir(parents=True, exist_ok=True)
     karmada: dict[str, str] = json.loads(_go("mod", "download", "-json", _KARMADA))
-    gojq: dict[str, str] = json.loads(_go("mod", "download", "-json", _GOJQ))
-    source = Path(karmada["Dir"])
-    overlay = _without_log_line(folder, source)
-    programs = Programs(
-        _go("env", "GOVERSION").strip(),
-        karmada["Version"],
-        gojq["Version"],
-        source,
-        **{name: folder / name for name in ("webhook", "quiet", "blank", "load", "client", "core")},
-    )
-    for name in ("webhook", "blank", "load", "client", "core"):
+    for name in names or _NAMES:
         _go("build", "-o", str(folder / name), f"./{name}")
-    _go("build", "-overlay", str(overlay), "-o", str(programs.quiet), "./webhook")
-    return programs
-
-
-def _without_log_line(folder: Path, source: Path) -> Path:
-    """Write what shows Go a copy of the example that logs no request; return the name of the file."""
-    lines = (source / _EXAMPLE / "workloadwebhook.go").read_text().splitlines(keepends=True)
-    kept = [line for line in lines if not any(sign in line for sign in _LOGGING)]
-    if len(kept) != len(lines) - len(_LOGGING):
-        raise BuildError("Karmada's example does not log as it did: look at it again")
-    main = (_SOURCE / "webhook" / "main.go").read_text()
-    (folder / "workloadwebhook.go").write_text("".join(kept))
-    (folder / "main.go").write_text(main.replace(f"{_KARMADA}/{_EXAMPLE}", f"{_MODULE}/app"))
-    shown = {
-        _SOURCE / "app" / "webhook.go": source / _EXAMPLE / "webhook.go",
-        _SOURCE / "app" / "workloadwebhook.go": folder / "workloadwebhook.go",
-        _SOURCE / "webhook" / "main.go": folder / "main.go",
-    }
-    overlay = folder / "overlay.json"
-    overlay.write_text(json.dumps({"Replace": {str(place): str(file) for place, file in shown.items()}}))
-    return overlay
+    files = {name: folder / name for name in _NAMES}
+    return Programs(_go("env", "GOVERSION").strip(), karmada["Version"], Path(karmada["Dir"]), **files)
 
 
 def _go(*arguments: str) -> str:

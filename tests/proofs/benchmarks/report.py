@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
 _BLOCK: Final = re.compile(r"(<!-- bench: (?P<name>[a-z-]+) -->\n)(?P<text>.*?)(<!-- bench: end -->\n)", re.DOTALL)
-_FOLDER: Final = "performance"
-"""Where the plots are, as seen from the page."""
+HEADLINE: Final = re.compile(r"^- \[Performance\]\(docs/performance\.md\): .*\n(?:  .*\n)*", re.MULTILINE)
+"""The item of the README that says what was measured."""
 NOTHING: Final = "-"
 """Stands in a table where there is no figure."""
 
@@ -18,46 +18,16 @@ class PageError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Plot:
-    """A picture of some series over the same places: bars over names, lines over numbers."""
-
-    name: str
-    title: str
-    x_label: str
-    y_label: str
-    x: Sequence[str] | Sequence[float]
-    series: Mapping[str, Sequence[float]]
-    scale: Literal["linear", "log", "log-x"] = "linear"
-
-    @property
-    def file(self) -> str:
-        """The name of its file."""
-        return f"{self.name}.png"
-
-    @property
-    def is_bars(self) -> bool:
-        """Whether it has names to compare, and not numbers to follow."""
-        return any(isinstance(place, str) for place in self.x)
-
-
-@dataclass(frozen=True, slots=True)
 class Part:
-    """What one section has found: texts for places of the pages, ratios by name (more is better), and plots.
+    """What one section has found: texts for places of the pages, and what a call costs in floors, by name.
 
-    A plot is shown below the first text. ``conclusions`` are sentences for who reads nothing else.
+    ``conclusions`` are sentences for who reads nothing else. ``failures`` are figures that a gate forbids.
     """
 
     texts: Mapping[str, str]
-    ratios: Mapping[str, float] = field(default_factory=dict)
-    plots: Sequence[Plot] = ()
+    floors: Mapping[str, float] = field(default_factory=dict)
     conclusions: Sequence[str] = ()
-
-    @property
-    def blocks(self) -> dict[str, str]:
-        """The texts with the plots."""
-        pictures = "".join(f"\n![{plot.title}]({_FOLDER}/{plot.file})\n" for plot in self.plots)
-        first = next(iter(self.texts), "")
-        return {name: text + pictures if name == first else text for name, text in self.texts.items()}
+    failures: Sequence[str] = ()
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -1,107 +1,73 @@
-"""Cases measured in turn, round after round, so that whatever else the machine does meets all of them."""
+"""Servers that take turns, round after round, so that whatever else the machine does meets all of them."""
 
 import sys
-from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from tempfile import TemporaryDirectory
 
-from tests.proofs.benchmarks.figures import Figures, Summary, summary
-from tests.proofs.benchmarks.load import Load, Way
+from tests.proofs.benchmarks.day import sample
+from tests.proofs.benchmarks.figures import Turns
+from tests.proofs.benchmarks.load import Load
 from tests.proofs.benchmarks.program import MeasurementError
 from tests.proofs.benchmarks.servers import Server
 
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How much to measure: rounds, the seconds that each case gets in each, and what else takes time when it grows.
+    """How much to measure: rounds, calls to each server in each, calls for the figure of memory, and starts."""
 
-    Not ``whole`` is only what ratios are made of, and one figure of each other kind.
-    """
-
-    whole: bool
     rounds: int
-    seconds: float
-    sizes: dict[str, int]
-    definitions: tuple[int, ...]
-    owners: tuple[int, ...]
-    requests: int
+    calls: int
+    memory: int
     starts: int
-    limit: int
+
+    @property
+    def quarter(self) -> "Effort":
+        """A quarter of the calls, where there are many figures."""
+        return replace(self, calls=self.calls // 4)
 
     def __str__(self) -> str:
-        return f"median of {self.rounds} interleaved rounds of {self.seconds:g} s"
+        return f"median of {self.rounds} rounds of {self.calls:,} calls"
 
 
-THOROUGH = Effort(
-    whole=True,
-    rounds=5,
-    seconds=0.4,
-    sizes={"5 KB": 5 * 1024, "24 KB": 24 * 1024, "100 KB": 100 * 1024, "1 MB": 1_000_000},
-    definitions=(10, 100, 1000, 10_000),
-    owners=(0, 1, 4, 16, 64),
-    requests=1_000_000,
-    starts=5,
-    limit=45 * 60,
-)
-REHEARSAL = replace(
-    THOROUGH, rounds=1, seconds=0.05, definitions=(10, 1000), owners=(0, 4), requests=2000, starts=1, limit=10 * 60
-)
-QUICK = Effort(
-    whole=False,
-    rounds=5,
-    seconds=0.15,
-    sizes={"5 KB": 5 * 1024, "24 KB": 24 * 1024},
-    definitions=(10, 1000),
-    owners=(0, 16),
-    requests=20_000,
-    starts=1,
-    limit=240,
-)
-QUICKEST = replace(QUICK, rounds=6, seconds=0.1, limit=55)
+THOROUGH = Effort(rounds=5, calls=2_400, memory=40_000, starts=5)
+REHEARSAL = Effort(rounds=1, calls=80, memory=400, starts=1)
+QUICK = Effort(rounds=9, calls=400, memory=0, starts=0)
 
 
-_FORGIVEN: Final = 1
+def measure(
+    servers: Iterable[Server], load: Load, recorded: Sequence[bytes], objects: int, effort: Effort, rate: float
+) -> list[Turns]:
+    """Call every server about the same sample of so many objects twice in each round; return a result for each one.
+
+    A round in which a call fails does not count. Raises MeasurementError if none is left.
+    """
+    several = [(server, Turns()) for server in servers]
+    for number in range(effort.rounds):
+        with sampled(recorded, objects, effort.calls, number) as files:
+            found = {}
+            try:
+                for server, turns in several[:: 1 if number % 2 == 0 else -1]:
+                    found[server.name] = turns, load.run(server, files, rate), load.run(server, files, rate)
+            except MeasurementError as error:
+                sys.stderr.write(f"round {number} does not count: {error}\n")
+                continue
+        for turns, cold, warm in found.values():
+            turns.cold.append(cold)
+            turns.warm.append(warm)
+    if not several[0][1].cold:
+        raise MeasurementError("no round was answered to its end")
+    return [turns for _, turns in several]
 
 
-@dataclass(slots=True)
-class Case:
-    """Requests to one server; bodies take turns. ``failures`` says why rounds are missing; one of them is forgiven."""
-
-    server: Server
-    bodies: tuple[Path, ...]
-    connections: int = 8
-    way: Way = "first"
-    rounds: list[Figures] = field(default_factory=list)
-    failures: list[str] = field(default_factory=list)
-
-    @property
-    def found(self) -> Summary:
-        """The medians of the rounds; raises MeasurementError when the case has failed."""
-        if not self.worked:
-            raise MeasurementError(next(iter(self.failures), "this was not measured"))
-        return summary(self.rounds)
-
-    @property
-    def worked(self) -> bool:
-        """Whether there is something to be told."""
-        return bool(self.rounds) and len(self.failures) <= _FORGIVEN
-
-
-def measure(cases: Iterable[Case], load: Load, rounds: int, seconds: float) -> None:
-    """Run every case once per round, in the other direction in every second one."""
-    several = list(cases)
-    for number in range(rounds):
-        for case in several if number % 2 == 0 else reversed(several):
-            if len(case.failures) <= _FORGIVEN:
-                _measure(case, load, seconds)
-
-
-def _measure(case: Case, load: Load, seconds: float) -> None:
-    try:
-        figures = load.run(case.server, case.bodies, seconds, connections=case.connections, way=case.way)
-    except MeasurementError as error:
-        case.failures.append(str(error))
-        sys.stderr.write(f"{case.server.name}, {case.bodies[0].name}: {error}\n")
-        return
-    case.rounds.append(figures)
+@contextmanager
+def sampled(recorded: Sequence[bytes], objects: int, count: int, number: int) -> Iterator[list[Path]]:
+    """Write the bodies of a sample into files, which are there inside of the block."""
+    with TemporaryDirectory() as folder:
+        files = []
+        for place, text in enumerate(sample(recorded, objects, count, number)):
+            files.append(Path(folder) / str(place))
+            files[-1].write_bytes(text)
+        yield files

@@ -18,6 +18,7 @@ from tests.proofs.rig.authority import Authority
 SERVICE = "interpreter"
 INTERPRET, EXAMPLE = "/interpret", "/interpreter-workload"
 _NAMES = (f"{SERVICE}.karmada-system.svc", "localhost")
+ROOT = Path(__file__).parents[3]
 _PATIENCE, _PAUSE = 180.0, 0.01
 _CLOCK_OF_PROCESS = 2  # CPUCLOCK_SCHED of Linux' include/linux/posix-timers.h
 _KUBECONFIG = """
@@ -82,6 +83,21 @@ class Bay:
     def ours(self, name: str, *options: str | Path, on: Sequence[int] | None = None) -> Iterator[Server]:
         """Run `serve` with some options, on the servers' core or others; raises MeasurementError if that fails."""
         with serving(name, (sys.executable,), *self.files, *options, on=on) as server:
+            yield server
+
+    @contextmanager
+    def of_commit(self, commit: str, *options: str | Path) -> Iterator[Server]:
+        """Run `serve` as it was at a commit; raises as `ours`."""
+        archive = subprocess.run(
+            ["git", "archive", commit, "interpreter", "kartas"], cwd=ROOT, capture_output=True, check=False
+        )
+        if archive.returncode:
+            raise MeasurementError(archive.stderr.decode())
+        source = self._folder / "before"
+        source.mkdir()
+        subprocess.run(["tar", "--extract", "--directory", source], input=archive.stdout, check=True)
+        python = str(source / "interpreter")
+        with serving(f"this server at {commit}", (sys.executable,), *self.files, *options, PYTHONPATH=python) as server:
             yield server
 
     @contextmanager

@@ -3,6 +3,7 @@
 import os
 import platform
 import sysconfig
+from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
@@ -12,15 +13,16 @@ from tests.proofs.benchmarks.rounds import Effort
 _PACKAGES = ("aiohttp", "uvloop", "orjson", "msgspec", "lupa")
 
 
-def setting(effort: Effort, programs: Programs) -> str:
-    """Return a paragraph that names machine, versions and effort, and nothing that is particular to the machine."""
+def setting(effort: Effort, programs: Programs, busy: float) -> str:
+    """Return a paragraph that names machine, versions and effort; ``busy`` is the load average before."""
     packages = ", ".join(f"{name} {version(name)}" for name in _PACKAGES)
     machine = f"{_processor()} ({os.cpu_count()} cores, of which two are used), {platform.system()}"
     return (
-        f"Measured by `make bench` on {machine}. "
+        f"Measured by `make bench` on {datetime.now(UTC):%d %B %Y} on {machine}. "
         f"This server: CPython {platform.python_version()} ({_build()}), {packages}. "
-        f"Next to it: Karmada {programs.karmada} and gojq {programs.gojq}, built by {programs.go}. "
-        f"Each figure is the {effort}.\n"
+        f"Next to it: Karmada {programs.karmada}, built by {programs.go}. Each figure is the {effort}, and of as many "
+        "more the second time, where it says warm. One operation has a quarter of the calls. "
+        f"The load average before was {busy:.1f}.\n"
     )
 
 

@@ -1,11 +1,15 @@
 """The recorded day as a workload."""
 
+import re
+from pathlib import Path
+
 import orjson
 import pytest
 
-from tests.proofs.benchmarks.day import body, sample
-from tests.proofs.benchmarks.workload import UID
+from tests.proofs.benchmarks.day import about_workloads, body, gvk_of, recorded, sample
 from tests.proofs.fleet.multiply import object_of
+from tests.proofs.rig.binaries import KARMADA
+from tests.support.bodies import UID
 
 _UID = "0a1b2c3d-0001-4000-8000-00000000000f"
 
@@ -42,3 +46,16 @@ def test_samples_of_rounds_share_no_object(objects: int) -> None:
 
 def test_sample_is_the_same_each_time() -> None:
     assert [*sample(_DAY, 400, 20, 3)] == [*sample(_DAY, 400, 20, 3)]
+
+
+def test_calls_about_deployments_become_calls_about_the_kind_of_the_example() -> None:
+    made = about_workloads()
+    assert len(made) == len([call for call in recorded() if gvk_of(call) == ("apps", "v1", "Deployment")])
+    assert {gvk_of(call) for call in made} == {("workload.example.io", "v1alpha1", "Workload")}
+    request = orjson.loads(made[0])["request"]["request"]
+    assert request["object"]["kind"] == "Workload"
+
+
+def test_go_module_has_the_version_of_karmada_that_is_tested_against() -> None:
+    module = (Path(__file__).parent / "go" / "go.mod").read_text()
+    assert re.findall(r"github\.com/karmada-io/karmada (\S+)", module) == [KARMADA]

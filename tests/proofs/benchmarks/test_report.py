@@ -2,10 +2,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.proofs.benchmarks.report import PageError, Part, Plot, fill, fill_pages, number, table
+from tests.proofs.benchmarks.__main__ import PAGES
+from tests.proofs.benchmarks.report import PageError, fill, fill_pages, number, table
 from tests.proofs.benchmarks.run import SECTIONS
-
-DOCS = Path(__file__).parents[3] / "docs"
 
 
 @pytest.mark.parametrize(
@@ -68,22 +67,8 @@ def test_a_text_without_a_place_is_an_error() -> None:
         fill_pages({Path("page"): page}, {"start": "", "cpu": "", "memory": ""})
 
 
-def test_plots_stand_below_the_first_text() -> None:
-    plot = Plot("cpu", "CPU per request", "", "µs", ("5 KB",), {"this server": (1.0,)})
-    part = Part({"summary": "| 1 |\n", "kinds": "| 2 |\n"}, plots=[plot])
-    assert part.blocks == {"summary": "| 1 |\n\n![CPU per request](performance/cpu.png)\n", "kinds": "| 2 |\n"}
-
-
-def test_bars_compare_names_and_lines_follow_numbers() -> None:
-    series = {"this server": (1.0,)}
-    assert Plot("a", "", "", "", ("5 KB",), series).is_bars
-    assert not Plot("a", "", "", "", (5.0,), series).is_bars
-
-
-def test_the_pages_have_a_place_for_everything_and_nothing_else() -> None:
-    pages = {
-        page: page.read_text() for page in (DOCS / "performance.md", DOCS / "developers" / "performance-figures.md")
-    }
-    places = ["setting", "conclusions", "ratios", *(place for section in SECTIONS.values() for place in section.places)]
+def test_pages_have_a_place_for_everything_and_nothing_else() -> None:
+    pages = {page: page.read_text() for page in PAGES}
+    places = ["setting", "conclusions", *(place for section in SECTIONS.values() for place in section.places)]
     fill_pages(pages, dict.fromkeys(places, ""))
     assert sum(page.count("<!-- bench: end -->") for page in pages.values()) == len(places)

@@ -22,11 +22,11 @@ from karta_interpreter.definitions.sources.files import find_in_catalogue
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.export.customization import script_of
 from karta_interpreter.languages.lua.script import Script
-from tests.proofs.benchmarks.workload import as_stored, ray_cluster, request_body
 from tests.proofs.conformance import ours
 from tests.proofs.conformance.bundle import Bundled
 from tests.proofs.conformance.peer import Peer
 from tests.proofs.conformance.question import Question
+from tests.support.bodies import as_stored, ray_cluster, request_body
 from tests.webhook.process.processes import descendants
 
 _SIZES = {"5 KB": 5 * 1024, "20 KB": 20 * 1024, "100 KB": 100 * 1024}

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from karta_interpreter.engine.operations import Operation
-from tests.proofs.benchmarks.workload import body_about, bounded
 from tests.proofs.image.building import Image
 from tests.proofs.image.calls import Caller, cases, pairs
 from tests.proofs.image.container import Container, Restrictions, running
 from tests.proofs.rig.processes import free_port
+from tests.support.bodies import body_about, bounded
 from tests.support.waiting import HANG
 
 _SIGKILL = 128 + 9

@@ -22,7 +22,7 @@ from karta_interpreter.languages.jq.syntax.printer import render
 from karta_interpreter.webhook.answering.calls import Calls
 from karta_interpreter.webhook.log import NAME
 from tests.languages.jq.expressions import NAMES, objects, plain_expressions
-from tests.proofs.benchmarks.workload import OPERATIONS, body_about
+from tests.support.bodies import OPERATIONS, body_about
 from tests.webhook.process.test_paths import PlainCalls, answer
 
 BREAD: dict[str, Any] = {"apiVersion": "toys.example.com/v1", "kind": "Bread", "status": {"a": 1}}

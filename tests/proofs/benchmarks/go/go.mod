@@ -3,7 +3,6 @@ module karta-interpreter.io/benchmarks
 go 1.25.10
 
 require (
-	github.com/itchyny/gojq v0.12.19
 	github.com/karmada-io/karmada v1.18.2
 	k8s.io/api v0.35.3
 	k8s.io/apimachinery v0.35.3
@@ -48,7 +47,6 @@ require (
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/grpc-ecosystem/grpc-gateway/v2 v2.27.5 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
-	github.com/itchyny/timefmt-go v0.1.8 // indirect
 	github.com/json-iterator/go v1.1.12 // indirect
 	github.com/kr/pretty v0.3.1 // indirect
 	github.com/kr/text v0.2.0 // indirect

@@ -31,30 +31,25 @@ import (
 	"k8s.io/klog/v2"
 )
 
-const (
-	namespace = "karmada-system"
-	warmUp    = 5
-)
+const namespace = "karmada-system"
 
-// A question names the operation, the object and the Service of who is to answer; without one, it is Lua.
+// A question names files with the bodies of calls, and the Service of who is to answer; without one, it is Lua.
 type question struct {
-	Operation configv1alpha1.InterpreterOperation `json:"operation"`
-	Object    json.RawMessage                     `json:"object"`
-	Service   string                              `json:"service"`
-	Port      int32                               `json:"port"`
-	Path      string                              `json:"path"`
-	Authority []byte                              `json:"authority"`
-	Seconds   float64                             `json:"seconds"`
+	Bodies    []string `json:"bodies"`
+	Service   string   `json:"service"`
+	Port      int32    `json:"port"`
+	Path      string   `json:"path"`
+	Authority []byte   `json:"authority"`
 }
 
 type answer struct {
-	Milliseconds float64 `json:"milliseconds"` // that pass
+	Milliseconds float64 `json:"milliseconds"` // that pass, the median
 	Processor    float64 `json:"processor"`    // microseconds of this program's processor time, garbage collector included
-	Error        string  `json:"error,omitempty"`
+	Failed       int     `json:"failed"`
 }
 
-// An interpreter is asked about an object and fails when there is no answer.
-type interpreter func(*unstructured.Unstructured) error
+// An interpreter gets a call and fails when there is no answer.
+type interpreter func(*request.Attributes) error
 
 func main() {
 	quiet := flag.NewFlagSet("klog", flag.PanicOnError)
@@ -62,81 +57,111 @@ func main() {
 	quiet.Set("logtostderr", "false")
 	quiet.Set("stderrthreshold", "FATAL")
 	klog.SetOutput(io.Discard)
-	lua := thirdparty.NewConfigurableInterpreter()
-	clients := map[string]*webhook.CustomizedInterpreter{}
+	ask := scripted(thirdparty.NewConfigurableInterpreter())
+	isClient := false
 	for in := json.NewDecoder(os.Stdin); ; {
 		var q question
 		if err := in.Decode(&q); err != nil {
 			return
 		}
-		ask := q.scripted(lua)
-		if q.Service != "" {
-			key := fmt.Sprintf("%s:%d", q.Service, q.Port)
-			if clients[key] == nil {
-				clients[key] = q.client()
-			}
-			ask = q.called(clients[key])
+		if q.Service != "" && !isClient {
+			ask, isClient = called(q.client()), true
 		}
-		text, err := json.Marshal(q.measured(ask))
+		text, err := json.Marshal(measured(q.calls(), ask))
 		check(err)
 		fmt.Println(string(text))
 	}
 }
 
-// measured is what calls take: the median of the time that passes, the mean of processor time.
-func (q *question) measured(ask interpreter) answer {
-	object := &unstructured.Unstructured{}
-	check(object.UnmarshalJSON(q.Object))
-	runtime.GC() // what was asked before is not to be paid for here
-	for range warmUp {
-		if err := ask(object); err != nil {
-			return answer{Error: err.Error()}
+func (q *question) calls() []*request.Attributes {
+	var calls []*request.Attributes
+	for _, name := range q.Bodies {
+		text, err := os.ReadFile(name)
+		check(err)
+		var body configv1alpha1.ResourceInterpreterContext
+		check(json.Unmarshal(text, &body))
+		call := &request.Attributes{
+			Operation:        body.Request.Operation,
+			Object:           decoded(body.Request.Object.Raw),
+			AggregatedStatus: body.Request.AggregatedStatus,
 		}
-	}
-	var calls []time.Duration
-	begun, spent := time.Now(), processorTime()
-	for len(calls) == 0 || time.Since(begun).Seconds() < q.Seconds {
-		asked := time.Now()
-		if err := ask(object); err != nil {
-			return answer{Error: err.Error()}
+		if body.Request.ObservedObject != nil {
+			call.ObservedObj = decoded(body.Request.ObservedObject.Raw)
 		}
-		calls = append(calls, time.Since(asked))
+		if body.Request.DesiredReplicas != nil {
+			call.ReplicasSet = *body.Request.DesiredReplicas
+		}
+		calls = append(calls, call)
 	}
-	slices.Sort(calls)
-	return answer{
-		Milliseconds: calls[len(calls)/2].Seconds() * 1000,
-		Processor:    float64((processorTime() - spent).Microseconds()) / float64(len(calls)),
-	}
+	return calls
 }
 
-func (q *question) scripted(lua *thirdparty.ConfigurableInterpreter) interpreter {
-	return func(object *unstructured.Unstructured) error {
-		var err error
-		var known bool
-		switch q.Operation {
+func decoded(text []byte) *unstructured.Unstructured {
+	object := &unstructured.Unstructured{}
+	check(object.UnmarshalJSON(text))
+	return object
+}
+
+// measured is what calls take: the median of the time that passes, the mean of processor time.
+func measured(calls []*request.Attributes, ask interpreter) answer {
+	runtime.GC() // what was asked before is not to be paid for here
+	var times []time.Duration
+	failed := 0
+	spent := processorTime()
+	for _, call := range calls {
+		begun := time.Now()
+		if err := ask(call); err != nil {
+			failed++
+			fmt.Fprintln(os.Stderr, call.Operation, call.Object.GetKind(), err)
+		}
+		times = append(times, time.Since(begun))
+	}
+	processor := float64((processorTime() - spent).Microseconds()) / float64(len(calls))
+	slices.Sort(times)
+	return answer{Milliseconds: times[len(times)/2].Seconds() * 1000, Processor: processor, Failed: failed}
+}
+
+func scripted(lua *thirdparty.ConfigurableInterpreter) interpreter {
+	return func(call *request.Attributes) (err error) {
+		known := false
+		switch call.Operation {
 		case configv1alpha1.InterpreterOperationInterpretComponent:
-			_, known, err = lua.GetComponents(object)
+			_, known, err = lua.GetComponents(call.Object)
 		case configv1alpha1.InterpreterOperationInterpretReplica:
-			_, _, known, err = lua.GetReplicas(object)
+			_, _, known, err = lua.GetReplicas(call.Object)
 		case configv1alpha1.InterpreterOperationInterpretHealth:
-			_, known, err = lua.InterpretHealth(object)
+			_, known, err = lua.InterpretHealth(call.Object)
+		case configv1alpha1.InterpreterOperationInterpretStatus:
+			_, known, err = lua.ReflectStatus(call.Object)
+		case configv1alpha1.InterpreterOperationInterpretDependency:
+			_, known, err = lua.GetDependencies(call.Object)
+		case configv1alpha1.InterpreterOperationReviseReplica:
+			_, known, err = lua.ReviseReplica(call.Object, int64(call.ReplicasSet))
+		case configv1alpha1.InterpreterOperationRetain:
+			_, known, err = lua.Retain(call.Object, call.ObservedObj)
+		case configv1alpha1.InterpreterOperationAggregateStatus:
+			_, known, err = lua.AggregateStatus(call.Object, call.AggregatedStatus)
 		}
 		return answered(known, err)
 	}
 }
 
-func (q *question) called(client *webhook.CustomizedInterpreter) interpreter {
-	return func(object *unstructured.Unstructured) error {
-		var err error
-		var known bool
-		attributes := &request.Attributes{Operation: q.Operation, Object: object}
-		switch q.Operation {
+func called(client *webhook.CustomizedInterpreter) interpreter {
+	return func(call *request.Attributes) (err error) {
+		known, ctx := false, context.Background()
+		switch call.Operation {
 		case configv1alpha1.InterpreterOperationInterpretComponent:
-			_, known, err = client.GetComponents(context.Background(), attributes)
+			_, known, err = client.GetComponents(ctx, call)
 		case configv1alpha1.InterpreterOperationInterpretReplica:
-			_, _, known, err = client.GetReplicas(context.Background(), attributes)
+			_, _, known, err = client.GetReplicas(ctx, call)
 		case configv1alpha1.InterpreterOperationInterpretHealth:
-			_, known, err = client.InterpretHealth(context.Background(), attributes)
+			_, known, err = client.InterpretHealth(ctx, call)
+		case configv1alpha1.InterpreterOperationInterpretStatus:
+			_, known, err = client.ReflectStatus(ctx, call)
+		case configv1alpha1.InterpreterOperationInterpretDependency:
+			_, known, err = client.GetDependencies(ctx, call)
+		default:
+			_, known, err = client.Patch(ctx, call)
 		}
 		return answered(known, err)
 	}

@@ -17,8 +17,6 @@ import (
 	"slices"
 	"strconv"
 	"sync"
-	"sync/atomic"
-	"syscall"
 	"time"
 )
 
@@ -31,21 +29,14 @@ var uidField = []byte(`"uid":"`)
 
 const uidLength = 36
 
-// No number comes again, not even after this program was started again: a server remembers.
-var numbers atomic.Int64
-
-// An order opens connections for some bodies, which take turns, or has them run for some seconds.
+// An order opens connections, each with bodies of its own, or has them make so many requests.
 type order struct {
 	Address     string   `json:"address"`
 	Path        string   `json:"path"`
 	Bodies      []string `json:"bodies"` // names of files
 	Connections int      `json:"connections"`
-	Seconds     float64  `json:"seconds"`
-	Requests    int      `json:"requests"` // or until there were so many
-	Fresh       bool     `json:"fresh"`    // a new connection for each request
-	Marks       []string `json:"marks"`    // digits, which in each request are others but for the first
-	Divided     bool     `json:"divided"`  // each connection has bodies of its own
-	Rate        float64  `json:"rate"`     // requests per second of all connections, 0 for as many as there can be
+	Requests    int      `json:"requests"`
+	Rate        float64  `json:"rate"` // requests per second of all connections, 0 for as many as there can be
 }
 
 type result struct {
@@ -53,8 +44,6 @@ type result struct {
 	Seconds float64 `json:"seconds"`
 	P50     float64 `json:"p50"` // microseconds
 	P99     float64 `json:"p99"`
-	Longest float64 `json:"longest"`
-	Busy    float64 `json:"busy"` // this program's own processor time, as a share of the time that has passed
 	Error   string  `json:"error,omitempty"`
 }
 
@@ -72,13 +61,10 @@ type connection struct {
 type request struct {
 	text []byte
 	uid  []byte // a part of the text
-	// parts of the text that get a number
-	marked [][]byte
 }
 
 func main() {
 	debug.SetGCPercent(1000)
-	numbers.Store(time.Now().UnixMicro())
 	var open order
 	var connections []*connection
 	for in := json.NewDecoder(os.Stdin); ; {
@@ -87,7 +73,7 @@ func main() {
 			return
 		}
 		if o.Address == "" {
-			open.Seconds, open.Requests = o.Seconds, o.Requests
+			open.Requests = o.Requests
 			write(run(open, connections))
 			continue
 		}
@@ -118,7 +104,7 @@ func dialAll(o order) ([]*connection, error) {
 		c := &connection{}
 		connections = append(connections, c)
 		for n, name := range o.Bodies {
-			if o.Divided && n%o.Connections != i {
+			if n%o.Connections != i {
 				continue
 			}
 			body, err := os.ReadFile(name)
@@ -141,23 +127,7 @@ func newRequest(o order, body []byte) request {
 		"Accept-Encoding: gzip\r\n\r\n", o.Path, o.Address, len(body))
 	text := append([]byte(head), body...)
 	start := bytes.Index(text, uidField) + len(uidField)
-	return request{text, text[start : start+uidLength], marked(text, o.Marks)}
-}
-
-// marked returns the parts of a text that are one of some marks.
-func marked(text []byte, marks []string) [][]byte {
-	var parts [][]byte
-	for _, mark := range marks {
-		for at := 0; ; at += len(mark) {
-			found := bytes.Index(text[at:], []byte(mark))
-			if found < 0 {
-				break
-			}
-			at += found
-			parts = append(parts, text[at:at+len(mark)])
-		}
-	}
-	return parts
+	return request{text, text[start : start+uidLength]}
 }
 
 func (c *connection) dial(address string) error {
@@ -177,8 +147,7 @@ func (c *connection) close() {
 }
 
 func run(o order, connections []*connection) result {
-	begun, spent := time.Now(), processorTime()
-	until := begun.Add(time.Duration(o.Seconds * float64(time.Second)))
+	begun := time.Now()
 	each := o.Requests / max(1, len(connections))
 	var wait sync.WaitGroup
 	for i, c := range connections {
@@ -186,7 +155,7 @@ func run(o order, connections []*connection) result {
 		wait.Add(1)
 		go func() {
 			defer wait.Done()
-			for n := 0; c.err == nil && (n < each || time.Now().Before(until)); n++ {
+			for n := 0; c.err == nil && n < each; n++ {
 				if o.Rate > 0 {
 					due := float64(n*len(connections)+i) / o.Rate
 					time.Sleep(time.Until(begun.Add(time.Duration(due * float64(time.Second)))))
@@ -196,8 +165,7 @@ func run(o order, connections []*connection) result {
 		}()
 	}
 	wait.Wait()
-	passed := time.Since(begun)
-	r := result{Seconds: passed.Seconds(), Busy: (processorTime() - spent).Seconds() / passed.Seconds()}
+	r := result{Seconds: time.Since(begun).Seconds()}
 	var all []float64
 	for _, c := range connections {
 		all = append(all, c.latencies...)
@@ -209,7 +177,7 @@ func run(o order, connections []*connection) result {
 		return r
 	}
 	slices.Sort(all)
-	r.Count, r.P50, r.P99, r.Longest = len(all), all[len(all)/2], all[len(all)*99/100], all[len(all)-1]
+	r.Count, r.P50, r.P99 = len(all), all[len(all)/2], all[len(all)*99/100]
 	return r
 }
 
@@ -217,12 +185,8 @@ func run(o order, connections []*connection) result {
 func (c *connection) ask(o order, i, n int) {
 	q := c.requests[(i+n)%len(c.requests)]
 	copy(q.uid, fmt.Sprintf("%08x-0000-4000-8000-%012x", i, n))
-	number := fmt.Appendf(nil, "%012d", numbers.Add(1)%1_000_000_000_000)
-	for _, part := range q.marked {
-		copy(part[1:], number[len(number)-len(part)+1:])
-	}
 	asked := time.Now()
-	if o.Fresh || c.last {
+	if c.last {
 		c.close()
 		if c.err = c.dial(o.Address); c.err != nil {
 			return
@@ -297,13 +261,4 @@ func (c *connection) read() error {
 
 func (c *connection) excerpt() []byte {
 	return c.body.Bytes()[:min(c.body.Len(), 600)]
-}
-
-// processorTime is that of the whole program.
-func processorTime() time.Duration {
-	var usage syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
-		panic(err)
-	}
-	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }

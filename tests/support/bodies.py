@@ -1,13 +1,14 @@
 """Objects of a chosen size, as Karmada sends them: with managedFields, annotations and a status."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import orjson
 
-HOT_OPERATIONS: Final = ("InterpretReplica", "InterpretComponent", "InterpretHealth")
 OPERATIONS: Final = (
-    *HOT_OPERATIONS,
+    "InterpretReplica",
+    "InterpretComponent",
+    "InterpretHealth",
     "InterpretStatus",
     "InterpretDependency",
     "ReviseReplica",
@@ -16,12 +17,7 @@ OPERATIONS: Final = (
 )
 UID: Final = "5f0c8f3e-2b1a-4a52-9f4e-3f6a35c1d111"
 """Stands in each body; the load generator writes another one over it for each request."""
-STATE_MARK: Final = "396312000000"
-"""Stands in the resourceVersion and the status of each variant; the load generator writes another number over it."""
-TEMPLATE_MARK: Final = "281474976710"
-"""Stands in each pod template of a variant; the load generator writes another number over it for first calls."""
-REPLICAS_MARK: Final = "4171926"
-"""The replicas that ReviseReplica is asked for: of many kinds it reads nothing of the template, so this is new, too."""
+_REPLICAS: Final = 4_171_926
 _MOST_GROUPS: Final = 200
 _CLUSTERS: Final = ("member1", "member2", "member3")
 
@@ -96,69 +92,14 @@ def sized(size: int, make: Make) -> dict[str, Any]:
     return obj
 
 
-def variant(number: int, make: Make) -> Make:
-    """Return what makes other objects of the same kind: no two have the same name, nor any two pod templates.
-
-    So nothing that a server remembers of one is of use for another one. The same object sent again is known to the
-    server, unless the load generator writes over the marks in its pod templates: then each request is a first call.
-    """
-
-    def varied(parts: int) -> dict[str, Any]:
-        obj = make(parts)
-        obj["metadata"] |= {"name": f"training-{number}", "resourceVersion": STATE_MARK}
-        obj["status"]["conditions"][0]["message"] = f"observed at {STATE_MARK}"
-        for place, template in enumerate(_pod_templates(obj["spec"])):
-            template["metadata"]["labels"]["app"] = f"training-{number}-{place}-{TEMPLATE_MARK}"
-            template["spec"]["nodeSelector"]["pool"] = TEMPLATE_MARK
-            template["spec"]["volumes"][0]["configMap"]["name"] = f"training-config-{TEMPLATE_MARK}"
-            requests = template["spec"]["containers"][0]["resources"]["requests"]
-            requests["cpu"] = str(1 + (number + place) % 4)
-        return obj
-
-    return varied
-
-
-def renumbered(request: bytes, marks: Sequence[str], number: int) -> bytes:
-    """Return a request with the last digits of a number behind the first digit of each mark."""
-    digits = f"{number:012}"
-    for mark in marks:
-        request = request.replace(mark.encode(), f"{mark[0]}{digits[1 - len(mark) :]}".encode())
-    return request
-
-
-def managed_by(owners: int) -> Make:
-    """Return what makes a small Deployment whose fields have that many owners, whatever its number of parts."""
-
-    def owned(_: int) -> dict[str, Any]:
-        obj = deployment(12)
-        (entry,) = obj["metadata"]["managedFields"]
-        obj["metadata"]["managedFields"] = [entry | {"manager": f"manager-{number}"} for number in range(owners)]
-        return obj
-
-    owned.__name__ = f"managed_by_{owners}"
-    return owned
-
-
 def _as_go_writes(obj: dict[str, Any]) -> orjson.Fragment:
     return orjson.Fragment(orjson.dumps(obj, option=orjson.OPT_SORT_KEYS))
-
-
-def _pod_templates(value: Any) -> Iterator[dict[str, Any]]:
-    if isinstance(value, dict):
-        if "containers" in value.get("spec", {}):
-            yield value
-            return
-        for below in value.values():
-            yield from _pod_templates(below)
-    elif isinstance(value, list):
-        for below in value:
-            yield from _pod_templates(below)
 
 
 def _more(operation: str, obj: dict[str, Any], clusters: Sequence[str]) -> tuple[dict[str, Any], int, dict[str, Any]]:
     """Return what is asked next to the object: what a cluster has, the replicas, the statuses of clusters."""
     if operation == "ReviseReplica":
-        return {}, int(REPLICAS_MARK), {}
+        return {}, _REPLICAS, {}
     if operation == "Retain":
         return {"observedObject": _as_go_writes(obj)}, 0, {}
     if operation == "AggregateStatus":
@@ -228,29 +169,6 @@ def ray_cluster(parts: int) -> dict[str, Any]:
     return _object("ray.io/v1", "RayCluster", spec, status)
 
 
-def pytorch_job(variables: int) -> dict[str, Any]:
-    """Return a running PyTorchJob whose workers have that many variables: two pod sets."""
-    master, worker = _template("master"), _template("worker")
-    env = [{"name": f"SETTING_{number}", "value": f"value-{number}"} for number in range(variables)]
-    worker["spec"]["containers"][0]["env"] += env
-    spec = {
-        "runPolicy": {"suspend": False, "cleanPodPolicy": "None"},
-        "pytorchReplicaSpecs": {
-            "Master": {"replicas": 1, "restartPolicy": "OnFailure", "template": master},
-            "Worker": {"replicas": 8, "restartPolicy": "OnFailure", "template": worker},
-        },
-    }
-    status = {
-        "conditions": [
-            {"type": "Created", "status": "True", "reason": "PyTorchJobCreated", "message": "is created"},
-            {"type": "Running", "status": "True", "reason": "PyTorchJobRunning", "message": "is running"},
-        ],
-        "replicaStatuses": {"Master": {"active": 1}, "Worker": {"active": 8}},
-        "startTime": "2026-11-02T08:15:42Z",
-    }
-    return _object("kubeflow.org/v1", "PyTorchJob", spec, status)
-
-
 def _object(api_version: str, kind: str, spec: dict[str, Any], status: dict[str, Any]) -> dict[str, Any]:
     return {
         "apiVersion": api_version,
@@ -275,7 +193,7 @@ def _worker_group(number: int) -> dict[str, Any]:
         "groupName": f"group-{number}",
         "replicas": 2 + number,
         "minReplicas": 0,
-        "maxReplicas": int(REPLICAS_MARK),  # whatever is asked for fits
+        "maxReplicas": _REPLICAS,  # whatever is asked for fits
         "numOfHosts": 1,
         "rayStartParams": {},
         "template": _template("worker"),
