@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 
 from karta_interpreter.webhook.answering.load import Load
 from tests.support.waiting import HANG, Clock, until
@@ -270,6 +270,7 @@ def spelled(parts: Sequence[bytes], spell: Callable[[bytes], bytes]) -> list[byt
     return [bytes(next(whole) for _ in part) for part in parts]
 
 
+@example(parts=[HEAD + question()[:-1], CALL])  # aiohttp begins with the first before it sees the second
 @given(parts=conversations())
 def test_nobody_can_tell_which_way_an_answer_came(parts: list[bytes]) -> None:
     assert outcome(parts) == outcome(spelled(parts, as_others))

@@ -108,16 +108,18 @@ class FastLane(Connection):
             self._close_lane(data)
 
     def _go_on(self, data: bytes) -> None:
-        self._held += data
-        if len(self._held) < self._end and self._bodies.take(self, len(data)):
+        length = len(self._held) + len(data)
+        if length < self._end and self._bodies.take(self, len(data)):
+            self._held += data
             return
         self._bodies.drop(self)
         held = bytes(self._held)
         self._held.clear()
-        if len(held) == self._end and not super().is_busy:
-            self._answer(held)
+        if length == self._end and not super().is_busy:
+            self._answer(held + data)
         else:
-            self._close_lane(held)
+            # In the parts in which they came: aiohttp begins with a request before it finds a fault behind it.
+            self._close_lane(held, data)
 
     def _answer(self, data: bytes) -> None:
         # The answer of an old connection needs `Connection: close`, which aiohttp writes and obeys.
@@ -153,9 +155,10 @@ class FastLane(Connection):
         if self.transport is not None:
             self.transport.write(_ANSWER % (len(answer), _date(int(time.time())), header, answer))
 
-    def _close_lane(self, data: bytes) -> None:
+    def _close_lane(self, *parts: bytes) -> None:
         self._is_closed = True
-        super().data_received(data)
+        for chunk in parts:
+            super().data_received(chunk)
 
 
 @lru_cache(maxsize=1)
