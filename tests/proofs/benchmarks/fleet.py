@@ -16,7 +16,7 @@ from tests.proofs.benchmarks.servers import ROOT
 
 OBJECTS: Final = (200, 5_000, 20_000)
 _MANY: Final = OBJECTS[1]
-_RATE: Final = 3_000
+_RATE: Final = 2_000
 """Calls a second, so that waking up costs every server the same."""
 _RATE_OF_EXAMPLE: Final = 1_000
 """As many as Karmada's example can answer about objects of every size, with one core."""
