@@ -17,6 +17,7 @@ import orjson
 from karta_interpreter.base.errors import RecordingError
 from karta_interpreter.base.k8s.edit import get
 from karta_interpreter.base.k8s.values import GVK, JSON, Object, objects_in
+from karta_interpreter.cli.render import full_name
 from karta_interpreter.definitions.karta.reference_resolver import Known
 from karta_interpreter.engine.verification import Evidence
 from karta_interpreter.webhook.wire.redaction import Redaction
@@ -55,16 +56,25 @@ def _kind(crd: Object) -> tuple[JSON, JSON]:
     return get(crd, ("spec", "group")), get(crd, ("spec", "names", "kind"))
 
 
-def save(folder: Path, saved: Saved, workloads: Iterable[Evidence]) -> None:
-    """Write a folder. Raises OSError."""
-    redaction = Redaction(secrets.token_bytes())
+def save(folder: Path, saved: Saved, workloads: Iterable[Evidence]) -> list[str]:
+    """Write a folder, and return which workloads are too large for it. Raises OSError, and RecordingError."""
+    redaction, written, left_out = Redaction(secrets.token_bytes()), 0, list[str]()
     folder.mkdir(parents=True, exist_ok=True)
     with gzip.open(folder / _WORKLOADS, "wb") as file:
         for evidence in workloads:
-            file.write(redaction.redacted_document(orjson.dumps(replace(evidence, reader=None))) + b"\n")
-    about = {"format": _FORMAT, "version": 1, "time": saved.time, "problems": saved.problems, "crds": saved.crds}
+            line = redaction.redacted_document(orjson.dumps(replace(evidence, reader=None))) + b"\n"
+            if len(line) > _LONGEST or written + len(line) > _MOST:
+                name = full_name(evidence.object.get("metadata"))
+                left_out.append(f"{GVK.of(evidence.object)} {name} is not saved: {len(line)} bytes are too many")
+                continue
+            written += file.write(line)
+    problems = *saved.problems, *left_out
+    about = {"format": _FORMAT, "version": 1, "time": saved.time, "problems": problems, "crds": saved.crds}
     references = orjson.loads(redaction.redacted_document(orjson.dumps({"references": saved.references})))
-    (folder / _ABOUT).write_bytes(orjson.dumps({**about, **references}))
+    content = orjson.dumps({**about, **references})
+    _check(_ABOUT, len(content), _LONGEST)
+    (folder / _ABOUT).write_bytes(content)
+    return left_out
 
 
 @contextmanager

@@ -54,7 +54,7 @@ async def verify_member(
     workloads = await member.read(definitions)
     saved = Saved(now, tuple(member.crds.values()), tuple(member.references), tuple(member.problems))
     if folder:
-        save(folder, saved, (member.evidence(uid, now, saved.reader) for _, uid in workloads))
+        member.problems += save(folder, saved, (member.evidence(uid, now, saved.reader) for _, uid in workloads))
     shown = ((definition, member.evidence(uid, now, saved.reader)) for definition, uid in workloads)
     return verify_all(shown, member.crds.get, member.problems)
 

@@ -11,7 +11,7 @@ from click.testing import Result
 
 from karta_interpreter import Karta
 from karta_interpreter.cli.member import Wanted
-from karta_interpreter.cli.saved import Saved, save
+from karta_interpreter.cli.saved import Saved, read_about, read_workloads, save
 from karta_interpreter.cli.verify import verify_folder
 from karta_interpreter.definitions.sources import api_server
 from karta_interpreter.engine.verification import Verdict
@@ -63,6 +63,29 @@ def test_cause_that_all_objects_share_is_shown_once(run: Run, tmp_path: Path) ->
     assert (cause["reason"], cause["objects"], cause["of"]) == (_PROXY, ["team/a", "team/b"], 2)
     assert f"all 2 Deployments: requirements: {_PROXY}" in shown.stdout
     assert result.exit_code == shown.exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("constant", "bound"),
+    [
+        pytest.param("_LONGEST", 2_000, id="one workload"),
+        pytest.param("_MOST", 2_000, id="all workloads together"),
+    ],
+)
+def test_folder_leaves_out_and_names_what_verify_would_refuse(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, constant: str, bound: int
+) -> None:
+    large, small = (
+        evidence(workload("batch/v1", "Job", {"note": "x" * length}, {}, name=name))
+        for name, length in (("large", 2_000), ("small", 1))
+    )
+    monkeypatch.setattr(f"karta_interpreter.cli.saved.{constant}", bound)
+    left_out = save(tmp_path, Saved(NOW), [large, small])
+    about = read_about(tmp_path)
+    assert [each.object["metadata"]["name"] for each in read_workloads(tmp_path, about)] == ["small"]
+    assert [*about.problems] == left_out
+    (problem,) = left_out
+    assert "large is not saved" in problem
 
 
 @pytest.mark.parametrize(
