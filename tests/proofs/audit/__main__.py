@@ -20,6 +20,7 @@ from typing import Final
 
 from tests.proofs.audit import (
     admission,
+    beside,
     bodies,
     clock,
     connections,
@@ -71,6 +72,9 @@ ATTACKS: Final[dict[str, Attack]] = {
     "unfinished-console": connections.CONSOLE,
     "overload": overload.CALLS,
     "scrapes": overload.SCRAPES,
+    "second-frozen": beside.FROZEN,
+    "calls-failing": beside.FAILING,
+    "replay-hostile": beside.REPLAYED,
     "clock": clock.JUMPS,
     "reloads": reloading.RELOADS,
     _SOAK: soak.SOAK,

@@ -63,6 +63,15 @@ BOUNDS: Final[dict[str, tuple[Bound, ...]]] = {
         Bound("memory", 6, "the number of calls in work is bounded"),
     ),
     "scrapes": (Bound("MiB of a page", 4, "Prometheus takes it in an interval, and nobody renders it for long"),),
+    "second-frozen": (
+        Bound("noticed", 10, "a second process without a beat for 8 s is replaced"),
+        Bound("unanswered", 0, "the types API answers again"),
+    ),
+    "calls-failing": (Bound("log lines", 10, "calls that fail for one reason have one line in a minute"),),
+    "replay-hostile": (
+        Bound("MiB of replay", 200, "recordings are unpacked in parts, and given up after bad lines"),
+        Bound("not replayed", 0, "the memory of replay was seen"),
+    ),
     "soak": (
         Bound("failed", 0, "at 70 % of a core every call is answered in time"),
         Bound("memory growth", AFTER, "months of service need no more memory than the first minutes"),

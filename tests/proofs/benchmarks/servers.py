@@ -49,7 +49,7 @@ class Server:
 
     def cpu(self) -> float:
         """The seconds of processor time that it and the processes it started have had, ended ones included."""
-        return sum(_cpu(pid) for pid in _family(self.pid))
+        return sum(_cpu(pid) for pid in family(self.pid))
 
     def memory(self) -> float:
         """Its resident memory in MiB, with that of the processes that it started."""
@@ -57,7 +57,7 @@ class Server:
 
     def resident(self) -> list[float]:
         """The resident memory in MiB: its own, and that of each process that it started."""
-        return [_resident(pid) for pid in _family(self.pid)]
+        return [_resident(pid) for pid in family(self.pid)]
 
 
 class Bay:
@@ -199,7 +199,7 @@ def _stop(process: "subprocess.Popen[bytes]") -> None:
         process.wait()
 
 
-def _family(pid: int) -> list[int]:
+def family(pid: int) -> list[int]:
     """Return a process and all that descend from it."""
     parents: dict[int, list[int]] = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
