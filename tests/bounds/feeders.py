@@ -7,7 +7,7 @@ import zlib
 from asyncio import Future
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
 from functools import lru_cache, partial
 from itertools import count
 from pathlib import Path
@@ -22,8 +22,9 @@ from karta_interpreter.base.errors import ClusterError, RecordingError, RequestE
 from karta_interpreter.base.findings import Finding, Severity
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.base.sandbox.pool import Pool
-from karta_interpreter.cli import saved
+from karta_interpreter.cli import replay_calls, saved
 from karta_interpreter.cli.member import Member
+from karta_interpreter.cli.sides import side_of
 from karta_interpreter.definitions.sources import api_server, budget, reference_cache
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.budget import Budget, weight, weight_of
@@ -47,6 +48,7 @@ from karta_interpreter.webhook.http.bodies import Bodies
 from karta_interpreter.webhook.process import server
 from karta_interpreter.webhook.process.health import HealthListener
 from karta_interpreter.webhook.wire import Request, encode_failure, recording, redaction
+from karta_interpreter.webhook.wire.recording import RecordedCall
 from tests.bounds.feeding import FEEDERS, TEXT, Fed, feeder
 from tests.webhook.answering.answered import answered
 from tests.webhook.process.process import KARTAS
@@ -424,6 +426,23 @@ def _recorded_line(_: int) -> Iterator[Fed]:
             lambda: max(len(line) for line in lines() if isinstance(line, bytes)),
             lambda: any("is longer than" in str(line) for line in lines()),
         )
+
+
+@feeder("the findings of replay", "cli.replay_calls:_MOST_KEPT", small=30_000, unit=1_500)
+def _findings(_: int) -> Iterator[Fed]:
+    with ExitStack() as opened:
+        replay = replay_calls.Replay(None, side_of((), opened))
+
+        def push(text: str) -> None:
+            kind = text[:200]  # a longer one is not a question
+            about = {"group": "example.io", "version": "v1", "kind": kind}
+            obj = {"apiVersion": "example.io/v1", "kind": kind, "metadata": {"name": "demo"}}
+            asked = {"uid": "1", "kind": about, "name": "demo", "operation": "InterpretHealth", "object": obj}
+            answer = {"successful": False, "status": {"code": 404}}
+            replay._replay(RecordedCall({"request": asked}, answer, DEFAULT_OPTIONS))
+
+        findings = replay.findings
+        yield Fed(push, lambda: sum(len(gvk.kind) for gvk, _ in findings.asked), findings.left_out.total)
 
 
 @feeder(

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from sys import getsizeof
 from typing import Final, NamedTuple
 
 import orjson
@@ -24,6 +25,12 @@ from karta_interpreter.webhook.wire.results import results_of
 _MOST_EXAMPLES: Final = 3
 _MOST_EXPLAINED: Final = 20
 """Calls with differences at the same places of a kind that get their own cause. The others get the last cause."""
+_MOST_KEPT: Final = 64 << 20
+"""Bytes of kinds, names, causes and examples that are kept of all calls."""
+_ENTRY: Final = 256
+"""Bytes that a kept text takes next to its characters."""
+_PARSED: Final = 8
+"""Bytes that a value takes for each character in which it is written."""
 _UNKNOWN_KIND: Final = 404
 _NOT_ANSWERED: Final = (_UNKNOWN_KIND, 400)
 _OVERLOADED: Final = (503, 504)
@@ -81,6 +88,7 @@ class Replay:
         self._before, self._after, self._selection = before, after, selection
         self.findings = Findings()
         self._causes: dict[tuple[GVK, Operation, str], tuple[int, str]] = {}
+        self._room = _MOST_KEPT
 
     def file(self, path: Path) -> Findings:
         """Ask the calls of a file, and return the findings of all files so far."""
@@ -90,6 +98,9 @@ class Replay:
 
     def _replay(self, recorded: RecordedCall) -> None:
         findings = self.findings
+        if self._room <= 0:
+            findings.left_out[f"the findings have passed {_MOST_KEPT >> 20} MiB, and the call is not compared"] += 1
+            return
         try:
             request = request_of(recorded.request)
             gvk, call = _question(request)
@@ -99,6 +110,8 @@ class Replay:
         except (RecordingError, RequestError) as error:
             findings.left_out[str(error)] += 1
             return
+        if (gvk, call.operation) not in findings.asked:
+            self._charge(*gvk)
         findings.asked[gvk, call.operation] += 1
         if not found:
             return
@@ -111,8 +124,11 @@ class Replay:
         key = Key(gvk, call.operation, self._cause(gvk, call, recorded.options, found))
         group = findings.groups.setdefault(key, Group())
         group.calls += 1
+        if name not in group.objects:
+            self._charge(name)
         group.objects.add(name)
         if len(group.examples) < _MOST_EXAMPLES:
+            self._charge(request.uid, *[repr(found)] * _PARSED)
             group.examples.append(Example(request.uid, name, is_redacted, found))
 
     def differences(self, recorded: RecordedCall, request: Request) -> tuple[Difference, ...]:
@@ -138,7 +154,11 @@ class Replay:
             before = self._before.find(gvk) if self._before else None
             cause = cause_of(before, self._after.find(gvk), call, (), options, found)
             self._causes[key] = times + 1, cause
+            self._charge(key[2], cause)
         return cause
+
+    def _charge(self, *texts: str) -> None:
+        self._room -= sum(getsizeof(text) + _ENTRY for text in texts)
 
 
 def recorded_calls(path: Path, left_out: Counter[str]) -> Iterator[RecordedCall]:
