@@ -141,7 +141,7 @@ class _Changes(NamedTuple):
     def defaults(self, obj: Object) -> _Change:
         """CRDs and webhooks fill in counts, and the fields of pods for which Kubernetes has defaults."""
         places = [scale.count for scale in scale_locations(knowing(self.definition, obj), obj) if scale.count]
-        obj = reduce(lambda changed, place: place.write_default(changed), places, obj)
+        obj = reduce(lambda changed, place: place.write_default(changed, place.default), places, obj)
         for component in self.definition.leaves:
             pods, below = component.pods, ("spec",) if isinstance(component.pods, PodTemplate) else ()
             if isinstance(pods, PodTemplate | PodSpec):

@@ -86,6 +86,9 @@ def test_revising_to_todays_number_writes_nothing_but_defaults(
     assert compared
 
 
+_DEFAULTED = {"instances", "minReplicas", "replicas", "spark.executor.instances"}
+
+
 def _is_default(obj: Object, change: Mapping[str, Any]) -> bool:
     """Whether only counts were written that the object left to its API, with the objects that they lie in."""
     path = tuple(int(step) if step.isdigit() else step for step in change["path"].split("/")[1:])
@@ -94,7 +97,7 @@ def _is_default(obj: Object, change: Mapping[str, Any]) -> bool:
         path, value = pending.pop()
         if isinstance(value, dict):
             pending += [((*path, name), part) for name, part in value.items()]
-        elif path[-1] not in {"replicas", "minReplicas"} or edit.get(obj, path) is not None:
+        elif path[-1] not in _DEFAULTED or edit.get(obj, path) is not None:
             return False
     return True
 

@@ -83,40 +83,55 @@ def _revised(definition: Definition, obj: Object, count: int) -> Object:
     return revised
 
 
-_FILLED_IN: Final = "karmada-apiserver writes the default of the API into every template"
-_COMPUTED: Final = "the default follows other fields, which a number that is written would not"
-_NOT_A_NUMBER: Final = "an unset field means something else to the controller than any number"
+_DIVIDED: Final = (
+    "taskManager.replicas replaces the parallelism (FlinkConfigBuilder.java of Flink Kubernetes Operator 1.10): seven "
+    "tasks in slots of four are two pods, and two pods are eight tasks"
+)
+_RAY: Final = "the CRD fills in 0 (raycluster_types.go of KubeRay 1.6), so no template leaves it unset"
 _UNWRITTEN: Final = {
-    "DisaggregatedSet.disaggregatedset.x-k8s.io": ({".spec.slices"}, _FILLED_IN),
-    "FlinkBlueGreenDeployment.flink.apache.org": ({".spec.template.spec.taskManager.replicas"}, _COMPUTED),
-    "FlinkDeployment.flink.apache.org": ({".spec.taskManager.replicas"}, _COMPUTED),
-    "InferenceService.serving.kserve.io": ({".spec.predictor.minReplicas"}, _COMPUTED),
-    "Job.batch": ({".spec.parallelism"}, _FILLED_IN),
+    "DisaggregatedSet.disaggregatedset.x-k8s.io": (
+        {".spec.slices"},
+        "the CRD fills in 1 (disaggregatedset_types.go of LeaderWorkerSet 0.10), so no template leaves it unset",
+    ),
+    "FlinkBlueGreenDeployment.flink.apache.org": ({".spec.template.spec.taskManager.replicas"}, _DIVIDED),
+    "FlinkDeployment.flink.apache.org": ({".spec.taskManager.replicas"}, _DIVIDED),
+    "Job.batch": (
+        {".spec.parallelism"},
+        "karmada-apiserver fills in 1 (SetDefaults_Job in pkg/apis/batch/v1/defaults.go of Kubernetes 1.35)",
+    ),
     "Job.batch.volcano.sh": (
         {".spec.tasks[].replicas"},
-        "a task without a number has no pods, which its validation counts against minAvailable",
+        "unset is 0 (TaskSpec in batch/v1alpha1/job.go of volcano.sh/apis 1.14), and Karmada assigns no 0",
     ),
-    "Milvus.milvus.io": (
-        {f".spec.components.{name}.replicas" for name in ("proxy", "queryNode", "standalone", "streamingNode")},
-        _COMPUTED,
-    ),
-    "RayCluster.ray.io": ({".spec.workerGroupSpecs[].replicas"}, _FILLED_IN),
-    "RayJob.ray.io": ({".spec.rayClusterSpec.workerGroupSpecs[].replicas"}, _FILLED_IN),
-    "RayService.ray.io": ({".spec.rayClusterConfig.workerGroupSpecs[].replicas"}, _FILLED_IN),
+    "RayCluster.ray.io": ({".spec.workerGroupSpecs[].replicas"}, _RAY),
+    "RayJob.ray.io": ({".spec.rayClusterSpec.workerGroupSpecs[].replicas"}, _RAY),
+    "RayService.ray.io": ({".spec.rayClusterConfig.workerGroupSpecs[].replicas"}, _RAY),
     "Service.serving.knative.dev": (
         {'.spec.template.metadata.annotations["autoscaling.knative.dev/min-scale"]'},
-        _NOT_A_NUMBER,
+        "unset is the min-scale of the member's configuration (ScaleBounds in pa_lifecycle.go of Knative Serving 1.24)",
     ),
-    "SparkApplication.spark.apache.org": ({'.spec.sparkConf["spark.executor.instances"]'}, _COMPUTED),
-    "SparkApplication.sparkoperator.k8s.io": ({".spec.executor.instances"}, _COMPUTED),
+    "SparkApplication.sparkoperator.k8s.io": (
+        {".spec.executor.instances"},
+        "the CRD rejects 0, with which dynamic allocation may start (sparkapplication_types.go of Spark Operator 2.5)",
+    ),
     "TrainJob.trainer.kubeflow.org": (
         {".spec.trainer.numNodes"},
-        "without it the controller takes numNodes of the runtime's mlPolicy (pkg/runtime/core/trainingruntime.go)",
+        "members refuse every change of the trainer, the first number in it too (trainjob_types.go of Trainer 2.3)",
     ),
-    "UnitedDeployment.apps.kruise.io": ({".spec.replicas"}, _COMPUTED),
-    "Workflow.argoproj.io": ({".spec.parallelism"}, _NOT_A_NUMBER),
+    "Workflow.argoproj.io": (
+        {".spec.parallelism"},
+        "unset is no limit (checkParallelism in workflow/controller/operator.go of Argo Workflows 4.0)",
+    ),
 }
 """Fields of kinds in which a count that is today's by a default is not written, so that a member keeps its own."""
+
+
+_UNGATHERED: Final = {
+    GVK("flink.apache.org", "v1beta1", "FlinkBlueGreenDeployment"),
+    GVK("flink.apache.org", "v1beta1", "FlinkDeployment"),
+    GVK("trainer.kubeflow.org", "v1alpha1", "TrainJob"),
+}
+"""The kinds that stay with a part of their pods, by the reasons of `_UNWRITTEN`."""
 
 
 @applies(_COUNTS)
@@ -130,6 +145,20 @@ def test_default_count_survives_retain(definition: Definition, objects: Sequence
             kept = interpret(known, Call(Operation.INTERPRET_REPLICA, retained))["replica"]
             unwritten, _ = _UNWRITTEN.get(f"{definition.gvk.kind}.{definition.gvk.group}", (set[str](), ""))
             assert kept == today or {each.field for each in differences(ours, retained)} <= unwritten, obj
+
+
+@applies(lambda entry: _COUNTS(entry) and entry.definition and entry.definition.gvk not in _UNGATHERED)
+def test_whole_survives_retain_beside_part(definition: Definition, objects: Sequence[Object]) -> None:
+    """A cluster that had a part of the pods, and gets those of a cluster that is gone, has all of them."""
+    for obj in (each for each in objects if not _is_left(definition, each)):
+        known = knowing(definition, obj)
+        with suppress(InterpretationError):
+            today = interpret(known, Call(Operation.INTERPRET_REPLICA, obj))["replica"]
+            whole = _revised(known, obj, today)
+            for count in {1, today // 2, today - 1} & {*range(1, today)}:
+                with suppress(InterpretationError):  # a number that the kind cannot have
+                    retained = _retained(definition, whole, _revised(known, obj, count))
+                    assert interpret(known, Call(Operation.INTERPRET_REPLICA, retained))["replica"] == today, obj
 
 
 @applies(answers(Operation.RETAIN, Operation.INTERPRET_COMPONENT, scripted=False))
@@ -159,5 +188,5 @@ def _components(definition: Definition, obj: Object) -> dict[str, int]:
 def _is_left(definition: Definition, obj: Object) -> bool:
     """Return whether the template leaves counts to the members: to an autoscaler, or to a queue."""
     autoscaler = _SCALED.get(definition.gvk)
-    is_scaled = label(obj, RETAIN_REPLICAS) == "true" or bool(autoscaler and edit.get(obj, autoscaler))
-    return is_scaled or is_queued(definition, obj)
+    is_scaled = label(obj, RETAIN_REPLICAS) == "true" or (autoscaler and edit.get(obj, autoscaler) not in (None, False))
+    return bool(is_scaled) or is_queued(definition, obj)

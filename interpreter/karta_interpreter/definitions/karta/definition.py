@@ -13,9 +13,9 @@ from karta_interpreter.base.k8s.projection import values_in
 from karta_interpreter.definitions.karta.status_rules import StatusRules
 from karta_interpreter.languages.jq import Query
 from karta_interpreter.languages.jq.compiled.costs import CHARACTERS
-from karta_interpreter.languages.jq.syntax import Alternative, Binary, Comma, If, Index, Literal, Node, Pipe
+from karta_interpreter.languages.jq.syntax import Alternative, Array, Binary, Comma, If, Index, Literal, Node, Pipe
 from karta_interpreter.languages.jq.syntax.printer import render
-from karta_interpreter.languages.jq.syntax.traversal import field_of, is_computed, variables_in
+from karta_interpreter.languages.jq.syntax.traversal import field_of, is_computed, parts_of, variables_in
 from karta_interpreter.languages.lua.script import Scripts
 
 if TYPE_CHECKING:
@@ -134,12 +134,13 @@ class Component:
 
     @property
     def has_default_count(self) -> bool:
-        """Whether the replicas are ``.spec.replicas // 1`` or similar: a field with a default in its API.
+        """Whether the count is ``.spec.replicas // 1`` or similar: a field in which its default can be written.
 
-        Other unset fields mean something else, such as a ``parallelism`` without a limit. A default that the definition
-        computes follows its inputs.
+        Other unset fields mean something else, such as a ``parallelism`` without a limit. Nor is a quotient written,
+        because it loses what was divided: seven tasks in slots of four are two pods, and two pods are eight tasks.
         """
-        return self.replicas is not None and _has_default(self.replicas.node)
+        count = self.replicas or self.min_replicas
+        return count is not None and _has_default(count.node)
 
     @property
     def pod_queries(self) -> Mapping[str, Query]:
@@ -155,13 +156,18 @@ class Component:
                 return dict(queries)
 
 
+_COUNTS: Final = frozenset(("replicas", "minReplicas", "instances", "spark.executor.instances"))
+
+
 def _has_default(node: Node | None) -> bool:
-    """Return whether a count, or its first factor, is a field ``replicas`` with a default, in a branch at least."""
+    """Return whether a count, or its first factor, is one of `_COUNTS` with a default, in a branch at least."""
     match node:
-        case Alternative(left=Index(key=Literal(value="replicas")), right=Literal()):
-            return True
-        case Pipe(right=factor) | Binary(operator="*", left=factor):
-            return _has_default(factor)
+        case Alternative(Index(_, Literal(key)), default) if key in _COUNTS:
+            return not any(isinstance(part, Binary) and part.operator == "/" for part in parts_of(default))
+        case Pipe(left, right) | Comma(left, right):
+            return _has_default(left) or _has_default(right)
+        case Array(part) | Binary("*", part):
+            return _has_default(part)
         case If(branches, otherwise):
             return any(map(_has_default, (*(result for _, result in branches), otherwise)))
     return False

@@ -57,7 +57,7 @@ class ScaleTarget(NamedTuple):
         scale, location = self._count()
         count = units * location.factor
         if scale.replicas is not None:
-            return self.write_default(scale.replicas.write(obj, count))
+            return self.write_default(scale.replicas.write(obj, count), units)
         if scale.minimum is not None:
             obj = scale.minimum.write(obj, count)
         # An autoscaler with a maximum below its minimum is invalid.
@@ -65,10 +65,10 @@ class ScaleTarget(NamedTuple):
             obj = scale.maximum.write(obj, count)
         return obj
 
-    def write_default(self, obj: Object) -> Object:
-        """Return the object with its API's default written out, because Retain would keep the member's count there."""
+    def write_default(self, obj: Object, units: int) -> Object:
+        """Return the object with its default written out, because Retain would keep the member's count there."""
         scale, location = self._count()
-        revised: Object = location.write_default(obj) if scale.places.component.has_default_count else obj
+        revised: Object = location.write_default(obj, units) if scale.places.component.has_default_count else obj
         return revised
 
     def _count(self) -> _Placed:

@@ -39,7 +39,7 @@ def revise_replica(definition: Definition, obj: Object, replicas: int) -> Object
         return obj
     targets = scale_targets(scales, elastic_pod_sets(definition, scales))
     if is_reached:
-        return reduce(lambda revised, target: target.write_default(revised), targets, obj)
+        return reduce(lambda revised, target: target.write_default(revised, target.units), targets, obj)
     moved = {name for target in targets for name in target.pod_sets}
     counts = _shared(definition, replicas, targets, [scale for scale in scales if scale.pod_set.name not in moved])
     revised = obj

@@ -67,7 +67,7 @@ def _written(
                 return target.write(obj, units)
             except QueryWriteError as error:
                 raise PathNotWritableError(f"{_cannot(definition, name, counts)}: {error}") from error
-    return target.write_default(obj)
+    return target.write_default(obj, target.units)
 
 
 def _verify(definition: Definition, targets: list[ScaleTarget], expected: Mapping[str, int], revised: Object) -> None:

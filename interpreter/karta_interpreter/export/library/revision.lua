@@ -31,11 +31,10 @@ local function write_place(place, obj, number)
   set_place(place, obj, number == place.cap and math.ceil(units) or math.floor(units))
 end
 
-local function write_default(place, obj)
+local function write_default(place, obj, units)
   local parent = value_at(obj, place.path, #place.path - 1)
-  if value_at(obj, place.path) == nil and parent ~= nil and place.default ~= nil then
-    set_place(place, obj, place.default)
-  end
+  local is_number = place.default ~= nil and (units ~= 0 or not place.floor)
+  if value_at(obj, place.path) == nil and parent ~= nil and is_number then set_place(place, obj, units) end
 end
 
 local function places(find, obj)
@@ -400,7 +399,7 @@ local function write_target(target, obj, units)
   local number = units * scale.place.factor
   if scale.replicas_place then
     write_place(scale.replicas_place, obj, number)
-    if with.has_default and scale.component.has_default then write_default(scale.place, obj) end
+    if with.has_default and scale.component.has_default then write_default(scale.place, obj, units) end
     return
   end
   if with.bounds and scale.minimum_place then write_place(scale.minimum_place, obj, number) end
@@ -423,7 +422,7 @@ local function revised(pod_sets, elastic, obj, replicas)
   if sum_of_pods(scales) == replicas then
     if with.has_default then
       for _, target in ipairs(targets) do
-        if target.first.component.has_default then write_default(target.first.place, obj) end
+        if target.first.component.has_default then write_default(target.first.place, obj, target.units) end
       end
     end
     return obj

@@ -106,18 +106,20 @@ class Location(NamedTuple):
         value = -(-number // self.factor) if number == self.cap else number // self.factor
         return self._set(document, value)
 
-    def write_default(self, document: JSON) -> JSON:
-        """Return a document with the default at the path if the parent exists and has no value there.
+    def write_default(self, document: JSON, value: JSON) -> JSON:
+        """Return a document with what counts by default at the path if the parent exists and has no value there.
 
-        Otherwise it returns the same document. The output stays the same.
+        Otherwise it returns the same document. The output stays the same. A default that other fields raise from 0 may
+        be no number to write.
 
-        >>> Location(("spec", "replicas"), default=1).write_default({"spec": {}})
+        >>> Location(("spec", "replicas"), default=1).write_default({"spec": {}}, 1)
         {'spec': {'replicas': 1}}
-        >>> Location(("spec", "replicas"), default=1).write_default({})
+        >>> Location(("spec", "replicas"), default=1).write_default({}, 1)
         {}
         """
         is_unset = self.raw(document) is None and get(document, self.path[:-1]) is not None
-        return self._set(document, self.default) if is_unset and self.default is not None else document
+        is_number = self.default is not None and (value or self.floor is None)
+        return self._set(document, value) if is_unset and is_number else document
 
     def scaled(self, factor: int) -> "Location":
         """Return the location of the output times ``factor``, which is not negative."""
