@@ -144,14 +144,12 @@ def interpreter_of(
     """Return the definition of a kind in files that were read, and its scripts. Raises NoDefinition."""
     weaker = _about(gvk, (customization for files in given for customization in files.customizations))
     stronger = _about(gvk, overrides)
-    layers = (_layer_about(gvk, files.layer) for files in given)
     # In two steps, for two precedences: scripts of the given files over their Kartas, scripts of `overrides` over both.
-    below = combine(layers, scripts_of(weaker))
+    below = combine((_layer_about(gvk, files.layer) for files in given), scripts_of(weaker))
     combined = combine([SourceDefinitions(tuple(below.entries.values()))], scripts_of(stronger))
     _print_findings(below, combined)
     if gvk not in combined.entries:
-        kinds = {gvk for files in given for gvk in _kinds(files)}
-        defined = ", ".join(map(str, sorted(kinds))) or "no usable kind"
+        defined = ", ".join(map(str, sorted({gvk for files in given for gvk in _kinds(files)}))) or "no usable kind"
         raise NoDefinition(f"error: the given files have no definition for {gvk}; they define {defined}")
     answered = frozenset(operation for customization in stronger for operation in customization.scripts.operations)
     return Interpreter(combined.entries[gvk], _broken(weaker, answered) | _broken(stronger))

@@ -151,8 +151,7 @@ def _print(title: str, explanations: Sequence[Explanation], form: str) -> None:
         document = {"title": title, "explanations": [each.to_json() for each in explanations]}
         click.echo(written(document, form), nl=False)
     else:
-        text = explanations_text(explanations)
-        click.echo(f"{click.style(one_line(title), bold=True)}\n\n{text}", nl=False)
+        click.echo(f"{click.style(one_line(title), bold=True)}\n\n{explanations_text(explanations)}", nl=False)
 
 
 _INDENT: Final = "  "

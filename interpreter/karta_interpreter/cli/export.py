@@ -438,8 +438,7 @@ def _export_health(
         names = ", ".join(f"{each.api_version}/{each.kind}" for each in sorted(left_out))
         click.echo(f"left out, as {tool} judges them itself; name a KIND to export its check: {names}", err=True)
     summary = f"{count(len(exported), 'health check')}, {len(rejected)} of {len(chosen)} rejected"
-    is_error = bool(options["kinds"] or options["paths"])
-    _report(rejected, summary, is_quiet=options["check"], is_error=is_error)
+    _report(rejected, summary, is_quiet=options["check"], is_error=bool(options["kinds"] or options["paths"]))
 
 
 def _report(rejected: Mapping[str, str] | Mapping[GVK, str], summary: str, *, is_quiet: bool, is_error: bool) -> None:

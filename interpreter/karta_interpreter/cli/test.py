@@ -202,8 +202,7 @@ def command(  # noqa: PLR0913 - one for each option
         raise Problem(f"error: {', '.join(map(str, suites))}: there is no case")
     report = Report(tuple(_run(chosen, filenames, options, explains=explain_failures)), tuple(unreadable), fail_only)
     texts = {"table": suites_text, "junit": junit}
-    text = texts[output](report) if output in texts else written(suites_json(report), output)
-    click.echo(text, nl=False)
+    click.echo(texts[output](report) if output in texts else written(suites_json(report), output), nl=False)
     click.echo(summary(report), err=True)
     if update:
         report = _updated(report)
@@ -227,8 +226,7 @@ def _updated(report: Report) -> Report:
             # By its bytes: reading it as text would lose the line ends of Windows.
             old = place.read_bytes().decode()
             try:
-                text = with_outputs(old, source, answers)
-                write_files(place.parent, {place.name: text})  # a link stays one
+                write_files(place.parent, {place.name: with_outputs(old, source, answers)})  # a link stays one
             except (SuiteError, Problem) as error:
                 (error if isinstance(error, Problem) else Problem(f"error: {error}")).show()
                 left += [each for each in changed if each.results is not None]

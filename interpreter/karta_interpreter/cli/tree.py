@@ -192,8 +192,7 @@ def command(
     obj = read_object(path, lambda: kinds_of(filenames)) if path else read_live(str(target), **connection)
     tree = WorkloadTree.build(workload_of(obj, filenames, references), _pods(pods))
     drawn = {"tree": tree_text, "table": tree_table}
-    text = drawn[output](tree) if output in drawn else written(tree.to_json(), output)
-    click.echo(text, nl=False)
+    click.echo(drawn[output](tree) if output in drawn else written(tree.to_json(), output), nl=False)
     shown = () if output not in drawn else (NO_PODS,)
     click.echo(warnings_text(fact for fact in _warnings(tree) if fact.rule not in shown), err=True, nl=False)
     for stray in tree.strays:

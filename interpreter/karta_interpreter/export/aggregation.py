@@ -156,8 +156,7 @@ def _kept_paths(rules: Mapping[PathPattern, AggregateRule]) -> str:
     kept: list[str] = []
     for (_, *path), rule in rules.items():
         if rule in (AggregateRule.OMIT, AggregateRule.COUNTER) and None not in path:
-            is_counter = lua_value(rule is AggregateRule.COUNTER)
-            kept.append(f"{{path = {lua_value(path)}, is_counter = {is_counter}}}")
+            kept.append(f"{{path = {lua_value(path)}, is_counter = {lua_value(rule is AggregateRule.COUNTER)}}}")
     return "{" + ", ".join(kept) + "}"
 
 

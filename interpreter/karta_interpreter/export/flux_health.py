@@ -86,8 +86,7 @@ def _holds(rules: StatusRules, status: Status, matcher: Matcher) -> Cel:
         parts.append(is_one(_value("phaseDefinition.path", rules.phase), [literal(matcher.phase)]))
     parts += [_condition(rules.conditions, expected) for expected in matcher.conditions]
     if matcher.expression is not None:
-        field = f"statusMappings.{status.lower()}.byExpression"
-        value = _value(field, matcher.expression)
+        value = _value(f"statusMappings.{status.lower()}.byExpression", matcher.expression)
         if value.result is Result.BOOLEAN:
             parts.append({"true": value, "false": negation(value)}.get(matcher.expected, FALSE))
         else:

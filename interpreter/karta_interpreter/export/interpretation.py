@@ -148,8 +148,7 @@ def _statuses(script: OperationScript, wanted: frozenset[Status]) -> list[str]:
     if rules.conditions is not None:
         lines += _conditions(script, rules.conditions, has_statuses_alone=_has_statuses_alone(rules))
     for status_, matchers in mappings:
-        ways = [_matcher(script, rules, str(status_), matcher) for matcher in matchers]
-        condition = "\n    or ".join(ways)
+        condition = "\n    or ".join(_matcher(script, rules, str(status_), matcher) for matcher in matchers)
         if Status.UNDEFINED in wanted:  # a status that does not hold has to be absent
             lines += [f"  if {condition} then", f"    statuses.{status_} = true", "  end"]
         else:

@@ -50,8 +50,7 @@ def _read() -> dict[str, str]:
     found: dict[str, str] = {}
     folder = files(__package__) / "library"
     for name in _ORDER:
-        text = (folder / f"{name}.lua").read_text(encoding="utf-8")
-        for part in text.strip().split("\n\n"):
+        for part in (folder / f"{name}.lua").read_text(encoding="utf-8").strip().split("\n\n"):
             head = _HEAD.search(part)
             if head:
                 found[head[1]] = part

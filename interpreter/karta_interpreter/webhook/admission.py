@@ -141,8 +141,7 @@ def warnings_of(findings: Sequence[Finding]) -> tuple[str, ...]:
     shown = tuple(_warning(finding) for finding in findings[:_MAX_WARNINGS])
     if len(findings) <= _MAX_WARNINGS:
         return shown
-    more = len(findings) - _MAX_WARNINGS
-    return (*shown, f"{more} more warnings; karta-interpreter validate shows them all")
+    return (*shown, f"{len(findings) - _MAX_WARNINGS} more warnings; karta-interpreter validate shows them all")
 
 
 def _warning(finding: Finding) -> str:
@@ -232,8 +231,7 @@ def mutate(review: Review) -> bytes:
         return allow(review.uid)  # the API server rejects the object with a better reason
     # A group may be longer than a label, and such an object could not be stored.
     ours = {f"run.ai/karta-{field}": text for field, text in gvk._asdict().items() if len(text) <= _MAX_LABEL_LENGTH}
-    stamped = {**(labels or {}), **ours}
-    return allow(review.uid, patch=diff(obj, edit.set_value(obj, _LABELS, stamped)))
+    return allow(review.uid, patch=diff(obj, edit.set_value(obj, _LABELS, {**(labels or {}), **ours})))
 
 
 def _stored(review: Review) -> Object | None:

@@ -132,8 +132,7 @@ def _of_volumes(spec: Object) -> list[_Found]:
 
 
 def _of_source(kind: str, source: Object, field: str, place: Path) -> list[_Found]:
-    is_reference = field.endswith("Ref")
-    return [(kind, _name_in(source, field, place) if is_reference else text_field(source, field, place))]
+    return [(kind, _name_in(source, field, place) if field.endswith("Ref") else text_field(source, field, place))]
 
 
 def _of_projection(kind: str, projection: Object, field: str, place: Path) -> list[_Found]:

@@ -33,5 +33,4 @@ def names_of(leaf: x509.Certificate) -> tuple[str, ...]:
         names = leaf.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     except x509.ExtensionNotFound:
         return ()
-    addresses = names.get_values_for_type(x509.IPAddress)
-    return (*names.get_values_for_type(x509.DNSName), *map(str, addresses))
+    return (*names.get_values_for_type(x509.DNSName), *map(str, names.get_values_for_type(x509.IPAddress)))

@@ -208,8 +208,7 @@ def _add_container(totals: dict[str, int], container: Object, place: Path) -> No
     _add(totals, requests, place, "requests")
     limits = object_field(resources, "limits", place)
     if limits and not limits.keys() <= requests.keys():
-        unrequested = {name: value for name, value in limits.items() if name not in requests}
-        _add(totals, unrequested, place, "limits")
+        _add(totals, {name: value for name, value in limits.items() if name not in requests}, place, "limits")
 
 
 def _add(totals: dict[str, int], quantities: Object, place: Path, field: str) -> None:
@@ -257,8 +256,7 @@ def _written(name: str, amount: int) -> str:
     """Return an amount of a resource as Karmada writes it."""
     if name == "cpu":
         return str(Quantity.of_milli(amount))
-    binary = name in _IN_BINARY or _is_huge_page(name)
-    return str(Quantity.of_value(amount, "BinarySI" if binary else "DecimalSI"))
+    return str(Quantity.of_value(amount, "BinarySI" if name in _IN_BINARY or _is_huge_page(name) else "DecimalSI"))
 
 
 def _node_claim(spec: Object) -> Object | None:

@@ -39,8 +39,7 @@ def field_path(path: Path) -> str:
     >>> field_path(("metadata", "annotations", "example.com/a"))
     'metadata.annotations["example.com/a"]'
     """
-    text = "".join(_step(step) for step in path)
-    return text.removeprefix(".") or "."
+    return "".join(_step(step) for step in path).removeprefix(".") or "."
 
 
 def parts_of(value: JSON) -> Iterable[tuple[str | int, JSON]]:

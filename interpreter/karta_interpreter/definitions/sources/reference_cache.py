@@ -61,8 +61,7 @@ class ReferenceCache:
 
     def list(self, gvk: GVK, namespace: str | None) -> Sequence[Object]:
         """Return the objects of a kind. Raise QueryReferenceError if they are not known."""
-        objects = self._objects(gvk)
-        named_objects = objects.items()
+        named_objects = self._objects(gvk).items()
         return [
             _decoded(obj)
             for key, obj in named_objects

@@ -253,5 +253,4 @@ def _shortened(name: str) -> str:
 def _digested(name: str, identity: str) -> str:
     # A remainder, which exported scripts compute in one line. Names that differ in up to four adjacent bytes, such as a
     # number, never share it.
-    digest = int.from_bytes(identity.encode()) % _PRIME
-    return f"{name[: LONGEST - _DIGEST - 1]}-{digest:0{_DIGEST}x}"
+    return f"{name[: LONGEST - _DIGEST - 1]}-{int.from_bytes(identity.encode()) % _PRIME:0{_DIGEST}x}"

@@ -92,8 +92,7 @@ def _pod_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
         yield from _misspelt_parts(definition, component, obj)
         if component.pods is None:
             continue
-        numbers = positions(component, obj)
-        pods = templates(component, component.pods, obj, numbers)
+        pods = templates(component, component.pods, obj, positions(component, obj))
         field, query = next(iter(pod_queries(component).items()))
         whole = readings(query, obj)
         if not any(pods):

@@ -93,8 +93,7 @@ def matcher_facts(definition: Definition, obj: Object) -> Iterator[Fact]:
         if holds or _is_near(requirements, is_undefined=is_undefined):
             note = f"{status}: {' and '.join(map(str, requirements)) or 'always'}"
             places = tuple(read_place for requirement in requirements for read_place in requirement.places)
-            rule = "matched" if holds else "nearly"
-            yield replace(fact, rule=rule, value=str(status), note=note, places=places)
+            yield replace(fact, rule="matched" if holds else "nearly", value=str(status), note=note, places=places)
 
 
 def health_facts(definition: Definition, call: Call, _options: Options, results: Results) -> Iterator[Fact]:

@@ -87,8 +87,7 @@ class Lines:
             number, column = self._last, len(self._script[self._last - 1]) + 1
         line, start = self._groups[number - 1][0], self._start
         if line != start[0]:
-            indentation = self._indentation(start[0])
-            return line, indentation + (column if len(self._groups[number - 1]) == 1 else 1)
+            return line, self._indentation(start[0]) + (column if len(self._groups[number - 1]) == 1 else 1)
         if self._last > 1:
             return start
         is_quoted = self._source[line - 1][start[1] - 1 : start[1]] in ("'", '"')
@@ -134,8 +133,7 @@ class Lines:
 
     def _indentation(self, at: int) -> int:
         following = next((line for line in self._source[at:] if line.strip()), "")
-        first = next((line for line in self._script if line.strip()), "")
-        return _indent(following) - _indent(first)
+        return _indent(following) - _indent(next((line for line in self._script if line.strip()), ""))
 
 
 _lines = lru_cache(1)(Lines)  # of a text that has many findings

@@ -226,8 +226,7 @@ class _Answers:
         (name, *_) = SLOTS[operation].results
         if name not in CHANGED:
             return {}
-        changes = patch.diff(before, results[name])
-        return {"patch": [_with_old(change, before) for change in changes]}
+        return {"patch": [_with_old(change, before) for change in patch.diff(before, results[name])]}
 
     def _fact(self, fact: Fact, operation: Operation) -> Object:
         written = fact.to_json()
@@ -303,8 +302,7 @@ def _without_change(found: Explanation, operation: Operation) -> Object:
     if results is None:
         return {**document, "error": found.error}
     if operation is Operation.AGGREGATE_STATUS:
-        status = results["aggregatedStatus"].get("status")
-        return {**document, "results": {"aggregatedStatus": {"status": status}}}
+        return {**document, "results": {"aggregatedStatus": {"status": results["aggregatedStatus"].get("status")}}}
     return document if SLOTS[operation].results[0] in CHANGED else {**document, "results": dict(results)}
 
 

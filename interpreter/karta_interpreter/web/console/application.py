@@ -128,8 +128,7 @@ class Console:
         self.warm_up()
         texts = asdict(self._served.texts)
         example = {"karta": example_files()["karta.yaml"], "object": example_files()["indexer.yaml"]}
-        has_server = self._served.last_hour is not None
-        shown = {"hasServer": has_server, "hasMember": self._served.report is not None}
+        shown = {"hasServer": self._served.last_hour is not None, "hasMember": self._served.report is not None}
         return _json({"version": __version__, "texts": texts, "example": example, **shown})
 
     async def _schema(self, _: web.Request) -> web.Response:

@@ -62,8 +62,7 @@ async def serve_types(
     await view.rows()  # 10,000 types take a second of processor time; clients do not have to wait for it
     await listener.open(host, port)
     try:
-        url = f"{'https' if tls else 'http'}://{f'[{host}]' if ':' in host else host}:{listener.port}"
-        yield url
+        yield f"{'https' if tls else 'http'}://{f'[{host}]' if ':' in host else host}:{listener.port}"
         await listener.drain(_DRAIN_SECONDS)
         await edge.finish(_DRAIN_SECONDS)
     finally:

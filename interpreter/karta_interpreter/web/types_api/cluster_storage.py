@@ -126,9 +126,8 @@ class ClusterStorage:
         except ClusterError as error:
             if error.reason != "AlreadyExists":
                 raise _failed(error) from error
-        path = _path(karta)
         # Created by another client of this API between reading and writing, or by somebody else under that name.
-        other = await self._attempt(self._api.get(path))
+        other = await self._attempt(self._api.get(_path(karta)))
         if is_ours(other) and label(other, ID) == label(karta, ID):
             raise ApiError(412, f"another client has just registered {_name(karta)}: read it and try again")
         gvk = gvk_of(karta)

@@ -233,8 +233,7 @@ class Judge:
             # Its user owns the process, and other users do not wait for it.
             async with self._awaited.process(user, self.seconds) as (process, _):
                 # Waiting for a process took a part of the time. Never 0, which would be no deadline to ask under.
-                left = max(end - time.monotonic(), 0.001)
-                await process.send(letter, request, left, grace=_GRACE_SECONDS)
+                await process.send(letter, request, max(end - time.monotonic(), 0.001), grace=_GRACE_SECONDS)
                 reply, answer = await process.receive()
                 if reply == _VERSION and about:
                     await process.send(_VERSION, await about(answer.decode()))

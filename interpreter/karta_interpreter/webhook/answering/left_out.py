@@ -42,8 +42,7 @@ class LeftOutResources:
         call, self._latest = self._latest, None
         if call is None or call.definition is None or len(self._logged) >= _MOST:
             return
-        obj = orjson.loads(call.body)["request"]["object"]
-        for path in resources_left_out(call.definition, obj):
+        for path in resources_left_out(call.definition, orjson.loads(call.body)["request"]["object"]):
             field = field_path(tuple(0 if isinstance(step, int) else step for step in path))
             if (call.definition.name, field) not in self._logged:
                 self._logged.add((call.definition.name, field))

@@ -131,8 +131,7 @@ def judge_registration(
     """Check that there is a configuration with that name, and count the kinds and operations that it registers."""
     if ours:
         kinds = kinds_of(ours)
-        calls = sum(map(len, kinds.values()))
-        what = f"{count(calls, 'operation')} of {count(len(kinds), 'kind')}"
+        what = f"{count(sum(map(len, kinds.values())), 'operation')} of {count(len(kinds), 'kind')}"
         yield ok(_REGISTERED, f"{name} registers {what}: {listed(kinds)}")
         return
     finding = f"there is no ResourceInterpreterWebhookConfiguration {name} with webhooks"

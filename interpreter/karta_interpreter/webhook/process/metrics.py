@@ -81,8 +81,7 @@ class Metrics:
             "certificate_expiry_timestamp_seconds", "End of the served certificate, in seconds since 1970."
         )
         self.show_expiry = expiry.set_function
-        errors = self._counter("certificate_errors", "Certificates that could not be loaded.")
-        self.certificate_failed = errors.inc
+        self.certificate_failed = self._counter("certificate_errors", "Certificates that could not be loaded.").inc
         recorded = self._counter(
             "recorded_calls", "With --record: calls that were written, dropped, or failed to be written.", "outcome"
         )

@@ -290,8 +290,7 @@ def _watchers(settings: Settings, metrics: Metrics, differences: deque[JSON] | N
     if settings.shadow:
         from karta_interpreter.webhook.answering.shadow import Shadow  # noqa: PLC0415
 
-        options = options_of(settings)
-        yield Shadow(settings.shadow, settings.shadow_sample, options, metrics.shadowed, differences)
+        yield Shadow(settings.shadow, settings.shadow_sample, options_of(settings), metrics.shadowed, differences)
 
 
 def _control_plane(settings: Settings) -> "ControlPlane | None":

@@ -126,8 +126,7 @@ def _elements(shapes: Shapes, wants: str, types: Sequence[str], node: ast.Node, 
     """Return the shapes of entries. It is a contradiction only if no value has one of the ``types``."""
     typed = [shape for shape in shapes if shape != NULL]
     elements = [shape.each() for shape in typed if not shape.is_known or shape.types.intersection(types)]
-    wrong = [_wrong_type(shape, wants, node.span, scope) for shape in typed]
-    return _unless(elements, wrong, scope)
+    return _unless(elements, [_wrong_type(shape, wants, node.span, scope) for shape in typed], scope)
 
 
 def _unless(below: Sequence[Shapes], wrong: Sequence[Contradiction], scope: TypeScope) -> Shapes:
@@ -180,8 +179,7 @@ def _called(node: ast.FunctionCall, inputs: Shapes, scope: TypeScope) -> Shapes:
         return outputs(function.code(*node.arguments), inputs, scope)
     elements = inputs
     if function.arguments[:1] == (Argument.EACH,) or function.result in _OF_ELEMENTS:
-        wants = f"`{node.name}` reads a list or an object"
-        elements = _elements(inputs, wants, _CONTAINERS, ast.Identity(), scope)
+        elements = _elements(inputs, f"`{node.name}` reads a list or an object", _CONTAINERS, ast.Identity(), scope)
     last = elements
     for argument, kind in zip(node.arguments, function.arguments, strict=True):
         if kind is not Argument.SINGLE:  # it is about the matches of a pattern

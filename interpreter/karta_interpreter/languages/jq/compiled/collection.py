@@ -173,8 +173,7 @@ def least_by(value: JSON, key: Many) -> JSON:
 
 def greatest_by(value: JSON, key: Many) -> JSON:
     """``max_by(key)``: the last of the largest."""
-    pairs = _keyed("max_by", value, key)
-    return max(reversed(pairs), key=lambda pair: pair[0], default=(None, None))[1]
+    return max(reversed(_keyed("max_by", value, key)), key=lambda pair: pair[0], default=(None, None))[1]
 
 
 def sort_by(value: JSON, key: Many) -> list[JSON]:

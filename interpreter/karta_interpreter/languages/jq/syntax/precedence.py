@@ -72,8 +72,7 @@ def optional_step(step: Step, span: Span) -> ast.Node:
     """
     if isinstance(step.target, ast.Identity) or not has_fixed_key(step):
         return ast.Try(step, span=span)
-    alone = replace(step, target=ast.Identity(span=step.span))
-    return ast.Pipe(step.target, ast.Try(alone, span=span), span=span)
+    return ast.Pipe(step.target, ast.Try(replace(step, target=ast.Identity(span=step.span)), span=span), span=span)
 
 
 def is_optional_step(node: ast.Node) -> bool:

@@ -169,8 +169,7 @@ class _Printer:
         match key, value:
             case ast.Literal(name), ast.VariablePattern(variable) if name == variable:
                 return f"${variable}"
-        shown = self._key(key) if isinstance(key, ast.Node) else self._pattern(key)
-        return f"{shown}: {self._pattern(value)}"
+        return f"{self._key(key) if isinstance(key, ast.Node) else self._pattern(key)}: {self._pattern(value)}"
 
     def _entry(self, entry: ast.Entry) -> str:
         match entry:

@@ -93,8 +93,7 @@ def _is_object(node: ast.Node) -> bool:
 def variables_in(node: ast.Node) -> frozenset[str]:
     """Return the names of all variables in an expression, free and bound."""
     below = (variables_in(child) for child in children(node))
-    own = {node.name} if isinstance(node, ast.Variable) else set()
-    return frozenset(own).union(*below)
+    return frozenset({node.name} if isinstance(node, ast.Variable) else set()).union(*below)
 
 
 def field_of(node: ast.Node, *names: str) -> ast.Node:

@@ -25,8 +25,7 @@ def now() -> int:
 def moment(year: float, month: float, day: float, hour: float, minute: float, second: float) -> int:
     """Return the seconds since 1970 of a local time. Its fields may be beyond their ranges."""
     try:
-        parts = (int(year), int(month), int(day), int(hour), int(minute), int(second))
-        return int(time.mktime((*parts, 0, 0, -1)))
+        return int(time.mktime((int(year), int(month), int(day), int(hour), int(minute), int(second), 0, 0, -1)))
     except (ValueError, OverflowError) as err:
         raise LuaRunError("this time is out of range") from err
 

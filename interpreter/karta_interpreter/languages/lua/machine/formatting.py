@@ -83,8 +83,7 @@ def sprintf(form: str, *arguments: JSON) -> str:
 
 def _directive(found: re.Match[str]) -> _Directive:
     width = min(int(found[2]), _WIDEST) if found[2].isdecimal() else 0
-    precision = None if found[3] is None else min(int(found[3] or 0), _WIDEST)
-    return _Directive(found[1], width, precision, found[4])
+    return _Directive(found[1], width, None if found[3] is None else min(int(found[3] or 0), _WIDEST), found[4])
 
 
 def _value(directive: _Directive, kind: str, value: JSON) -> str:
