@@ -10,6 +10,7 @@ from karta_interpreter.base.k8s.values import Object
 from karta_interpreter.base.k8s.yaml_writer import to_yaml
 from karta_interpreter.definitions.karta.annotation_records import ANNOTATIONS, Annotation, NotExported
 from karta_interpreter.definitions.karta.annotations import PREFIX
+from karta_interpreter.definitions.karta.rules import RULES
 from karta_interpreter.definitions.karta.schema_export import REFERENCE, model_schema
 from karta_interpreter.engine.operations import Operation
 
@@ -35,6 +36,9 @@ _ELSEWHERE = {
     "lua-syntax": "the script is not Lua",
     "not-a-karta": "the document is not a Karta",
     "parameter-count": "the function has another number of parameters than it is called with",
+    "reference-label-value": "there is neither value nor expression",
+    "reference-without-way": 'the reference "…" has neither lookup nor list',
+    "replicas-not-writable": 'the component "…" is elastic, but no number can be written through this expression',
     "schema": "a field that is missing, or of another type than the schema gives it",
     "unreadable": "the file is not YAML, or cannot be read",
 }
@@ -131,8 +135,12 @@ A comment [ignores a finding](authoring.md#ignoring-a-finding).
 
 
 def _rules(*rooms: str) -> Iterator[list[str]]:
-    """Yield rule, severity and message of each finding that some modules make, as their code has them."""
+    """Yield rule, severity and message of each finding that some modules make, as records or code have them."""
     seen = set()
+    if rooms == _ROOMS["Definitions"]:
+        for rule, (level, message, _) in RULES.items():
+            seen.add((rule, str(level)))
+            yield [f"`{rule}`", str(level), _ELSEWHERE.get(rule, re.sub(r"\{\w+\}", "…", message))]
     for room in rooms:
         for file in sorted((_SOURCE / room).rglob("*.py")) or [_SOURCE / room]:
             for function in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):

@@ -28,6 +28,7 @@ from karta_interpreter.definitions.karta.model import (
     StatusMatcher,
     SuspendAction,
 )
+from karta_interpreter.definitions.karta.rules import violation
 from karta_interpreter.definitions.karta.schema_types import REFERENCES, ROOT_STATUS, STRUCTURE
 from karta_interpreter.definitions.karta.status_rules import MATCHING_ORDER, Status
 from karta_interpreter.definitions.karta.validation import repeated
@@ -58,22 +59,16 @@ def _component(path: Path, component: ComponentDefinition, selector: PodSelector
     spec, scale, kind = component.spec_definition, component.scale_definition, selector.component_type
     # The count of a component that replicates others is the number of gangs.
     if scale is not None and spec is None and selector.replica_selector is None:
-        message = f'the component "{component.name}" has a scale but no pods, so its scale is not used'
-        hint = "only components with a specDefinition are counted, and replicas of one with a replicaSelector"
-        yield warning("scale-without-pods", (*path, "scaleDefinition"), message, hint)
+        yield violation("scale-without-pods", (*path, "scaleDefinition"), name=component.name)
     if scale is not None and not scale.model_fields_set:
-        yield warning("scale-empty", (*path, "scaleDefinition"), "the scale definition has no path", "remove it")
+        yield violation("scale-empty", (*path, "scaleDefinition"))
     fragments = spec and spec.fragmented_pod_spec_definition
     if fragments is not None and not fragments.model_fields_set:
-        at = (*path, "specDefinition", "fragmentedPodSpecDefinition")
-        yield warning("fragments-empty", at, "the fragmented pod spec definition has no path", "name a piece")
+        yield violation("fragments-empty", (*path, "specDefinition", "fragmentedPodSpecDefinition"))
     if spec is not None and spec.metadata_path is not None and spec.pod_spec_path is None:
-        at, message = (*path, "specDefinition", "metadataPath"), "metadataPath is used with podSpecPath only"
-        yield warning("metadata-path-unused", at, message, "remove it, or name the pod spec by podSpecPath")
+        yield violation("metadata-path-unused", (*path, "specDefinition", "metadataPath"))
     if kind is not None and kind.value is not None and compares_alternative(kind.key):
-        at = (*path, "podSelector", "componentTypeSelector", "keyPath")
-        message = "keyPath is compared as `KEYPATH == value`, in which `//` applies to the comparison"
-        yield warning("selector-alternative", at, message, "put the expression in parentheses")
+        yield violation("selector-alternative", (*path, "podSelector", "componentTypeSelector", "keyPath"))
     if component.suspend_definition is not None:
         at = (*path, "suspendDefinition")
         yield from _actions((*at, "suspendActions"), component.suspend_definition.suspend_actions)
@@ -86,34 +81,28 @@ def _actions(path: Path, actions: Iterable[SuspendAction]) -> Iterator[Finding]:
             action_value(action)
         except ValueError:
             shown = str(action.value)[:_LONGEST_VALUE]
-            at, hint = (*path, index, "value"), f"a string needs quotes of its own: '\"{shown}\"'"
-            yield error("suspend-value-not-json", at, f"the value is not JSON: {shown}", hint)
+            yield violation("suspend-value-not-json", (*path, index, "value"), shown=shown)
 
 
 def _child(path: Path, child: ComponentDefinition) -> Iterator[Finding]:
     if child.kind is not None and not (child.kind.version and child.kind.kind):
-        yield warning("child-kind-incomplete", (*path, "kind"), "the kind has no version or no kind", "complete it")
+        yield violation("child-kind-incomplete", (*path, "kind"))
     if child.status_definition is not None:
-        at, message = (*path, "statusDefinition"), "only the root's status definition is used"
-        yield warning("child-status-unused", at, message, "move it to the root component, or remove it")
+        yield violation("child-status-unused", (*path, "statusDefinition"))
     if child.suspend_definition is not None:
-        message = "tools that suspend a workload through its root alone leave out the actions of a child"
-        hint = "put every action on the root component"
-        yield warning("child-suspends", (*path, "suspendDefinition"), message, hint)
+        yield violation("child-suspends", (*path, "suspendDefinition"))
 
 
 def _leaves(components: Sequence[tuple[Path, ComponentDefinition]], annotations: Annotations) -> Iterator[Finding]:
     leaves = [(path, leaf) for path, leaf in components if leaf.spec_definition is not None]
     # A kind without pods, such as a source of manifests, leaves these operations out.
     if not leaves and not _COUNTING.isdisjoint(annotations.operations or _COUNTING):
-        message = "no component has a pod definition, so replicas of this kind cannot be counted"
-        yield warning("no-pods", components[0][0], message, "add a specDefinition to the component that has the pods")
+        yield violation("no-pods", components[0][0])
     by_selector: dict[Hashable, str] = {}
     for path, leaf in leaves if len(leaves) > 1 else ():
         kind = leaf.pod_selector.component_type if leaf.pod_selector else None
         if kind is None:
-            message = f'the pods of the component "{leaf.name}" cannot be distinguished from those of other components'
-            yield warning("type-selector-missing", path, message, "add podSelector.componentTypeSelector")
+            yield violation("type-selector-missing", path, name=leaf.name)
             continue
         labels = frozenset(kind.labels.items())
         # A pod belongs to the first component that recognises it. A component without a value recognises any.
@@ -121,13 +110,7 @@ def _leaves(components: Sequence[tuple[Path, ComponentDefinition]], annotations:
             (kind.key, kind.value, labels), leaf.name
         )
         if first != leaf.name:
-            message = f'all pods that the component "{leaf.name}" recognises count as those of "{first}"'
-            yield warning(
-                "type-selector-repeated",
-                (*path, "podSelector"),
-                message,
-                "select the pods of each by a value that no other has",
-            )
+            yield violation("type-selector-repeated", (*path, "podSelector"), name=leaf.name, first=first)
 
 
 def _list_keys(karta: Karta) -> Iterator[Finding]:
@@ -144,8 +127,7 @@ def _list_keys(karta: Karta) -> Iterator[Finding]:
 
 def _repeated(path: Path, field: str, keys: Iterable[str]) -> Iterator[Finding]:
     for index, key in repeated(keys):
-        message = f'a second entry has the {field} "{key}", which the API server rejects'
-        yield warning("repeated-list-key", (*path, index, field), message, "keep one of them")
+        yield violation("repeated-list-key", (*path, index, field), field=field, key=key)
 
 
 def _sub_groups(karta: Karta) -> Iterator[Finding]:
@@ -155,8 +137,7 @@ def _sub_groups(karta: Karta) -> Iterator[Finding]:
     for index, sub_group in enumerate(whole.sub_groups if whole else ()):
         if sub_group.component not in names:
             at = (*_GANG, "podGroup", "subGroups", index, "componentName")
-            message = f'the subgroup "{sub_group.component}" is not a component'
-            yield warning("sub-group-not-found", at, message, hint(sub_group.component))
+            yield violation("sub-group-not-found", at, component=sub_group.component, hint=hint(sub_group.component))
 
 
 def _status(definition: StatusDefinition) -> Iterator[Finding]:
@@ -168,8 +149,7 @@ def _status(definition: StatusDefinition) -> Iterator[Finding]:
             if status_of.setdefault(matcher, status) is not status:
                 yield _two_statuses(at, matcher, status_of[matcher], status)
     if not status_of:
-        at, hint = (*ROOT_STATUS, "statusMappings"), "add a mapping, at least running"
-        yield warning("status-mappings-empty", at, "no status is ever matched", hint)
+        yield violation("status-mappings-empty", (*ROOT_STATUS, "statusMappings"))
 
 
 def _two_statuses(path: Path, matcher: StatusMatcher, *both: Status) -> Finding:
@@ -182,27 +162,17 @@ def _two_statuses(path: Path, matcher: StatusMatcher, *both: Status) -> Finding:
 
 def _matcher(path: Path, matcher: StatusMatcher, definition: StatusDefinition) -> Iterator[Finding]:
     if not (matcher.by_phase or matcher.by_conditions or matcher.by_expression):
-        yield warning("matcher-empty", path, "a matcher without any test always matches", "remove it")
+        yield violation("matcher-empty", path)
     if matcher.by_phase and definition.phase_definition is None:
-        message = "byPhase never matches without a phaseDefinition"
-        hint = "add phaseDefinition.path to the status definition"
-        yield warning("phase-definition-missing", (*path, "byPhase"), message, hint)
+        yield violation("phase-definition-missing", (*path, "byPhase"))
     if matcher.by_conditions and definition.conditions_definition is None:
-        message = "byConditions never matches without a conditionsDefinition"
-        hint = "add conditionsDefinition.path to the status definition"
-        yield warning("conditions-definition-missing", (*path, "byConditions"), message, hint)
+        yield violation("conditions-definition-missing", (*path, "byConditions"))
     has_status = definition.conditions_definition is None or definition.conditions_definition.status_field_name
     for index, condition in enumerate(matcher.by_conditions):
         if condition.status and not has_status:
-            yield warning(
-                "condition-status-unread",
-                (*path, "byConditions", index, "status"),
-                f'the condition "{condition.type}" never matches: statusFieldName is empty, so it has no status',
-                "remove status: the condition holds while it is there",
-            )
+            yield violation("condition-status-unread", (*path, "byConditions", index, "status"), type=condition.type)
         if not condition.status and not condition.reason and has_status:
-            message = f'the condition "{condition.type}" matches whatever its status is, "False" as well'
-            yield warning("condition-without-status", (*path, "byConditions", index), message, 'add status: "True"')
+            yield violation("condition-without-status", (*path, "byConditions", index), type=condition.type)
 
 
 def _expressions(
@@ -212,8 +182,8 @@ def _expressions(
     for expression in parsed:
         of_count = "scaleDefinition" in expression.path
         for written in useless_defaults(expression.node, of_count=of_count):
-            message = f"`{written}` gives no {'count' if of_count else 'other value'} for a field that is unset"
-            yield _warning("useless-default", expression, message, "write what the controller takes, or no default")
+            what = "count" if of_count else "other value"
+            yield _about("useless-default", expression, written=written, what=what)
     by_component = _by_component(parsed, components)
     changing = _changing(components.values(), annotations)
     for path, component in components.items():
@@ -222,10 +192,7 @@ def _expressions(
             if at and at[0] in ("specDefinition", "scaleDefinition"):
                 yield from _per_instance(component, expression, usable.get(("instanceIdPath",)))
             if "suspendDefinition" in at and not names_places(expression.query):
-                message = "the expression computes a value; nothing can be written there"
-                yield _warning(
-                    "suspend-path-not-writable", expression, message, "write a path, such as `.spec.suspend`"
-                )
+                yield _about("suspend-path-not-writable", expression)
         for added in (
             containers for containers in annotations.added_containers if containers.component == component.name
         ):
@@ -240,11 +207,8 @@ def _references(parsed: Iterable[Parsed]) -> Iterator[Finding]:
     """Check the expressions of references: each must give one value."""
     for expression in parsed:
         if expression.path[: len(REFERENCES)] == REFERENCES and several(expression.node):
-            message = "the expression may give several results where one belongs, which is an error when it does"
-            hint = "pick one result with `first(...)`"
-            if "lookup" in expression.path:
-                hint += f", or look up a list of objects: `[{expression.text}]`"
-            yield _warning("several-in-reference", expression, message, hint)
+            more = f", or look up a list of objects: `[{expression.text}]`" if "lookup" in expression.path else ""
+            yield _about("several-in-reference", expression, more=more)
 
 
 def _by_component(parsed: Sequence[Parsed], paths: Collection[Path]) -> Mapping[Path, Sequence[Parsed]]:
@@ -263,18 +227,13 @@ def _per_instance(component: ComponentDefinition, expression: Parsed, ids: Parse
     rewriting = shared_default(expression.node)
     if rewriting is not None:
         written, better = rewriting
-        message = f"`{written}` drops every instance that leaves the value unset: the default is for the whole list"
-        yield _warning("shared-default", expression, message, f"write `{better}`")
+        yield _about("shared-default", expression, written=written, better=better)
     if component.instance_id_path is None and several(expression.node):
-        message = "the expression may give several results, but the component has no instanceIdPath to name them"
-        hint = "add instanceIdPath, or pick one result with `first(...)`"
-        yield _warning("several-without-ids", expression, message, hint)
+        yield _about("several-without-ids", expression)
     if ids is not None and several(ids.node) and not several(expression.node):
-        message = f"the expression gives one result, and instanceIdPath `{ids.text}` may give several ids"
-        yield _warning("one-for-instances", expression, message, "give one result for each id, in the same order")
+        yield _about("one-for-instances", expression, text=ids.text)
     elif ids is not None and selections(expression.node) != selections(ids.node):
-        message = f"its `select` is not that of instanceIdPath `{ids.text}`: results and ids are paired by position"
-        yield _warning("select-differs", expression, message, "leave the same instances out of both, or none")
+        yield _about("select-differs", expression, text=ids.text)
 
 
 def _changing(components: Collection[ComponentDefinition], annotations: Annotations) -> Mapping[str, bool]:
@@ -307,12 +266,13 @@ def _scale_places(component: ComponentDefinition, is_named: bool, usable: Mappin
         return
     if shared_default(expression.node) is None and not takes_number(expression.query):
         is_elastic = "is elastic, but no" if is_named else "has a count that ReviseReplica cannot change: no"
-        message = f'the component "{component.name}" {is_elastic} number can be written through this expression'
-        hint = "read the number from one place: `.spec.replicas // 1`, `.spec.groups[] | .replicas * .hosts`"
-        if not is_named:
-            hint += "; or name the components that may change in the annotation karta-interpreter.io/elastic"
-        yield _warning("replicas-not-writable", expression, message, hint)
+        more = (
+            ""
+            if is_named
+            else "; or name the components that may change in the annotation karta-interpreter.io/elastic"
+        )
+        yield _about("replicas-not-writable", expression, name=component.name, is_elastic=is_elastic, more=more)
 
 
-def _warning(rule: str, expression: Parsed, message: str, hint: str) -> Finding:
-    return replace(warning(rule, expression.path, message, hint), expression=expression.text)
+def _about(rule: str, expression: Parsed, **parts: object) -> Finding:
+    return replace(violation(rule, expression.path, **parts), expression=expression.text)

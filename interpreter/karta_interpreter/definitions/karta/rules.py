@@ -1,0 +1,228 @@
+"""The rules of Karta's admission webhook and of `lint`: how bad it is to break one, and the words for it."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from karta_interpreter.base.findings import Finding, Severity
+from karta_interpreter.base.k8s import Path
+
+RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
+    "child-kind-incomplete": (Severity.WARNING, "the kind has no version or no kind", "complete it"),
+    "child-status-unused": (
+        Severity.WARNING,
+        "only the root's status definition is used",
+        "move it to the root component, or remove it",
+    ),
+    "child-suspends": (
+        Severity.WARNING,
+        "tools that suspend a workload through its root alone leave out the actions of a child",
+        "put every action on the root component",
+    ),
+    "child-without-owner": (
+        Severity.ERROR,
+        'the child component "{name}" has no owner',
+        "add ownerRef with the name of its parent component",
+    ),
+    "component-name-empty": (Severity.ERROR, "the component name is empty", "give it a name"),
+    "component-name-not-unique": (
+        Severity.ERROR,
+        'the component name "{name}" is not unique',
+        "other fields name components by it; give each its own",
+    ),
+    "condition-status-unread": (
+        Severity.WARNING,
+        'the condition "{type}" never matches: statusFieldName is empty, so it has no status',
+        "remove status: the condition holds while it is there",
+    ),
+    "condition-without-status": (
+        Severity.WARNING,
+        'the condition "{type}" matches whatever its status is, "False" as well',
+        'add status: "True"',
+    ),
+    "conditions-definition-missing": (
+        Severity.WARNING,
+        "byConditions never matches without a conditionsDefinition",
+        "add conditionsDefinition.path to the status definition",
+    ),
+    "fragments-empty": (Severity.WARNING, "the fragmented pod spec definition has no path", "name a piece"),
+    "instance-id-path-missing": (
+        Severity.ERROR,
+        'the component "{name}" has an instance selector for its pods but no instance id path',
+        "add instanceIdPath",
+    ),
+    "instance-selector-missing": (
+        Severity.ERROR,
+        'the component "{name}" has an instance id path but no instance selector for its pods',
+        "add podSelector.componentInstanceSelector.idPath",
+    ),
+    "matcher-empty": (Severity.WARNING, "a matcher without any test always matches", "remove it"),
+    "metadata-path-unused": (
+        Severity.WARNING,
+        "metadataPath is used with podSpecPath only",
+        "remove it, or name the pod spec by podSpecPath",
+    ),
+    "no-pods": (
+        Severity.WARNING,
+        "no component has a pod definition, so replicas of this kind cannot be counted",
+        "add a specDefinition to the component that has the pods",
+    ),
+    "one-for-instances": (
+        Severity.WARNING,
+        "the expression gives one result, and instanceIdPath `{text}` may give several ids",
+        "give one result for each id, in the same order",
+    ),
+    "owner-not-found": (
+        Severity.ERROR,
+        'the child component "{name}" has an owner that does not exist: "{owner_ref}"',
+        "{hint}",
+    ),
+    "owners-too-deep": (
+        Severity.ERROR,
+        'the component "{name}" has more than {most} levels of owners above it',
+        "name an owner that is nearer to the root",
+    ),
+    "ownership-cycle": (
+        Severity.ERROR,
+        'the component "{name}" is its own owner, directly or through others',
+        "the owners of every component must lead to the root",
+    ),
+    "phase-definition-missing": (
+        Severity.WARNING,
+        "byPhase never matches without a phaseDefinition",
+        "add phaseDefinition.path to the status definition",
+    ),
+    "pod-group-member-not-found": (Severity.ERROR, 'the pod group member "{component}" is not a component', "{hint}"),
+    "reference-kind-incomplete": (
+        Severity.ERROR,
+        'the reference "{name}" has no full kind',
+        "write group, version and kind",
+    ),
+    "reference-label-value": (Severity.ERROR, "there is {written}", "write one of them"),
+    "reference-name": (
+        Severity.ERROR,
+        '"{name}" is not the name of a variable',
+        "letters, digits and underscores, as in trainingRuntime",
+    ),
+    "reference-not-unique": (Severity.ERROR, 'the reference "{name}" is there twice', "give each a name of its own"),
+    "reference-without-labels": (
+        Severity.ERROR,
+        "it lists every object of the kind: there are neither matchLabels nor matchExpressions",
+        "say by which labels its objects are known",
+    ),
+    "reference-without-way": (
+        Severity.ERROR,
+        'the reference "{name}" has {written}',
+        "lookup reads objects by their names, list those with certain labels",
+    ),
+    "repeated-list-key": (
+        Severity.WARNING,
+        'a second entry has the {field} "{key}", which the API server rejects',
+        "keep one of them",
+    ),
+    "replicas-not-writable": (
+        Severity.WARNING,
+        'the component "{name}" {is_elastic} number can be written through this expression',
+        "read the number from one place: `.spec.replicas // 1`, `.spec.groups[] | .replicas * .hosts`{more}",
+    ),
+    "root-has-owner": (Severity.ERROR, "the root component cannot have an owner", "remove ownerRef"),
+    "root-kind-incomplete": (
+        Severity.ERROR,
+        "the root component must have its full kind: group, version and kind",
+        "the group may be empty for the kind Pod only",
+    ),
+    "root-kind-too-long": (
+        Severity.ERROR,
+        "the root component must have a kind that Kubernetes allows",
+        "a group has at most 253 characters, a version and a kind have 63",
+    ),
+    "root-kind-wildcard": (
+        Severity.ERROR,
+        "the root component must be of one kind: `*` stands for none",
+        "write a Karta for each kind",
+    ),
+    "root-without-status": (
+        Severity.ERROR,
+        "the root component must have a status definition",
+        "add statusDefinition with statusMappings",
+    ),
+    "scale-empty": (Severity.WARNING, "the scale definition has no path", "remove it"),
+    "scale-without-pods": (
+        Severity.WARNING,
+        'the component "{name}" has a scale but no pods, so its scale is not used',
+        "only components with a specDefinition are counted, and replicas of one with a replicaSelector",
+    ),
+    "select-differs": (
+        Severity.WARNING,
+        "its `select` is not that of instanceIdPath `{text}`: results and ids are paired by position",
+        "leave the same instances out of both, or none",
+    ),
+    "selector-alternative": (
+        Severity.WARNING,
+        "keyPath is compared as `KEYPATH == value`, in which `//` applies to the comparison",
+        "put the expression in parentheses",
+    ),
+    "several-in-reference": (
+        Severity.WARNING,
+        "the expression may give several results where one belongs, which is an error when it does",
+        "pick one result with `first(...)`{more}",
+    ),
+    "several-pod-definitions": (
+        Severity.ERROR,
+        'the component "{name}" has several pod definitions',
+        "keep one of podTemplateSpecPath, podSpecPath and fragmentedPodSpecDefinition",
+    ),
+    "several-without-ids": (
+        Severity.WARNING,
+        "the expression may give several results, but the component has no instanceIdPath to name them",
+        "add instanceIdPath, or pick one result with `first(...)`",
+    ),
+    "shared-default": (
+        Severity.WARNING,
+        "`{written}` drops every instance that leaves the value unset: the default is for the whole list",
+        "write `{better}`",
+    ),
+    "status-mappings-empty": (Severity.WARNING, "no status is ever matched", "add a mapping, at least running"),
+    "sub-group-not-found": (Severity.WARNING, 'the subgroup "{component}" is not a component', "{hint}"),
+    "suspend-path-not-writable": (
+        Severity.WARNING,
+        "the expression computes a value; nothing can be written there",
+        "write a path, such as `.spec.suspend`",
+    ),
+    "suspend-value-not-json": (
+        Severity.ERROR,
+        "the value is not JSON: {shown}",
+        "a string needs quotes of its own: '\"{shown}\"'",
+    ),
+    "type-selector-empty": (
+        Severity.ERROR,
+        'the component "{name}" has a type selector with neither keyPath nor matchLabels',
+        "say by which label or field its pods are recognised",
+    ),
+    "type-selector-missing": (
+        Severity.WARNING,
+        'the pods of the component "{name}" cannot be distinguished from those of other components',
+        "add podSelector.componentTypeSelector",
+    ),
+    "type-selector-repeated": (
+        Severity.WARNING,
+        'all pods that the component "{name}" recognises count as those of "{first}"',
+        "select the pods of each by a value that no other has",
+    ),
+    "type-selector-value-without-key": (
+        Severity.ERROR,
+        'the component "{name}" has a type selector value without keyPath',
+        "add keyPath, the place of the value in a pod",
+    ),
+    "useless-default": (
+        Severity.WARNING,
+        "`{written}` gives no {what} for a field that is unset",
+        "write what the controller takes, or no default",
+    ),
+}
+"""The severity, the message and the hint of each rule, with the names of the parts that differ."""
+
+
+def violation(rule: str, path: Path, **parts: object) -> Finding:
+    """Return the finding about a place that breaks a rule, with these parts in its words."""
+    severity, message, hint = RULES[rule]
+    return Finding(severity, rule, path, message.format(**parts), hint.format(**parts))
