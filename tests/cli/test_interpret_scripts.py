@@ -217,6 +217,16 @@ def test_file_that_is_not_a_customization_cannot_override(run: Run) -> None:
     result = run("interpret", "--override", "karta.yaml", "-f", "karta.yaml", *_OBSERVED)
 
     assert "karta.yaml:1:1: error [not-a-customization] not a ResourceInterpreterCustomization, got" in result.stderr
+    assert (result.exit_code, result.stdout) == (1, "")
+
+
+def test_file_without_a_customization_cannot_override(run: Run, files: Path) -> None:
+    (files / "empty.yaml").touch()
+
+    result = run("interpret", "--override", "empty.yaml", "-f", "karta.yaml", *_OBSERVED)
+
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == "error: empty.yaml: there is no ResourceInterpreterCustomization in it\n"
 
 
 def test_check_prints_table_and_findings(run: Run, files: Path) -> None:

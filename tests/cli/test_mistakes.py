@@ -32,6 +32,13 @@ _COMMANDS = {
 _MISTAKEN_FILES = {
     "interpret by the object": ("interpret", "-f", "object.yaml", "--object", "object.yaml"),
     "interpret by the CRD": ("interpret", "-f", "crd.yaml", "--object", "object.yaml"),
+    "override by the definition": (
+        *("interpret", "-f", "kind/karta.yaml", "--object", "object.yaml", "--override", "kind/karta.yaml"),
+    ),
+    "check the definition": ("interpret", "--check", "-f", "kind/karta.yaml"),
+    "interpret the definition": ("interpret", "kind/karta.yaml"),
+    "interpret the CRD": ("interpret", "crd.yaml"),
+    "draft from no option": ("create", "karta", "crd.yaml"),
     "test the definition": ("test", "kind/karta.yaml"),
     "test the object": ("test", "object.yaml"),
 }

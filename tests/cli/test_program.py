@@ -54,6 +54,7 @@ def test_unknown_command_is_an_error_with_hint(run: Run, name: str, hint: str) -
         pytest.param("serve --health-probe-bind-address :8081", "Did you mean '--health-port'?", id="of controllers"),
         pytest.param("interpret --file karta.yaml", "Did you mean '--filename'?", id="of other tools"),
         pytest.param("validate --schema crd.yaml", "Did you mean '--crd'?", id="of kubeconform"),
+        pytest.param("catalogue list --kind Job", "Write KIND without an option", id="an argument"),
         pytest.param("serve --prot 1", "Did you mean '--port'?", id="a typo"),
         pytest.param("interpret --tls-cert c.pem", "No such option '--tls-cert'.\n", id="of another command"),
     ],

@@ -35,6 +35,10 @@ def _files(files: Path) -> None:
             ".spec.size | tonumber", ["3       spec.size  a text read as a number"], id="a text that is a number"
         ),
         pytest.param(".spec.groups | length", ["2       computed"], id="no place"),
+        pytest.param(
+            ".spec.gruops.count", ["null    spec.gruops.count  absent, did you mean spec.groups?"], id="a typo"
+        ),
+        pytest.param(".spec.owner", ["null    spec.owner"], id="nothing like it"),
     ],
 )
 def test_outputs_have_places_that_they_are_read_from(run: Run, expression: str, rows: list[str]) -> None:

@@ -128,6 +128,7 @@ _ALIKE = 0.7
 _ALIKE_WORDS = 0.6  # of three letters, two may have changed places
 _ALMOST_EQUAL = 0.9
 _WORD = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
+_SHORTEST_WORD = 3
 _COMPARED = 20
 _MOST_KNOWN = 500
 _LONGEST_LIST = 500
@@ -163,9 +164,12 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     'did you mean worker?'
     >>> did_you_mean("driver", ["head", "worker"]), did_you_mean("driver", [])
     ('there are: head, worker', 'there are none')
+    >>> did_you_mean("ray", ["RayCluster", "RayJob", "Job"])
+    'did you mean RayCluster or RayJob?'
     """
     known = list(known)
-    meant = closest(name, known)
+    holders = [other for other in known if name.lower() in other.lower()] if len(name) >= _SHORTEST_WORD else []
+    meant = closest(name, known) or " or ".join(holders)
     return f"did you mean {meant}?" if meant else _listed(known)
 
 

@@ -29,15 +29,17 @@ def command() -> None:
 
 
 @command.command("list")
+@click.argument("kinds", nargs=-1, metavar="[KIND...]", shell_complete=complete_kinds)
 @sources
 @output("table", "yaml", "json")
-def list_command(output: str, **given: Unpack[Sources]) -> None:
-    """List the kinds, a line each.
+def list_command(kinds: tuple[str, ...], output: str, **given: Unpack[Sources]) -> None:
+    """List the kinds, a line each. KIND is as in `catalogue show`.
 
     OPERATIONS counts the operations that are registered with Karmada: those that add something to its own answers.
     """
-    own: list[Object] = json.loads(SUMMARIES.read_text(encoding="utf-8")) if _is_own(given) else []
-    summaries = own or [summarize(entry) for entry in _entries(given)]
+    is_whole = _is_own(given) and not kinds
+    own: list[Object] = json.loads(SUMMARIES.read_text(encoding="utf-8")) if is_whole else []
+    summaries = own or [summarize(entry) for entry in _entries(kinds, given)]
     rows = [
         [
             summary["apiVersion"],
@@ -64,8 +66,7 @@ def show_command(kinds: tuple[str, ...], output: str, **given: Unpack[Sources]) 
 
     KIND is a kind in any case, apiVersion/Kind, or the name of a definition.
     """
-    entries = catalogue_entries(kinds) if _is_own(given) else _entries(given)
-    descriptions = [describe(entry) for entry in chosen(entries, kinds)]
+    descriptions = [describe(entry) for entry in _entries(kinds, given)]
     _print(output, "\n".join(map(show_text, descriptions)), descriptions)
 
 
@@ -95,9 +96,11 @@ def _is_own(given: Sources) -> bool:
     return given["catalogue"] and not (given["filenames"] or given["kartas"] or given["overrides"])
 
 
-def _entries(given: Sources) -> list[ServedDefinition]:
+def _entries(kinds: Sequence[str], given: Sources) -> list[ServedDefinition]:
+    if _is_own(given):
+        return chosen(catalogue_entries(kinds), kinds)
     entries = load_sources(given).entries
-    return [entries[gvk] for gvk in sorted(entries)]
+    return chosen([entries[gvk] for gvk in sorted(entries)], kinds)
 
 
 def _print(output: str, text: str, document: JSON) -> None:

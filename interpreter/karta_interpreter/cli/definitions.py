@@ -128,6 +128,13 @@ def interpreter_for(gvk: GVK, paths: Sequence[str], overrides: Sequence[str]) ->
     stderr.
     """
     stronger = [customization for path in overrides for customization in read_customizations(path)]
+    if others := [
+        finding for customization in stronger if not customization.line for finding in customization.findings
+    ]:
+        click.echo(findings_text(others), err=True, nl=False)
+        raise SystemExit(Problem.exit_code)
+    if overrides and not stronger:
+        raise Problem(f"error: {', '.join(overrides)}: there is no {KIND} in it")
     if paths:
         return interpreter_of(gvk, read_existing(paths), stronger)
     entry = find_in_catalogue(gvk)
@@ -135,7 +142,15 @@ def interpreter_for(gvk: GVK, paths: Sequence[str], overrides: Sequence[str]) ->
     try:
         return interpreter_of(gvk, [files], stronger)
     except NoDefinition:
-        raise NoDefinition(f"error: the catalogue has no definition for {gvk}; give one with -f") from None
+        raise NoDefinition(f"error: the catalogue has no definition for {gvk}; {_advice(gvk)}") from None
+
+
+def _advice(gvk: GVK) -> str:
+    if gvk.kind in DEFINITIONS:
+        return f"give the {gvk.kind} with -f, and an object of the kind that it is for as FILE"
+    if gvk.kind == "CustomResourceDefinition":
+        return "give an object of its kind; `create karta --crd FILE` drafts a definition"
+    return "give one with -f"
 
 
 def interpreter_of(
@@ -238,10 +253,13 @@ def catalogue_entries(kinds: Sequence[str]) -> Sequence[ServedDefinition]:
 
 
 def _usable(paths: Sequence[str]) -> list[ServedDefinition]:
-    snapshot = combine(files.layer for files in read_existing(paths))
+    given = read_existing(paths)
+    snapshot = combine(files.layer for files in given)
     _print_findings(snapshot)
     if snapshot.quarantined or not snapshot.entries:
-        raise Problem(f"error: {', '.join(paths)}: there is no definition in it that can be used")
+        is_scripts = not snapshot.quarantined and any(files.customizations for files in given)
+        reason = f", only a {KIND}, which Karmada takes as it is" if is_scripts else ""
+        raise Problem(f"error: {', '.join(paths)}: there is no definition in it that can be used{reason}")
     return [snapshot.entries[gvk] for gvk in snapshot.kinds()]
 
 

@@ -161,6 +161,10 @@ class Commands(click.Group):
         except click.NoSuchOption as error:
             meant = _meant(error.option_name, error.ctx) if error.ctx else ""
             raise click.NoSuchOption(error.option_name, f"{error.message}{meant}", ctx=error.ctx) from error
+        except click.UsageError as error:
+            if error.ctx and "unexpected extra arg" in error.message and (options := _file_options(error.ctx)):
+                raise click.UsageError(f"{error.message}. A file is given with {options}", ctx=error.ctx) from error
+            raise
         except ModuleNotFoundError as error:
             if problem := missing_extra(ctx.invoked_subcommand or "", error):
                 raise problem from error
@@ -175,10 +179,23 @@ class Commands(click.Group):
 
 def _meant(option: str, ctx: click.Context) -> str:
     """Return a hint about an unknown option: the command's option that it stands for, by other tools or by letters."""
-    options = [name for each in ctx.command.params for name in (*each.opts, *each.secondary_opts)]
+    options = [name for each in ctx.command.get_params(ctx) for name in (*each.opts, *each.secondary_opts)]
+    options = [name for name in options if name.startswith("-")]
     synonyms = (own for own, names in _SYNONYMS.items() if own in options and option.lstrip("-") in names.split())
     meant = next(synonyms, closest(option, options))
+    word = option.lstrip("-").upper()
+    if not meant and any(
+        word in each.make_metavar(ctx) for each in ctx.command.params if each.param_type_name != "option"
+    ):
+        return f" Write {word} without an option"
     return f" Did you mean '{meant}'?" if meant else ""
+
+
+def _file_options(ctx: click.Context) -> str:
+    options = (
+        each for each in ctx.command.params if isinstance(each.type, click.Path) and each.opts[0].startswith("-")
+    )
+    return " or ".join(each.opts[-1] for each in options if "--output" not in each.opts[-1])
 
 
 class PluginHelp(click.HelpFormatter):

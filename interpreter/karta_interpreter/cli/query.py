@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import click
 import orjson
 
-from karta_interpreter.base.k8s import JSON, Object, field_path
+from karta_interpreter.base.findings import closest
+from karta_interpreter.base.k8s import JSON, Object, Path, edit, field_path
 from karta_interpreter.cli.answers import changes, short
 from karta_interpreter.cli.files import read_object
 from karta_interpreter.cli.options import LATER, file_option, output
@@ -69,12 +70,22 @@ def _outputs(query: Query, workload: Object) -> Iterator[Object]:
 
 def _place(location: Location, workload: Object) -> dict[str, JSON]:
     is_default = location.default is not None and location.raw(workload) is None
-    parts: list[str] = ["absent, so its default"] if is_default else []
+    parts: list[str] = ["absent, so its default"] if is_default else _typo(location.path, workload)
     parts += [f"times {location.factor}"] if location.factor != 1 else []
     parts += [f"at least {location.floor}"] if location.floor is not None else []
     parts += [f"at most {location.cap}"] if location.cap is not None else []
     parts += ["a text read as a number"] if location.numeral else []
     return {"path": field_path(location.path), **({"how": ", ".join(parts)} if parts else {})}
+
+
+def _typo(path: Path, workload: Object) -> list[str]:
+    """Return a hint if the first absent field of a path is like one that is there."""
+    for at, field in enumerate(path):
+        fields = edit.get(workload, path[:at])
+        if isinstance(fields, dict) and field not in fields:
+            meant = closest(str(field), fields)
+            return [f"absent, did you mean {field_path((*path[:at], meant))}?"] if meant else []
+    return []
 
 
 def _assigned(query: Query, workload: Object, value: JSON) -> JSON:

@@ -127,6 +127,9 @@ def test_check_lists_what_can_be_exported(run: Run) -> None:
     ("arguments", "code", "message"),
     [
         pytest.param(["RayClster"], 2, "there is no definition for RayClster; did you mean RayCluster?", id="a typo"),
+        pytest.param(
+            ["-f", "scripts.yaml"], 1, "no definition in it that can be used, only a Resource", id="scripts alone"
+        ),
         pytest.param(["-f", "broken.yaml"], 1, "broken.yaml: there is no definition in it", id="errors"),
         pytest.param(["RayCluster", "--operations", "Scale"], 2, "operation Scale is not supported", id="no operation"),
         pytest.param(

@@ -22,6 +22,7 @@ API_VERSION = "config.karmada.io/v1alpha1"
 KIND = "ResourceInterpreterCustomization"
 
 _ALL_RUN = "InterpretDependency"
+_HINT = "a Karta is given with -f, and `validate` checks it"
 _TARGET = ("spec", "target")
 _CUSTOMIZATIONS = ("spec", "customizations")
 _FIELDS: tuple[tuple[Path, tuple[str, ...]], ...] = (
@@ -115,7 +116,7 @@ def merge(customizations: Iterable[LoadedCustomization]) -> Merged:
 
 def _load(value: JSON, place: SourcePosition) -> LoadedCustomization:
     if not is_customization(value):
-        finding = place.locate(error("not-a-customization", (), f"not a {KIND}, got {_what(value)}"))
+        finding = place.locate(error("not-a-customization", (), f"not a {KIND}, got {_what(value)}", _HINT))
         return LoadedCustomization(_name(value), None, Scripts(), (finding,), place.source)
     name, gvk = _name(value), _target(value)
     customizations = edit.get(value, _CUSTOMIZATIONS)
