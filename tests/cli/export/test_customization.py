@@ -102,6 +102,15 @@ def test_several_kinds_are_written_into_a_folder(run: Run, files: Path) -> None:
     assert json.loads(written[1].read_text())["spec"]["target"]["kind"] == "RayCluster"
 
 
+def test_customization_in_place_of_definition_is_named(run: Run, files: Path) -> None:
+    (files / "scripts.yaml").write_text(run("export", "customization", "RayCluster").stdout)
+
+    result = run("export", "customization", "-f", "scripts.yaml")
+
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "no definition in it that can be used, only a ResourceInterpreterCustomization" in result.stderr
+
+
 def test_unwritable_file_leaves_nothing_behind(run: Run, files: Path) -> None:
     (files / "made" / "ray-io-raycluster-v1.yaml").mkdir(parents=True)
 
@@ -127,9 +136,6 @@ def test_check_lists_what_can_be_exported(run: Run) -> None:
     ("arguments", "code", "message"),
     [
         pytest.param(["RayClster"], 2, "there is no definition for RayClster; did you mean RayCluster?", id="a typo"),
-        pytest.param(
-            ["-f", "scripts.yaml"], 1, "no definition in it that can be used, only a Resource", id="scripts alone"
-        ),
         pytest.param(["-f", "broken.yaml"], 1, "broken.yaml: there is no definition in it", id="errors"),
         pytest.param(["RayCluster", "--operations", "Scale"], 2, "operation Scale is not supported", id="no operation"),
         pytest.param(
