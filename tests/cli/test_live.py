@@ -119,3 +119,11 @@ def test_unreadable_live_object_is_an_error(
 
     assert (result.exit_code, result.stdout) == (code, "")
     assert message in result.stderr
+
+
+def test_context_of_the_environment_is_not_for_files(run: Run, files: Path) -> None:
+    environment = {"KARTA_INTERPRETER_CONTEXT": "member1", "KARTA_INTERPRETER_KUBECONFIG": "none"}
+
+    result = run("tree", "-f", str(files / "karta.yaml"), str(files / "job.yaml"), env=environment)
+
+    assert (result.exit_code, result.stderr) == (0, "")

@@ -18,6 +18,7 @@ from karta_interpreter.cli.definitions import (
     sources,
 )
 from karta_interpreter.cli.options import complete_kinds, output
+from karta_interpreter.cli.program import Problem
 from karta_interpreter.cli.render import table, to_json, written
 from karta_interpreter.definitions.sources.snapshot import ServedDefinition
 from karta_interpreter.engine.registered.description import describe, gate_text, summarize
@@ -100,6 +101,8 @@ def _entries(kinds: Sequence[str], given: Sources) -> list[ServedDefinition]:
     if _is_own(given):
         return chosen(catalogue_entries(kinds), kinds)
     entries = load_sources(given).entries
+    if given["filenames"] and not entries:
+        raise Problem(f"error: {', '.join(given['filenames'])}: there is no definition in it that can be used")
     return chosen([entries[gvk] for gvk in sorted(entries)], kinds)
 
 

@@ -17,6 +17,7 @@ from urllib.error import HTTPError
 from urllib.request import urlopen
 
 import click
+from click.core import ParameterSource
 
 from karta_interpreter.base.errors import InterpretationError, ManifestError
 from karta_interpreter.base.k8s import GVK, JSON, Object, edit, manifest
@@ -270,7 +271,12 @@ def file_given(target: str | None, path: str | None, option: str = "--object") -
     """Return the file that FILE or its option names, or None if there is none, or for RESOURCE/NAME."""
     if target and path is not None:
         raise UsageProblem(f"error: give {target} or {option}, not both")
-    return target if target and is_path(target) else path
+    file = target if target and is_path(target) else path
+    source = click.get_current_context().get_parameter_source
+    # An environment variable is for all commands, and is no mistake.
+    if file and any(source(name) is ParameterSource.COMMANDLINE for name in ConnectionOptions.__annotations__):
+        raise UsageProblem(f"error: {file} is a file: --namespace, --kubeconfig and --context are for RESOURCE/NAME")
+    return file
 
 
 def read_live(target: str, **connection: Unpack[ConnectionOptions]) -> Object:
