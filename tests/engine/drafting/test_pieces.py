@@ -60,7 +60,11 @@ def _answers(shown: list[Evidence]) -> tuple[list[list[tuple[str, int, int]]], l
     definition = load_definition(drafted.karta)
     found = [
         [
-            (each.name, each.replicas, pod_requirements(each.template, Counting.SCHEDULER).resource_request["cpu"])
+            (
+                each.name,
+                each.replicas,
+                pod_requirements(each.template, Counting.SCHEDULER).resource_request.get("cpu", 0),
+            )
             for each in pod_sets(definition, evidence.object)
         ]
         for evidence in shown
@@ -88,3 +92,24 @@ def test_draft_of_one_object_of_fields_has_doubts() -> None:
 
     assert found == [[("rabbitmqcluster", 3, 1000)]]
     assert len(doubts) == 2, doubts
+
+
+def _job(name: str, **roles: int) -> Evidence:
+    """Return a job whose operator makes the pods of its workers alone."""
+    containers = [{"name": "main", "image": "main:1"}]
+    spec = {
+        role: {"replicas": number, "template": {"spec": {"containers": containers}}} for role, number in roles.items()
+    }
+    obj = {"apiVersion": "example.com/v1", "kind": "TrainerJob", "metadata": {"name": name}, "spec": spec}
+    pods = tuple(_pod(f"{name}-{number}", *containers) for number in range(roles["worker"]))
+    return Evidence(obj, pods, now=2e9)
+
+
+def test_draft_leaves_out_a_template_that_no_pod_is_of_and_asks() -> None:
+    shown = [_job("a", worker=2), _job("b", worker=3), _job("c", worker=4, master=1)]
+
+    found, _ = _answers(shown)
+
+    assert [[pods[1] for pods in sets] for sets in found] == [[2], [3], [4]]
+    notes = draft_from(CustomKind("crd", GVK.of(shown[0].object), {}), shown).notes
+    assert any("no pod is of .spec.master.template alone" in note for _, note in notes)

@@ -15,7 +15,7 @@ from karta_interpreter.definitions.openapi.observed import completed
 from karta_interpreter.definitions.openapi.schema import CustomKind
 from karta_interpreter.engine.drafting.counts import Counted, count_of
 from karta_interpreter.engine.drafting.pieces import pods_of_fields
-from karta_interpreter.engine.drafting.proof import proved
+from karta_interpreter.engine.drafting.proof import miscounted, proved
 from karta_interpreter.engine.drafting.selectors import Place, component_selectors, has_label, instance_selector
 from karta_interpreter.engine.evaluation import instance_ids, pod_sets
 from karta_interpreter.engine.verification.evidence import Evidence, unsettled
@@ -39,7 +39,10 @@ def draft_from(kind: CustomKind, evidence: Sequence[Evidence]) -> Draft:
 
 def _drafted(kind: CustomKind, evidence: Sequence[Evidence]) -> Draft:
     kind = replace(kind, schema=completed(kind.schema, [each.object for each in evidence]))
-    pods = _places(kind, evidence)
+    return _with_pods(kind, _places(kind, evidence), evidence)
+
+
+def _with_pods(kind: CustomKind, pods: list[PodsField], evidence: Sequence[Evidence]) -> Draft:
     selected = _selected(kind, pods, evidence) if pods else []
     if not pods:
         made = pods_of_fields(kind, evidence)
@@ -48,12 +51,23 @@ def _drafted(kind: CustomKind, evidence: Sequence[Evidence]) -> Draft:
         pods, selected = [made[0]], [made[1]]
     definition, shown = _attributed(kind, pods, selected, evidence)
     judged = [each for each in shown if not unsettled(definition, each.evidence) and not each.evidence.scaled]
+    own_pods = [[each for of in judged if (each := _counted(leaf, of))] for leaf in definition.leaves]
     decisions = []
-    for component, own, decision in zip(definition.leaves, pods, selected, strict=True):
-        counted = count_of(kind, own, [each for shown in judged if (each := _counted(component, shown))])
+    for own, decision, mine in zip(pods, selected, own_pods, strict=True):
+        counted = count_of(kind, own, mine)
         scale = {"scaleDefinition": {"replicasPath": counted.text}} if counted.text else {}
         decisions.append(Decision({**scale, **decision.parts}, (*decision.notes, *counted.notes)))
-    return draft(kind, list(zip(pods, decisions, strict=True)))
+    drafted = draft(kind, list(zip(pods, decisions, strict=True)))
+    kept = [own for own, mine in zip(pods, own_pods, strict=True) if mine]
+    if not kept or len(kept) == len(pods):
+        return drafted
+    # A template whose pods are always those of others as well may be one that no pod is of.
+    fewer = _with_pods(kind, kept, evidence)
+    if miscounted(fewer, evidence) >= miscounted(drafted, evidence):
+        return drafted
+    places = ", ".join(own.place.jq for own in pods if own not in kept)
+    note = f"CHECK: no pod is of {places} alone, which is left out. Does the operator make pods of it?"
+    return Draft(fewer.karta, (*fewer.notes, (("spec", "structureDefinition"), note)))
 
 
 def _counted(component: Component, shown: Shown) -> Counted | None:

@@ -35,6 +35,12 @@ def proved(draft: Draft, evidence: Sequence[Evidence]) -> Draft:
     return Draft(draft.karta, tuple(notes))
 
 
+def miscounted(draft: Draft, evidence: Iterable[Evidence]) -> int:
+    """Return in how many objects the pods are not as many as a draft says."""
+    causes = _causes(draft.karta, evidence).items()
+    return len({number for cause, numbers in causes if cause.question is Question.COUNTS for number in numbers})
+
+
 def _causes(karta: Object, evidence: Iterable[Evidence]) -> Causes:
     """Return the differences of a draft, the most frequent first."""
     definition, causes = load_definition(karta), defaultdict[Judgement, list[int]](list)
