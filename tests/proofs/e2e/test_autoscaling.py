@@ -21,13 +21,17 @@ from tests.proofs.rig.plane import ControlPlane
 from tests.proofs.rig.policy import weighted
 from tests.proofs.rig.service import Service
 
-_REQUEST, _TARGET = 0.05, 0.7
-"""CPUs that a pod requests, and the share of them that it is to use: little, so that the load need not be large."""
+_REQUEST, _TARGET = 0.15, 0.7
+"""CPUs that a pod requests, and the share of them that it is to use.
+
+It is little, so that the load need not be large, and several times the CPU of a pod with nothing to do.
+"""
 _LOAD = 3.5 * _REQUEST * _TARGET
 """CPUs that the load takes: what four pods are for, each of which needs a little with nothing to do."""
 _FEWEST, _MOST = 2, 10
 _TOLERANCE = 1.1
-_LIGHT, _TRIAL = 40, 400
+_LIGHT, _TRIAL = 0.05, 400
+"""The share of the load that is left when pods are to go, and the calls a second that tell what a call takes."""
 _WORKERS = 10
 _AGE = 10
 _PATIENCE = 300.0
@@ -148,8 +152,9 @@ def test_pods_follow_the_load_and_no_call_fails(
         scaled.follow("the fewest pods are ready", lambda: host.is_ready(_FEWEST))
 
         cost = scaled.cpu_per_call()
-        caller.rate(round(_LOAD / cost))
-        scaled.saw(f"a call takes {cost * 1e6:.0f} µs of CPU; {round(_LOAD / cost)} a second from now on")
+        rate = round(_LOAD / cost)
+        caller.rate(rate)
+        scaled.saw(f"a call takes {cost * 1e6:.0f} µs of CPU; {rate} a second from now on")
         first = {pod.name for pod in host.pods}
         enough = 100 * _TARGET * _TOLERANCE
 
@@ -167,9 +172,15 @@ def test_pods_follow_the_load_and_no_call_fails(
         scaled.follow("new pods answer", lambda: late() > 0)
         grown = len(host.pods)
 
-        caller.rate(_LIGHT)
-        scaled.saw(f"{_LIGHT} calls a second from now on")
-        scaled.follow("the pods are the fewest again", lambda: host.is_ready(_FEWEST))
+        caller.rate(round(_LIGHT * rate))
+        scaled.saw(f"{round(_LIGHT * rate)} calls a second from now on")
+
+        def is_fewer() -> bool:
+            # The fewest would ask the machine how much a pod takes with nothing to do.
+            wanted: int = scaled.autoscaler["desiredReplicas"]
+            return wanted < grown and host.is_ready(wanted)
+
+        scaled.follow("pods are gone again", is_fewer)
         seen = plane.requests_seen(SERVICE) - before
         total = caller.last
         scaled.saw(f"{total['calls']} calls, {total['failed']} failed, the slowest took {caller.slowest():.3f} s")
