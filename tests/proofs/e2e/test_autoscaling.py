@@ -4,6 +4,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from itertools import accumulate, repeat
+from operator import mul
 from pathlib import Path
 
 import pytest
@@ -32,6 +34,8 @@ _FEWEST, _MOST = 2, 10
 _TOLERANCE = 1.1
 _LIGHT, _TRIAL = 0.05, 400
 """The share of the load that is left when pods are to go, and the calls a second that tell what a call takes."""
+_GROWTH = 1.01
+"""How much more calls there are from one look to the next, as long as the pods are enough for them."""
 _WORKERS = 10
 _AGE = 10
 _PATIENCE = 300.0
@@ -152,15 +156,24 @@ def test_pods_follow_the_load_and_no_call_fails(
         scaled.follow("the fewest pods are ready", lambda: host.is_ready(_FEWEST))
 
         cost = scaled.cpu_per_call()
-        rate = round(_LOAD / cost)
-        caller.rate(rate)
-        scaled.saw(f"a call takes {cost * 1e6:.0f} µs of CPU; {rate} a second from now on")
+        rate = _LOAD / cost
+        scaled.saw(f"a call takes {cost * 1e6:.0f} µs of CPU; {rate:.0f} a second from now on, and more and more")
+        rates = accumulate(repeat(_GROWTH), mul, initial=rate)
+
+        def is_too_much() -> bool:
+            # Many calls a second take less each than few.
+            wanted: int = scaled.autoscaler["desiredReplicas"]
+            if wanted == _FEWEST:
+                caller.rate(round(next(rates)))
+            return wanted > _FEWEST
+
+        scaled.follow("more pods are wanted", is_too_much)
         first = {pod.name for pod in host.pods}
         enough = 100 * _TARGET * _TOLERANCE
 
         def is_enough() -> bool:
             wanted = scaled.autoscaler["desiredReplicas"]
-            return wanted > _FEWEST and host.is_ready(wanted) and 0 < scaled.utilization() <= enough
+            return host.is_ready(wanted) and 0 < scaled.utilization() <= enough
 
         scaled.follow("the pods are enough", is_enough)
         counted = scaled.calls()
