@@ -25,6 +25,7 @@ from karta_interpreter.base.sandbox.pool import Pool
 from karta_interpreter.cli import replay_calls, saved
 from karta_interpreter.cli.member import Member
 from karta_interpreter.cli.sides import side_of
+from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.sources import api_server, budget, reference_cache
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.budget import Budget, weight, weight_of
@@ -34,12 +35,14 @@ from karta_interpreter.definitions.sources.snapshot import Quarantined, Snapshot
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS
 from karta_interpreter.engine.verification import Evidence
 from karta_interpreter.languages.jq.compiled.regex import compile_pattern, test
+from karta_interpreter.languages.lua.script import Script, Scripts
 from karta_interpreter.web.types_api import records
 from karta_interpreter.web.types_api.access import ClusterAccess
 from karta_interpreter.web.types_api.edge import ClientLimits
 from karta_interpreter.web.web_process import message
 from karta_interpreter.webhook import admission, log
-from karta_interpreter.webhook.answering import call_log, left_out
+from karta_interpreter.webhook.answering import call_log, fights, left_out
+from karta_interpreter.webhook.answering.fights import Fights
 from karta_interpreter.webhook.answering.load import Load
 from karta_interpreter.webhook.answering.pending_call import Answer, PendingCall
 from karta_interpreter.webhook.answering.recorder import Recorder
@@ -49,7 +52,7 @@ from karta_interpreter.webhook.process import server
 from karta_interpreter.webhook.process.health import HealthListener
 from karta_interpreter.webhook.wire import Request, encode_failure, recording, redaction
 from karta_interpreter.webhook.wire.recording import RecordedCall
-from tests.bounds.feeding import FEEDERS, TEXT, Fed, feeder
+from tests.bounds.feeding import FEEDERS, TEXT, TIMES, Fed, feeder
 from tests.webhook.answering.answered import answered
 from tests.webhook.process.process import KARTAS
 
@@ -364,6 +367,42 @@ def _looked_at(_: int) -> Iterator[Fed]:
         resources.see(PendingCall(0.0, b"x" * next(sizes), request, Snapshot(), None), answer)
 
     yield Fed(push, lambda: len(resources._latest.body) if resources._latest else 0)
+
+
+@feeder("objects whose rounds of a fight are remembered", "webhook.answering.fights:MOST_OBJECTS", small=5)
+def _rounds(_: int) -> Iterator[Fed]:
+    seen = Fights(lambda: 0.0, lambda: 1e9, lambda: 0.0)
+    yield Fed(lambda text: _fight(seen, text, 1), lambda: len(seen._rounds))
+
+
+@feeder("fights", "webhook.answering.fights:_MOST_FIGHTS", small=5)
+def _fights(_: int) -> Iterator[Fed]:
+    seen = Fights(lambda: 0.0, lambda: 1e9, lambda: 0.0)
+    with mock.patch.object(fights, "MOST_OBJECTS", 5), mock.patch.object(log.log, "warning"):
+        yield Fed(lambda text: _fight(seen, text, 3), lambda: len(seen.present))
+    for fight in seen.present.values():
+        names = fight.kind, fight.cluster, fight.namespace, fight.name, fight.field, fight.ours, fight.theirs
+        longest = max(map(len, (*names, fight.manager, *fight.others)))
+        assert (longest, len(fight.others)) == (256, 20), "a text of a caller is kept whole"
+
+
+def _fight(seen: Fights, text: str, rounds: int) -> None:
+    """Let somebody overwrite a field so often. All names are as long as can be."""
+    name, fields = text[:256], [f"{number:02}{text[:240]}" for number in range(TIMES)]
+    own = {"annotations": {"work.karmada.io/name": text, "work.karmada.io/namespace": text}}
+    desired = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": own}
+    spec: Any = {one: dict.fromkeys(fields, 3) for one in ("a", "b", "c")}
+    definition = Definition.of_scripts(GVK("apps", "v1", "Deployment"), Scripts([Script("Retain", "", "mine")]))
+    request = Request("1", definition.gvk, text[:256], name, "Retain")
+    for number in range(rounds):
+        wrote: Any = {"manager": "karmada", "time": f"2026-11-20T02:12:{number:02}Z"}
+        wrote["fieldsV1"] = {"f:metadata": {"f:annotations": {"f:work.karmada.io/name": {}}}}
+        scaled = {"manager": text, "subresource": "scale", "fieldsV1": {"f:spec": {}}}
+        metadata = own | {"resourceVersion": "1", "uid": text[:12], "managedFields": [wrote, scaled]}
+        observed = desired | {"metadata": metadata, "spec": {one: dict.fromkeys(fields, 7) for one in spec}}
+        asked = {"request": {"object": desired | {"spec": spec}, "observedObject": observed}}
+        call = PendingCall(0.0, orjson.dumps(asked), request, Snapshot(), definition)
+        seen.see(call, Answer(b'{"response":{}}', 200, "", 0.0, is_inline=False))
 
 
 @feeder("ids of types that are remembered", "web.types_api.records:_MOST_IDS", small=20)
