@@ -183,13 +183,13 @@ pip-audit: .venv/vulnerabilities.stamp ## Look for known vulnerabilities of the 
 	for lock in run build dev; do $(BIN)/pip-audit --strict --progress-spinner off --disable-pip --require-hashes --requirement requirements/$$lock.txt || exit 1; done
 
 lock: ## Renew requirements/*.txt (needs uv)
-	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --all-extras pyproject.toml -o requirements/run.txt
-	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --group pyproject.toml:build -o requirements/build.txt
-	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url -c requirements/run.txt --group pyproject.toml:dev -o requirements/dev.txt
-	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url -c requirements/run.txt -c requirements/dev.txt --group pyproject.toml:docs -o requirements/docs.txt
-	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url -c requirements/run.txt -c requirements/dev.txt --group pyproject.toml:sbom -o requirements/sbom.txt
-	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url -c requirements/run.txt -c requirements/dev.txt -c requirements/docs.txt -c requirements/sbom.txt --group pyproject.toml:vulnerabilities -o requirements/vulnerabilities.txt
-	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url -c requirements/dev.txt --group pyproject.toml:browser -o requirements/browser.txt
+	uv pip compile --quiet --universal --no-strip-extras --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --all-extras pyproject.toml -o requirements/run.txt
+	uv pip compile --quiet --universal --no-strip-extras --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --group pyproject.toml:build -o requirements/build.txt
+	uv pip compile --quiet --universal --no-strip-extras --python-version 3.11 --generate-hashes --no-header --no-emit-index-url -c requirements/run.txt --group pyproject.toml:dev -o requirements/dev.txt
+	uv pip compile --quiet --universal --no-strip-extras --python-version 3.11 --generate-hashes --no-header --no-emit-index-url -c requirements/run.txt -c requirements/dev.txt --group pyproject.toml:docs -o requirements/docs.txt
+	uv pip compile --quiet --universal --no-strip-extras --python-version 3.11 --generate-hashes --no-header --no-emit-index-url -c requirements/run.txt -c requirements/dev.txt --group pyproject.toml:sbom -o requirements/sbom.txt
+	uv pip compile --quiet --universal --no-strip-extras --python-version 3.11 --generate-hashes --no-header --no-emit-index-url -c requirements/run.txt -c requirements/dev.txt -c requirements/docs.txt -c requirements/sbom.txt --group pyproject.toml:vulnerabilities -o requirements/vulnerabilities.txt
+	uv pip compile --quiet --universal --no-strip-extras --python-version 3.11 --generate-hashes --no-header --no-emit-index-url -c requirements/dev.txt --group pyproject.toml:browser -o requirements/browser.txt
 
 clean: ## Remove what the other commands made
 	rm -rf .venv dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
