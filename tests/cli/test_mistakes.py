@@ -41,6 +41,12 @@ _MISTAKEN_FILES = {
     "list the object": ("catalogue", "list", "-f", "object.yaml"),
     "interpret in a namespace": ("interpret", "object.yaml", "-f", "kind/karta.yaml", "-n", "ml"),
     "tree in a context": ("tree", "object.yaml", "-f", "kind/karta.yaml", "--context", "member1"),
+    "check an object": ("interpret", "object.yaml", "--check", "-f", "kind/karta.yaml"),
+    "refer to nothing": ("interpret", "object.yaml", "-f", "kind/karta.yaml", "--reference-file", "empty.yaml"),
+    "query the object": ("query", "object.yaml", ".spec"),
+    "export the definition": ("export", "customization", "kind/karta.yaml"),
+    "interpret by the catalogue": ("interpret", "object.yaml"),
+    "draft from no pods": ("create", "karta", "--object", "object.yaml", "--pods", "empty.yaml"),
     "draft from no option": ("create", "karta", "crd.yaml"),
     "test the definition": ("test", "kind/karta.yaml"),
     "test the object": ("test", "object.yaml"),
@@ -58,6 +64,7 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None
     """Write the files of a kind into the current folder, in one of them a text replaced by another."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "kind" / "testdata").mkdir(parents=True)
+    (tmp_path / "empty.yaml").touch()
 
     def write(kind: str, changed: str = "", right: str = "", wrong: str = "") -> None:
         for name, file in _FILES[kind].items():

@@ -9,7 +9,7 @@ from typing import TypedDict
 
 import click
 
-from karta_interpreter.base.findings import Finding, Severity, did_you_mean
+from karta_interpreter.base.findings import Finding, Severity, closest, did_you_mean
 from karta_interpreter.base.k8s import GVK, Object
 from karta_interpreter.cli.files import STDIN, check_path, check_stdin, is_url, read_objects, read_stream, read_texts
 from karta_interpreter.cli.options import PATH, Command, definitions
@@ -150,7 +150,8 @@ def _advice(gvk: GVK) -> str:
         return f"give the {gvk.kind} with -f, and an object of the kind that it is for as FILE"
     if gvk.kind == "CustomResourceDefinition":
         return "give an object of its kind; `create karta --crd FILE` drafts a definition"
-    return "give one with -f"
+    near = closest(gvk.kind, {known.kind for known in catalogue_kinds()})
+    return "give one with -f" + (f", or did you mean {near}?" if near and near != gvk.kind else "")
 
 
 def interpreter_of(
@@ -268,7 +269,8 @@ def chosen(entries: Sequence[ServedDefinition], kinds: Sequence[str]) -> list[Se
     for kind in kinds:
         if not any(_is_named(entry, [kind]) for entry in entries):
             defined = sorted({entry.definition.gvk.kind for entry in entries})
-            raise UsageProblem(f"error: there is no definition for {kind}; {did_you_mean(kind, defined)}")
+            hint = f"give a file with -f: -f {kind}" if Path(kind).exists() else did_you_mean(kind, defined)
+            raise UsageProblem(f"error: there is no definition for {kind}; {hint}")
     return [entry for entry in entries if not kinds or _is_named(entry, kinds)]
 
 

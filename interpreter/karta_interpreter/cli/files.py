@@ -56,13 +56,9 @@ def check_path(path: str) -> None:
 def read_object(path: str, kinds: Kinds = frozenset) -> Object:
     """Return the one object in a file, a folder or standard input. Of several, take the one of ``kinds``, if any."""
     found = read_objects(path, kinds)
-    if len(found) != 1:
-        what = (
-            f" contains {len(found)} objects, pass one of them: {', '.join(map(named, found[:8]))}"
-            if found
-            else ": it contains no object"
-        )
-        raise Problem(f"error: {path}{what}")
+    if len(found) > 1:
+        names = ", ".join(map(named, found[:8]))
+        raise Problem(f"error: {path} contains {len(found)} objects, pass one of them: {names}")
     return found[0]
 
 
@@ -70,11 +66,14 @@ def read_objects(path: str, kinds: Kinds = frozenset) -> list[Object]:
     """Return all objects in a file, a folder or standard input, and items of a ``List`` one by one, as kubectl does.
 
     Of several objects, only objects of the ``kinds``, if any: samples have Secrets and Services with the workload.
+    Raises Problem without an object.
     """
     found = list(starmap(_object, _values(path)))
+    if not found:
+        raise Problem(f"error: {path}: it contains no object")
     known = {(gvk.api_version, gvk.kind) for gvk in kinds()} if len(found) > 1 else ()
     chosen = [each for each in found if not known or (each.get("apiVersion"), each.get("kind")) in known]
-    if found and not chosen:
+    if not chosen:
         raise Problem(
             f"error: {path} has no object of a kind that the definitions describe: {', '.join(map(named, found[:8]))}"
         )

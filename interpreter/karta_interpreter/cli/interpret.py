@@ -102,6 +102,10 @@ def command(
     files = (given["desired_file"], given["observed_file"], given["status_file"], *given["references"])
     check_stdin([path for path in (*files, *filenames, *overrides) if path])
     if check:
+        if operation or any(files):
+            raise UsageProblem(
+                "error: --check runs no script: it goes with -f and --override, and neither FILE nor --operation"
+            )
         check_scripts([*filenames, *overrides])
         return
     if given["insecure"] and not given["server"]:

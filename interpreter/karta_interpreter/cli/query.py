@@ -1,5 +1,6 @@
 """``karta-interpreter query``: one expression, tried on an object."""
 
+import pathlib
 from collections.abc import Iterator
 
 import click
@@ -47,6 +48,8 @@ def command(expression: str, target: str | None, path: str | None, assign: str |
     path = target if path is None else path
     if assign is not None and path is None:
         raise UsageProblem("error: --assign writes to an object: give FILE or --object FILE")
+    if pathlib.Path(expression).is_file():
+        raise UsageProblem(f"error: {expression} is a file; give the expression first: query EXPRESSION {expression}")
     parsed, findings = check_expression((), expression)
     click.echo(findings_text(findings), err=True, nl=False)
     if parsed is None:
