@@ -1,8 +1,8 @@
 """Certificates that all replicas of a server share in a Secret, and renew there, with the CAs that sign them.
 
-`Rotation` has the rules: every client trusts the served certificate at any time. docs/server.md describes the rules and
-the keys of the Secret in which all replicas keep a `Keyring`. With certificates of 90 days, a CA gets a successor 180
-days before its end. The successor is trusted for 30 to 90 days before it signs.
+`Rotation` has the rules: every client trusts the served certificate at any time. docs/developers/server.md describes
+the rules and the keys of the Secret in which all replicas keep a `Keyring`. With certificates of 90 days, a CA gets a
+successor 180 days before its end. The successor is trusted for 30 to 90 days before it signs.
 
 There is no leader. If several replicas find a renewal due, the winner is the replica that calls ``create`` first, or
 has the stored ``resourceVersion`` in its ``replace``. The others read its certificate.
