@@ -3,7 +3,6 @@
 Tables of measurements are not among them: `make bench`, `make conformance` and `make reality` write theirs.
 """
 
-import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,27 +20,17 @@ from docs.tools import (
 from karta_interpreter import __version__
 from karta_interpreter.base.k8s.yaml_writer import to_yaml
 from karta_interpreter.cli.render import to_json
-from karta_interpreter.definitions.karta.annotation_records import ANNOTATIONS
 from karta_interpreter.definitions.karta.loading import example_files
 from karta_interpreter.definitions.karta.schema_export import custom_resource_definition, json_schema
 
 ROOT = Path(__file__).parents[2]
 CRD = ROOT / "deploy" / "helm" / "karta-interpreter-control-plane" / "files" / "kartas.run.ai.yaml"
-AUTHORING = ROOT / "docs" / "authoring.md"
 SCHEMA = ROOT / "docs" / "karta.schema.json"
 
 
 def schemas() -> dict[Path, str]:
     """Return the CRD and the JSON Schema of Kartas, by their paths."""
     return {CRD: to_yaml(custom_resource_definition()), SCHEMA: to_json(json_schema(__version__))}
-
-
-def authoring() -> dict[Path, str]:
-    """Return the page about definitions with the table of annotations as their records have it."""
-    rows = [f"| `{each.name}` | {each.form} | {each.description} |\n" for each in ANNOTATIONS]
-    table = "".join(["| annotation | value | what |\n", "|---|---|---|\n", *rows])
-    page = AUTHORING.read_text(encoding="utf-8")
-    return {AUTHORING: re.sub(r"^\| annotation \|.*\n(\|.*\n)*", lambda _: table, page, count=1, flags=re.MULTILINE)}
 
 
 def example() -> dict[Path, str]:
@@ -65,7 +54,7 @@ def main() -> int:
     """Update the files in the order in which they depend on each other."""
     check = "--check" in sys.argv
     rooms = write_rooms.pages() | write_reality.pages()
-    written = schemas() | authoring() | example() | rooms | write_reference.pages() | write_definitions.pages()
+    written = schemas() | example() | rooms | write_reference.pages() | write_definitions.pages()
     written |= write_known.pages()
     changed = update(written, set(), check=check)
     changed += update(write_catalogue.pages(), set(write_catalogue.FOLDER.glob("*.md")), check=check)
