@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from karta_interpreter.base.errors import InterpretationError, SuiteError
+from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s import GVK, JSON, Object, edit
 from karta_interpreter.base.k8s.manifest import read_objects
 from karta_interpreter.cli.definitions import DEFINITIONS
@@ -60,16 +60,13 @@ def read_questions(paths: Sequence[str], replicas: Callable[[Object], int], defi
 
 
 def _read(text: str, source: str, replicas: Callable[[Object], int], definitions: _Finder) -> Iterable[SourcedCall]:
-    try:
-        with manifest_errors(source):
-            objects = read_objects(text, source)
-        if any(isinstance(value, dict) and "operation" in value and "kind" not in value for _, _, value in objects):
-            return [
-                SourcedCall(GVK.of(case.call.object), case.call, source, case.line, case.name, case.references)
-                for case in read_suite(text, source)
-            ]
-    except (SuiteError, InterpretationError) as error:
-        raise Problem(f"error: {error}") from error
+    with manifest_errors(source):
+        objects = read_objects(text, source)
+    if any(isinstance(value, dict) and "operation" in value and "kind" not in value for _, _, value in objects):
+        return [
+            SourcedCall(GVK.of(case.call.object), case.call, source, case.line, case.name, case.references)
+            for case in read_suite(text, source)
+        ]
     return [
         question
         for document, _, value in objects

@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from karta_interpreter.base.errors import RecordingError
 from karta_interpreter.base.findings import did_you_mean
 from karta_interpreter.base.k8s import GVK, Object, get, namespace
 from karta_interpreter.cli.files import named, read_objects, resource_of
@@ -114,14 +113,11 @@ def _chosen(kinds: Iterable[GVK], kind: str | None, source: str) -> GVK:
 
 def from_folder(folder: Path, kind: str | None) -> Shown:
     """Read the objects of a kind in a folder that ``verify --save`` wrote."""
-    try:
-        saved, listed = read_about(folder), dict[GVK, list[Evidence]]()
-        for each in read_workloads(folder, saved):
-            of_kind = listed.setdefault(GVK.of(each.object), [])
-            if len(of_kind) < MOST and (kind is None or kind.lower() in GVK.of(each.object).names):
-                of_kind.append(each)
-    except (OSError, RecordingError) as error:
-        raise Problem(f"error: {error}") from error
+    saved, listed = read_about(folder), dict[GVK, list[Evidence]]()
+    for each in read_workloads(folder, saved):
+        of_kind = listed.setdefault(GVK.of(each.object), [])
+        if len(of_kind) < MOST and (kind is None or kind.lower() in GVK.of(each.object).names):
+            of_kind.append(each)
     gvk = _chosen(listed, kind, str(folder))
     return shown_by(gvk, listed[gvk], saved.crd(gvk), saved.problems)
 

@@ -4,13 +4,12 @@ from textwrap import fill
 
 import click
 
-from karta_interpreter.base.errors import ExportError, WorkloadError
 from karta_interpreter.base.k8s import diff
 from karta_interpreter.base.k8s.yaml_writer import to_yaml
 from karta_interpreter.cli.definitions import definitions_named, kinds_of, workload_of
 from karta_interpreter.cli.files import read_object
 from karta_interpreter.cli.options import complete_kinds, file_option, inputs, output
-from karta_interpreter.cli.program import Problem, UsageProblem
+from karta_interpreter.cli.program import UsageProblem
 from karta_interpreter.cli.render import to_json
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.export.policies import Direction, Policy, failover_policy, switch_policy, switch_policy_of
@@ -48,14 +47,11 @@ def override_policy_command(
     if suspend == resume:
         raise UsageProblem("error: give either --suspend or --resume")
     direction: Direction = "suspend" if suspend else "resume"
-    try:
-        policy = (
-            _of_object(direction, path, paths, clusters)
-            if path
-            else switch_policy(_definition(kind or "", paths), direction, clusters)
-        )
-    except (ExportError, WorkloadError) as error:
-        raise Problem(f"error: {error}") from error
+    policy = (
+        _of_object(direction, path, paths, clusters)
+        if path
+        else switch_policy(_definition(kind or "", paths), direction, clusters)
+    )
     _print(policy, output)
 
 
@@ -70,11 +66,7 @@ def propagation_policy_command(*, kind: str, paths: tuple[str, ...], cluster_sco
     Thresholds follow from the family of the kind; comments say what each member has to do. Edit the selector and the
     placement. A kind without namespaces gets a ClusterPropagationPolicy.
     """
-    try:
-        policy = failover_policy(_definition(kind, paths), cluster_scoped=cluster_scoped)
-    except ExportError as error:
-        raise Problem(f"error: {error}") from error
-    _print(policy, output)
+    _print(failover_policy(_definition(kind, paths), cluster_scoped=cluster_scoped), output)
 
 
 def _of_object(direction: Direction, path: str, paths: tuple[str, ...], clusters: tuple[str, ...]) -> Policy:

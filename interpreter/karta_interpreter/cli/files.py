@@ -19,7 +19,7 @@ from urllib.request import urlopen
 import click
 from click.core import ParameterSource
 
-from karta_interpreter.base.errors import InterpretationError, ManifestError
+from karta_interpreter.base.errors import ManifestError
 from karta_interpreter.base.k8s import GVK, JSON, Object, edit, manifest
 from karta_interpreter.cli.options import control_plane
 from karta_interpreter.cli.program import Problem, UsageProblem
@@ -209,10 +209,7 @@ def _item(document: manifest.Document) -> StatusItem:
             f"error: {document.source}:{document.line}: {is_what}, not an AggregatedStatusItem; "
             "that has clusterName and status"
         )
-    try:
-        return StatusItem.of(document.value, f"{document.source}:{document.line}: item")
-    except InterpretationError as error:
-        raise Problem(f"error: {error}") from error
+    return StatusItem.of(document.value, f"{document.source}:{document.line}: item")
 
 
 def read_crds(paths: Sequence[str]) -> list[Object]:

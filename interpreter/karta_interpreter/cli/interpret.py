@@ -6,7 +6,6 @@ from typing import Final, Unpack
 
 import click
 
-from karta_interpreter.base.errors import WorkloadError
 from karta_interpreter.base.findings import Severity, escaped
 from karta_interpreter.base.k8s import GVK, Object
 from karta_interpreter.base.k8s.yaml_writer import to_yaml
@@ -176,10 +175,7 @@ def _print_revised(
     if form == "table":
         raise UsageProblem("error: -o table shows answers; --components prints an object")
     obj = arguments.call(Operation.INTERPRET_COMPONENT).object
-    try:
-        changed = workload_of(obj, filenames, references).set_components(counts)
-    except WorkloadError as error:
-        raise Problem(f"error: {error}") from error
+    changed = workload_of(obj, filenames, references).set_components(counts)
     click.echo(written(changed.object, form), nl=False)
 
 
