@@ -79,8 +79,7 @@ def test_printed_curl_line_works(files: Path, karta: Callable[..., str], scheme:
     text = "".join(said)
     assert "Listening on http" in text
     assert f"  {files}/karta.yaml\n" in text
-    assert f"Not usable: bad from {files}/bad.yaml" in text
-    assert "bad.yaml:16:" in text
+    assert "Not usable" not in text, "the log has said so"
 
 
 @contextmanager

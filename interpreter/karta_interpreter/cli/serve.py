@@ -9,13 +9,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from textwrap import indent
 from typing import Any, Final, cast
 
 import click
 
 from karta_interpreter.base.errors import InterpreterError
-from karta_interpreter.base.findings import Finding, closest, count, escaped
+from karta_interpreter.base.findings import closest, escaped
 from karta_interpreter.base.k8s import GVK, JSON, Object
 from karta_interpreter.cli.options import (
     COUNTING,
@@ -30,9 +29,9 @@ from karta_interpreter.cli.options import (
     WholeNumber,
 )
 from karta_interpreter.cli.program import Problem, UsageProblem
-from karta_interpreter.cli.render import findings_text, one_line, table
+from karta_interpreter.cli.render import table
 from karta_interpreter.definitions.karta.schema import karta_api_group
-from karta_interpreter.definitions.sources.snapshot import Snapshot
+from karta_interpreter.definitions.sources.snapshot import ServedDefinition, Snapshot
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.webhook.log import flush_log, has_terminal, log, print_text
 from karta_interpreter.webhook.process.server import Extension, Started
@@ -40,9 +39,7 @@ from karta_interpreter.webhook.process.signals import run
 from karta_interpreter.webhook.settings import Settings
 from karta_interpreter.webhook.wire.request import context_of
 
-_MOST_ROWS = (
-    100  # of each table at the start: the catalogue fits, and a server may have thousands of kinds and findings
-)
+_MOST_ROWS = 100  # of the table at the start: the catalogue fits, and a server may have thousands of kinds
 _DEFAULT = Settings()
 _PREFIX = "KARTA_INTERPRETER_"
 # Kubernetes sets KARTA_INTERPRETER_SERVICE_HOST and the like in pods of a namespace with a Service of our name.
@@ -264,13 +261,10 @@ _DEPLOYMENT_SPEC: Object = {"spec": {"replicas": 3, "template": {"spec": {"conta
 
 
 def startup_text(url: str, snapshot: Snapshot) -> str:
-    """Return the URL, the definitions and scripts in use or unusable, and a command to try the server."""
+    """Return the URL, the kinds that are served, and a command to try the server. The log names what is unusable."""
     parts = [
         f"Listening on {click.style(url, bold=True)}\n",
         _served(snapshot),
-        _scripts(snapshot),
-        _section(f"{count(len(snapshot.findings), 'conflict')}:", snapshot.findings),
-        _quarantined(snapshot),
         f"Try it:\n\n  {curl(url, snapshot)}\n" if snapshot.entries else "",
     ]
     return "\n".join(part for part in parts if part) + "\n"
@@ -291,41 +285,17 @@ def _served(snapshot: Snapshot) -> str:
     if len(kinds) > _MOST_ROWS:
         numbers = Counter(gvk.api_version for gvk in kinds)
         rows = [[version, str(number)] for version, number in sorted(numbers.items())]
-        return f"{len(kinds)} kinds are served:\n{_folded(rows, ['APIVERSION', 'KINDS'])}"
+        more = f"… and {len(rows) - _MOST_ROWS} more\n" if len(rows) > _MOST_ROWS else ""
+        return f"{len(kinds)} kinds are served:\n{table(rows[:_MOST_ROWS], header=['APIVERSION', 'KINDS'])}{more}"
     entries = ((gvk, snapshot.entries[gvk]) for gvk in kinds)
-    rows = [[gvk.api_version, gvk.kind, entry.definition.name, entry.origin] for gvk, entry in entries]
+    rows = [[gvk.api_version, gvk.kind, entry.definition.name, _origin(entry)] for gvk, entry in entries]
     return table(rows, header=["APIVERSION", "KIND", "DEFINITION", "ORIGIN"])
 
 
-def _scripts(snapshot: Snapshot) -> str:
-    rows = [
-        [gvk.api_version, gvk.kind, script.operation, script.name, script.source or snapshot.entries[gvk].origin]
-        for gvk in snapshot.kinds()
-        for script in sorted(snapshot.entries[gvk].definition.scripts, key=lambda script: script.operation)
-    ]
-    return _folded(rows, ["APIVERSION", "KIND", "OPERATION", "SCRIPT", "ORIGIN"]) if rows else ""
-
-
-def _folded(rows: Sequence[Sequence[str]], header: Sequence[str]) -> str:
-    return table(rows[:_MOST_ROWS], header=header) + _more(len(rows))
-
-
-def _more(number: int) -> str:
-    return f"… and {number - _MOST_ROWS} more\n" if number > _MOST_ROWS else ""
-
-
-def _section(title: str, findings: Sequence[Finding]) -> str:
-    return f"{title}\n{indent(findings_text(findings[:_MOST_ROWS]), '  ')}{_more(len(findings))}" if findings else ""
-
-
-def _quarantined(snapshot: Snapshot) -> str:
-    text = ""
-    for broken in snapshot.quarantined[:_MOST_ROWS]:
-        usable = "Not wholly usable" if broken.in_part else "Not usable"
-        kept = "; its last good version is served" if broken.serving_last_good else ""
-        name = f"{broken.name} from {broken.source}" if broken.name else broken.source
-        text += _section(one_line(f"{usable}: {name}{kept}"), broken.findings)
-    return text + _more(len(snapshot.quarantined))
+def _origin(entry: ServedDefinition) -> str:
+    """Return where a definition comes from, and which operations scripts answer instead."""
+    scripted = ", ".join(sorted(entry.definition.scripts.operations)) if entry.definition.has_karta else ""
+    return f"{entry.origin}; by scripts: {scripted}" if scripted else entry.origin
 
 
 def _review(snapshot: Snapshot) -> JSON:

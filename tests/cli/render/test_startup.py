@@ -1,13 +1,13 @@
 import shlex
+from dataclasses import replace
 
 import click
 import pytest
 
-from karta_interpreter.base.findings import Finding, Severity
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.cli.serve import curl, startup_text
 from karta_interpreter.definitions.karta.definition import Component, Definition
-from karta_interpreter.definitions.sources.snapshot import Quarantined, ServedDefinition, Snapshot
+from karta_interpreter.definitions.sources.snapshot import ServedDefinition, Snapshot
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.languages.lua.script import Script, Scripts
 from karta_interpreter.webhook.wire import decode
@@ -65,45 +65,21 @@ def test_only_https_has_a_certificate_to_overlook(url: str, insecure: bool) -> N
     assert ("--insecure" in shlex.split(curl(url, _snapshot(_POD)))) is insecure
 
 
-def test_everything_is_said() -> None:
-    wrong = Finding(Severity.ERROR, "r", (), "no good", source="bad.yaml")
-    hidden = Finding(Severity.WARNING, "shadowed-kind", (), "x hides y", source="y.yaml")
-    snapshot = Snapshot(
-        _snapshot(_POD).entries, (Quarantined("bad.yaml", (wrong,), serving_last_good=True),), (hidden,)
-    )
-
-    assert click.unstyle(startup_text(_URL, snapshot)).split("Try it:")[0] == (
-        f"Listening on {_URL}\n"
-        "\n"
-        "APIVERSION  KIND  DEFINITION  ORIGIN\n"
-        "v1          Pod   Pod         here\n"
-        "\n"
-        "1 conflict:\n"
-        "  y.yaml: warning [shadowed-kind] x hides y\n"
-        "\n"
-        "Not usable: bad.yaml; its last good version is served\n"
-        "  bad.yaml: error [r] no good\n"
-        "\n"
+def test_startup_text_lists_kinds_with_origin() -> None:
+    assert click.unstyle(startup_text(_URL, _snapshot(_POD))).split("Try it:")[0] == (
+        f"Listening on {_URL}\n\nAPIVERSION  KIND  DEFINITION  ORIGIN\nv1          Pod   Pod         here\n\n"
     )
 
 
-def test_scripts_are_listed() -> None:
-    text = click.unstyle(startup_text(_URL, _scripted(_POD, "Retain", "InterpretHealth")))
+def test_operations_of_scripts_are_named_beside_origin_of_karta() -> None:
+    scripts = Scripts(Script(operation, "", "mine", "mine.yaml") for operation in ("Retain", "InterpretHealth"))
+    entry = _snapshot(_POD).entries[_POD]
 
-    assert text.split("\n\n")[2] == (
-        "APIVERSION  KIND  OPERATION        SCRIPT  ORIGIN\n"
-        "v1          Pod   InterpretHealth  mine    mine.yaml\n"
-        "v1          Pod   Retain           mine    mine.yaml"
+    text = click.unstyle(
+        startup_text(_URL, Snapshot({_POD: replace(entry, definition=entry.definition.overridden(scripts))}))
     )
 
-
-def test_partly_used_customization_is_named() -> None:
-    wrong = Finding(Severity.ERROR, "lua-syntax", (), "no good", source="bad.yaml", line=3, column=1)
-    broken = Quarantined("bad.yaml", (wrong,), "mine", _POD, serving_last_good=True, in_part=True)
-
-    text = click.unstyle(startup_text(_URL, Snapshot(quarantined=(broken,))))
-
-    assert "Not wholly usable: mine from bad.yaml; its last good version is served\n  bad.yaml:3:1: error" in text
+    assert "v1          Pod   Pod         here; by scripts: InterpretHealth, Retain\n" in text
 
 
 def test_server_without_definitions_has_no_curl_line() -> None:
@@ -122,14 +98,10 @@ def test_many_kinds_are_folded_to_their_api_versions() -> None:
     assert text.split("\n\n")[1] == "101 kinds are served:\nAPIVERSION  KINDS\na.io/v1     100\nv1          1"
 
 
-def test_startup_text_is_bounded() -> None:
-    def lines(number: int) -> int:
-        kinds = [GVK(f"g{each}.io", "v1", "A") for each in range(number)]
-        wrong = [Finding(Severity.ERROR, "r", (), "no good", source=f"{each}.yaml") for each in range(number)]
-        broken = tuple(Quarantined(finding.source, (finding,)) for finding in wrong)
-        scripted = _scripted(kinds[0], *map(str, range(number)))
-        entries = {**_snapshot(*kinds).entries, **scripted.entries}
-        return len(startup_text(_URL, Snapshot(entries, broken, tuple(wrong))).splitlines())
+def test_startup_text_of_many_groups_is_bounded() -> None:
+    kinds = [GVK(f"g{each}.io", "v1", "A") for each in range(300)]
 
-    assert lines(300) == lines(150)
-    assert "… and 40 more" in startup_text(_URL, _snapshot(*(GVK(f"g{each}.io", "v1", "A") for each in range(140))))
+    texts = [startup_text(_URL, _snapshot(*kinds[:number])) for number in (140, 300)]
+
+    assert len({len(text.splitlines()) for text in texts}) == 1
+    assert "… and 40 more" in texts[0]
