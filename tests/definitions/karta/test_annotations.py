@@ -16,6 +16,7 @@ from karta_interpreter.definitions.karta.annotations import (
 )
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.engine.evaluation.status import Status
+from karta_interpreter.languages.jq.syntax.printer import render
 
 Raw = dict[str, Any]
 FindingsOf = Callable[[Raw], list[Finding]]
@@ -135,6 +136,22 @@ def test_retain_by_rules(orchestra: Raw, findings_of: FindingsOf, text: str, tol
 
 
 @pytest.mark.parametrize(
+    ("text", "inputs"),
+    [
+        pytest.param("- {unset: .spec.a, value: .b}", {"value": ".spec"}, id="value, on the object of the field"),
+        pytest.param("- {unset: .a, value: .b}", {"value": "."}, id="value, on the workload for a field of its own"),
+        pytest.param(
+            "- {unset: .spec.a, by: .name, if: .on}", {"by": ".spec.a[]", "condition": ".spec.a[]"}, id="elements"
+        ),
+        pytest.param("- {unset: .spec.a, if: .on}", {"condition": ".spec.a"}, id="condition, on the field"),
+    ],
+)
+def test_expressions_of_retain_rules_have_their_own_inputs(orchestra: Raw, text: str, inputs: dict[str, str]) -> None:
+    (rule,) = read(orchestra, retain=text).retain
+    assert {field: render(getattr(rule, field).of) for field in inputs} == inputs
+
+
+@pytest.mark.parametrize(
     ("text", "path", "absent"),
     [
         pytest.param(".spec.suspend // false", ".spec.suspend", False, id="a switch"),
@@ -203,7 +220,8 @@ def test_queue_labels(orchestra: Raw, findings_of: FindingsOf, text: str, labels
 def test_without_queue_labels_it_is_kueues(orchestra: Raw) -> None:
     definition = load_definition(suspendable(orchestra))
     assert definition.annotations.queue_labels == ("kueue.x-k8s.io/queue-name",)
-    assert definition.queued, "its pods may be queued"
+    fields = [(fields.missing, fields.while_held) for fields in definition.queued]
+    assert fields == 2 * [(2, False), (1, False), (1, True)], "labels, flavor and gate of both components"
     assert not load_definition(orchestra).queued, "nothing suspends this kind"
 
 

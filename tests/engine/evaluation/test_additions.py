@@ -124,6 +124,13 @@ def test_added_containers_of_each_instance(orchestra: Raw, expression: str, prox
     assert [template["spec"]["containers"] for *_, template in pod_templates(definition, obj)] == found
 
 
+def test_instance_without_template_gets_no_pods_of_added_containers(orchestra: Raw) -> None:
+    definition, obj = adding(orchestra, "section: '{containers: [.spec.extra]}'"), playing(extra=PROXY)
+    del obj["spec"]["sections"][0]["template"]
+    found = {pods.name: pods.template["spec"]["containers"] for pods in pod_sets(definition, obj) if pods.instance}
+    assert found == {"second": [VIOLIN, PROXY]}
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

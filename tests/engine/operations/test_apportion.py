@@ -28,6 +28,12 @@ def target(units: int, *, step: int = 1, least: int = 0, most: int = MOST_REPLIC
         pytest.param(0, [target(4), target(2)], (0, 0), id="to zero"),
         pytest.param(10, [target(1, most=2), target(1)], (2, 8), id="what a full target cannot take, the other does"),
         pytest.param(4, [target(9), target(1, least=2)], (2, 2), id="a floor is kept, the other gives way"),
+        pytest.param(
+            7,
+            [target(2, least=2, most=3), target(1, least=2, most=4), target(0, least=1, most=3)],
+            (3, 3, 1),
+            id="a floor of one pod is kept, too",
+        ),
         pytest.param(3, [target(1, least=2), target(1, least=2)], None, id="less than the floors add up to"),
         pytest.param(5, [target(1, most=2), target(1, most=2)], None, id="more than the caps add up to"),
         pytest.param(6, [target(1, step=2), target(1, step=3)], (0, 2), id="2a + 3b = 6, nearest to 1.2 and 1.2"),

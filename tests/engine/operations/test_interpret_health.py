@@ -122,6 +122,14 @@ def test_health_annotation_decides(define: Define) -> None:
     )
 
 
+def test_failing_expression_names_definition_once(define: Define) -> None:
+    definition = define(health=".status.phase + 1 == 2")
+    with pytest.raises(
+        InterpretationError, match=r"^definition train, annotation health `[^`]*`: a string and a number"
+    ):
+        _is_healthy(definition, _obj("Up"))
+
+
 def test_health_must_be_true_or_false(define: Define) -> None:
     with pytest.raises(InterpretationError, match=r"annotation health .*: gives a string where a boolean belongs"):
         _is_healthy(define(health=".status.phase"), _obj("Up"))

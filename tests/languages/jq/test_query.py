@@ -2,6 +2,7 @@
 
 import copy
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import jq
 import pytest
@@ -414,5 +415,7 @@ def test_expression_refuses_in_its_own_words() -> None:
     query = Query.compile('if .n > 3 then error("at most three") else .n end')
     assert query.is_plain
     assert query.evaluate({"n": 2}) == [2]
-    with pytest.raises(QueryEvaluationError, match="at most three"):
+    with pytest.raises(QueryEvaluationError, match=r"^at most three$"):
         query.evaluate({"n": 4})
+    with pytest.raises(QueryEvaluationError, match=r"^definition mill, replicasPath: at most three$"):
+        replace(query, place="definition mill, replicasPath").evaluate({"n": 4})

@@ -13,7 +13,7 @@ import pytest
 
 from karta_interpreter.base.errors import RecordingError
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS, Options
-from karta_interpreter.webhook.wire.recording import LONGEST, VERSION, RecordedCall, head, line, read
+from karta_interpreter.webhook.wire.recording import LONGEST, VERSION, RecordedCall, files_in, head, line, read
 from karta_interpreter.webhook.wire.redaction import Redaction
 
 KEY = b"key"
@@ -122,6 +122,14 @@ def test_calls_are_read_as_they_came(tmp_path: Path) -> None:
     assert call.request == {"request": {"uid": "1"}}
     assert call.answer["healthy"] is True
     assert call.options == options
+
+
+def test_recordings_in_a_folder_come_by_number_and_other_files_not_at_all(tmp_path: Path) -> None:
+    names = ["calls-20260102T000000Z-00000000.jsonl.gz", "calls-20260101T000000Z-00000001.jsonl.gz"]
+    for name in (*names, "calls.jsonl.gz"):
+        (tmp_path / name).touch()
+
+    assert [path.name for path in files_in(tmp_path)] == names
 
 
 def test_truncated_recording_is_read_to_its_end(tmp_path: Path) -> None:

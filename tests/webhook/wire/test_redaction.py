@@ -132,6 +132,15 @@ def test_redaction_of_a_value_that_is_a_name_keeps_names_and_fields() -> None:
     assert (written["apiVersion"], written["kind"], written["spec"]["replicas"]) == ("example.com/v1", "Training", 3)
 
 
+def test_short_value_in_document_is_replaced_only_in_its_variable() -> None:
+    spec = {"env": [{"name": "LEVEL", "value": "warn"}], "args": ["--level=warn"]}
+
+    written = orjson.loads(Redaction(b"").redacted_document(orjson.dumps({"spec": spec})))["spec"]
+
+    assert written["args"] == ["--level=warn"]
+    assert written["env"][0]["value"].startswith("redacted-")
+
+
 def test_document_keeps_names_and_labels_that_variables_repeat() -> None:
     variables = {"ROLE": "launcher", "A": PLANTED, "B": "settings-2"}
     env = [{"name": name, "value": value} for name, value in variables.items()]

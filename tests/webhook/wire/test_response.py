@@ -223,10 +223,16 @@ def test_failure_reaches_karmada_with_code_and_reason() -> None:
         receive(body, uid="uid-1", operation="InterpretReplica")
 
 
-def test_message_is_cut_to_length_of_an_event() -> None:
-    message = json.loads(encode_failure("1", 422, "\ud800" + "x" * 9000))["response"]["status"]["message"]
-    assert message.startswith("?x")
-    assert len(message) == 4096
+@pytest.mark.parametrize(
+    ("reason", "message"),
+    [
+        pytest.param("x" * 4096, "x" * 4096, id="as long as an event may be"),
+        pytest.param("x" * 4097, "x" * 4095 + "…", id="a character too long"),
+        pytest.param("\ud800" + "x" * 9000, "?" + "x" * 4094 + "…", id="with half a surrogate pair"),
+    ],
+)
+def test_message_is_cut_to_length_of_an_event(reason: str, message: str) -> None:
+    assert json.loads(encode_failure("1", 422, reason))["response"]["status"]["message"] == message
 
 
 NUMBERS = st.integers(-(2**33), 2**33) | st.floats() | st.booleans() | st.none()

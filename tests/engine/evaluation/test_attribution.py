@@ -1,4 +1,3 @@
-from collections.abc import Callable
 from copy import deepcopy
 from typing import Any
 
@@ -24,11 +23,6 @@ def pod(**labels: str) -> Raw:
     return {"metadata": {"name": "player-0", "labels": labels}}
 
 
-@pytest.fixture
-def orchestra(raw: Callable[[str], Raw]) -> Definition:
-    return load_definition(raw("Orchestra"))
-
-
 @pytest.mark.parametrize(
     ("player", "component"),
     [
@@ -36,31 +30,29 @@ def orchestra(raw: Callable[[str], Raw]) -> Definition:
         pytest.param(pod(part="section"), "section", id="another one's"),
     ],
 )
-def test_component(orchestra: Definition, player: Raw, component: str) -> None:
-    assert component_of(orchestra, player).name == component
+def test_selector_that_matches_gives_component(orchestra: Raw, player: Raw, component: str) -> None:
+    assert component_of(load_definition(orchestra), player).name == component
 
 
-def test_first_of_matching_selectors_wins(raw: Callable[[str], Raw]) -> None:
-    written = raw("Orchestra")
-    for child in written["spec"]["structureDefinition"]["childComponents"][:2]:
+def test_first_of_matching_selectors_wins(orchestra: Raw) -> None:
+    for child in orchestra["spec"]["structureDefinition"]["childComponents"]:
         child["podSelector"]["componentTypeSelector"] = {"keyPath": ".metadata.labels.part"}
-    assert component_of(load_definition(written), pod(part="section")).name == "conductor"
+    assert component_of(load_definition(orchestra), pod(part="section")).name == "conductor"
 
 
-def test_only_component_with_pods_has_them_all(raw: Callable[[str], Raw]) -> None:
-    assert component_of(load_definition(raw("Harbor")), {}).name == "dock"
+def test_only_component_with_pods_has_them_all(harbor: Raw) -> None:
+    assert component_of(load_definition(harbor), {}).name == "dock"
 
 
-def test_among_several_a_component_without_a_selector_has_none(raw: Callable[[str], Raw]) -> None:
-    written = raw("Orchestra")
-    del written["spec"]["structureDefinition"]["childComponents"][0]["podSelector"]
+def test_component_without_selector_has_no_pods_beside_others(orchestra: Raw) -> None:
+    del orchestra["spec"]["structureDefinition"]["childComponents"][0]["podSelector"]
     with pytest.raises(ComponentNotFoundError):
-        component_of(load_definition(written), pod(part="conductor"))
+        component_of(load_definition(orchestra), pod(part="conductor"))
 
 
-def test_pod_of_no_component_is_error(orchestra: Definition) -> None:
+def test_pod_of_no_component_is_error(orchestra: Raw) -> None:
     with pytest.raises(ComponentNotFoundError) as caught:
-        component_of(orchestra, pod(part="audience"))
+        component_of(load_definition(orchestra), pod(part="audience"))
     assert str(caught.value) == (
         "definition orchestra: pod player-0 is of none of the components that have pods (conductor, section)"
     )
@@ -73,8 +65,8 @@ def test_pod_of_no_component_is_error(orchestra: Definition) -> None:
         pytest.param(pod(part="conductor", section="brass"), "", id="an unnamed instance is not asked for"),
     ],
 )
-def test_instance(orchestra: Definition, player: Raw, instance: str) -> None:
-    assert attribute(orchestra, ORCHESTRA, player).instance == instance
+def test_label_of_pod_gives_instance(orchestra: Raw, player: Raw, instance: str) -> None:
+    assert attribute(load_definition(orchestra), ORCHESTRA, player).instance == instance
 
 
 @pytest.mark.parametrize(
@@ -95,26 +87,25 @@ def test_instance(orchestra: Definition, player: Raw, instance: str) -> None:
         pytest.param(ORCHESTRA["spec"], pod(part="section"), "which says nothing", id="a pod that does not say"),
     ],
 )
-def test_no_instance(orchestra: Definition, spec: Raw, player: Raw, error: str) -> None:
+def test_pod_of_unknown_instance_is_error(orchestra: Raw, spec: Raw, player: Raw, error: str) -> None:
     with pytest.raises(WorkloadError, match=error):
-        attribute(orchestra, {"spec": spec}, player)
+        attribute(load_definition(orchestra), {"spec": spec}, player)
 
 
-def test_object_with_wrong_ids_is_error(orchestra: Definition) -> None:
+def test_object_with_wrong_ids_is_error(orchestra: Raw) -> None:
     with pytest.raises(InterpretationError, match="instanceIdPath"):
-        attribute(orchestra, {"spec": {"sections": [{"name": 1}]}}, pod(part="section", section="1"))
+        attribute(load_definition(orchestra), {"spec": {"sections": [{"name": 1}]}}, pod(part="section", section="1"))
 
 
 @pytest.fixture
-def seated(raw: Callable[[str], Raw]) -> Definition:
+def seated(orchestra: Raw) -> Definition:
     """An orchestra whose sections are made of desks, which are numbered."""
-    written = raw("Orchestra")
-    children = written["spec"]["structureDefinition"]["childComponents"]
+    children = orchestra["spec"]["structureDefinition"]["childComponents"]
     section = children[1]
     children.append(deepcopy(section) | {"name": "soloist", "ownerRef": "section"})
     section["podSelector"]["replicaSelector"] = {"keyPath": ".metadata.labels.desk"}
     section["podSelector"]["componentTypeSelector"]["value"] = "tutti"
-    return load_definition(written)
+    return load_definition(orchestra)
 
 
 @pytest.mark.parametrize(
@@ -130,18 +121,18 @@ def seated(raw: Callable[[str], Raw]) -> Definition:
         pytest.param(pod(part="tutti", section="brass"), Attribution("section", "brass"), id="a pod that does not say"),
     ],
 )
-def test_replica(seated: Definition, player: Raw, place: Attribution) -> None:
+def test_label_of_pod_gives_replica(seated: Definition, player: Raw, place: Attribution) -> None:
     assert attribute(seated, ORCHESTRA, player) == place
 
 
 def test_replicas_are_made_at_the_nearest_level(seated: Definition) -> None:
     makers = [replica_maker(seated, component.name) for component in seated.components]
-    assert [maker and maker.name for maker in makers] == [None, None, "section", "section", "section"]
+    assert [maker and maker.name for maker in makers] == [None, None, "section", "section"]
 
 
-def test_pods_are_attributed_in_order(orchestra: Definition) -> None:
+def test_pods_are_attributed_in_order(orchestra: Raw) -> None:
     players = [pod(part="section", section="brass"), pod(part="conductor"), pod(part="section", section="violins")]
-    places = attribute_all(orchestra, ORCHESTRA, iter(players))
+    places = attribute_all(load_definition(orchestra), ORCHESTRA, iter(players))
     assert [(place.component, place.instance) for place in places] == [
         ("section", "brass"),
         ("conductor", ""),
@@ -149,10 +140,10 @@ def test_pods_are_attributed_in_order(orchestra: Definition) -> None:
     ]
 
 
-def test_pods_of_no_component_are_all_named(orchestra: Definition) -> None:
+def test_pods_of_no_component_are_all_named(orchestra: Raw) -> None:
     lost = [{"metadata": {"name": name, "labels": {"part": part}}} for name, part in (("a", "x"), ("b", "section"))]
     with pytest.raises(WorkloadError) as caught:
-        attribute_all(orchestra, ORCHESTRA, [*lost, pod(part="conductor")])
+        attribute_all(load_definition(orchestra), ORCHESTRA, [*lost, pod(part="conductor")])
     first, second = str(caught.value).splitlines()
     assert "pod a is of none" in first
     assert "pod b: " in second
