@@ -7,7 +7,7 @@ from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.loading import CORE, Loaded
 
 
-def test_no_findings(loaded: Loaded) -> None:
+def test_catalogue_has_no_findings(loaded: Loaded) -> None:
     assert [str(finding) for finding in loaded.findings] == []
 
 
@@ -21,7 +21,7 @@ def test_named_after_its_kind(definition: Definition) -> None:
     assert definition.name == f"{(gvk.group or CORE).replace('.', '-')}-{gvk.kind.lower()}-{gvk.version}"
 
 
-def test_no_expression_leaves_the_process(definition: Definition) -> None:
+def test_catalogue_expressions_run_in_process(definition: Definition) -> None:
     assert not definition.uses_bounded
 
 

@@ -22,7 +22,7 @@ _FEWEST: Mapping[Operation, int] = {
 }
 
 
-def test_no_family_of_cases_is_missing(definition: Definition, cases: Sequence[Case]) -> None:
+def test_families_have_their_cases(definition: Definition, cases: Sequence[Case]) -> None:
     missing = []
     for operation in filter(definition.answers, Operation):
         asked = [case for case in cases if case.call.operation is operation]

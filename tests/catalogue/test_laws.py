@@ -317,7 +317,7 @@ def _plain(value: JSON) -> JSON:
     return list(map(_plain, value)) if isinstance(value, list) else value
 
 
-def test_no_answer_changes_the_question(definition: Definition, cases: Sequence[Case]) -> None:
+def test_answer_leaves_question_unchanged(definition: Definition, cases: Sequence[Case]) -> None:
     for case in cases:
         before = deepcopy(case.call)
         try:

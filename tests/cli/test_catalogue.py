@@ -116,7 +116,7 @@ def test_whole_catalogue_is_listed(run: Callable[..., Result]) -> None:
     assert {each["origin"] for each in listed} == {"catalogue"}
 
 
-def test_all_that_a_definition_says_is_shown(run: Callable[..., Result], band: list[str]) -> None:
+def test_show_has_facts_of_definition(run: Callable[..., Result], band: list[str]) -> None:
     _, facts, *_ = run("catalogue", "show", "band", *band).stdout.split("\n\n")
     wanted = """
   written from  Garage 2.1

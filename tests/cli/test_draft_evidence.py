@@ -149,7 +149,7 @@ def test_bad_evidence_is_an_error(
         pytest.param(("--context", "member1"), "error: give the kind to look for", id="no kind in a member"),
     ],
 )
-def test_what_is_missing_is_a_usage_error(run: Run, options: tuple[str, ...], message: str) -> None:
+def test_missing_input_is_usage_error(run: Run, options: tuple[str, ...], message: str) -> None:
     result = run("create", "karta", *options)
 
     assert (result.exit_code, result.stdout) == (2, "")

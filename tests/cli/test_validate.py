@@ -157,7 +157,7 @@ def test_findings_for_programs(run: Run, files: Path, karta: Karta, output: str)
     assert finding["expression"][finding["span"]["start"] : finding["span"]["end"]] == "env"
 
 
-def test_no_path_is_wrong_usage(run: Run) -> None:
+def test_validate_without_path_is_wrong_usage(run: Run) -> None:
     assert run("validate").exit_code == 2
 
 

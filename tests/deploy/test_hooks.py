@@ -30,7 +30,7 @@ def test_job_removes_registration_of_deleted_release(values: str, jobs: int) -> 
 
 
 @rendered.needs_helm
-def test_that_job_has_the_access_of_the_server_and_needs_nothing_that_is_gone() -> None:
+def test_uninstall_job_has_access_of_server_and_needs_nothing_that_is_gone() -> None:
     case = "every option of the server"
     job = rendered.the(rendered.of(case), "Job")
     assert job["metadata"]["annotations"]["helm.sh/hook"] == "post-delete"

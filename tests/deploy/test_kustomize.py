@@ -33,7 +33,7 @@ def test_kustomize_builds_what_the_chart_installs(chart: str, folder: str, value
 
 
 @rendered.needs_kustomize
-def test_all_components_go_together(tmp_path: Path) -> None:
+def test_components_of_bundle_go_together(tmp_path: Path) -> None:
     (tmp_path / "deploy").symlink_to(DEPLOY)
     # The certificates of cert-manager are existing ones.
     folders = SERVER.keys() - {"components/existing-certificate"}

@@ -93,7 +93,7 @@ def test_release_has_its_changed_answers(repository: Path) -> None:
     assert f"run `make catalogue-diff FROM=v{VERSION}`" in found
 
 
-def test_all_findings_are_named_at_once(repository: Path) -> None:
+def test_findings_of_release_are_named_together(repository: Path) -> None:
     edit(repository / "pyproject.toml", f'version = "{VERSION}"', f'version = "{NEXT}"')
     with pytest.raises(SystemExit) as stopped:
         main(["check", "--tag", "v1.0.0"], root=repository)

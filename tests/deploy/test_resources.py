@@ -179,7 +179,7 @@ def test_mounts_have_volumes_and_flags_have_mounts(case: str) -> None:
 
 
 @pytest.mark.parametrize("case", DEPLOYED)
-def test_no_two_volumes_share_a_mount(case: str) -> None:
+def test_volumes_have_mounts_of_their_own(case: str) -> None:
     for container in (container for pod in pods_of(case) for container in pod["containers"]):
         folders = [mount["mountPath"] for mount in container.get("volumeMounts", ())]
         assert sorted(folders) == sorted(set(folders))

@@ -87,7 +87,7 @@ def test_unusual_values_are_logged() -> None:
     assert lines[6]["value"] == "a\nb\x7f\x9b2J\u2028 \xe4"
 
 
-def test_no_value_steers_a_terminal_or_forges_a_line() -> None:
+def test_value_neither_steers_terminal_nor_forges_line() -> None:
     command = [sys.executable, "-c", HOSTILE]
     done = subprocess.run(command, capture_output=True, check=True)
     lines = done.stderr.decode().split("\n")

@@ -30,7 +30,7 @@ def lines(stream: IO[bytes]) -> list[dict[str, Any]]:
     return [json.loads(line) for line in stream.read().splitlines()]
 
 
-def test_nobody_waits_for_who_does_not_read_the_log() -> None:
+def test_unread_log_delays_no_caller() -> None:
     program = f"""{LOGGING}
 for number in range({MANY}):
     log.info("line", number=number, text="x" * 100)

@@ -118,7 +118,7 @@ def test_request_has_its_own_limit_of_processor_time(process: Process) -> None:
     assert [5 < found[0] < 20, 60 < found[1] < 75, 5 < found[2] < 20] == [True] * 3
 
 
-def test_no_answer_in_time(process: Process) -> None:
+def test_late_answer_stops_process(process: Process) -> None:
     with pytest.raises(SandboxError, match=r"it takes longer than 0\.05 s") as caught:
         ask(process, b"s", seconds=0.05)
     assert caught.value.cause is StopCause.TIME
@@ -199,7 +199,7 @@ def test_program_that_does_not_start_is_error(program: Program) -> None:
         Process(program)
 
 
-def test_no_process_can_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_process_that_cannot_start_is_error(monkeypatch: pytest.MonkeyPatch) -> None:
     handles = len(os.listdir("/proc/self/fd"))  # noqa: PTH208 - only their number counts
 
     def fail(*_: object, **__: object) -> None:

@@ -15,7 +15,7 @@ def _about(expression: str, marked: str) -> Finding:
     return Finding(Severity.ERROR, "r", (), "no", expression=expression, span=span)
 
 
-def test_all_parts_of_a_finding() -> None:
+def test_finding_has_parts_in_order() -> None:
     finding = Finding(
         Severity.WARNING,
         "some-rule",

@@ -83,7 +83,7 @@ def test_empty_text_is_not_an_expression(text: str) -> None:
     assert only(text).severity is Severity.ERROR
 
 
-def test_all_refusals_of_an_expression() -> None:
+def test_refusals_of_expression_come_together() -> None:
     _, findings = check_expression(AT, "del(.a) | ..")
     assert len(findings) == 2
 

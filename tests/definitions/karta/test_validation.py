@@ -73,7 +73,7 @@ def test_owners_may_be_so_deep(
     assert [finding.rule for finding in findings_of(raw) if finding.severity == "error"] == rules
 
 
-def test_all_rules_speak_at_once(orchestra: Raw, findings_of: FindingsOf) -> None:
+def test_findings_of_rules_come_together(orchestra: Raw, findings_of: FindingsOf) -> None:
     raw = changed(
         orchestra,
         ((*ROOT, "ownerRef"), "x"),

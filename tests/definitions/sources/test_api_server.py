@@ -424,9 +424,7 @@ async def test_tls_server_name_is_verified(pair: Pair, tmp_path: Path) -> None:
     assert "set tls-server-name" in str(error)
 
 
-async def test_no_private_key_stays_behind_in_a_file(
-    pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_private_key_leaves_no_file(pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(scratch))

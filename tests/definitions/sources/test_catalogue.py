@@ -32,7 +32,7 @@ def test_kind_without_definition_is_not_found() -> None:
     assert find_in_catalogue(GVK("*", "*", "*")) is None
 
 
-def test_no_process_starts_to_lint_the_scripts_of_the_catalogue(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_catalogue_starts_no_process_to_lint_scripts(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Job] = []
 
     def run_job(job: Job) -> JSON:

@@ -158,7 +158,7 @@ def test_truncated_file_keeps_last_good_version(folder: Path, karta: Karta, gvk:
 
 
 @pytest.mark.parametrize("length", range(0, 100, 7))
-def test_no_prefix_of_a_file_takes_the_definition_away(folder: Path, karta: Karta, length: int) -> None:
+def test_partly_written_file_keeps_definition(folder: Path, karta: Karta, length: int) -> None:
     """A writer that is slow may be seen at any byte; a percentage of the file is a table that fits any definition."""
     file = folder / "a.yaml"
     text = karta("A")

@@ -156,7 +156,7 @@ async def test_crd_that_stays_away_removes_its_kartas(tmp_path: Path, spec: Spec
         await running.serves()
 
 
-async def test_nobody_waits_long_for_what_is_forbidden(tmp_path: Path) -> None:
+async def test_forbidden_collection_is_not_waited_for(tmp_path: Path) -> None:
     api = ScriptedApi()
     for path in (KARTAS, RESOURCE_INTERFACES):
         api.on("get", path, status(403, "Forbidden"), times=1000)

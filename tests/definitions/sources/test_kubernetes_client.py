@@ -51,7 +51,7 @@ def is_generated(module: str) -> bool:
     return module.startswith(("kubernetes_asyncio.client.api.", "kubernetes_asyncio.client.models."))
 
 
-def test_no_generated_module_is_loaded(run: Run) -> None:
+def test_client_loads_no_generated_module(run: Run) -> None:
     modules = run(OURS, SHOW)
 
     assert "kubernetes_asyncio.client.api_client" in modules

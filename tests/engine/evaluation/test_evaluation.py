@@ -64,7 +64,7 @@ def test_as_many_results_as_instances(component: Component, ids: tuple[str, ...]
     assert aligned(component, "somePath", query, {"x": results}, ids, may_lack=True) == results
 
 
-def test_no_result_at_all() -> None:
+def test_missing_results_are_nothing_only_where_they_may_lack() -> None:
     query = Query.compile(".x[]")
     assert aligned(PARTS, "somePath", query, {}, ("a", "b"), may_lack=True) == [None, None]
     with pytest.raises(InterpretationError, match=r"gives 0 results for 2 instance ids of instanceIdPath `\.ids\[\]`"):

@@ -369,7 +369,7 @@ def test_fights_in_one_object_are_all_found() -> None:
     assert series.named == [(".spec.template.spec.containers[].image", "rollouts"), (".spec.replicas", "hpa")]
 
 
-def test_all_differences_are_looked_at() -> None:
+def test_fight_behind_other_differences_is_found() -> None:
     series = Series(template(**{f"field{number}": 1 for number in range(100)}))
     for _ in range(3):
         series.other(lambda thing: thing["spec"].update({f"field{number}": 2 for number in range(100)}))

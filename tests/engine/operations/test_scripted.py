@@ -137,7 +137,7 @@ def test_without_a_karta_only_scripts_answer() -> None:
     assert caught.value.code == 404
 
 
-def test_all_scripts_for_dependencies_run() -> None:
+def test_scripts_for_dependencies_run_together() -> None:
     def names(*names: str) -> str:
         refs = ", ".join(f"{{apiVersion = 'v1', kind = 'Secret', namespace = 'ml', name = '{name}'}}" for name in names)
         return f"return {{{refs}}}"

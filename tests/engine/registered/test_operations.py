@@ -253,7 +253,9 @@ def _definitions(draw: st.DrawFn) -> Definition:
 
 
 @given(_definitions(), _SERVED, st.booleans())
-def test_no_kind_is_ever_scaled_to_zero(definition: Definition, served: ServedKind | None, gate: bool) -> None:
+def test_registered_operations_scale_nothing_to_zero(
+    definition: Definition, served: ServedKind | None, gate: bool
+) -> None:
     ours = set(operations_for(definition, served, multiple_pod_templates=gate))
 
     assert not {"InterpretComponent", "ReviseReplica"} <= ours

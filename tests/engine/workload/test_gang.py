@@ -206,7 +206,7 @@ def test_replica_of_unknown_size_is_error(squad: Raw, spec: Raw, message: str) -
         grouped(keyed(member("squad", "squad")), [boat(0)], spec, squad | {"podSelector": selector})
 
 
-def test_no_replicas_need_no_pods() -> None:
+def test_group_of_no_replicas_needs_no_pods() -> None:
     assert shape(grouped(keyed(member("squad", "squad")), [boat(0)], SPEC | {"squads": 0})) == [(("0",), 0, ["boat-0"])]
 
 
@@ -289,7 +289,7 @@ def test_groups_do_not_depend_on_order_of_pods(members: list[Raw], pods: list[Ra
 
 
 @given(st.lists(st.sampled_from(MEMBERS), min_size=1, max_size=3), st.sets(st.integers(0, len(PODS) - 1), min_size=1))
-def test_no_pod_is_in_two_groups(members: list[Raw], chosen: set[int]) -> None:
+def test_pod_is_in_one_group(members: list[Raw], chosen: set[int]) -> None:
     pods = [PODS[index] for index in sorted(chosen)]
     names = [name for _, _, names in shape(grouped(keyed(*members), pods)) for name in names]
     assert len(names) == len(set(names)) <= len(pods)

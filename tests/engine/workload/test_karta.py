@@ -33,7 +33,7 @@ def test_text_a_path_and_an_object_give_the_same(texts: dict[str, str], raw: Raw
         pytest.param({}, "orchestra", id="a bare spec is called after its root"),
     ],
 )
-def test_all_three_forms_load(raw: Raw, change: dict[str, Any], name: str) -> None:
+def test_karta_resource_interface_and_bare_spec_load(raw: Raw, change: dict[str, Any], name: str) -> None:
     assert Karta.load({"spec": raw("Orchestra")["spec"], **change}).name == name
 
 
@@ -78,7 +78,7 @@ def test_warnings_are_kept_as_findings(texts: dict[str, str]) -> None:
         pytest.param(None, "", id="null"),
     ],
 )
-def test_no_source_makes_check_fail_and_every_bad_one_makes_load(source: Any, said: str) -> None:
+def test_bad_source_fails_load_and_not_check(source: Any, said: str) -> None:
     assert said in " ".join(map(str, Karta.check(source)))
     with pytest.raises(DefinitionError) as caught:
         Karta.load(source)

@@ -79,7 +79,7 @@ def test_ineffective_changes_return_same_workload(make: Make, changes: PodChange
     "keys",
     [pytest.param({}, id="no key"), pytest.param({"absent": None}, id="no key to remove")],
 )
-def test_no_key_adds_no_empty_object(make: Make, keys: dict[str, None]) -> None:
+def test_change_without_keys_adds_no_empty_object(make: Make, keys: dict[str, None]) -> None:
     workload = make("Orchestra", {"conductor": {"template": {"spec": BEFORE}}})
     for changes in (PodChanges(labels=keys), PodChanges(annotations=keys), PodChanges(node_selector=keys)):
         assert workload.component("conductor").update_pods({"": changes}) is workload

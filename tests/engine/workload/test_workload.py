@@ -80,7 +80,7 @@ def test_name_of_wrong_type_is_not_shown(workload: Workload) -> None:
     assert repr(numbered) == "Workload(toys.example.com/v1, Kind=Orchestra )"
 
 
-def test_all_matching_statuses_come_in_their_order(make: Any) -> None:
+def test_matching_statuses_come_in_their_order(make: Any) -> None:
     conditions = [{"type": "OutOfTune", "status": "True", "reason": "Rain"}]
     status = make("Orchestra", status={"phase": "Playing", "conditions": conditions}).status
     assert status.phase == "Playing"

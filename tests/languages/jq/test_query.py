@@ -406,7 +406,7 @@ def test_writing_knows_the_values_and_leaves_them_alone() -> None:
         Query.compile("$runtime.n", _RUNTIME).bound({"runtime": runtime}).paths({})
 
 
-def test_no_variable_is_there_that_was_not_declared() -> None:
+def test_undeclared_variable_is_refused() -> None:
     with pytest.raises(QueryRefusedError, match=r"there is no variable `\$runtme` here"):
         Query.compile("$runtme.n", _RUNTIME)
 

@@ -124,7 +124,7 @@ def test_get_pod_dependencies(namespace: Any, used: str) -> None:
     ]
 
 
-def test_no_dependencies_are_nil() -> None:
+def test_pod_without_dependencies_gives_nil() -> None:
     assert KUBE["getPodDependencies"]({}, "team") is None
 
 

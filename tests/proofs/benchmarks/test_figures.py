@@ -9,7 +9,7 @@ def _rounds(*costs: float) -> list[Figures]:
     return [Figures(one, 100.0, 1.0, 1.0) for one in costs]
 
 
-def test_one_wild_round_of_five_changes_nothing() -> None:
+def test_wild_round_among_five_changes_nothing() -> None:
     assert cpu(_rounds(20.0, 20.0, 900.0, 20.0, 20.0)) == 20.0
 
 

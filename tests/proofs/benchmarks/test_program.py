@@ -29,12 +29,12 @@ def test_questions_are_answered_one_by_one(echo: Path) -> None:
         assert program.hear() == {"count": 2}
 
 
-def test_an_error_in_the_answer_is_raised(echo: Path) -> None:
+def test_error_in_answer_is_raised(echo: Path) -> None:
     with Program(sys.executable, echo) as program, pytest.raises(MeasurementError, match="not a success"):
         program.ask(error="not a success")
 
 
-def test_a_program_that_has_ended_is_started_again(echo: Path) -> None:
+def test_ended_program_is_started_again(echo: Path) -> None:
     with Program(sys.executable, echo) as program:
         with pytest.raises(MeasurementError, match=r"echo\.py has ended"):
             program.ask(end=True)

@@ -34,7 +34,7 @@ def test_tables_have_words_left_and_numbers_right() -> None:
     ]
 
 
-def test_a_page_is_filled_and_otherwise_left_as_it_is() -> None:
+def test_page_keeps_text_outside_of_marks() -> None:
     page = (
         "# Title\n<!-- bench: cpu -->\nold\n<!-- bench: end -->\ntext\n<!-- bench: p-nn -->\n<!-- bench: end -->\nend\n"
     )
@@ -55,13 +55,13 @@ def test_filling_twice_is_filling_once() -> None:
     assert fill(once, {"cpu": "text\n"}) == once
 
 
-def test_each_text_goes_to_the_page_that_has_its_place() -> None:
+def test_text_goes_to_page_that_has_its_place() -> None:
     one, two = (f"<!-- bench: {name} -->\n<!-- bench: end -->\n" for name in ("cpu", "start"))
     filled = fill_pages({Path("one"): one, Path("two"): two}, {"start": "text\n"})
     assert filled == {Path("one"): one, Path("two"): fill(two, {"start": "text\n"})}
 
 
-def test_a_text_without_a_place_is_an_error() -> None:
+def test_text_without_place_is_error() -> None:
     page = "<!-- bench: cpu -->\n<!-- bench: end -->\n"
     with pytest.raises(PageError, match="memory, start"):
         fill_pages({Path("page"): page}, {"start": "", "cpu": "", "memory": ""})

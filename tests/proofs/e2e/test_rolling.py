@@ -99,7 +99,7 @@ def deployment(installed: Installed, tmp_path: Path) -> Iterator[Deployment]:
     processes.stop("service")
 
 
-def test_no_call_is_lost(plane: ControlPlane, deployment: Deployment) -> None:
+def test_rolling_restart_loses_no_call(plane: ControlPlane, deployment: Deployment) -> None:
     with ExitStack() as flows:
         changing = [flows.enter_context(_flow(plane, kind)) for kind in KINDS]
         before = plane.requests_seen(SERVICE)

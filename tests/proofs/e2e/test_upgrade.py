@@ -114,7 +114,7 @@ def _records() -> str:
     return f"/api/v1/namespaces/{NAMESPACE}/secrets?labelSelector=owner%3Dhelm"
 
 
-def test_no_call_is_lost_from_release_to_release(plane: ControlPlane, releases: Releases) -> None:
+def test_upgrade_and_way_back_lose_no_call(plane: ControlPlane, releases: Releases) -> None:
     releases.install(releases.last)
     port = releases.host.front.port
     kind = kind_of("RayCluster")

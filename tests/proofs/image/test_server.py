@@ -75,7 +75,7 @@ def test_process_has_no_rights(served: Served, restrictions: Restrictions) -> No
     assert writable <= {"/proc", "/dev", "/tmp"}  # noqa: S108 - a path of the container
 
 
-def test_all_operations_are_answered_as_in_the_checkout(served: Served) -> None:
+def test_image_answers_operations_as_checkout_does(served: Served) -> None:
     several = cases()
     assert {case.call.operation for case in several} == set(Operation)
     for case, body, wanted in pairs(several):

@@ -91,7 +91,7 @@ def one(page: dict[str, Any], operation: Operation) -> dict[str, Any]:
     return dict(found)
 
 
-def test_all_eight_operations_are_answered() -> None:
+def test_page_answers_eight_operations() -> None:
     page = asked(observed=OBSERVED, items=ITEMS)
     assert sorted(ORDER) == sorted(Operation)
     assert [each["operation"] for each in page["answers"]] == list(ORDER)

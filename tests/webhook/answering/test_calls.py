@@ -28,7 +28,7 @@ async def ask(server: Process, data: bytes) -> Answer:
 
 
 @pytest.mark.parametrize("kind", ["Treadmill", "Balloon"])
-async def test_nobody_waits_for_a_hostile_definition(server: Process, client: Client, kind: str) -> None:
+async def test_hostile_definition_delays_no_other_call(server: Process, client: Client, kind: str) -> None:
     hostile = post(question(kind, "InterpretHealth"), "/interpret?timeout=1s")
     async with asyncio.timeout(HANG):
         answered = 0

@@ -81,7 +81,7 @@ BYSTANDERS = (
 
 
 @pytest.mark.parametrize("hostile", ["Wheel", "Hoard"])
-async def test_nobody_waits_for_a_hostile_script(server: Process, hostile: str) -> None:
+async def test_hostile_script_delays_no_other_call(server: Process, hostile: str) -> None:
     client, *attackers = [await server.connect() for _ in range(7)]
     others = itertools.cycle(post(question(*bystander)) for bystander in BYSTANDERS if bystander[0] != hostile)
     await client.ask(next(others))  # starts a process

@@ -79,7 +79,7 @@ def test_unusable_answer_has_its_own_advice(reply: Reply, advice: str) -> None:
     assert advice in result.advice
 
 
-def test_nobody_knows_how_long_karmada_waits() -> None:
+def test_unknown_timeout_of_karmada_judges_only_slow_calls() -> None:
     (result,) = judge_call(Reply(200, GOOD, 12.0), None)
 
     assert result.level is Level.WARNING

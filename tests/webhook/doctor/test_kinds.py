@@ -71,7 +71,7 @@ def test_unwritable_status_is_a_problem() -> None:
     assert rest.level is Level.OK
 
 
-def test_all_missing_kinds_are_one_result() -> None:
+def test_missing_kinds_are_one_result() -> None:
     kinds = {BREW: HEALTH, GVK("a", "v1", "A"): HEALTH, JOB: HEALTH}
 
     missing, present = judge_kinds(kinds, {gvk: ServedVersions(("v1",) if gvk == JOB else ()) for gvk in kinds})

@@ -59,7 +59,7 @@ def worst(results: list[CheckResult]) -> list[tuple[Level, str]]:
     return [(result.level, result.check) for result in results if result.level is not Level.OK]
 
 
-async def test_all_is_well(tmp_path: Path) -> None:
+async def test_healthy_control_plane_has_only_ok_results(tmp_path: Path) -> None:
     async with serving(interpreter({"Brew": 200}), AUTHORITY.context(tmp_path, NAME)) as port:
         results = await examine(karmada(port), name=OURS)
 

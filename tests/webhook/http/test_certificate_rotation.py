@@ -197,7 +197,7 @@ def test_replicas_of_two_minds_do_not_sign_against_each_other() -> None:
     assert keyring == written
 
 
-def test_no_private_key_is_shown() -> None:
+def test_private_key_is_not_shown() -> None:
     authority = Authority.create(START, DAY)
     for thing in (authority, WHOLE, WHOLE.served):
         assert "PRIVATE" not in repr(thing)

@@ -272,5 +272,5 @@ def spelled(parts: Sequence[bytes], spell: Callable[[bytes], bytes]) -> list[byt
 
 @example(parts=[HEAD + question()[:-1], CALL])  # aiohttp begins with the first before it sees the second
 @given(parts=conversations())
-def test_nobody_can_tell_which_way_an_answer_came(parts: list[bytes]) -> None:
+def test_answers_of_both_ways_are_equal_bytes(parts: list[bytes]) -> None:
     assert outcome(parts) == outcome(spelled(parts, as_others))

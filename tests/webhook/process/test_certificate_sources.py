@@ -42,7 +42,7 @@ def settings(**others: Any) -> Settings:
     return Settings(**common | {"certificate_secret": SECRET} | others)
 
 
-async def test_all_servers_have_the_certificate_of_the_secret(api: Secrets) -> None:
+async def test_servers_share_certificate_of_secret(api: Secrets) -> None:
     async with Server(settings()) as one, Server(settings(certificate_names=("a.example",))) as other:
         for server in (one, other):
             client = await Client.connect(server.started.port, trusting(api.content["ca.crt"]))

@@ -34,7 +34,7 @@ def test_readiness_fails_without_certificate() -> None:
     assert "there is no certificate yet, the log says why" in readiness.objections()
 
 
-def test_all_objections_are_named() -> None:
+def test_objections_are_named_together() -> None:
     readiness = Readiness(Store(), lambda: 0.0)
     readiness.draining = True
     assert len(readiness.objections()) == 3

@@ -24,7 +24,7 @@ SLOW = post(question("Treadmill", "InterpretHealth"))
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
-async def test_no_process_outlives_the_server(number: signal.Signals) -> None:
+async def test_processes_end_with_server(number: signal.Signals) -> None:
     with running(plain_http=True) as server:
         client = await server.connect()
         assert (await client.ask(post(question() + b" " * 3 * MIB))).response["replicas"] == 3

@@ -123,7 +123,7 @@ def test_core_group_is_an_empty_string() -> None:
     assert objections(configuration) == []
 
 
-def test_no_definitions_are_no_webhooks() -> None:
+def test_snapshot_without_definitions_has_no_webhooks() -> None:
     assert webhook_configuration(Snapshot(), URL)["webhooks"] == []
 
 

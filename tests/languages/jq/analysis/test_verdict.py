@@ -189,7 +189,7 @@ def test_banned_names_are_banned_even_when_the_expression_defines_them(name: str
         assert refusal.message.startswith(f"`{name}` is not allowed")
 
 
-def test_all_refusals_are_collected_in_the_order_of_the_text() -> None:
+def test_refusals_are_in_order_of_text() -> None:
     text = "if .. then del(.a) else .b = ($x | made_up) end"
     found = [text[refusal.span.start : refusal.span.end] for refusal in judge(text).refusals]
     assert found == ["..", "del(.a)", ".b = ($x | made_up)", "$x", "made_up"]

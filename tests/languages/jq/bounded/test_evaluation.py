@@ -211,7 +211,7 @@ def test_deadline_is_shared_and_only_comes_closer() -> None:
     assert seconds_left() == EXPRESSION_SECONDS
 
 
-def test_no_time_left() -> None:
+def test_expression_after_deadline_is_not_run() -> None:
     with deadline(0), pytest.raises(QueryLimitError, match="no time left"):
         seconds_left()
 

@@ -81,7 +81,7 @@ def test_module_that_is_being_loaded_is_a_plain_value() -> None:
         run(script)
 
 
-def test_no_userdata_can_be_reached() -> None:
+def test_script_reaches_no_userdata() -> None:
     script = REACH + "for _, x in pairs({_G, o, require('kube'), require('karta'), package, package.loaded}) do "
     assert run(script + "look(x, '') end return found", {"a": {"b": [1, {"c": 2}]}}, f=lambda: ()) == [[]]
 
