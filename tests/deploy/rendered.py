@@ -114,9 +114,7 @@ VALUES = {
 
 @lru_cache
 def of(case: str) -> list[Resource]:
-    """Everything that a chart makes of one of the values above, or that a folder of deploy/kustomize has."""
-    if case not in VALUES:
-        return committed(case)
+    """Everything that a chart makes of one of the values above."""
     chart, *values = VALUES[case]
     return template(chart, ",".join(filter(None, values)))
 

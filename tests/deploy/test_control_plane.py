@@ -21,9 +21,8 @@ TYPES_API = (
 CONTROL_PLANES = [case for case, (chart, *_) in rendered.VALUES.items() if chart == rendered.CONTROL_PLANE]
 
 
-@pytest.mark.parametrize(
-    "case", [*(pytest.param(case, marks=rendered.needs_helm) for case in CONTROL_PLANES), "control-plane/base"]
-)
+@rendered.needs_helm
+@pytest.mark.parametrize("case", CONTROL_PLANES)
 def test_permissions_are_the_least(case: str) -> None:
     resources = rendered.of(case)
     rules = [

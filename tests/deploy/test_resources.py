@@ -26,10 +26,8 @@ GIVEN = {
 }
 """What is not made by the charts in the cases below."""
 
-RENDERED = [pytest.param(case, marks=rendered.needs_helm) for case in rendered.VALUES]
-COMMITTED = [pytest.param(folder, id=f"kustomize: {folder}") for folder in ("base", "control-plane/base")]
-SERVERS = [case for case, (chart, *_) in rendered.VALUES.items() if chart == rendered.SERVER]
-DEPLOYED = [*(pytest.param(case, marks=rendered.needs_helm) for case in SERVERS), COMMITTED[0]]
+pytestmark = rendered.needs_helm
+DEPLOYED = [case for case, (chart, *_) in rendered.VALUES.items() if chart == rendered.SERVER]
 
 
 def deployment_of(case: str) -> Resource:
@@ -59,7 +57,7 @@ def flags_of(case: str) -> dict[str, str]:
     return {name: value for name, _, value in (flag.partition("=") for flag in flags)}
 
 
-@pytest.mark.parametrize("case", RENDERED + COMMITTED)
+@pytest.mark.parametrize("case", rendered.VALUES)
 def test_resources_are_unique_and_labelled(case: str) -> None:
     seen = [(resource["kind"], resource["metadata"]["name"]) for resource in rendered.of(case)]
     assert sorted(seen) == sorted(set(seen))
@@ -185,7 +183,6 @@ def test_volumes_have_mounts_of_their_own(case: str) -> None:
         assert sorted(folders) == sorted(set(folders))
 
 
-@rendered.needs_helm
 def test_labels_and_annotations_of_the_user_replace_those_of_the_chart() -> None:
     case = "labels and annotations that the chart sets, too"
     annotations = deployment_of(case)["spec"]["template"]["metadata"]["annotations"]
@@ -229,7 +226,6 @@ def test_flags_are_those_of_the_program(case: str) -> None:
         assert bool(value) != known[flag].is_flag, f"{flag}={value}"
 
 
-@rendered.needs_helm
 def test_commands_that_are_run_in_a_pod_look_at_the_same_control_plane() -> None:
     shared = {option.envvar for option in doctor.params if isinstance(option, click.Option) and option.envvar}
     case = "every option of the server"
@@ -244,13 +240,11 @@ def test_commands_that_are_run_in_a_pod_look_at_the_same_control_plane() -> None
     assert "env" not in container_of("without karmada-apiserver")
 
 
-@rendered.needs_helm
 def test_autoscaled_deployment_has_no_replicas() -> None:
     assert "replicas" not in deployment_of("everything on")["spec"]
     assert deployment_of("the defaults")["spec"]["replicas"] == 2
 
 
-@rendered.needs_helm
 @pytest.mark.parametrize(
     ("case", "target"),
     [
@@ -266,7 +260,6 @@ def test_autoscaler_looks_only_at_cpu_of_the_server(case: str, target: int) -> N
     assert metric["containerResource"]["target"] == {"type": "Utilization", "averageUtilization": target}
 
 
-@rendered.needs_helm
 def test_autoscaler_has_behavior_only_if_given() -> None:
     autoscaler = rendered.the(rendered.of("everything on"), "HorizontalPodAutoscaler")
     assert "behavior" not in autoscaler["spec"]
@@ -274,13 +267,11 @@ def test_autoscaler_has_behavior_only_if_given() -> None:
     assert hurried["spec"]["behavior"] == {"scaleDown": {"stabilizationWindowSeconds": 60}}
 
 
-@rendered.needs_helm
 def test_limit_counts_as_request() -> None:
     values = "autoscaling.enabled=true,resources.requests.cpu=null,resources.limits.cpu=1"
     assert rendered.of_kind(template(rendered.SERVER, values), "HorizontalPodAutoscaler")
 
 
-@rendered.needs_helm
 def test_kinds_are_named_one_by_one() -> None:
     chosen = [flag for flag in container_of("every option of the server")["args"] if "--kinds" in flag]
     assert chosen == ["--kinds=RayCluster", "--kinds=batch/v1/Job"]
@@ -288,7 +279,6 @@ def test_kinds_are_named_one_by_one() -> None:
     assert not {"--kinds", "--without"} & flags_of("the defaults").keys()
 
 
-@rendered.needs_helm
 @pytest.mark.parametrize(
     ("case", "wanted", "unwanted"),
     [
