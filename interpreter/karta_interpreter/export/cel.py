@@ -13,11 +13,7 @@ from typing import NamedTuple
 from karta_interpreter.base.errors import ExportError
 from karta_interpreter.export.emitter import FORMS
 from karta_interpreter.export.traits import unsupported
-from karta_interpreter.languages.jq import syntax as ast
-from karta_interpreter.languages.jq.compiled.functions import Result, result_of
-from karta_interpreter.languages.jq.compiled.singles import Singles
-from karta_interpreter.languages.jq.syntax.printer import render
-from karta_interpreter.languages.jq.syntax.traversal import terms_of
+from karta_interpreter.languages.jq import Result, Singles, render, result_of, syntax as ast, terms_of
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _WORDS = "as break const continue else false for function if import in let loop namespace null package return true var"

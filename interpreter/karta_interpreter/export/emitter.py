@@ -55,10 +55,7 @@ from karta_interpreter.export.traits import (
     singular_name,
     unsupported,
 )
-from karta_interpreter.languages.jq import syntax as ast
-from karta_interpreter.languages.jq.compiled.singles import Singles, repeats_pieces
-from karta_interpreter.languages.jq.syntax.precedence import split_path
-from karta_interpreter.languages.jq.syntax.traversal import is_merge, terms_of
+from karta_interpreter.languages.jq import Singles, is_merge, repeats_pieces, split_path, syntax as ast, terms_of
 
 _EMPTY_CALL: Final = ast.FunctionCall("empty")
 _ARITHMETIC: Final = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "%": "modulo"}

@@ -24,9 +24,7 @@ from karta_interpreter.export.cel import (
     truth,
 )
 from karta_interpreter.export.gitops import checks_by_version
-from karta_interpreter.languages.jq import Query, syntax as ast
-from karta_interpreter.languages.jq.compiled.functions import Result
-from karta_interpreter.languages.jq.compiled.values import to_text
+from karta_interpreter.languages.jq import Query, Result, syntax as ast, to_text
 
 FALSE = Cel("false", result=Result.BOOLEAN)
 _CURRENT = (Status.RUNNING, Status.COMPLETED, Status.SUSPENDED)

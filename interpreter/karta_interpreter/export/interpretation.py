@@ -20,8 +20,7 @@ from karta_interpreter.export.lua import AND, is_key, negated, quoted, written
 from karta_interpreter.export.pod_sets import Pods, each_component, has_one
 from karta_interpreter.export.script import OperationScript
 from karta_interpreter.export.traits import has_empty, literal
-from karta_interpreter.languages.jq import Query
-from karta_interpreter.languages.jq.compiled.values import to_text
+from karta_interpreter.languages.jq import Query, to_text
 
 
 def replica(script: OperationScript) -> None:

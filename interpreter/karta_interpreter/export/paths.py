@@ -7,11 +7,16 @@ from typing import NamedTuple
 from karta_interpreter.base.k8s.projection import Projection
 from karta_interpreter.export.lua import quoted, written
 from karta_interpreter.export.traits import literal
-from karta_interpreter.languages.jq import syntax as ast
-from karta_interpreter.languages.jq.compiled.reads import mark_all, project
-from karta_interpreter.languages.jq.compiled.singles import Singles
-from karta_interpreter.languages.jq.syntax.printer import render
-from karta_interpreter.languages.jq.syntax.traversal import children, terms_of, variables_in
+from karta_interpreter.languages.jq import (
+    Singles,
+    children,
+    mark_all,
+    project,
+    render,
+    syntax as ast,
+    terms_of,
+    variables_in,
+)
 
 
 class Path(NamedTuple):

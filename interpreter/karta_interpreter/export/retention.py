@@ -37,8 +37,7 @@ from karta_interpreter.export.paths import Guarded, guarded_paths, plain_path
 from karta_interpreter.export.pod_sets import bounds_of, has_lone_count, has_plain_count, lone_component, lone_pod_sets
 from karta_interpreter.export.script import OperationScript, lua_value
 from karta_interpreter.export.traits import has_empty, hint_of
-from karta_interpreter.languages.jq import Query
-from karta_interpreter.languages.jq.compiled.reads import sources
+from karta_interpreter.languages.jq import Query, sources
 
 
 def retain(script: OperationScript) -> None:

@@ -19,8 +19,7 @@ from karta_interpreter.export.pod_sets import (
     lone_pod_sets,
 )
 from karta_interpreter.export.script import OperationScript
-from karta_interpreter.languages.jq import take_outputs
-from karta_interpreter.languages.jq.compiled.reads import project
+from karta_interpreter.languages.jq import project, take_outputs
 
 
 def revise(script: OperationScript) -> None:

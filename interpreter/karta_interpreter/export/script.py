@@ -34,8 +34,7 @@ from karta_interpreter.export.lua import (
 )
 from karta_interpreter.export.lua_body import OutputSink, Value
 from karta_interpreter.export.traits import ResultTraits, is_boolean, is_large, name_of, repeated, results_of
-from karta_interpreter.languages.jq import Query
-from karta_interpreter.languages.jq.compiled.singles import Singles
+from karta_interpreter.languages.jq import Query, Singles
 from karta_interpreter.languages.jq.syntax import Node
 
 LARGEST = 64 * 1024

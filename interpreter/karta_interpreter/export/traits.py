@@ -9,11 +9,17 @@ from typing import Any, Final, NamedTuple
 from karta_interpreter.base.errors import ExportError
 from karta_interpreter.base.k8s import JSON
 from karta_interpreter.export.lua import Constant, Expression, constant
-from karta_interpreter.languages.jq import syntax as ast
-from karta_interpreter.languages.jq.compiled.functions import Result, result_of
-from karta_interpreter.languages.jq.compiled.singles import Singles
-from karta_interpreter.languages.jq.syntax.printer import render
-from karta_interpreter.languages.jq.syntax.traversal import children, is_merge, parts_of, terms_of
+from karta_interpreter.languages.jq import (
+    Result,
+    Singles,
+    children,
+    is_merge,
+    parts_of,
+    render,
+    result_of,
+    syntax as ast,
+    terms_of,
+)
 
 _LARGEST: Final = 2**53  # all numbers of Lua are float64
 _COMPARISONS: Final = frozenset({"==", "!=", "<", ">", "<=", ">="})

@@ -29,11 +29,8 @@ from karta_interpreter.definitions.karta.annotations import (
 from karta_interpreter.definitions.karta.expressions import names_places, split_default, whole_places
 from karta_interpreter.definitions.karta.model import Karta
 from karta_interpreter.definitions.karta.status_rules import Status
-from karta_interpreter.languages.jq import parse, queries_in
-from karta_interpreter.languages.jq.analysis import most_outputs
+from karta_interpreter.languages.jq import most_outputs, owner_of, parse, queries_in, render
 from karta_interpreter.languages.jq.syntax import Identity, Index, Iterate, Literal
-from karta_interpreter.languages.jq.syntax.printer import render
-from karta_interpreter.languages.jq.syntax.traversal import owner_of
 from karta_interpreter.languages.lua.reading import read_scripts
 from karta_interpreter.languages.lua.script import Scripts
 

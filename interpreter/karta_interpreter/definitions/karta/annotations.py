@@ -12,8 +12,7 @@ from karta_interpreter.base.errors import QueryEvaluationError
 from karta_interpreter.base.k8s import JSON, Path, type_name
 from karta_interpreter.base.k8s.projection import Projection
 from karta_interpreter.base.karmada import Operation
-from karta_interpreter.languages.jq import Query
-from karta_interpreter.languages.jq.compiled.reads import mark_all, project
+from karta_interpreter.languages.jq import Query, mark_all, project
 from karta_interpreter.languages.jq.syntax import Identity, Node
 
 PREFIX = "karta-interpreter.io/"

@@ -11,11 +11,9 @@ from karta_interpreter.base.findings import Finding
 from karta_interpreter.base.k8s import GVK, JSON, Object
 from karta_interpreter.base.k8s.projection import values_in
 from karta_interpreter.definitions.karta.status_rules import StatusRules
-from karta_interpreter.languages.jq import Query
+from karta_interpreter.languages.jq import Query, field_of, is_computed, parts_of, render, variables_in
 from karta_interpreter.languages.jq.compiled.costs import CHARACTERS
 from karta_interpreter.languages.jq.syntax import Alternative, Array, Binary, Comma, If, Index, Literal, Node, Pipe
-from karta_interpreter.languages.jq.syntax.printer import render
-from karta_interpreter.languages.jq.syntax.traversal import field_of, is_computed, parts_of, variables_in
 from karta_interpreter.languages.lua.script import Scripts
 
 if TYPE_CHECKING:

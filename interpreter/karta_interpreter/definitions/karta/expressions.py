@@ -24,11 +24,19 @@ from karta_interpreter.base.k8s import Object, Path, field_path, get, set_value
 from karta_interpreter.definitions.karta.expression_text import PodQuery, count_places
 from karta_interpreter.definitions.karta.model import Karta
 from karta_interpreter.definitions.karta.schema_types import REFERENCES, expressions
-from karta_interpreter.languages.jq import Query, Verdict, examine, parse, syntax as ast
-from karta_interpreter.languages.jq.analysis import Reason
-from karta_interpreter.languages.jq.compiled.functions import GENERATORS, PICKERS, key_of
-from karta_interpreter.languages.jq.syntax.printer import render
-from karta_interpreter.languages.jq.syntax.traversal import children
+from karta_interpreter.languages.jq import (
+    GENERATORS,
+    PICKERS,
+    Query,
+    Reason,
+    Verdict,
+    children,
+    examine,
+    key_of,
+    parse,
+    render,
+    syntax as ast,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,7 @@ from karta_interpreter.base.k8s import JSON, Object, get, label, type_name
 from karta_interpreter.definitions.karta import Component, Definition
 from karta_interpreter.definitions.karta.expression_text import PodQuery
 from karta_interpreter.engine.evaluation.evaluation import UNNAMED, instance_ids
-from karta_interpreter.languages.jq.compiled.values import normal
-from karta_interpreter.languages.jq.query import quoted
+from karta_interpreter.languages.jq import normal, quoted
 from karta_interpreter.languages.lua.go_numbers import shortest
 
 

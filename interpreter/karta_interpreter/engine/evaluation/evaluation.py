@@ -3,8 +3,7 @@
 from karta_interpreter.base.errors import InterpretationError, QueryError, QueryRaisedError
 from karta_interpreter.base.k8s import JSON, Object, type_name
 from karta_interpreter.definitions.karta import Component
-from karta_interpreter.languages.jq import Query
-from karta_interpreter.languages.jq.query import quoted
+from karta_interpreter.languages.jq import Query, quoted
 
 
 def evaluate(component: Component, field: str, query: Query, obj: Object) -> list[JSON]:

@@ -12,8 +12,7 @@ from karta_interpreter.definitions.karta.expression_text import count_places
 from karta_interpreter.engine.evaluation.evaluation import instance_ids, positions, query_failure
 from karta_interpreter.engine.evaluation.scale import Scale, replica_counts, scales
 from karta_interpreter.engine.evaluation.templates import templates, with_added
-from karta_interpreter.languages.jq import Location, Query, take_outputs
-from karta_interpreter.languages.jq.compiled.reads import project
+from karta_interpreter.languages.jq import Location, Query, project, take_outputs
 
 
 class PodSet(NamedTuple):

@@ -6,9 +6,7 @@ from karta_interpreter.base.k8s import JSON, Object, type_name
 from karta_interpreter.base.k8s.projection import Projection
 from karta_interpreter.definitions.karta import Component, ConditionsRule, Definition, Matcher, Status, StatusRules
 from karta_interpreter.engine.evaluation.evaluation import evaluate, failure, mistyped
-from karta_interpreter.languages.jq import Query, take_outputs
-from karta_interpreter.languages.jq.compiled.reads import project
-from karta_interpreter.languages.jq.compiled.values import to_text
+from karta_interpreter.languages.jq import Query, project, take_outputs, to_text
 
 if TYPE_CHECKING:
     from karta_interpreter.definitions.karta.model import ConditionMatcher

@@ -16,8 +16,7 @@ from karta_interpreter.base.k8s import JSON, NOTHING, Object, Path, field_path, 
 from karta_interpreter.base.k8s.projection import Projection
 from karta_interpreter.definitions.karta import Component, Definition, Fragments, annotation_path
 from karta_interpreter.engine.explain.explanation import OBJECT, Fact, Place
-from karta_interpreter.languages.jq import Location, Query, take_outputs
-from karta_interpreter.languages.jq.compiled.values import truthy
+from karta_interpreter.languages.jq import Location, Query, take_outputs, truthy
 
 _MOST = 12
 """The most places of one output that are listed."""

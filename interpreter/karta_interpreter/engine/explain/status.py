@@ -13,7 +13,7 @@ from karta_interpreter.engine.explain.reading import about, annotation_field, pl
 from karta_interpreter.engine.operations import Call, Options, Results
 from karta_interpreter.engine.operations.interpret_health import healthy_statuses, is_stale
 from karta_interpreter.engine.operations.interpret_status import BOOKKEEPING, TEMPLATE_GENERATION
-from karta_interpreter.languages.jq.compiled.values import to_text
+from karta_interpreter.languages.jq import to_text
 
 _OBSERVED_GENERATION = ("status", "observedGeneration")
 _GENERATIONS: tuple[Path, ...] = (("metadata", "generation"), _OBSERVED_GENERATION)

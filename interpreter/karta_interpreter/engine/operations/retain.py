@@ -30,8 +30,7 @@ from karta_interpreter.engine.operations.list_matching import (
     unless_broken,
 )
 from karta_interpreter.engine.operations.revise_replica import revision_reads
-from karta_interpreter.languages.jq import Location, Query, take_outputs
-from karta_interpreter.languages.jq.compiled.values import truthy
+from karta_interpreter.languages.jq import Location, Query, take_outputs, truthy
 
 RETAIN_REPLICAS = "resourcetemplate.karmada.io/retain-replicas"
 """The label of a template that leaves its replica counts to the members (an HPA there, for instance)."""

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Final
 
 from karta_interpreter.base.k8s import JSON
-from karta_interpreter.languages.jq.compiled.values import equal
+from karta_interpreter.languages.jq import equal
 from karta_interpreter.languages.lua.gotypes import declarations
 
 _MERGED: Final = (

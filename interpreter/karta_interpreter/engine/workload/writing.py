@@ -20,8 +20,7 @@ from karta_interpreter.definitions.karta import Component, Fragments
 from karta_interpreter.engine.evaluation import evaluate, failure, instance_ids, query_failure, replica_counts
 from karta_interpreter.engine.evaluation.templates import templates
 from karta_interpreter.engine.workload.document import IDENTITY
-from karta_interpreter.languages.jq import Location, Query
-from karta_interpreter.languages.jq.compiled.values import equal
+from karta_interpreter.languages.jq import Location, Query, equal
 
 Change = Callable[[JSON], JSON]
 """Maps the present value at a place (None if missing) to the new one."""

@@ -4,20 +4,73 @@ An expression is parsed to a syntax tree, analysed, and compiled to a `Query`: p
 others in a process that can be stopped. All code about jq, and the only import of the package ``jq``, is in here.
 """
 
-from karta_interpreter.languages.jq.analysis import Verdict, examine, forget_many
+from karta_interpreter.languages.jq.analysis import Reason, Verdict, examine, forget_many, most_outputs
 from karta_interpreter.languages.jq.assign import Location
+from karta_interpreter.languages.jq.compiled.functions import (
+    GENERATORS,
+    PICKERS,
+    Argument,
+    Result,
+    function_of,
+    key_of,
+    result_of,
+)
+from karta_interpreter.languages.jq.compiled.reads import mark_all, project, sources
+from karta_interpreter.languages.jq.compiled.singles import Singles, repeats_pieces
+from karta_interpreter.languages.jq.compiled.values import equal, normal, to_text, truthy
 from karta_interpreter.languages.jq.compiled.variables import Unresolved
-from karta_interpreter.languages.jq.query import Query, queries_in, take_outputs
+from karta_interpreter.languages.jq.query import Query, queries_in, quoted, take_outputs
 from karta_interpreter.languages.jq.syntax.parser import parse
+from karta_interpreter.languages.jq.syntax.precedence import split_path
+from karta_interpreter.languages.jq.syntax.printer import render
+from karta_interpreter.languages.jq.syntax.traversal import (
+    children,
+    field_of,
+    is_computed,
+    is_merge,
+    owner_of,
+    parts_of,
+    terms_of,
+    variables_in,
+)
 
 __all__ = [
+    "GENERATORS",
+    "PICKERS",
+    "Argument",
     "Location",
     "Query",
+    "Reason",
+    "Result",
+    "Singles",
     "Unresolved",
     "Verdict",
+    "children",
+    "equal",
     "examine",
+    "field_of",
     "forget_many",
+    "function_of",
+    "is_computed",
+    "is_merge",
+    "key_of",
+    "mark_all",
+    "most_outputs",
+    "normal",
+    "owner_of",
     "parse",
+    "parts_of",
+    "project",
     "queries_in",
+    "quoted",
+    "render",
+    "repeats_pieces",
+    "result_of",
+    "sources",
+    "split_path",
     "take_outputs",
+    "terms_of",
+    "to_text",
+    "truthy",
+    "variables_in",
 ]

@@ -31,8 +31,7 @@ from karta_interpreter.definitions.openapi.check.shape import NULL, POD, Shape, 
 from karta_interpreter.definitions.openapi.draft.statuses import least_value, undecided
 from karta_interpreter.definitions.openapi.references import PODS, references
 from karta_interpreter.definitions.openapi.schema import Entries, SchemaPath, below, is_pod_spec
-from karta_interpreter.languages.jq import parse, queries_in, syntax as ast
-from karta_interpreter.languages.jq.syntax.traversal import owner_of
+from karta_interpreter.languages.jq import owner_of, parse, queries_in, syntax as ast
 
 
 def check(karta: Karta, schema: Object) -> list[Finding]:

@@ -22,9 +22,7 @@ from karta_interpreter.definitions.openapi.check.shape import (
     object_of,
     unique,
 )
-from karta_interpreter.languages.jq import syntax as ast
-from karta_interpreter.languages.jq.compiled.functions import Argument, Result, function_of
-from karta_interpreter.languages.jq.syntax.traversal import children
+from karta_interpreter.languages.jq import Argument, Result, children, function_of, syntax as ast
 
 _CONTAINERS: Final = ("array", "object")
 _OF_ELEMENTS: Final = (Result.ELEMENT, Result.SUM, Result.ENTRIES)

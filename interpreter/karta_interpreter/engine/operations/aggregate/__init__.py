@@ -14,8 +14,7 @@ from karta_interpreter.engine.operations.aggregate.member_status import reports_
 from karta_interpreter.engine.operations.aggregate.merge import Merging
 from karta_interpreter.engine.operations.aggregate.status_history import emptied, has_ended, has_outcome, next_status
 from karta_interpreter.engine.operations.call import StatusItem
-from karta_interpreter.languages.jq import take_outputs
-from karta_interpreter.languages.jq.compiled.values import equal
+from karta_interpreter.languages.jq import equal, take_outputs
 
 __all__ = ["aggregate_status", "aggregation_reads"]
 
