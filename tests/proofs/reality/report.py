@@ -11,6 +11,7 @@ from tests.proofs.rig.binaries import KUBERNETES
 
 PAGE = Path(__file__).parents[3] / "docs" / "developers" / "reality.md"
 _BEGIN, _END = "<!-- results: begin -->", "<!-- results: end -->"
+_DRAFT = "draft"
 _SUBJECTS = {
     "components": "counts and requests",
     "replica": "counts and requests",
@@ -27,6 +28,7 @@ _SUBJECTS = {
     "status": "AggregateStatus",
     "dependencies": "dependencies",
     "verify": "verify",
+    "draft:": _DRAFT,
 }
 _OTHER = "other"
 _COLUMNS = (*dict.fromkeys(_SUBJECTS.values()), _OTHER)
@@ -69,10 +71,13 @@ def _rows(
             own = [outcome for outcome in outcomes if (outcome.controller, outcome.api_version, outcome.kind) == name]
             if not own:  # a kind that others are made of, such as the JobSet of a TrainJob
                 continue
-            subjects = Counter(_subject(finding.what) for outcome in own for finding in outcome.findings)
+            findings = [finding for outcome in own for finding in outcome.findings]
+            subjects: dict[str, object] = {**Counter(_subject(finding.what) for finding in findings)}
+            drafts = [finding.what.partition(": ")[2] for finding in findings if _subject(finding.what) == _DRAFT]
+            subjects[_DRAFT] = ", ".join(drafts)
             cases = {outcome.case for outcome in own}
             known = sum(entry.case in cases for entry in accepted)
-            numbers = (len(own), *(subjects[column] for column in _COLUMNS), known)
+            numbers = (len(own), *(subjects.get(column) for column in _COLUMNS), known)
             program = f"{controller.name} {controller.version or KUBERNETES}"
             yield (f"{kind.api_version} {kind.name}", program, *(str(number or "") for number in numbers))
 
