@@ -22,6 +22,7 @@ from karta_interpreter.cli.changes import (
     reason_of,
     release_note,
 )
+from karta_interpreter.cli.definitions import Interpreter
 from karta_interpreter.cli.diff_input import SourcedCall, read_questions
 from karta_interpreter.cli.files import check_stdin
 from karta_interpreter.cli.options import (
@@ -38,7 +39,7 @@ from karta_interpreter.cli.program import UsageProblem
 from karta_interpreter.cli.render import one_line, written
 from karta_interpreter.cli.sides import Side, side_of
 from karta_interpreter.definitions.karta import Definition
-from karta_interpreter.engine.operations import Call, Operation, Options
+from karta_interpreter.engine.operations import DEFAULT_OPTIONS, Call, Operation, Options
 from karta_interpreter.engine.suites.comparison import Difference
 
 _EXAMPLES = """\b
@@ -114,14 +115,19 @@ def command(
             return [found.entry.definition for side in sides if (found := side.find(gvk))]
 
         questions = read_questions(paths, replicas, definitions)
-        changes = _distinct(_change(sides, question, options, explained=shown["explained"]) for question in questions)
+        changes = distinct(
+            changed_answer(
+                (sides[0].find(each.gvk), sides[1].find(each.gvk)), each, options, explained=shown["explained"]
+            )
+            for each in questions
+        )
         warnings = [
             f"neither side has a definition for {gvk}"
             for gvk in dict.fromkeys(question.gvk for question in questions)
             if not any(side.find(gvk) for side in sides)
         ]
     if output == "table":
-        text = "".join(_text(change, full=shown["full"]) for change in changes)
+        text = "".join(change_text(change, full=shown["full"]) for change in changes)
     elif output == "markdown":
         text = "".join(_markdown(changes, questions, full=shown["full"]))
     else:
@@ -147,8 +153,15 @@ def _one_more(side: Side, obj: Object) -> int:
     return min(counted + 1, MOST_REPLICAS) if isinstance(counted, int) else 1
 
 
-def _change(sides: tuple[Side, Side], question: SourcedCall, options: Options, *, explained: bool) -> ChangedAnswer:
-    interpreters = before, after = sides[0].find(question.gvk), sides[1].find(question.gvk)
+def changed_answer(
+    interpreters: tuple[Interpreter | None, Interpreter | None],
+    question: SourcedCall,
+    options: Options = DEFAULT_OPTIONS,
+    *,
+    explained: bool = False,
+) -> ChangedAnswer:
+    """Return a question with the differences between two answers."""
+    before, after = interpreters
     call, references = question.call, question.references
     found = tuple(differences(*(answer_of(each, call, references, options) for each in interpreters)))
     if not found:
@@ -157,7 +170,7 @@ def _change(sides: tuple[Side, Side], question: SourcedCall, options: Options, *
     return ChangedAnswer(question, found, reason_of(before, after, call.operation), cause)
 
 
-def _distinct(changes: Iterable[ChangedAnswer]) -> list[ChangedAnswer]:
+def distinct(changes: Iterable[ChangedAnswer]) -> list[ChangedAnswer]:
     """Return the questions with different answers. About one object and operation, each difference appears once."""
     distinct: dict[object, ChangedAnswer] = {}
     for change in changes:
@@ -167,10 +180,11 @@ def _distinct(changes: Iterable[ChangedAnswer]) -> list[ChangedAnswer]:
     return [*distinct.values()]
 
 
-def _text(change: ChangedAnswer, *, full: bool) -> str:
+def change_text(change: ChangedAnswer, *, full: bool = False) -> str:
+    """Return the lines about a question with different answers."""
     question = change.question
-    place = click.style(f"{question.source}:{question.line}:", bold=True)
-    title = one_line(f"{place} {question.gvk.kind} {question.title}: {question.call.operation}")
+    place = click.style(f"{question.source}:{question.line}: ", bold=True) if question.source else ""
+    title = one_line(f"{place}{question.gvk.kind} {question.title}: {question.call.operation}")
     lines = [title, *difference_lines(change.differences, full=full)]
     lines += [
         f"  {label}: {one_line(text)}" for label, text in (("known", change.known), ("cause", change.cause)) if text

@@ -71,13 +71,14 @@ def _read(text: str, source: str, replicas: Callable[[Object], int], definitions
         question
         for document, _, value in objects
         if edit.get(value, ("kind",)) not in DEFINITIONS
-        for question in _of_object(value, source, document.line, replicas, definitions)
+        for question in questions_about(value, source, document.line, replicas, definitions)
     ]
 
 
-def _of_object(
+def questions_about(
     obj: JSON, source: str, line: int, replicas: Callable[[Object], int], definitions: _Finder
 ) -> Iterator[SourcedCall]:
+    """Yield the questions about a plain object: one for each operation, and for Retain one for each made member."""
     try:
         gvk = GVK.of(obj if isinstance(obj, dict) else {})
     except InterpretationError as error:

@@ -17,13 +17,12 @@ from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.definitions.openapi.draft import draft
 from karta_interpreter.definitions.openapi.schema import CustomKind
 from karta_interpreter.definitions.sources.api_server import ApiServer
+from karta_interpreter.engine.drafting import MOST_PODS
 from karta_interpreter.engine.verification import Evidence
 from karta_interpreter.engine.verification.evidence import owner_references
 
 MOST: Final = 50
 """The most objects that a draft looks at."""
-_MOST_PODS: Final = 1000
-"""The most pods of an object that a draft looks at."""
 
 
 class Shown(NamedTuple):
@@ -42,9 +41,9 @@ def shown_by(gvk: GVK, evidence: Iterable[Evidence], crd: Object | None = None, 
     if not found:
         why = f": {'; '.join(problems)}" if problems else ""
         raise Problem(f"error: there is no object of the kind {gvk.kind}{why}")
-    large = [named(each.object) for each in found if len(each.pods) > _MOST_PODS]
-    problems += [f"{name} is left out: it has more than {_MOST_PODS} pods" for name in large]
-    return Shown(gvk, tuple(each for each in found if len(each.pods) <= _MOST_PODS), crd, tuple(problems))
+    large = [named(each.object) for each in found if len(each.pods) > MOST_PODS]
+    problems += [f"{name} is left out: it has more than {MOST_PODS} pods" for name in large]
+    return Shown(gvk, tuple(each for each in found if len(each.pods) <= MOST_PODS), crd, tuple(problems))
 
 
 def from_files(objects: Sequence[str], pods: Sequence[str], kind: str | None) -> Shown:
@@ -53,7 +52,7 @@ def from_files(objects: Sequence[str], pods: Sequence[str], kind: str | None) ->
     for each in listed:
         if not (isinstance(each.get("kind"), str) and isinstance(each.get("apiVersion"), str)):
             raise Problem(f"error: {', '.join(objects)}: an object has no apiVersion and kind")
-    gvk = _chosen({GVK.of(each) for each in listed}, kind, ", ".join(objects))
+    gvk = chosen_kind({GVK.of(each) for each in listed}, kind, ", ".join(objects))
     chosen = [_with_uid(each) for each in listed if GVK.of(each) == gvk]
     others = [each for path in pods for each in read_objects(path)]
     tree = Tree()
@@ -98,7 +97,7 @@ def _with_owner(pod: Object, objects: Sequence[Object]) -> Object:
     return {**pod, "metadata": {**pod["metadata"], "ownerReferences": references}}
 
 
-def _chosen(kinds: Iterable[GVK], kind: str | None, source: str) -> GVK:
+def chosen_kind(kinds: Iterable[GVK], kind: str | None, source: str) -> GVK:
     """Return the kind among several. Another one is a UsageProblem."""
     names = sorted({each.kind for each in kinds})
     chosen = sorted(each for each in kinds if kind is None or kind.lower() in each.names)
@@ -118,7 +117,7 @@ def from_folder(folder: Path, kind: str | None) -> Shown:
         of_kind = listed.setdefault(GVK.of(each.object), [])
         if len(of_kind) < MOST and (kind is None or kind.lower() in GVK.of(each.object).names):
             of_kind.append(each)
-    gvk = _chosen(listed, kind, str(folder))
+    gvk = chosen_kind(listed, kind, str(folder))
     return shown_by(gvk, listed[gvk], saved.crd(gvk), saved.problems)
 
 

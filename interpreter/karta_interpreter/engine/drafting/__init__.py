@@ -1,5 +1,6 @@
 """Drafts definitions from evidence: objects of a kind, and the pods that a member runs for them."""
 
+from karta_interpreter.engine.drafting.asked import MOST_PODS, answered_evidence, sample_of
 from karta_interpreter.engine.drafting.drafting import draft_from
 
-__all__ = ["draft_from"]
+__all__ = ["MOST_PODS", "answered_evidence", "draft_from", "sample_of"]

@@ -24,6 +24,7 @@ from karta_interpreter.languages.jq import Query
 
 _MOST_NUMBERS: Final = 100
 _MOST_FACTORS: Final = 3
+_MOST_MULTIPLIED: Final = 16
 _COUNT: Final = re.compile(r"(?i)(?!min|max)\w*(count|size|replicas|instances|nodes|workers|members|parallelism|hosts)")
 
 
@@ -54,9 +55,10 @@ def count_of(kind: CustomKind, pods: PodsField, shown: Sequence[Counted]) -> Cou
     values = {number: [_values(pods, number, each) for each in shown] for number in numbers}
     values = {number: found for number, found in values.items() if any(each is not None for each in found)}
     found = [_candidate((), values, kind, pods, shown)]
+    likely = sorted(values, key=lambda number: (_likeness(number, kind), -_divided(values[number], shown)))
     for size in range(1, _MOST_FACTORS + 1):
-        likely = [number for number in values if size == 1 or _COUNT.fullmatch(number.name)]
-        found += [_candidate(chosen, values, kind, pods, shown) for chosen in combinations(likely, size)]
+        chosen = combinations(likely if size == 1 else likely[:_MOST_MULTIPLIED], size)
+        found += [_candidate(each, values, kind, pods, shown) for each in chosen]
         if max(each.agreeing for each in found) == len(shown):
             break
     best = min(found, key=lambda each: (-each.agreeing, each.rank))
@@ -116,6 +118,14 @@ def _agrees(factors: Sequence[list[int] | None], shown: Counted) -> bool:
         return False
     counts = [prod(column[position] for column in columns) for position in range(shown.instances)]
     return all(sum(counts[position] for position in positions) == number for positions, number in shown.pods)
+
+
+def _divided(values: Sequence[list[int] | None], shown: Sequence[Counted]) -> int:
+    """Return in how many objects a number divides the pods."""
+    pods = [sum(number for _, number in each.pods) for each in shown]
+    return sum(
+        all(value and not total % value for value in column or [0]) for column, total in zip(values, pods, strict=True)
+    )
 
 
 def _values(pods: PodsField, number: NumberField, shown: Counted) -> list[int] | None:

@@ -85,11 +85,11 @@ def _instances(component: Component, obj: Object, sets: Sequence[PodSet], pod: O
 
 
 def _likeness(template: Object, pod: Object) -> int:
-    """Return how much a pod's containers resemble those of a template: 2 for a name, 1 more for the same image."""
-    images = {
-        container.get("name"): container.get("image") for container in objects_in(get(pod, ("spec", "containers")))
-    }
-    named = [
-        container for container in objects_in(get(template, ("spec", "containers"))) if container.get("name") in images
-    ]
-    return sum(2 + (images[container.get("name")] == container.get("image")) for container in named)
+    """Return how much containers of a pod resemble those of a template: by their names, images, and then resources."""
+    containers = {each.get("name"): each for each in objects_in(get(pod, ("spec", "containers")))}
+    pairs = [(each, containers.get(each.get("name"))) for each in objects_in(get(template, ("spec", "containers")))]
+    return sum(
+        4 + 2 * (ours.get("image") == theirs.get("image")) + (ours.get("resources") == theirs.get("resources"))
+        for ours, theirs in pairs
+        if theirs is not None
+    )

@@ -20,7 +20,7 @@ from karta_interpreter.definitions.openapi.schema import (
 _DEEPEST = 4
 """The most lists within lists that are searched."""
 
-_OPAQUE = ("template", "podTemplate", "podTemplateSpec", "podSpec")
+OPAQUE = ("template", "podTemplate", "podTemplateSpec", "podSpec")
 """Names of pod definitions if the schema leaves out their fields."""
 
 _PIECES: Mapping[str, tuple[tuple[str, ...], ...]] = {
@@ -91,7 +91,7 @@ def _whole(path: SchemaPath, schema: Object, ancestors: tuple[tuple[SchemaPath, 
         yield PodsField(path, schema, Form.TEMPLATE, ancestors)
     elif is_pod_spec(schema) and not (ancestors and is_pod_template(ancestors[-1][1])):
         yield PodsField(path, schema, Form.SPEC, ancestors)
-    elif path.steps[-1] in _OPAQUE and schema.get("type") == "object":
+    elif path.steps[-1] in OPAQUE and schema.get("type") == "object":
         form = Form.SPEC if path.steps[-1] == "podSpec" else Form.TEMPLATE
         if not any(fields(schema)) and not schema.get("additionalProperties"):
             yield PodsField(path, schema, form, ancestors, is_guess=True)
