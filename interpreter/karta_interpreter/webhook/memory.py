@@ -12,7 +12,7 @@ data kept of each call lies between them: a million calls leave 45 MiB."""
 _MANY_OBJECTS = 10_000
 """The collector visits this many, the objects of 200 definitions, in 10 ms."""
 _MANY_VISITED = 150_000
-"""The collector visits this many in 0.1 s. First calls leave 110,000, also after each reload of the catalogue."""
+"""The collector visits this many in 0.1 s. First calls leave 110,000."""
 
 
 def settle_garbage() -> None:

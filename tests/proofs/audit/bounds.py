@@ -76,11 +76,7 @@ BOUNDS: Final[dict[str, tuple[Bound, ...]]] = {
         Bound("failed", 0, "at 70 % of a core every call is answered in time"),
         Bound("memory growth", AFTER, "months of service need no more memory than the first minutes"),
     ),
-    "reloads": (
-        Bound("memory growth", 1.1, "a replaced snapshot is given back"),
-        Bound("call wait", 9, "all objects of a replaced snapshot are collected at once"),
-        Bound("health wait", 5, "the collector stops the thread that answers probes as well"),
-    ),
+    "reloads": (Bound("memory growth", 1.1, "a replaced snapshot is given back"),),
 }
 
 

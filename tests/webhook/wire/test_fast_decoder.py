@@ -5,6 +5,7 @@ import json
 import random
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -13,11 +14,13 @@ import pytest
 from hypothesis import given, strategies as st
 
 from karta_interpreter.base.errors import InterpretationError, RequestError
+from karta_interpreter.base.k8s.projection import Projection
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.operations import Operation, Options, interpret
+from karta_interpreter.engine.operations.dispatch import projection_of
 from karta_interpreter.engine.operations.interpretation import has_scripts_alone
-from karta_interpreter.webhook.wire import FastDecoder, Request, decode, encode_results
+from karta_interpreter.webhook.wire import FastDecoder, Request, decode, encode_results, fast_decoder
 from tests.catalogue.entries import entries
 from tests.support.examples import EXAMPLES, third
 
@@ -301,6 +304,27 @@ def test_large_text_is_decoded_after_another_whose_parts_were_too_large() -> Non
     glance = FastDecoder(find)
     assert glance.read(body(66_000, 0)) is None
     assert glance.read(body(10, 70_000))
+
+
+def test_decoder_keeps_what_it_learned_about_definition_that_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    learned = list[str]()
+    project = projection_of
+
+    def projection(definition: Definition, operation: Operation) -> Projection | None:
+        learned.append(definition.gvk.kind)
+        return project(definition, operation)
+
+    monkeypatch.setattr(fast_decoder, "projection_of", projection)
+    kinds = [GVK("apps", "v1", kind) for kind in ("Deployment", "StatefulSet", "DaemonSet")]
+    bodies = [spelled("InterpretHealth", {"apiVersion": "apps/v1", "kind": gvk.kind}) for gvk in kinds]
+    served = {gvk: known()[gvk][0] for gvk in kinds}
+    decoder = FastDecoder(served.get)
+    assert all(map(decoder.read, bodies))
+    changed = replace(served[kinds[1]], name="changed")
+    decoder.use({kinds[0]: served[kinds[0]], kinds[1]: changed}.get)
+    decoded = [decoder.read(body) for body in bodies]
+    assert [each and each.definition for each in decoded] == [served[kinds[0]], changed, None]
+    assert learned == ["Deployment", "StatefulSet", "DaemonSet", "StatefulSet"]
 
 
 def test_numbers_beyond_doubles_are_not_noticed_where_nobody_reads() -> None:

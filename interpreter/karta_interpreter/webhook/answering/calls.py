@@ -68,7 +68,7 @@ class Calls:
         self._options = options
         self._isolated = IsolatedCalls()
         self._scripts = ScriptCalls()
-        self._snapshot: Snapshot | None = None
+        self._decoder = self._reads_by(store.snapshot.find)
         self._begin_snapshot(store.snapshot)
 
     async def answer(self, body: bytes, seconds: float) -> bytes:
@@ -124,7 +124,8 @@ class Calls:
 
     def _begin_snapshot(self, snapshot: Snapshot) -> None:
         # These remember definitions. A snapshot never changes, so its identity is enough.
-        self._snapshot, self._decoder = snapshot, self._reads_by(snapshot.find)
+        self._snapshot = snapshot
+        self._decoder.use(snapshot.find)
         self._slow_calls, self._packed = SlowCalls(), dict[GVK, tuple[Definition, bytes]]()
 
     def _inline(self, call: PendingCall) -> bytes | None:

@@ -14,13 +14,10 @@ from karta_interpreter.base.errors import RequestError
 MOST_IN_WORK: Final = 64
 """More calls than the server can answer within the limit of a call."""
 
-TURN_SECONDS: Final = 0.1
-"""How long one turn of the event loop may answer calls.
+TURN_SECONDS: Final = 0.03
+"""How long one turn of the event loop may answer calls. The last of them may take `LONG`."""
 
-A new connection needs three or four turns for its handshake and its first request, and Karmada waits three seconds.
-"""
-
-_UNNOTICED: Final = TURN_SECONDS / 10
+_UNNOTICED: Final = TURN_SECONDS / 3
 
 
 class Load:
@@ -94,11 +91,10 @@ def _overloaded() -> RequestError:
     return RequestError("too many calls at once; try again in a second", status=503)
 
 
-_TICK: Final = 0.02
+_TICK: Final = 0.01
 """Seconds of the process' processor time between two looks. An idle process uses none."""
 
-
-LONG: Final = 0.1
+LONG: Final = 0.05
 """Seconds of processor time in which the event loop answers no other call. Longer work is interrupted."""
 
 
@@ -144,7 +140,7 @@ class Interruption:
 
     @contextmanager
     def limited(self) -> Iterator[None]:
-        """Interrupt a block that takes 0.1 s of processor time."""
+        """Interrupt a block that takes `LONG`."""
         self.at = time.thread_time() + LONG
         try:
             yield

@@ -260,7 +260,8 @@ class Listener:
 
     def _release_now(self) -> None:
         self._release = None
-        gc.collect(0)  # asyncio's own loop leaves some garbage, and 50,000 objects of it take 0.1 s of a turn
+        # Garbage of asyncio's own loop: 50,000 objects take 0.1 s of a turn. Some of it survives a first collection.
+        gc.collect(1)
         trim_memory()
         if self._handshakes:  # their memory is to be released when they have ended
             self._release_later()
