@@ -6,7 +6,7 @@ import yaml
 from karta_interpreter.base.findings import DefinitionError, Severity
 from karta_interpreter.base.k8s import edit
 from karta_interpreter.base.k8s.values import GVK
-from karta_interpreter.definitions.karta.loading import load_definition, load_documents
+from karta_interpreter.definitions.karta.loading import catalogue_kinds, load_definition, load_documents
 
 Raw = dict[str, Any]
 
@@ -140,6 +140,12 @@ def test_warnings_stay_with_the_definition(texts: dict[str, str]) -> None:
     assert loaded.definition.findings == loaded.findings
     assert loaded.definition.findings[0].line > 0
     assert loaded.definition.source == "brew.yaml"
+
+
+@pytest.mark.parametrize("gvk", [GVK("", "v1", "Pod"), GVK("batch", "v1", "Job")])
+def test_catalogue_has_file_of_kind_in_folder_of_its_name(gvk: GVK) -> None:
+    (loaded,) = load_documents(catalogue_kinds()[gvk].read_text(), "")
+    assert loaded.gvk == gvk
 
 
 def test_load_definition_reads_an_object(brew: Raw) -> None:

@@ -24,6 +24,7 @@ def component(**paths: str) -> Component:
         pytest.param("4", 4, id="a numeric string, as annotations have it"),
         pytest.param("+5", 5, id="Go's ParseInt reads a sign"),
         pytest.param("007", 7, id="and leading zeros"),
+        pytest.param("0", 0, id="nothing runs, as text"),
         pytest.param(None, None, id="null says nothing"),
         pytest.param(2147483647, 2147483647, id="the largest int32"),
     ],

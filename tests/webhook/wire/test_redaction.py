@@ -74,6 +74,7 @@ a taint that is tolerated: {tolerations: [{key: gpu, operator: Equal, value: tra
 a digest: {image: "registry.example.com:5000/team/image:v1@sha256:abcdef"}
 an address: {url: "https://example.com:8080/path"}
 requests: {resources: {requests: {cpu: 100m, memory: 1Gi}}}
+data of an object that is not a Secret: {template: {kind: ConfigMap, data: {mode: training}}}
 """
 
 

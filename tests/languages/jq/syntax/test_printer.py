@@ -54,6 +54,7 @@ def test_lenient_text_can_be_read(tree: Node) -> None:
         pytest.param("1-(2-3)", "1 - (2 - 3)", id="differences lean to the left"),
         pytest.param("(1*2)+3", "1 * 2 + 3", id="products bind tighter"),
         pytest.param("1*(2+3)", "1 * (2 + 3)", id="sums do not"),
+        pytest.param("(1+2)==3", "1 + 2 == 3", id="sums bind tighter than comparisons"),
         pytest.param("(1==2)==3", "(1 == 2) == 3", id="comparisons do not chain"),
         pytest.param("-(1+.a)", "-(1 + .a)", id="a sign binds to one term"),
         pytest.param("(-1).a", "(-1).a", id="a suffix binds tighter than a sign"),
