@@ -5,7 +5,7 @@ import pytest
 from karta_interpreter.base.k8s import edit
 from karta_interpreter.base.k8s.values import GVK, JSON
 from karta_interpreter.base.karmada import Operation
-from karta_interpreter.definitions.karta.definition import Definition, Fragments, PodSpec, PodTemplate
+from karta_interpreter.definitions.karta.definition import Component, Definition, Fragments, PodSpec, PodTemplate
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.definitions.karta.status_rules import Status
 from karta_interpreter.languages.jq import Query, queries_in
@@ -168,3 +168,19 @@ def test_stronger_scripts_win_for_their_operations(compiled: dict[str, Definitio
     }
     assert both.has_karta
     assert both.components == compiled["brew"].components
+
+
+@pytest.mark.parametrize(
+    ("count", "expected"),
+    [
+        pytest.param(".spec.replicas // 1", True, id="a count with a default"),
+        pytest.param("(.spec.replicas // 1) * 2", True, id="as the first factor"),
+        pytest.param(".spec.replicas", False, id="a count without one"),
+        pytest.param(".spec.parallelism // 1", False, id="a field that means something else where it is unset"),
+        pytest.param(".spec.replicas // (.spec.tasks / 4)", False, id="a quotient, which loses what was divided"),
+        pytest.param(None, False, id="no count"),
+    ],
+)
+def test_count_has_default_that_can_be_written(count: str | None, expected: bool) -> None:
+    component = Component("mill", "stone", replicas=None if count is None else Query.compile(count))
+    assert component.has_default_count is expected
