@@ -3,7 +3,7 @@ import pytest
 from karta_interpreter.definitions.karta.definition import Component
 from karta_interpreter.definitions.karta.expression_text import PodQuery
 from karta_interpreter.definitions.karta.model import PodSelector
-from karta_interpreter.engine.workload.gang.groups import divides, divides_components
+from karta_interpreter.engine.workload.gang import divides, divides_components
 
 POD = {
     "metadata": {

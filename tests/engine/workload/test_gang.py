@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 from karta_interpreter.base.errors import WorkloadError
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.definitions.karta.model import Topology
-from karta_interpreter.engine.workload.gang.groups import PodGroup, SubGroup, pod_groups
+from karta_interpreter.engine.workload.gang import PodGroup, SubGroup, pod_groups
 
 Raw = dict[str, Any]
 

@@ -6,7 +6,7 @@ from karta_interpreter.base.errors import WorkloadError
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.karta.definition import Component, Definition
 from karta_interpreter.definitions.karta.model import GangScheduling, PodGroupMember
-from karta_interpreter.engine.workload.gang.groups import EffectiveMember, effective_member
+from karta_interpreter.engine.workload.gang import EffectiveMember, effective_member
 
 POD = {"metadata": {"name": "ship-0", "labels": {"flag": "red"}}}
 RED, BLUE = (f'.metadata.labels.flag == "{flag}"' for flag in ("red", "blue"))

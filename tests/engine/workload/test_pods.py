@@ -29,11 +29,10 @@ def test_pods_are_attributed_to_component_and_instance(make: Make) -> None:
     assert orchestra.attribute([VIOLIN, CONDUCTOR]) == (Attribution("section", "violins"), Attribution("conductor"))
 
 
-def test_how_many_start_together(make: Make) -> None:
+def test_minimum_members_are_those_of_component_and_below(make: Make) -> None:
     orchestra = make("Orchestra", SPEC)
     assert orchestra.minimum_members("orchestra") == 1 + 3
     assert orchestra.minimum_members("section", "violins") == 3
-    assert orchestra.subtree_scale("orchestra") == 1 + 3
 
 
 def test_groups(raw: Callable[[str], dict[str, Any]], make: Make) -> None:
@@ -77,8 +76,6 @@ def test_object_with_wrong_ids_is_workload_error(make: Make) -> None:
         orchestra.infer_instance(VIOLIN)
     with pytest.raises(WorkloadError, match="instanceIdPath"):
         orchestra.minimum_members("section")
-    with pytest.raises(WorkloadError, match="instanceIdPath"):
-        orchestra.subtree_scale("orchestra")
     with pytest.raises(ComponentNotFoundError):
         orchestra.minimum_members("tuba")
 

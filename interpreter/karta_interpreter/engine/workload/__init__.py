@@ -8,7 +8,7 @@ questions belong to `karta_interpreter.engine.operations`.
 
 from karta_interpreter.engine.evaluation import Attribution, Condition, Scale, Status, StatusMatch
 from karta_interpreter.engine.workload.extraction import FragmentedPodSpec, Instance
-from karta_interpreter.engine.workload.gang.groups import EffectiveMember, PodGroup, SubGroup
+from karta_interpreter.engine.workload.gang import EffectiveMember, PodGroup, SubGroup
 from karta_interpreter.engine.workload.karta import Karta
 from karta_interpreter.engine.workload.tree import ComponentNode, InstanceNode, PodNode, StrayPod, WorkloadTree
 from karta_interpreter.engine.workload.updates import PodChanges

@@ -20,7 +20,7 @@ from karta_interpreter.engine.evaluation import (
     instance_ids,
     match_status,
 )
-from karta_interpreter.engine.workload import extraction, updates
+from karta_interpreter.engine.workload import extraction, gang, updates
 from karta_interpreter.engine.workload.document import (
     check_workload,
     checked_objects,
@@ -28,7 +28,6 @@ from karta_interpreter.engine.workload.document import (
     checked_pods,
     reading,
 )
-from karta_interpreter.engine.workload.gang import groups, subtree
 from karta_interpreter.engine.workload.karta import Karta, known
 from karta_interpreter.engine.workload.writing import apply_actions, scale_to
 
@@ -266,26 +265,21 @@ class Workload:
         with reading():
             return attribution.attribute_all(self.karta.definition, self.object, checked_pods(pods))
 
-    def effective_member(self, pod: Object) -> groups.EffectiveMember | None:
+    def effective_member(self, pod: Object) -> gang.EffectiveMember | None:
         """Return the rule of `podGroups` that applies to a pod, or None if the pod is not in a group."""
         component = self.infer_component(pod)
         with reading():
-            return groups.effective_member(self.karta.definition, component, pod)
+            return gang.effective_member(self.karta.definition, component, pod)
 
-    def pod_groups(self, pods: Iterable[Object] = ()) -> tuple[groups.PodGroup, ...]:
+    def pod_groups(self, pods: Iterable[Object] = ()) -> tuple[gang.PodGroup, ...]:
         """Return the groups of pods that are placed together or not at all. See docs/library.md for their minimums."""
         with reading():
-            return groups.pod_groups(self.karta.definition, self.object, checked_pods(pods))
+            return gang.pod_groups(self.karta.definition, self.object, checked_pods(pods))
 
     def minimum_members(self, component: str, instance: str | None = None) -> int:
         """Return how many pods of a component and of all components below it have to start together."""
         with reading():
-            return subtree.minimum_members(self.karta.definition, self.object, component, instance)
-
-    def subtree_scale(self, component: str, instance: str | None = None) -> int:
-        """Return Karta's own number for `minimum_members`. Karta multiplies counts that are already multiplied."""
-        with reading():
-            return subtree.subtree_scale(self.karta.definition, self.object, component, instance)
+            return gang.minimum_members(self.karta.definition, self.object, component, instance)
 
     def suspend(self) -> "Workload":
         """Return the workload after the suspend actions of all components, the root's last, or itself without any."""

@@ -12,6 +12,7 @@ from karta_interpreter.base.errors import InterpreterError
 from karta_interpreter.base.k8s.values import JSON, Object
 from karta_interpreter.engine.evaluation.attribution import extract_group_keys
 from tests.proofs.conformance.gojq.asking import FAILED, same
+from tests.proofs.conformance.karta.subtree import subtree_scale
 
 Ask: TypeAlias = Callable[[Workload, Object], JSON]
 """A question about a workload, or about a pod of it."""
@@ -137,7 +138,7 @@ def _status(workload: Workload, _: Object) -> JSON:
 
 def _subtree(about: str, workload: Workload, _: Object) -> JSON:
     component, *instance = about.split("/", 1)
-    return workload.subtree_scale(component, *instance)
+    return subtree_scale(workload, component, *instance)
 
 
 def _member(workload: Workload, pod: Object) -> JSON:

@@ -1,7 +1,4 @@
-"""How many pods a component has at least, and how many Karta's own library says it has.
-
-Expected numbers of `subtree_scale` are derived from the rules of `CalculateSubtreeScale`, by hand.
-"""
+"""How many pods of a component and below it have to start together."""
 
 from typing import Any
 
@@ -10,7 +7,7 @@ import pytest
 from karta_interpreter.base.errors import ComponentNotFoundError, WorkloadError
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.loading import load_definition
-from karta_interpreter.engine.workload.gang.subtree import minimum_members, subtree_scale
+from karta_interpreter.engine.workload.gang import minimum_members
 
 Raw = dict[str, Any]
 
@@ -63,21 +60,20 @@ SQUAD = paths(".spec.squads // 1")
 
 
 @pytest.mark.parametrize(
-    ("scales", "obj", "component", "right", "upstream"),
+    ("scales", "obj", "component", "minimum"),
     [
-        pytest.param({"ship": SHIPS}, ships(("a", 3, None)), "ship", 3, 3, id="the replicas of a leaf"),
-        pytest.param({"ship": SHIPS}, ships(("a", 10, 2)), "ship", 2, 2, id="a minimum before replicas"),
-        pytest.param({"ship": SHIPS}, ships(("a", 5, 0)), "ship", 5, 5, id="a minimum of 0 is none"),
-        pytest.param({"ship": SHIPS}, ships(("a", 3, None), ("b", 4, 2)), "ship", 5, 5, id="the sum of instances"),
-        pytest.param({"ship": SHIPS}, ships(("a", 0, None)), "ship", 0, 0, id="no replicas, no pods"),
+        pytest.param({"ship": SHIPS}, ships(("a", 3, None)), "ship", 3, id="the replicas of a leaf"),
+        pytest.param({"ship": SHIPS}, ships(("a", 10, 2)), "ship", 2, id="a minimum before replicas"),
+        pytest.param({"ship": SHIPS}, ships(("a", 5, 0)), "ship", 5, id="a minimum of 0 is none"),
+        pytest.param({"ship": SHIPS}, ships(("a", 3, None), ("b", 4, 2)), "ship", 5, id="the sum of instances"),
+        pytest.param({"ship": SHIPS}, ships(("a", 0, None)), "ship", 0, id="no replicas, no pods"),
         pytest.param(
-            {"ship": SHIPS}, ships(("a", None, None)), "ship", 1, 0, id="pods without a count are one; 0 there"
+            {"ship": SHIPS}, ships(("a", None, None)), "ship", 1, id="pods without a count are one"
         ),
         pytest.param(
             {"leader": LEADER, "ship": SHIPS},
             ships(("a", 6, None), squads=3),
             "fleet",
-            9,
             9,
             id="owners without a scale add up",
         ),
@@ -86,41 +82,36 @@ SQUAD = paths(".spec.squads // 1")
             ships(("a", 6, None), squads=3),
             "squad",
             9,
-            27,
-            id="counts are for the whole workload; Karta's library multiplies them once more",
+            id="counts are for the whole workload, and multiply nothing",
         ),
         pytest.param(
             {"squad": SQUAD, "leader": LEADER, "ship": SHIPS},
             ships(("a", 6, None), squads=3),
             "fleet",
             9,
-            27,
-            id="and an owner hands that on",
+            id="as below an owner",
         ),
         pytest.param(
             {"root": paths("2"), "squad": SQUAD, "leader": LEADER, "ship": SHIPS},
             ships(("a", 6, None), squads=3),
             "fleet",
             9,
-            54,
             id="at every level",
         ),
         pytest.param(
-            {"squad": SQUAD}, ships(("a", None, None), squads=3), "squad", 2, 3,
-            id="leaves without a scale are one each; there they leave it to their owner",
+            {"squad": SQUAD}, ships(("a", None, None), squads=3), "squad", 2,
+            id="leaves without a scale are one each",
         ),
         pytest.param(
-            {"leader": LEADER, "ship": SHIPS}, ships(leader=None, squads=3), "squad", 0, 3,
-            id="a section that is not there has no pods; there its default counts",
+            {"leader": LEADER, "ship": SHIPS}, ships(leader=None, squads=3), "squad", 0,
+            id="a section that is not there has no pods",
         ),
-        pytest.param({}, ships(("a", 9, 9), ("b", 9, 9)), "fleet", 3, 3, id="without any scale, instances with pods"),
-        pytest.param({}, ships(("a", 9, 9), leader=None), "leader", 0, 1, id="whether they have them or not, there"),
+        pytest.param({}, ships(("a", 9, 9), ("b", 9, 9)), "fleet", 3, id="without any scale, instances with pods"),
+        pytest.param({}, ships(("a", 9, 9), leader=None), "leader", 0, id="a leaf without pods"),
     ],
 )  # fmt: skip
-def test_pods_below_a_component(scales: Raw, obj: Raw, component: str, right: int, upstream: int) -> None:
-    definition = load_definition(fleet(**scales))
-    assert minimum_members(definition, obj, component) == right
-    assert subtree_scale(definition, obj, component) == upstream
+def test_minimum_members_add_pods_below_component(scales: Raw, obj: Raw, component: str, minimum: int) -> None:
+    assert minimum_members(load_definition(fleet(**scales)), obj, component) == minimum
 
 
 @pytest.fixture
@@ -129,10 +120,9 @@ def scaled() -> Definition:
 
 
 @pytest.mark.parametrize(("scales", "a", "b"), [({"ship": SHIPS}, 3, 2), ({}, 1, 1)])
-def test_subtree_counts_of_single_instance(scales: Raw, a: int, b: int) -> None:
+def test_minimum_members_of_single_instance(scales: Raw, a: int, b: int) -> None:
     definition, obj = load_definition(fleet(**scales)), ships(("a", 3, None), ("b", 4, 2))
-    for count in (minimum_members, subtree_scale):
-        assert [count(definition, obj, "ship", instance) for instance in ("a", "b")] == [a, b]
+    assert [minimum_members(definition, obj, "ship", instance) for instance in ("a", "b")] == [a, b]
 
 
 @pytest.mark.parametrize(
@@ -143,9 +133,8 @@ def test_subtree_counts_of_single_instance(scales: Raw, a: int, b: int) -> None:
         pytest.param("ship", "", WorkloadError, "not empty", id="an empty id, which is what no instance has"),
     ],
 )
-def test_missing_parts_of_a_subtree_are_errors(
+def test_unknown_part_of_workload_is_error(
     scaled: Definition, component: str, instance: str | None, error: type[Exception], message: str
 ) -> None:
-    for count in (minimum_members, subtree_scale):
-        with pytest.raises(error, match=message):
-            count(scaled, ships(("a", 1, None)), component, instance)
+    with pytest.raises(error, match=message):
+        minimum_members(scaled, ships(("a", 1, None)), component, instance)

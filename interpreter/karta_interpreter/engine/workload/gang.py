@@ -12,12 +12,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from karta_interpreter.base.errors import InterpretationError, QueryError, WorkloadError
+from karta_interpreter.base.errors import ComponentNotFoundError, InterpretationError, QueryError, WorkloadError
 from karta_interpreter.base.k8s import JSON, Object, Path, set_value
 from karta_interpreter.definitions.karta import Component, Definition
 from karta_interpreter.definitions.karta.expression_text import PodQuery
-from karta_interpreter.engine.evaluation import UNNAMED, attribution, scale_locations, scales
-from karta_interpreter.engine.workload.gang.subtree import minimum
+from karta_interpreter.engine.evaluation import UNNAMED, Scale, attribution, instance_ids, scale_locations, scales
 
 if TYPE_CHECKING:
     from karta_interpreter.definitions.karta.model import PodGroup as WholeGroup, PodGroupMember, Topology
@@ -102,7 +101,7 @@ def pod_groups(definition: Definition, obj: Object, pods: Iterable[Object]) -> t
             keys = attribution.extract_group_keys(component, member.rule.group_by, pod)
             groups.setdefault((member.pod_group, keys), []).append(_Grouped(pod, attributed, member))
     return tuple(
-        PodGroup(name, _minimum(definition, obj, grouped), tuple(one.pod for one in grouped), keys)
+        PodGroup(name, _group_minimum(definition, obj, grouped), tuple(one.pod for one in grouped), keys)
         for (name, keys), grouped in groups.items()
     )
 
@@ -137,7 +136,7 @@ def _whole(
     minimums: dict[str | None, int] = {}
     for location in scale_locations(definition, obj):
         sub_group = part_of(location.pod_set.component)
-        minimums[sub_group] = minimums.get(sub_group, 0) + minimum(location.scale)
+        minimums[sub_group] = minimums.get(sub_group, 0) + _minimum_of(location.scale)
     sub_groups = tuple(
         SubGroup(
             sub_group.component,
@@ -153,7 +152,7 @@ def _whole(
     return PodGroup(whole.name, waits_for, tuple(pod for pod, _ in pods), (), sub_groups, whole.topology)
 
 
-def _minimum(definition: Definition, obj: Object, pods: Iterable[_Grouped]) -> int:
+def _group_minimum(definition: Definition, obj: Object, pods: Iterable[_Grouped]) -> int:
     """Return the minimum members of the group that the pods belong to."""
     alike = {(one.place.component, one.place.instance, one.member): one for one in pods}
     parts = [pod_part for one in alike.values() for pod_part in _parts(definition, one)]
@@ -161,7 +160,7 @@ def _minimum(definition: Definition, obj: Object, pods: Iterable[_Grouped]) -> i
     for location in scale_locations(definition, obj):
         pods_of = (location.pod_set.component, None), (location.pod_set.component, location.pod_set.instance)
         pod_part = next((pod_part for pod_part in parts if (pod_part.component, pod_part.instance) in pods_of), None)
-        total += 0 if pod_part is None else _per_replica(obj, pod_part, minimum(location.scale))
+        total += 0 if pod_part is None else _per_replica(obj, pod_part, _minimum_of(location.scale))
     return total
 
 
@@ -201,13 +200,41 @@ def _per_replica(obj: Object, pod_part: _Part, pods: int) -> int:
             "instances, whose scaleDefinition counts the replicas"
         )
     (scale,) = scales(maker, obj, UNNAMED)
-    replicas = max(minimum(scale), 1)  # 0 replicas have 0 pods, and 1 divides 0
+    replicas = max(_minimum_of(scale), 1)  # 0 replicas have 0 pods, and 1 divides 0
     if pods % replicas:
         raise WorkloadError(
             f"definition {maker.definition}: the {pods} pods of component {pod_part.component} cannot be divided among "
             f"the {replicas} replicas of component {maker.name}"
         )
     return pods // replicas
+
+
+def minimum_members(definition: Definition, obj: Object, component: str, instance: str | None = None) -> int:
+    """Return how many pods of a component and below it have to start together, across the whole workload.
+
+    For each instance its minimum counts. If that is unset or 0, its replicas count, and without replicas one pod. Pods
+    that the object does not describe do not count. With ``instance``, only that instance of the component itself
+    counts. Raises ComponentNotFoundError, and InterpretationError as
+    `karta_interpreter.engine.evaluation.pods.pod_sets`.
+    """
+    chosen = definition.component(component)
+    if chosen is None:
+        raise ComponentNotFoundError(f'definition {definition.name} has no component "{component}"')
+    if instance == "":
+        raise WorkloadError(f"component {component}: an instance id is not empty; leave it out for all instances")
+    if instance is not None and instance not in instance_ids(chosen, obj):
+        raise ComponentNotFoundError(f'component {component} has no instance "{instance}"')
+    return sum(
+        _minimum_of(location.scale)
+        for location in scale_locations(definition, obj)
+        if chosen in definition.lineage(location.pod_set.component)
+        and (location.pod_set.component != component or instance in (None, location.pod_set.instance))
+    )
+
+
+def _minimum_of(scale: Scale) -> int:
+    """Return how many units of an instance have to start together. A minimum of 0 does not count as one."""
+    return scale.minimum or scale.effective
 
 
 def divides_components(keys: Keys, component: Component, pod: Object) -> bool:
