@@ -42,7 +42,9 @@ def compare_drafts(folders: Iterable[Path], controllers: Sequence[Controller]) -
                 right, silent = judged(drafted, [(each, Counter(map(requests_of, each.active))) for each in complete])
                 problem = f"no CHECK for {silent}" if silent else ""
                 finding = Finding(f"draft: {right} of {len(complete)}", problem)
-                yield Outcome(f"draft of {kind.name}", controller.name, kind.name, kind.api_version, [finding])
+                yield Outcome(
+                    f"draft of {kind.api_version} {kind.name}", controller.name, kind.name, kind.api_version, [finding]
+                )
 
 
 def _is_complete(evidence: Evidence) -> bool:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import combinations
 from math import prod
 from typing import Final, NamedTuple
@@ -15,6 +16,7 @@ from karta_interpreter.definitions.openapi.schema import (
     Entries,
     SchemaPath,
     below,
+    entries,
     fields,
     is_pod_spec,
     is_pod_template,
@@ -25,6 +27,8 @@ from karta_interpreter.languages.jq import Query
 _MOST_NUMBERS: Final = 100
 _MOST_FACTORS: Final = 3
 _MOST_MULTIPLIED: Final = 16
+_BOUNDS: Final = tuple(f"[({{number}}), ({{other}} // empty)] | {name}" for name in ("min", "max"))
+_LESS: Final = "({number}) - (if {other} then 1 else 0 end)"
 _COUNT: Final = re.compile(r"(?i)(?!min|max)\w*(count|size|replicas|instances|nodes|workers|members|parallelism|hosts)")
 
 
@@ -46,6 +50,8 @@ class Count(NamedTuple):
 class _Candidate(NamedTuple):
     numbers: tuple[NumberField, ...]
     agreeing: int
+    groups: int
+    """In how many groups of pods it agrees, of all objects."""
     rank: tuple[float, ...]
 
 
@@ -61,8 +67,41 @@ def count_of(kind: CustomKind, pods: PodsField, shown: Sequence[Counted]) -> Cou
         found += [_candidate(each, values, kind, pods, shown) for each in chosen]
         if max(each.agreeing for each in found) == len(shown):
             break
-    best = min(found, key=lambda each: (-each.agreeing, each.rank))
+    best = min(found, key=_order)
+    for _ in range(_MOST_FACTORS if best.agreeing < len(shown) else 0):
+        other = [
+            _candidate(each, values, kind, pods, shown) for each in _reshaped(kind, best.numbers, values, pods, shown)
+        ]
+        best = min([best, *other], key=_order)
     return Count(product(pods.place, best.numbers) if best.numbers else "", tuple(_notes(kind, best, found, shown)))
+
+
+def _order(candidate: _Candidate) -> tuple[object, ...]:
+    return -candidate.agreeing, -candidate.groups, candidate.rank
+
+
+def _reshaped(
+    kind: CustomKind,
+    numbers: tuple[NumberField, ...],
+    values: dict[NumberField, list[list[int] | None]],
+    pods: PodsField,
+    shown: Sequence[Counted],
+) -> Iterator[tuple[NumberField, ...]]:
+    """Yield numbers of which one has another default, a bound next to it, or one less beside another template."""
+    for index, number in enumerate(numbers):
+        schema = kind.schema
+        for step in number.parent.steps:
+            name = "items" if isinstance(step, Entries) and not step.is_map else "additionalProperties"
+            schema = below(schema, step) if isinstance(step, str) else entries(schema, name) or {}
+        shaped = [] if type(number.default) is int else [replace(number, default=0)]
+        for other, field in fields(schema):
+            if field.get("type") == "integer" and other != number.name:
+                shaped += [replace(number, shape=shape, other=other) for shape in _BOUNDS]
+            elif is_pod_template(field):
+                shaped.append(replace(number, shape=_LESS, other=other))
+        for each in shaped if number.shape == "{number}" and not number.is_length else ():
+            values[each] = [_values(pods, each, of) for of in shown]
+            yield (*numbers[:index], each, *numbers[index + 1 :])
 
 
 def _notes(
@@ -76,6 +115,8 @@ def _notes(
     doubts = []
     if best.agreeing < len(shown):
         doubts.append("What is the count of the others?")
+    if any(number.other for number in best.numbers):
+        doubts.append("Do all of its fields count?")
     if len(shown) <= 1:
         doubts.append("One object is little evidence.")
     if best.numbers and len(different) == 1:
@@ -100,10 +141,12 @@ def _candidate(
     pods: PodsField,
     shown: Sequence[Counted],
 ) -> _Candidate:
-    agreeing = sum(_agrees([values[number][index] for number in numbers], each) for index, each in enumerate(shown))
+    columns = [[values[number][index] for number in numbers] for index in range(len(shown))]
+    groups = [_agreeing(factors, each) for factors, each in zip(columns, shown, strict=True)]
+    agreeing = sum(number == len(each.pods) for number, each in zip(groups, shown, strict=True))
     names = [_likeness(number, kind) for number in numbers]
     distance = sum(len(pods.place.steps) - len(number.parent.steps) for number in numbers)
-    return _Candidate(numbers, agreeing, (len(numbers) or 1, max(names, default=_UNLIKE - 0.5), distance))
+    return _Candidate(numbers, agreeing, sum(groups), (len(numbers) or 1, max(names, default=_UNLIKE - 0.5), distance))
 
 
 def _likeness(number: NumberField, kind: CustomKind) -> int:
@@ -112,12 +155,13 @@ def _likeness(number: NumberField, kind: CustomKind) -> int:
     return 1 if _COUNT.fullmatch(number.name) and not number.is_length else _UNLIKE
 
 
-def _agrees(factors: Sequence[list[int] | None], shown: Counted) -> bool:
+def _agreeing(factors: Sequence[list[int] | None], shown: Counted) -> int:
+    """Return the number of groups whose pods a product counts."""
     columns = [each for each in factors if each is not None]
     if len(columns) < len(factors):
-        return False
+        return 0
     counts = [prod(column[position] for column in columns) for position in range(shown.instances)]
-    return all(sum(counts[position] for position in positions) == number for positions, number in shown.pods)
+    return sum(sum(counts[position] for position in positions) == number for positions, number in shown.pods)
 
 
 def _divided(values: Sequence[list[int] | None], shown: Sequence[Counted]) -> int:
@@ -144,8 +188,8 @@ def _numbers(schema: Object, pods: PodsField) -> Iterator[NumberField]:
 
 def _inside(path: SchemaPath, schema: Object, pods: PodsField) -> Iterator[NumberField]:
     steps = pods.place.steps
-    entries = [index for index, step in enumerate(path.steps) if isinstance(step, Entries)]
-    is_on_way = not entries or path.steps[: entries[-1] + 1] == steps[: entries[-1] + 1]
+    lists = [index for index, step in enumerate(path.steps) if isinstance(step, Entries)]
+    is_on_way = not lists or path.steps[: lists[-1] + 1] == steps[: lists[-1] + 1]
     if not is_on_way or is_pod_template(schema) or (is_pod_spec(schema) and pods.form is not Form.SPEC):
         return
     for name, inner in fields(schema):

@@ -50,7 +50,9 @@ def _with_pods(kind: CustomKind, pods: list[PodsField], evidence: Sequence[Evide
             return draft(kind, [])
         pods, selected = [made[0]], [made[1]]
     definition, shown = _attributed(kind, pods, selected, evidence)
-    judged = [each for each in shown if not unsettled(definition, each.evidence) and not each.evidence.scaled]
+    settled = [each for each in shown if not unsettled(definition, each.evidence)]
+    # The least count of an autoscaler is that of an object, if there is no other evidence.
+    judged = [each for each in settled if not each.evidence.scaled] or settled
     own_pods = [[each for of in judged if (each := _counted(leaf, of))] for leaf in definition.leaves]
     decisions = []
     for own, decision, mine in zip(pods, selected, own_pods, strict=True):

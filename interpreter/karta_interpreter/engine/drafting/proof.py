@@ -45,7 +45,12 @@ def _causes(karta: Object, evidence: Iterable[Evidence]) -> Causes:
     """Return the differences of a draft, the most frequent first."""
     definition, causes = load_definition(karta), defaultdict[Judgement, list[int]](list)
     for number, each in enumerate(evidence):
-        found = [judgement for judgement in verify(definition, each) if judgement.verdict is Verdict.DIFFERS]
+        # Pods that another object between makes may be of a template that the draft lacks.
+        found = [
+            judgement
+            for judgement in verify(definition, each)
+            if judgement.verdict is Verdict.DIFFERS or "belong to no component" in judgement.reason
+        ]
         for judgement in dict.fromkeys(judgement._replace(detail="") for judgement in found):
             causes[judgement].append(number)
     return dict(sorted(causes.items(), key=lambda cause: -len(cause[1])))
