@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, takewhile
 from math import prod
 from typing import Final, NamedTuple
 
@@ -57,7 +58,10 @@ class _Candidate(NamedTuple):
 
 def count_of(kind: CustomKind, pods: PodsField, shown: Sequence[Counted]) -> Count:
     """Return the count that most objects agree with. What leaves a doubt is a note."""
-    numbers = list(_numbers(kind.schema, pods))[:_MOST_NUMBERS]
+    numbers = sorted(
+        _numbers(kind.schema, pods), key=lambda number: (not _is_set(number, shown), _likeness(number, kind))
+    )
+    numbers = numbers[:_MOST_NUMBERS]
     values = {number: [_values(pods, number, each) for each in shown] for number in numbers}
     values = {number: found for number, found in values.items() if any(each is not None for each in found)}
     found = [_candidate((), values, kind, pods, shown)]
@@ -145,8 +149,14 @@ def _candidate(
     groups = [_agreeing(factors, each) for factors, each in zip(columns, shown, strict=True)]
     agreeing = sum(number == len(each.pods) for number, each in zip(groups, shown, strict=True))
     names = [_likeness(number, kind) for number in numbers]
-    distance = sum(len(pods.place.steps) - len(number.parent.steps) for number in numbers)
+    distance = sum(_distance(pods.place, number.parent) for number in numbers)
     return _Candidate(numbers, agreeing, sum(groups), (len(numbers) or 1, max(names, default=_UNLIKE - 0.5), distance))
+
+
+def _distance(place: SchemaPath, parent: SchemaPath) -> int:
+    """Return how many steps lead from one place to the other."""
+    shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(place.steps, parent.steps, strict=False)))
+    return len(place.steps) + len(parent.steps) - 2 * shared
 
 
 def _likeness(number: NumberField, kind: CustomKind) -> int:
@@ -170,6 +180,14 @@ def _divided(values: Sequence[list[int] | None], shown: Sequence[Counted]) -> in
     return sum(
         all(value and not total % value for value in column or [0]) for column, total in zip(values, pods, strict=True)
     )
+
+
+def _is_set(number: NumberField, shown: Sequence[Counted]) -> bool:
+    """Return whether an object has a number."""
+    with suppress(QueryError):
+        query = Query.compile(number.place.jq)
+        return any(value is not None for each in shown for value in query.evaluate(each.object))
+    return False
 
 
 def _values(pods: PodsField, number: NumberField, shown: Counted) -> list[int] | None:

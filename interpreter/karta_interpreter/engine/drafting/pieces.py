@@ -16,7 +16,7 @@ from karta_interpreter.engine.verification import Evidence
 from karta_interpreter.languages.jq import Query
 
 _SPEC: Final = SchemaPath(("spec",))
-_LISTS: Final = ("initContainers", "containers")
+LISTS: Final = ("initContainers", "containers")
 _MOST_PATHS: Final = 500
 
 
@@ -50,7 +50,7 @@ def pods_of_fields(kind: CustomKind, evidence: Sequence[Evidence]) -> tuple[Pods
 
 
 def _names(pod: Object) -> tuple[str, ...]:
-    return tuple(sorted(str(each.get("name")) for name in _LISTS for each in objects_in(get(pod, ("spec", name)))))
+    return tuple(sorted(str(each.get("name")) for name in LISTS for each in objects_in(get(pod, ("spec", name)))))
 
 
 def _paths(path: SchemaPath, schema: Object) -> Iterator[SchemaPath]:
@@ -95,7 +95,7 @@ def _template(paths: Sequence[SchemaPath], parts: Sequence[_Part]) -> tuple[str,
     """Return the expression of a template, and what is in doubt."""
     doubts: list[str] = []
     lists = []
-    for kind in _LISTS:
+    for kind in LISTS:
         names = dict.fromkeys(str(each.get("name")) for each in objects_in(get(parts[0].pod, ("spec", kind))))
         fields = {name: [f"name: {json.dumps(name)}", *_fields(paths, parts, kind, name, doubts)] for name in names}
         containers = [f"{{{', '.join(own)}}}" for own in fields.values()]
@@ -109,11 +109,11 @@ def _fields(
     containers = [_container(part.pod, kind, name) for part in parts]
     if image := _same(paths, parts, [container.get("image") for container in containers], _text):
         yield f"image: {image}"
-    amounts = [_amounts(container.get("resources")) for container in containers]
+    amounts = [amounts_of(container.get("resources")) for container in containers]
     if not any(amounts):
         return
     is_varied = len({json.dumps(each, sort_keys=True, default=str) for each in amounts}) > 1
-    if resources := _same(paths, parts, amounts, _amounts):
+    if resources := _same(paths, parts, amounts, amounts_of):
         if not is_varied:
             doubts.append(f"Do the requests of {name} come from {resources}? All objects have the same.")
         yield f"resources: {resources}"
@@ -159,7 +159,7 @@ def _text(value: JSON) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _amounts(value: JSON) -> Mapping[str, str]:
+def amounts_of(value: JSON) -> Mapping[str, str]:
     """Return the requests of resources, or else their limits."""
     limits, requests = (get(value, (name,)) if isinstance(value, dict) else None for name in ("limits", "requests"))
     amounts = {**(limits if isinstance(limits, dict) else {}), **(requests if isinstance(requests, dict) else {})}

@@ -3,16 +3,14 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from typing import Final
 
-from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s import Object, Path, edit
 from karta_interpreter.definitions.karta import PREFIX, annotation_path
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.definitions.openapi.draft import Draft
-from karta_interpreter.engine.evaluation import pod_sets
+from karta_interpreter.engine.drafting.added import added_containers
 from karta_interpreter.engine.verification import Evidence, Judgement, Question, Verdict, verify
 
 _STEP: Final = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
@@ -62,7 +60,8 @@ def _with_lines(draft: Draft, evidence: Sequence[Evidence], causes: Causes) -> D
     for cause, numbers in causes.items():
         if cause.field.startswith(_ANNOTATION) and (line := _line(cause)):
             lines[cause.field.removeprefix(_ANNOTATION)][line].update(numbers)
-    if added := _added(draft.karta, evidence, lines.pop(_ADDED, {})):
+    lines.pop(_ADDED, None)
+    if added := added_containers(load_definition(draft.karta), evidence):
         lines[_ADDED] = added
     karta, notes = draft.karta, [*draft.notes]
     for name, shown in lines.items():
@@ -73,28 +72,7 @@ def _with_lines(draft: Draft, evidence: Sequence[Evidence], causes: Causes) -> D
     return Draft(karta, tuple(notes))
 
 
-def _added(karta: Object, evidence: Sequence[Evidence], lines: Mapping[str, set[int]]) -> dict[str, set[int]]:
-    """Return the lines of containers that every object with their component has, one for each component."""
-    definition = load_definition(karta)
-    having: dict[str, set[int]] = defaultdict(set)
-    for number, each in enumerate(evidence):
-        with suppress(InterpretationError):
-            for pods in pod_sets(definition, each.object):
-                having[pods.component].update([number] if pods.replicas else [])
-    joined: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
-    for line, numbers in lines.items():
-        match = _CONTAINER.fullmatch(line)
-        if match and numbers == having[match[1]]:
-            joined[match[1]][match[2]].append(match[3])
-    written = {
-        component: ", ".join(f"{kind}: [{', '.join(containers)}]" for kind, containers in lists.items())
-        for component, lists in joined.items()
-    }
-    return {f"{component}: '{{{lists}}}'": having[component] for component, lists in written.items()}
-
-
 _ADDED: Final = "added-containers"
-_CONTAINER: Final = re.compile(r"(.+?): '\{(\w+): \[(.*)\]\}'")
 _ABOUT: Final = {
     _ADDED: "CHECK: do all members add these containers, which the objects do not have?",
     "dependencies": "CHECK: do these fields name what pods refer to? Their values are the same.",
