@@ -1,6 +1,7 @@
-"""``python -m docs.tools.check_prose``: fail if pages or docstrings have too many phrases that read as translated.
+"""``python -m docs.tools.check_prose``: fail if pages or docstrings read as translated, or users have too much to read.
 
-Counts are per 10,000 words, without code and without the pages that programs write.
+Phrases are counted per 10,000 words, without code and without the pages that programs write. The words of the pages for
+users are counted as ``wc -w`` does, with their examples. What only developers need belongs below docs/developers.
 """
 
 import ast
@@ -11,7 +12,11 @@ from pathlib import Path
 from typing import Final
 
 ROOT: Final = Path(__file__).parents[2]
-_WRITTEN: Final = frozenset({"commands.md", "settings.md", "values.md", "metrics.md", "findings.md", "api.md"})
+_WRITTEN: Final = frozenset(
+    {"commands.md", "settings.md", "values.md", "metrics.md", "findings.md", "fields.md", "api.md"}
+)
+_MOST_WORDS: Final = 39_300
+"""The words of all pages for users together. More is said shorter, once, or to developers."""
 _VERBS: Final = "is|are|has|have|was|were|does|do|comes|belongs|needs"
 _PHRASES: Final[Mapping[str, tuple[str, int]]] = {
     "semicolon": (";", 40),
@@ -26,6 +31,12 @@ _CODE: Final = re.compile(r"^ *```[\s\S]*?^ *```$|`[^`\n]*`|\]\([^)\n]*\)|^ *>>>
 def _pages() -> Iterator[str]:
     for page in sorted((ROOT / "docs").rglob("*.md")):
         if page.name not in _WRITTEN and page.parent.name != "catalogue":
+            yield page.read_text(encoding="utf-8")
+
+
+def _for_users() -> Iterator[str]:
+    for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
+        if page.name not in _WRITTEN:
             yield page.read_text(encoding="utf-8")
 
 
@@ -50,9 +61,20 @@ def problems(name: str, texts: Iterator[str]) -> Iterator[str]:
             yield f"{name}: {phrase}: {found} per 10,000 words, at most {most}"
 
 
+def length(texts: Iterator[str]) -> Iterator[str]:
+    """Yield a line if the pages for users have too many words together.
+
+    >>> list(length(iter(["word " * 39_300, "one more"])))
+    ['pages for users: 39,302 words, at most 39,300']
+    """
+    words = sum(len(text.split()) for text in texts)
+    if words > _MOST_WORDS:
+        yield f"pages for users: {words:,} words, at most {_MOST_WORDS:,}"
+
+
 def main() -> int:
     """Print the problems and return the exit code."""
-    found = [*problems("docs", _pages()), *problems("docstrings", _docstrings())]
+    found = [*problems("docs", _pages()), *problems("docstrings", _docstrings()), *length(_for_users())]
     print(*found, sep="\n", end="\n" if found else "")  # noqa: T201 - its purpose
     return 1 if found else 0
 

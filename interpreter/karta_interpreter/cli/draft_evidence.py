@@ -85,7 +85,7 @@ def _with_uid(obj: Object) -> Object:
 
 
 def _with_owner(pod: Object, objects: Sequence[Object]) -> Object:
-    """Return a pod without owners as one of the object whose name it begins with."""
+    """Return a pod without owners as one of the object with the name that it begins with."""
     name = str(get(pod, ("metadata", "name")))
     owners = [each for each in objects if name.startswith(f"{get(each, ('metadata', 'name'))}-")]
     owners = [each for each in owners if namespace(each) == namespace(pod)]

@@ -1,4 +1,4 @@
-"""InterpretHealth: is a workload healthy whose pods are ready, and unhealthy if they fail?"""
+"""InterpretHealth: is a workload with ready pods healthy, and unhealthy if they fail?"""
 
 import re
 from collections.abc import Iterator, Sequence

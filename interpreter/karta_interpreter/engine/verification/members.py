@@ -10,7 +10,7 @@ from karta_interpreter.engine.evaluation import PodSet, instance_of, matches_com
 
 
 class Group(NamedTuple):
-    """Pod sets whose pods cannot be distinguished, most often one, and their pods."""
+    """Pod sets with pods that cannot be distinguished, most often one, and their pods."""
 
     sets: tuple[PodSet, ...]
     pods: tuple[Object, ...]

@@ -85,7 +85,7 @@ def unignored(
 
 
 def by_object(ignores: Sequence[Ignore], starts: Sequence[int]) -> list[list[Ignore]]:
-    """Return the ignores in each object of a text, whose objects start on these lines."""
+    """Return the ignores in each object of a text with objects that start on these lines."""
     own: list[list[Ignore]] = [[] for _ in starts]
     for each in ignores if starts else ():
         own[max(bisect_right(starts, each.line) - 1, 0)].append(each)

@@ -18,7 +18,7 @@ _MAX_LENGTH = 256
 
 
 class Request(NamedTuple):
-    """One request whose uid could be read.
+    """One request with a uid that could be read.
 
     ``problem`` is the reason why it cannot be answered. Without a problem there is a ``call``. The other fields hold
     the readable parts of the request, for logs and metrics.
