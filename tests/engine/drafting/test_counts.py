@@ -57,6 +57,10 @@ def _counts(shown: list[Evidence]) -> list[dict[str, int]]:
             id="the larger one of two numbers",
         ),
         pytest.param([({"replicas": 3}, 3), ({}, 0), ({"replicas": 4}, 4)], id="nothing without a number"),
+        pytest.param(
+            [({"replicas": 3}, 3), ({"replicas": 2, "stopped": True}, 0), ({"replicas": 4, "stopped": False}, 4)],
+            id="nothing after a switch",
+        ),
         pytest.param([({"ovens": 3, "shifts": 2}, 6), ({"ovens": 5, "shifts": 7}, 35)], id="unlikely names multiplied"),
     ],
 )
@@ -94,3 +98,28 @@ def test_pods_of_no_template_have_a_check_if_another_object_makes_them() -> None
     notes = [note for _, note in draft_from(CustomKind("crd", GVK.of(lacking.object), {}), shown).notes]
 
     assert any(note.startswith("CHECK: InterpretReplica: 2 of 3 objects agree. pods of a ReplicaSet") for note in notes)
+
+
+def test_label_with_id_of_instance_in_lower_case_selects() -> None:
+    shown = []
+    for number, roles in enumerate(({"Worker": 3, "Master": 1}, {"Worker": 2})):
+        spec = {"roles": [{"name": role, "replicas": pods, "pod": _template("main")} for role, pods in roles.items()]}
+        evidence = _shown(number, spec)
+        pods = tuple(
+            {
+                "kind": "Pod",
+                "metadata": {"name": f"{role}-{index}", "labels": {"role": role.lower()}},
+                **_template("main"),
+            }
+            for role, total in roles.items()
+            for index in range(total)
+        )
+        shown.append(Evidence(evidence.object, pods, now=2e9))
+
+    (child,) = draft_from(CustomKind("crd", GVK.of(shown[0].object), {}), shown).karta["spec"]["structureDefinition"][
+        "childComponents"
+    ]
+
+    assert child["instanceIdPath"] == ".spec.roles[].name | ascii_downcase"
+    assert child["podSelector"] == {"componentInstanceSelector": {"idPath": '.metadata.labels["role"]'}}
+    assert child["scaleDefinition"] == {"replicasPath": ".spec.roles[] | .replicas // 1"}

@@ -29,6 +29,7 @@ _MOST_NUMBERS: Final = 100
 _MOST_FACTORS: Final = 3
 _MOST_MULTIPLIED: Final = 16
 _BOUNDS: Final = tuple(f"[({{number}}), ({{other}} // empty)] | {name}" for name in ("min", "max"))
+_STOPPED: Final = "if {other} then 0 else {number} end"
 _LESS: Final = "({number}) - (if {other} then 1 else 0 end)"
 _COUNT: Final = re.compile(r"(?i)(?!min|max)\w*(count|size|replicas|instances|nodes|workers|members|parallelism|hosts)")
 
@@ -91,7 +92,7 @@ def _reshaped(
     pods: PodsField,
     shown: Sequence[Counted],
 ) -> Iterator[tuple[NumberField, ...]]:
-    """Yield numbers of which one has another default, a bound next to it, or one less beside another template."""
+    """Yield numbers of which one has another default, a bound or a switch next to it, or one less beside a template."""
     for index, number in enumerate(numbers):
         schema = kind.schema
         for step in number.parent.steps:
@@ -101,8 +102,8 @@ def _reshaped(
         for other, field in fields(schema):
             if field.get("type") == "integer" and other != number.name:
                 shaped += [replace(number, shape=shape, other=other) for shape in _BOUNDS]
-            elif is_pod_template(field):
-                shaped.append(replace(number, shape=_LESS, other=other))
+            elif field.get("type") == "boolean" or is_pod_template(field):
+                shaped.append(replace(number, shape=_LESS if is_pod_template(field) else _STOPPED, other=other))
         for each in shaped if number.shape == "{number}" and not number.is_length else ():
             values[each] = [_values(pods, each, of) for of in shown]
             yield (*numbers[:index], each, *numbers[index + 1 :])

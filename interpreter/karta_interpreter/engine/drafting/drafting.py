@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.findings import count
-from karta_interpreter.base.k8s import Object, get, objects_in
+from karta_interpreter.base.k8s import JSON, Object, get, objects_in
 from karta_interpreter.definitions.karta import Component, Definition
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.definitions.openapi.draft import Decision, Draft, draft
@@ -159,7 +159,12 @@ def _selected(kind: CustomKind, pods: Sequence[PodsField], evidence: Sequence[Ev
 def _selector(number: int, pods: PodsField, by_component: Object, places: Sequence[Place]) -> Decision:
     mine = [place for place in places if number in {component for component, _ in place.sets}]
     mine = [place for place in mine if not by_component or has_label(place.pod, by_component)]
+    parts: dict[str, JSON] = {}
     by_instance = instance_selector(mine, number) if pods.place.has_instances else {}
+    if by_instance is None:
+        lowered = [Place(pod, frozenset((own, instance.lower()) for own, instance in sets)) for pod, sets in mine]
+        by_instance = instance_selector(lowered, number)
+        parts = {"instanceIdPath": f"{pods.place.ids} | ascii_downcase"} if by_instance else {}
     selector = {**by_component, **(by_instance or {})}
     notes = (
         []
@@ -170,4 +175,5 @@ def _selector(number: int, pods: PodsField, by_component: Object, places: Sequen
         notes.append(
             ("podSelector", f"{len(mine)} of {count(len(mine), 'pod')} {'have' if len(mine) > 1 else 'has'} it.")
         )
-    return Decision({"podSelector": selector} if selector else {}, tuple(((field,), note) for field, note in notes))
+    parts |= {"podSelector": selector} if selector else {}
+    return Decision(parts, tuple(((field,), note) for field, note in notes))

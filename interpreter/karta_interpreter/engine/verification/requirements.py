@@ -74,21 +74,22 @@ def _causes(
         if (answered or {}) == (requested or {}):
             continue
         is_explained = True
+        what = f"container {name}" if name else "a container without a name"
         found = definition.component(component)
         texts = [query.text for query in found.pod_queries.values()] if found else []
         is_ours = any(f'"{name}"' in text for text in texts) or _names_container(evidence.object.get("spec"), name)
         if answered is None and not is_ours:
             by = "the operator" if key in of_owner else "a webhook" if template else "a webhook or the operator"
-            reason = f"container {name}, {_amounts_text(requested)}, added by {by}, is not counted"
+            reason = f"{what}, {_amounts_text(requested)}, added by {by}, is not counted"
             yield _differs(reason, "", _ADDED_CONTAINERS, _line(component, kind, name, requested or {}))
         elif answered is None:
-            yield _differs(f"container {name}, {_amounts_text(requested)}, is not counted", "", whole)
+            yield _differs(f"{what}, {_amounts_text(requested)}, is not counted", "", whole)
         elif requested is None:
-            reason = f"container {name} is counted, and pods do not have it"
+            reason = f"{what} is counted, and pods do not have it"
             yield _differs(reason, "", _added_or(definition, component, name, whole))
         else:
             after = " after admission" if template and of_owner.get(key) != requested else ""
-            reason = f"container {name} requests {_amounts_text(requested)}{after}, not {_amounts_text(answered)}"
+            reason = f"{what} requests {_amounts_text(requested)}{after}, not {_amounts_text(answered)}"
             yield _differs(reason, "", _added_or(definition, component, name, amounts))
     if not is_explained:
         yield _differs("the pod as a whole requests other resources than its template", "", whole)
@@ -125,7 +126,7 @@ def _containers(template: Object) -> dict[tuple[str, str], dict[str, str]]:
         for container in objects_in(get(template, ("spec", kind))):
             resources = container.get("resources") or {}
             amounts = {**(resources.get("limits") or {}), **(resources.get("requests") or {})}
-            requested[kind, str(container.get("name"))] = {name: str(amount) for name, amount in amounts.items()}
+            requested[kind, str(container.get("name") or "")] = {name: str(amount) for name, amount in amounts.items()}
     return requested
 
 
