@@ -222,7 +222,7 @@ def test_exported_json_can_be_applied_as_a_list(run: Callable[..., Result]) -> N
 def test_unusable_file_is_reported(run: Callable[..., Result], tmp_path: Path) -> None:
     (tmp_path / "broken.yaml").write_text("kind: Karta\n")
     result = run("catalogue", "list", "--no-catalogue", "--kartas", str(tmp_path))
-    assert result.exit_code == 0
+    assert result.exit_code == 1
     assert "broken.yaml:1:1: error [not-a-karta]" in result.stderr
 
 

@@ -169,7 +169,9 @@ def test_wrong_usage_is_exit_code_2(run: Run, files: Path, arguments: list[str],
             id="two objects of other kinds",
         ),
         pytest.param("- 1", "error: it.yaml:1: this is not an object", id="not an object"),
-        pytest.param("kind: Job", "error: an object needs a string in apiVersion", id="not a Kubernetes object"),
+        pytest.param(
+            "kind: Job", "error: it.yaml: an object needs a string in apiVersion", id="not a Kubernetes object"
+        ),
         pytest.param(
             "{apiVersion: v1, kind: Pod}",
             "error: the given files have no definition for v1, Kind=Pod; they define example.io/v1, Kind=Job",
@@ -202,7 +204,7 @@ def test_broken_definition_shows_its_findings(run: Run, files: Path, karta: Call
 
     assert result.exit_code == 1
     assert "karta.yaml:16:" in result.stderr
-    assert "they define no usable kind" in result.stderr
+    assert "there is none in them that can be used" in result.stderr
 
 
 def test_undefined_kind_is_an_error(run: Run) -> None:

@@ -47,6 +47,19 @@ _MISTAKEN_FILES = {
     "export the definition": ("export", "customization", "kind/karta.yaml"),
     "interpret by the catalogue": ("interpret", "object.yaml"),
     "draft from no pods": ("create", "karta", "--object", "object.yaml", "--pods", "empty.yaml"),
+    "list a folder of objects": ("catalogue", "list", "--kartas", "object.yaml"),
+    "interpret by no file": ("interpret", "object.yaml", "-f", "empty"),
+    "interpret alone": ("interpret", "object.yaml", "-f", "kind/karta.yaml"),
+    "compare with nothing": ("diff", "--from", "kind", "--to", "empty.yaml", "object.yaml"),
+    "compare with the object": ("diff", "--from", "object.yaml", "--to", "kind", "object.yaml"),
+    "compare with a catalog": ("diff", "--from", "kind", "--to", "catalog", "object.yaml"),
+    "edit as with karmadactl": ("interpret", "--edit", "-f", "kind/karta.yaml"),
+    "read folders as with karmadactl": ("interpret", "-R", "-f", "kind"),
+    "export into a file": ("export", "customization", "-f", "kind/karta.yaml", "--output-dir", "object.yaml"),
+    "trust an empty file": (
+        *("export", "webhook-configuration", "-f", "kind", "--url", "https://a.example", "--ca-file", "empty.yaml"),
+    ),
+    "write the example again": ("create", "example", "kind"),
     "draft from no option": ("create", "karta", "crd.yaml"),
     "test the definition": ("test", "kind/karta.yaml"),
     "test the object": ("test", "object.yaml"),
@@ -64,6 +77,7 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None
     """Write the files of a kind into the current folder, in one of them a text replaced by another."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "kind" / "testdata").mkdir(parents=True)
+    (tmp_path / "empty").mkdir()
     (tmp_path / "empty.yaml").touch()
 
     def write(kind: str, changed: str = "", right: str = "", wrong: str = "") -> None:

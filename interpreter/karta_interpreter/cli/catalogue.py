@@ -20,7 +20,7 @@ from karta_interpreter.cli.definitions import (
 from karta_interpreter.cli.options import complete_kinds, output
 from karta_interpreter.cli.program import Problem
 from karta_interpreter.cli.render import table, to_json, written
-from karta_interpreter.definitions.sources.snapshot import ServedDefinition
+from karta_interpreter.definitions.sources.snapshot import Quarantined, ServedDefinition
 from karta_interpreter.engine.registered.description import describe, gate_text, summarize
 
 
@@ -40,7 +40,8 @@ def list_command(kinds: tuple[str, ...], output: str, **given: Unpack[Sources]) 
     """
     is_whole = _is_own(given) and not kinds
     own: list[Object] = json.loads(SUMMARIES.read_text(encoding="utf-8")) if is_whole else []
-    summaries = own or [summarize(entry) for entry in _entries(kinds, given)]
+    entries, problems = ([], ()) if is_whole else _entries(kinds, given)
+    summaries = own or list(map(summarize, entries))
     rows = [
         [
             summary["apiVersion"],
@@ -55,7 +56,7 @@ def list_command(kinds: tuple[str, ...], output: str, **given: Unpack[Sources]) 
         for summary in summaries
     ]
     header = ["APIVERSION", "KIND", "ORIGIN", "WRITTEN FROM", "OPERATIONS", "SUSPEND", "GANG", "COMPONENTS"]
-    _print(output, table(rows, header=header), summaries)
+    _print(output, table(rows, header=header), summaries, problems)
 
 
 @command.command("show")
@@ -67,8 +68,9 @@ def show_command(kinds: tuple[str, ...], output: str, **given: Unpack[Sources]) 
 
     KIND is a kind in any case, apiVersion/Kind, or the name of a definition.
     """
-    descriptions = [describe(entry) for entry in _entries(kinds, given)]
-    _print(output, "\n".join(map(show_text, descriptions)), descriptions)
+    entries, problems = _entries(kinds, given)
+    descriptions = [describe(entry) for entry in entries]
+    _print(output, "\n".join(map(show_text, descriptions)), descriptions, problems)
 
 
 @command.command("export")
@@ -97,17 +99,20 @@ def _is_own(given: Sources) -> bool:
     return given["catalogue"] and not (given["filenames"] or given["kartas"] or given["overrides"])
 
 
-def _entries(kinds: Sequence[str], given: Sources) -> list[ServedDefinition]:
+def _entries(kinds: Sequence[str], given: Sources) -> tuple[list[ServedDefinition], Sequence[Quarantined]]:
+    """Return the entries of the named kinds, and what cannot be used of the given files."""
     if _is_own(given):
-        return chosen(catalogue_entries(kinds), kinds)
-    entries = load_sources(given).entries
-    if given["filenames"] and not entries:
+        return chosen(catalogue_entries(kinds), kinds), ()
+    snapshot = load_sources(given)
+    if given["filenames"] and not snapshot.entries:
         raise Problem(f"error: {', '.join(given['filenames'])}: there is no definition in it that can be used")
-    return chosen([entries[gvk] for gvk in sorted(entries)], kinds)
+    return chosen([snapshot.entries[gvk] for gvk in snapshot.kinds()], kinds), snapshot.quarantined
 
 
-def _print(output: str, text: str, document: JSON) -> None:
+def _print(output: str, text: str, document: JSON, problems: Sequence[Quarantined]) -> None:
     click.echo(text if output == "table" else written(document, output), nl=False)
+    if problems:  # they are on stderr
+        raise SystemExit(Problem.exit_code)
 
 
 _WIDTH = 78

@@ -2,7 +2,7 @@
 
 import asyncio
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import click
@@ -206,7 +206,7 @@ def example_command(folder: Path) -> None:
     They are written into FOLDER, by default "example".
     """
     files = example_files()
-    write_files(folder, files)
+    _write(folder, files, "name another folder")
     for name in files:
         click.echo(folder / name)
     click.echo(f"try: karta-interpreter interpret -f {folder}/karta.yaml {folder}/indexer.yaml", err=True)
@@ -261,7 +261,8 @@ def suite_command(
     if output_dir is None:
         click.echo("---\n".join(texts.values()), nl=False)
     else:
-        _write(output_dir, texts | {file: text for text, file in shared.items()})
+        written = texts | {file: text for text, file in shared.items()}
+        _write(output_dir, written, "print the cases and add them by hand")
     click.echo(f"{count(sum(map(len, cases.values())), 'case')}: replace each TODO by the reason", err=True)
 
 
@@ -286,10 +287,8 @@ def _another_count(interpreter: Interpreter, workload: Object, wanted: int | Non
     return wanted if wanted is not None or outcome.results is None else 2 * (outcome.results["replica"] or 1)
 
 
-def _write(folder: Path, texts: dict[str, str]) -> None:
+def _write(folder: Path, texts: Mapping[str, str], advice: str) -> None:
     there = [name for name in texts if (folder / name).exists()]
     if there:
-        raise Problem(
-            f"error: {folder}: these files already exist: {', '.join(there)}; print the cases and add them by hand"
-        )
+        raise Problem(f"error: {folder}: these files already exist: {', '.join(there)}; {advice}")
     write_files(folder, texts)

@@ -163,10 +163,11 @@ def interpreter_of(
     # In two steps, for two precedences: scripts of the given files over their Kartas, scripts of `overrides` over both.
     below = combine((_layer_about(gvk, files.layer) for files in given), scripts_of(weaker))
     combined = combine([SourceDefinitions(tuple(below.entries.values()))], scripts_of(stronger))
-    _print_findings(below, combined)
+    print_findings(below, combined)
     if gvk not in combined.entries:
-        defined = ", ".join(map(str, sorted({gvk for files in given for gvk in _kinds(files)}))) or "no usable kind"
-        raise NoDefinition(f"error: the given files have no definition for {gvk}; they define {defined}")
+        defined = ", ".join(map(str, sorted({gvk for files in given for gvk in _kinds(files)})))
+        what = f"they define {defined}" if defined else "there is none in them that can be used: give others with -f"
+        raise NoDefinition(f"error: the given files have no definition for {gvk}; {what}")
     answered = frozenset(operation for customization in stronger for operation in customization.scripts.operations)
     return Interpreter(combined.entries[gvk], _broken(weaker, answered) | _broken(stronger))
 
@@ -190,7 +191,8 @@ def kinds_of(paths: Sequence[str]) -> set[GVK]:
     return broken.union(*map(_kinds, definition_files)) if paths else {*catalogue_kinds()}
 
 
-def _print_findings(*snapshots: Snapshot) -> None:
+def print_findings(*snapshots: Snapshot) -> None:
+    """Print the findings of snapshots on stderr."""
     findings = [finding for snapshot in snapshots for finding in snapshot.findings]
     findings += [finding for snapshot in snapshots for broken in snapshot.quarantined for finding in broken.findings]
     click.echo(findings_text(findings), err=True, nl=False)
@@ -256,7 +258,7 @@ def catalogue_entries(kinds: Sequence[str]) -> Sequence[ServedDefinition]:
 def _usable(paths: Sequence[str]) -> list[ServedDefinition]:
     given = read_existing(paths)
     snapshot = combine(files.layer for files in given)
-    _print_findings(snapshot)
+    print_findings(snapshot)
     if snapshot.quarantined or not snapshot.entries:
         is_scripts = not snapshot.quarantined and any(files.customizations for files in given)
         reason = f", only a {KIND}, which Karmada takes as it is" if is_scripts else ""
@@ -310,7 +312,7 @@ def load_sources(given: Sources, selection: Selection = EVERYTHING) -> Snapshot:
     else:
         store = Store(given["kartas"], overrides=given["overrides"], catalogue=given["catalogue"], selection=selection)
         snapshot = store.load()
-    _print_findings(snapshot)
+    print_findings(snapshot)
     return snapshot
 
 

@@ -124,6 +124,8 @@ def webhook_configuration_command(  # noqa: PLR0913 - one for each option
 
 def _endpoint(url: str | None, service: str | None, ca_file: Path | None) -> Endpoint:
     authority = ca_file.read_bytes() if ca_file else b""
+    if ca_file and not authority.strip():  # which would be the CA of nobody
+        raise UsageProblem(f"error: {ca_file} is empty; give the CA of the server's certificate, PEM")
     try:
         if url and not service:
             return Endpoint.of_url(url, authority)

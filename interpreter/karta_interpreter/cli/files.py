@@ -19,7 +19,7 @@ from urllib.request import urlopen
 import click
 from click.core import ParameterSource
 
-from karta_interpreter.base.errors import ManifestError
+from karta_interpreter.base.errors import InterpretationError, ManifestError
 from karta_interpreter.base.k8s import GVK, JSON, Object, edit, manifest
 from karta_interpreter.cli.options import control_plane
 from karta_interpreter.cli.program import Problem, UsageProblem
@@ -53,7 +53,7 @@ def check_path(path: str) -> None:
         raise UsageProblem("error: a path is empty; is a variable of the shell not set?")
 
 
-def read_object(path: str, kinds: Kinds = frozenset) -> Object:
+def read_object(path: str, kinds: Kinds | None = None) -> Object:
     """Return the one object in a file, a folder or standard input. Of several, take the one of ``kinds``, if any."""
     found = read_objects(path, kinds)
     if len(found) > 1:
@@ -62,16 +62,22 @@ def read_object(path: str, kinds: Kinds = frozenset) -> Object:
     return found[0]
 
 
-def read_objects(path: str, kinds: Kinds = frozenset) -> list[Object]:
+def read_objects(path: str, kinds: Kinds | None = None) -> list[Object]:
     """Return all objects in a file, a folder or standard input, and items of a ``List`` one by one, as kubectl does.
 
     Of several objects, only objects of the ``kinds``, if any: samples have Secrets and Services with the workload.
-    Raises Problem without an object.
+    A single one has to name its kind then. Raises Problem without an object.
     """
     found = list(starmap(_object, _values(path)))
     if not found:
         raise Problem(f"error: {path}: it contains no object")
-    known = {(gvk.api_version, gvk.kind) for gvk in kinds()} if len(found) > 1 else ()
+    if kinds and len(found) == 1:
+        try:
+            GVK.of(found[0])
+        except InterpretationError as error:
+            status = "; the status of a cluster is given with --status-file" if found[0].keys() <= _ITEM_FIELDS else ""
+            raise Problem(f"error: {path}: {error}{status}") from error
+    known = {(gvk.api_version, gvk.kind) for gvk in kinds()} if kinds and len(found) > 1 else ()
     chosen = [each for each in found if not known or (each.get("apiVersion"), each.get("kind")) in known]
     if not chosen:
         raise Problem(
@@ -222,6 +228,8 @@ def read_crds(paths: Sequence[str]) -> list[Object]:
 
 def write_files(folder: Path, files: Mapping[str, str]) -> None:
     """Write all files, or none: they are moved into the folder when the last one is complete."""
+    if folder.is_file():
+        raise Problem(f"error: {folder} is a file; name a folder")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for place in (folder / name for name in files):

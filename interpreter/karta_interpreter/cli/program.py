@@ -77,6 +77,14 @@ _SYNONYMS = {
 """The names of other tools for an option, without dashes. The first option of a command with such a name is meant."""
 
 
+_OTHERWISE = {
+    "--edit": "edit the file; `validate FILE --watch` and `console -f FILE` answer after each change",
+    "--show-doc": "`explain rule NAME` shows what a rule of `validate` is for",
+    "--recursive": "a folder is read with the folders in it",
+    "-R": "a folder is read with the folders in it",
+}
+"""The options of karmadactl that are not needed here, and what to do instead."""
+
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -179,6 +187,8 @@ class Commands(click.Group):
 
 def _meant(option: str, ctx: click.Context) -> str:
     """Return a hint about an unknown option: the command's option that it stands for, by other tools or by letters."""
+    if option in _OTHERWISE:
+        return f" There is no need for it: {_OTHERWISE[option]}"
     options = [name for each in ctx.command.get_params(ctx) for name in (*each.opts, *each.secondary_opts)]
     options = [name for name in options if name.startswith("-")]
     synonyms = (own for own, names in _SYNONYMS.items() if own in options and option.lstrip("-") in names.split())

@@ -31,6 +31,7 @@ from karta_interpreter.cli.options import (
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import table
 from karta_interpreter.definitions.karta.schema import karta_api_group
+from karta_interpreter.definitions.sources.file_scan import list_files
 from karta_interpreter.definitions.sources.snapshot import ServedDefinition, Snapshot
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.webhook.log import flush_log, has_terminal, log, print_text
@@ -194,9 +195,20 @@ def serve(**settings: object) -> None:
 def _contradictions(settings: Settings) -> Iterator[str]:
     if settings.port and settings.port == settings.health_port:
         yield f"--port and --health-port are both {settings.port}; give each its own"
-    for name in ("types_token_file", "types_token_review"):
-        if getattr(settings, name) and not settings.types_api:
-            yield f"--{name.replace('_', '-')} has no effect without --types-api HOST:PORT"
+    defaults = Settings()
+    for needed, names in _NEEDED.items():
+        for name in names:
+            if getattr(settings, name) != getattr(defaults, name) and not getattr(settings, needed.partition(" ")[0]):
+                option, other = (text.replace("_", "-") for text in (name, needed))
+                yield f"--{option} has no effect without --{other}"
+
+
+_NEEDED = {
+    "types_api HOST:PORT": ("types_token_file", "types_token_review"),
+    "shadow PATH": ("shadow_sample",),
+    "record FOLDER": ("record_limit", "record_secrets"),
+}
+"""The settings that have no effect without another one."""
 
 
 def _extensions(settings: Settings) -> Iterator[Extension]:
@@ -209,6 +221,9 @@ def _extensions(settings: Settings) -> Iterator[Extension]:
 
 def _introduce(started: Started, settings: Settings) -> None:
     _warn_of_variables()
+    for path in (*settings.folders, *settings.overrides):
+        if not list_files(path).files:
+            log.warning("there is no definition in it", path=str(path), hint="files end in .yaml, .yml or .json")
     if settings.register and settings.call_limit > settings.webhook_timeout:
         hint = "Karmada does not wait for such an answer: lower --call-limit, or raise --webhook-timeout"
         log.warning("--call-limit is above --webhook-timeout", hint=hint)

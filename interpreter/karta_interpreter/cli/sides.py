@@ -12,12 +12,19 @@ from typing import NamedTuple
 
 from karta_interpreter.base.findings import did_you_mean
 from karta_interpreter.base.k8s import GVK
-from karta_interpreter.cli.definitions import DefinitionFiles, Interpreter, NoDefinition, interpreter_of, read_existing
+from karta_interpreter.cli.definitions import (
+    DefinitionFiles,
+    Interpreter,
+    NoDefinition,
+    interpreter_of,
+    print_findings,
+    read_existing,
+)
 from karta_interpreter.cli.files import STDIN, is_url
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.definitions.karta.loading import CORE
 from karta_interpreter.definitions.sources.files import find_in_catalogue, load_catalogue
-from karta_interpreter.definitions.sources.snapshot import SourceDefinitions
+from karta_interpreter.definitions.sources.snapshot import SourceDefinitions, combine
 
 CATALOGUE = "catalogue"
 _FOLDER = "kartas"
@@ -47,7 +54,11 @@ class _Catalogue(NamedTuple):
             known += [GVK(*path.parts[-4:-1]) for path in self.folder.glob("*/*/*/karta.yaml")]
         if not any(_is_about(self.name, gvk) for gvk in known):
             is_path = Path(self.name).suffix in (".yaml", ".yml", ".json")
-            hint = "there is no such file" if is_path else did_you_mean(self.name, sorted({gvk.kind for gvk in known}))
+            hint = (
+                "there is no such file"
+                if is_path
+                else did_you_mean(self.name, sorted({CATALOGUE, *(gvk.kind for gvk in known)}))
+            )
             known_sides = "a kind of the catalogue or catalogue[@REVISION]"
             raise UsageProblem(f"error: {self.name} is not a file, {known_sides}; {hint}")
 
@@ -70,7 +81,12 @@ class Side:
 
     @cached_property
     def _files(self) -> list[DefinitionFiles]:
-        return read_existing(self._paths)
+        files = read_existing(self._paths)
+        for path, read in zip(self._paths, files, strict=True):
+            if not (read.layer.entries or read.customizations):
+                print_findings(combine([read.layer]))
+                raise Problem(f"error: {path}: there is no definition in it that can be used")
+        return files
 
 
 def side_of(texts: Sequence[str], opened: ExitStack) -> Side:

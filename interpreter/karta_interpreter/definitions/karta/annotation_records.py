@@ -302,6 +302,9 @@ def _dependency_problems(entry: Object) -> Iterator[Problem]:
             GVK.parse(api_version, kind)
         except InterpretationError as err:
             yield "apiVersion", str(err), ""
+        if kind[:1].islower():
+            hint = f"write the kind as manifests do: {kind.removesuffix('s').capitalize()}"
+            yield "kind", f"{kind} is the name of a resource, not a kind", hint
 
 
 def parse_added_containers(annotation: AnnotationText) -> tuple[values.AddedContainers, ...]:

@@ -268,7 +268,7 @@ def _unknown(field: str, path: Path, names: tuple[str, ...]) -> Finding:
         return error("unknown-field", path, message, "a part of it is not seen, as a no-break space is: write it again")
     if meant:
         return error("unknown-field", path, message, f"did you mean {meant}?")
-    return warning("unknown-field", path, f"{message}; it has no effect", "remove it")
+    return warning("unknown-field", path, f"{message}; it has no effect", f"remove it; there are: {', '.join(names)}")
 
 
 @cache

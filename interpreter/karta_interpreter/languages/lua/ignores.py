@@ -5,7 +5,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from karta_interpreter.base.findings import Finding, Severity, warning
+from karta_interpreter.base.findings import Finding, Severity, closest, warning
 from karta_interpreter.languages.lua.source_map import split_lines
 
 _MARK = "karta-interpreter:"
@@ -62,6 +62,7 @@ def unignored(
 
     ``crd`` says whether the findings are those of a comparison with CRDs. An error of a definition cannot be ignored.
     """
+    findings = list(findings)
     own = {(each.rule, each.line): each for each in ignores if each.is_complete and each.of_crd is crd}
     used = set()
     for finding in findings:
@@ -79,9 +80,9 @@ def unignored(
                 yield _warning("ignore-incomplete", each, source, message, _FORM)
         elif (each.rule, each.line) in unused:
             message = f"there is no warning {each.rule} to ignore in line {each.line}"
-            yield _warning(
-                "unused-ignore", each, source, message, "remove it; errors of a definition cannot be ignored"
-            )
+            meant = closest(each.rule, {finding.rule for finding in findings})
+            hint = f"did you mean {meant}?" if meant else "remove it; errors of a definition cannot be ignored"
+            yield _warning("unused-ignore", each, source, message, hint)
 
 
 def by_object(ignores: Sequence[Ignore], starts: Sequence[int]) -> list[list[Ignore]]:

@@ -150,7 +150,7 @@ class _Search:
         if name == "ENV":
             self._refuse(node, "`$ENV` is not allowed: an expression has no environment")
         elif name != "__loc__" and name not in scope.variables:
-            hint = _choice("$", name, scope.variables)
+            hint = _choice("$", name, scope.variables) or f"a field of the input is written `.{name}`"
             self._refuse(node, f"there is no variable `${name}` here", hint)
 
     def _refuse(self, node: ast.Node, message: str, hint: str = "") -> None:
