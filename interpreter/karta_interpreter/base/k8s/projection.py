@@ -115,7 +115,8 @@ def values_in(text: bytes) -> int:
     >>> values_in(b'{"a": [1, 2]}')
     5
     """
-    return 1 + sum(map(text.count, (b",", b":", b"[", b"{")))
+    # In one pass: counting each character takes three times as long.
+    return 1 + len(text) - len(text.translate(None, b",:[{"))
 
 
 def reader(projections: Mapping[str, Projection | None]) -> Read:

@@ -108,25 +108,23 @@ def differences(ours: Object, theirs: Object, owned: _Owned = ()) -> Iterator[Fi
     ['.spec.a[].b', '.spec.c']
     """
     parts: list[Path] = [(name,) for name in dict.fromkeys([*ours, *theirs]) if name not in _UNCOMPARED]
+    # Most parts are equal, and left out before anything is made of them.
     pending = [
-        (
-            field_of(at),
-            get(ours, at, NOTHING),
-            get(theirs, at, NOTHING),
-            reduce(lambda owners, name: _parts(owners)(f"f:{name}"), at, owned),
-        )
+        (field_of(at), old, new, reduce(lambda owners, name: _parts(owners)(f"f:{name}"), at, owned))
         for at in reversed([*parts, *(("metadata", name) for name in _LABELLING)])
+        if (old := get(ours, at, NOTHING)) != (new := get(theirs, at, NOTHING))
     ]
     while pending:
         field, old, new, owners = pending.pop()
-        if old == new or (_is_empty(old) and _is_empty(new)) or len(field) > _LONGEST:
+        if (_is_empty(old) and _is_empty(new)) or len(field) > _LONGEST:
             continue
         inner = None
         if isinstance(old, dict) and isinstance(new, dict):
             part_of = _parts(owners)
             inner = [
-                (field + _step(key), old.get(key, NOTHING), new.get(key, NOTHING), part_of(f"f:{key}"))
+                (field + _step(key), left, right, part_of(f"f:{key}"))
                 for key in dict.fromkeys([*old, *new])
+                if (left := old.get(key, NOTHING)) != (right := new.get(key, NOTHING))
             ]
         elif isinstance(old, list) and isinstance(new, list):
             inner = _elements(f"{field}[]", old, new, owners)
@@ -162,11 +160,9 @@ def _parts(owned: _Owned) -> Callable[[str], _Owned]:
 
     An empty object that somebody else has filled is not atomic.
     """
-    parts = defaultdict[str, list[tuple[Writer, Object]]](list)
-    for writer, fields in owned:
-        for key, inner in fields.items():
-            parts[key].append((writer, inner))
-    return lambda key: parts.get(key, ()) if parts else owned[:1]
+    if not any(fields for _, fields in owned):
+        return lambda _: owned[:1]
+    return lambda key: [(writer, fields[key]) for writer, fields in owned if key in fields]
 
 
 def _elements(
@@ -185,9 +181,15 @@ def _elements(
     old, new = ({key_of(element): element for element in elements} for elements in (ours, theirs))
     if len(old) == len(ours) and len(new) == len(theirs):
         if example or [key for key in old if key in new] == [key for key in new if key in old]:
-            return [pair(old.get(key, NOTHING), new.get(key, NOTHING)) for key in dict.fromkeys([*old, *new])]
+            return [
+                pair(left, right)
+                for key in dict.fromkeys([*old, *new])
+                if (left := old.get(key, NOTHING)) != (right := new.get(key, NOTHING))
+            ]
         return None
-    return [*map(pair, ours, theirs)] if len(ours) == len(theirs) else None
+    if len(ours) != len(theirs):
+        return None
+    return [pair(left, right) for left, right in zip(ours, theirs, strict=True) if left != right]
 
 
 def element_key(owned: Iterable[Object]) -> Callable[[JSON], str]:
