@@ -24,7 +24,8 @@ def restore_empty_tables(value: JSON, references: Sequence[JSON] = ()) -> JSON:
     {'a': {}, 'b': []}
     """
     text = _text(value)
-    if b"{}" not in text and b"[]" not in text:
+    # Objects win, so nothing changes in one that a script hands on as it got it: a tenth of the time of the walks.
+    if b"[]" not in text and (b"{}" not in text or value in references):
         return value
     empties: dict[Path, JSON] = {}
     for reference in references:
