@@ -7,7 +7,6 @@ atomic: one writer owns all of it.
 
 import json
 import re
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import reduce
