@@ -84,11 +84,11 @@ bench-compare: .venv/dev.stamp ## Measure the same next to the server of BEFORE,
 bench-quick: .venv/dev.stamp ## Fail when three runs agree that a call takes 30 % more than it did, in floors (needs Go)
 	$(BIN)/python -m tests.proofs.benchmarks --quick
 
-audit: audit-turns ## Attack the server next to an idle one, and fail when others notice (about twenty minutes)
+audit: audit-turns ## Attack the server next to an idle one, and fail when others notice
 	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m tests.proofs.audit
 	KARTA_INTERPRETER_TEST_EXAMPLES=40 $(PYTEST) tests/web/types_api/test_openapi.py -k describes
 
-audit-turns: .venv/dev.stamp ## The same attacks, shorter, for the processor time of the turns of the event loop (about ten minutes)
+audit-turns: .venv/dev.stamp ## The same attacks, shorter, for the processor time of the turns of the event loop
 	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m tests.proofs.audit --turns --seconds 3 --reloading 20
 
 conformance: .venv/dev.stamp ## Compare with Karmada's own Lua, with gojq and with GitOps tools (needs Go)

@@ -72,7 +72,7 @@ def save(folder: Path, saved: Saved, workloads: Iterable[Evidence]) -> list[str]
     about = {"format": _FORMAT, "version": 1, "time": saved.time, "problems": problems, "crds": saved.crds}
     references = orjson.loads(redaction.redacted_document(orjson.dumps({"references": saved.references})))
     content = orjson.dumps({**about, **references})
-    _check(_ABOUT, len(content), _LONGEST)
+    _check(_ABOUT, len(content), _LONGEST, "verify would not read it")
     (folder / _ABOUT).write_bytes(content)
     return left_out
 
@@ -93,7 +93,7 @@ def read_about(folder: Path) -> Saved:
     """Return the part of a folder that is not about one workload. Raises RecordingError."""
     with _read(folder), _regular(folder / _ABOUT).open("rb") as file:
         content = file.read(_LONGEST + 1)
-        _check("member.json", len(content), _LONGEST)
+        _check(_ABOUT, len(content), _LONGEST)
         about = orjson.loads(content)
         if (about["format"], about["version"]) != (_FORMAT, 1):
             raise ValueError
@@ -119,6 +119,6 @@ def _regular(path: Path) -> Path:
     return path
 
 
-def _check(what: str, length: int, most: int) -> None:
+def _check(what: str, length: int, most: int, effect: str = "the rest is not read") -> None:
     if length > most:
-        raise RecordingError(f"{what} has more than {most} bytes; the rest is not read")
+        raise RecordingError(f"{what} has more than {most} bytes; {effect}")

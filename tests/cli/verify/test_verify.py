@@ -10,6 +10,7 @@ import pytest
 from click.testing import Result
 
 from karta_interpreter import Karta
+from karta_interpreter.base.errors import RecordingError
 from karta_interpreter.cli.member import Wanted
 from karta_interpreter.cli.saved import Saved, read_about, read_workloads, save
 from karta_interpreter.cli.verify import verify_folder
@@ -310,6 +311,27 @@ def test_broken_folder_is_an_error(
     result = run("verify", str(tmp_path))
     assert message in result.stderr
     assert result.exit_code == 1
+
+
+def test_folder_with_too_much_about_member_is_an_error(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    about = _about(1)
+    (tmp_path / "workloads.jsonl.gz").write_bytes(gzip.compress(b""))
+    monkeypatch.setattr("karta_interpreter.cli.saved._LONGEST", len(about))
+    for spaces, problem in ((0, ""), (1, f"member.json has more than {len(about)} bytes; the rest is not read")):
+        (tmp_path / "member.json").write_bytes(about + b" " * spaces)
+        result = run("verify", str(tmp_path))
+        assert result.exit_code == 1
+        assert problem in result.stderr
+        assert ("member.json" in result.stderr) == bool(problem)
+
+
+def test_save_of_too_much_about_member_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("karta_interpreter.cli.saved._LONGEST", 1000)
+    save(tmp_path, Saved(0), [])
+    with pytest.raises(RecordingError, match=r"member\.json has more than 1000 bytes; verify would not read it"):
+        save(tmp_path, Saved(0, problems=("x" * 1000,)), [])
 
 
 @pytest.mark.parametrize("name", ["member.json", "workloads.jsonl.gz"])

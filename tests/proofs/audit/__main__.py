@@ -32,6 +32,7 @@ from tests.proofs.audit import (
     reloading,
     scripts,
     soak,
+    watchers,
     workload_types,
 )
 from tests.proofs.audit.attack import Attack, Effort
@@ -75,6 +76,9 @@ ATTACKS: Final[dict[str, Attack]] = {
     "second-frozen": beside.FROZEN,
     "calls-failing": beside.FAILING,
     "replay-hostile": beside.REPLAYED,
+    "recordings": watchers.RECORDINGS,
+    "shadow-broken": watchers.SHADOW,
+    "fights": watchers.FIGHTS,
     "clock": clock.JUMPS,
     "reloads": reloading.RELOADS,
     _SOAK: soak.SOAK,

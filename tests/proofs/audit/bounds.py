@@ -72,6 +72,21 @@ BOUNDS: Final[dict[str, tuple[Bound, ...]]] = {
         Bound("MiB of replay", 200, "recordings are unpacked in parts, and given up after bad lines"),
         Bound("not replayed", 0, "the memory of replay was seen"),
     ),
+    "recordings": (
+        Bound("values", 0, "no value of an environment is recorded, in whatever text of the call it comes again"),
+        Bound("empty files", 0, "a full disk leaves no file without a call"),
+        Bound("log lines", 1, "a full disk is named once"),
+        Bound("unwritten", 0, "calls were recorded before the disk was full"),
+        Bound("unnoticed", 0, "the metric counts the calls that cannot be recorded"),
+    ),
+    "shadow-broken": (
+        Bound("unsaid", 0, "the log says at the start that the definitions of the shadow cannot be used"),
+        Bound("uncounted", 0, "the metric counts each comparison that failed"),
+    ),
+    "fights": (
+        Bound("MiB taken", 60, "objects and fights that are remembered have bounds, and so have their texts"),
+        Bound("unseen", 0, "fights were seen"),
+    ),
     "soak": (
         Bound("failed", 0, "at 70 % of a core every call is answered in time"),
         Bound("memory growth", AFTER, "months of service need no more memory than the first minutes"),
