@@ -89,3 +89,45 @@ def test_container_that_no_field_tells_is_left_to_a_check() -> None:
     assert _drafted(*shown) == ("", [1000, 1000, 1000])
     notes = [note for _, note in draft_from(CustomKind("crd", GVK.of(shown[0].object), {}), shown).notes]
     assert any(note.startswith("CHECK: requirements: 2 of 3 objects agree. container scaler") for note in notes)
+
+
+def _roles(name: str, **roles: int) -> Evidence:
+    """Return a crew whose operator adds a container to its workers if they have a boss."""
+    template = {"spec": {"containers": [_container("main", "1")]}}
+    spec = {"roles": {role: {"replicas": number, "template": template} for role, number in roles.items()}}
+    obj = {"apiVersion": "example.com/v1", "kind": "Crew", "metadata": {"name": name}, "spec": spec}
+    pods = [
+        {
+            "kind": "Pod",
+            "metadata": {"name": f"{name}-{role}-{index}", "labels": {"role": role}},
+            "spec": {"containers": [_container("main", "1"), *([_container("wait", "50m")] if waits else [])]},
+        }
+        for role, number in roles.items()
+        for waits in (role == "worker" and "boss" in roles,)
+        for index in range(number)
+    ]
+    return Evidence(obj, tuple(pods), now=2e9)
+
+
+def test_container_of_one_instance_has_its_id_and_the_field_that_tells_the_object() -> None:
+    crd = {"additionalProperties": {"properties": {"replicas": {"type": "integer"}, "template": {"type": "object"}}}}
+    schema = {"properties": {"spec": {"properties": {"roles": {"type": "object", **crd}}}}}
+    shown = [_roles("a", worker=3, boss=1), _roles("b", worker=2), _roles("c", worker=4, boss=2)]
+
+    drafted = draft_from(CustomKind("crd", GVK.of(shown[0].object), schema), shown)
+
+    text = drafted.karta["metadata"]["annotations"]["karta-interpreter.io/added-containers"]
+    assert '(if $id == "worker" and .spec.roles.boss then ' in text
+    definition = load_definition(drafted.karta)
+    requests = [
+        {
+            each.instance: (each.replicas, pod_requirements(each.template, Counting.SCHEDULER).resource_request["cpu"])
+            for each in pod_sets(definition, evidence.object)
+        }
+        for evidence in shown
+    ]
+    assert requests == [
+        {"boss": (1, 1000), "worker": (3, 1050)},
+        {"worker": (2, 1000)},
+        {"boss": (2, 1000), "worker": (4, 1050)},
+    ]

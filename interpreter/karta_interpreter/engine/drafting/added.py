@@ -19,9 +19,10 @@ from karta_interpreter.engine.verification.members import members
 _MOST_FIELDS: Final = 2000
 _ALWAYS: Final = "true"
 _SPEC: Final = SchemaPath(("spec",))
+_ID: Final = "$id"
 
 _Fields = Sequence[Mapping[str, JSON]]
-"""The values below the specification of each object, by their expressions."""
+"""The values below the specification of the object of each place, and its instance, by their expressions."""
 
 
 class _Container(NamedTuple):
@@ -30,51 +31,62 @@ class _Container(NamedTuple):
     name: str
 
 
-_Found = dict[_Container, Mapping[str, str]]
-"""The containers of pods that templates do not have, and their requests."""
+class _Place(NamedTuple):
+    """The pods of an instance in the object of a number, with the requests of the containers that templates lack."""
+
+    number: int
+    component: str
+    instance: str | None
+    found: Mapping[_Container, Mapping[str, str]]
 
 
 def added_containers(definition: Definition, evidence: Sequence[Evidence]) -> dict[str, set[int]]:
     """Return the line of each component whose pods have more containers, and the numbers of the objects that show it.
 
-    A container that only some objects have needs a field that all of these have, and no other object.
+    A container of some objects or instances needs a field or an id that all of these have, and no other one.
     """
-    having: dict[str, set[int]] = defaultdict(set)
+    places = [place for number, shown in enumerate(evidence) for place in _places(definition, number, shown)]
+    fields = [
+        {**dict(islice(_fields(_SPEC, evidence[place.number].object.get("spec")), _MOST_FIELDS)), _ID: place.instance}
+        for place in places
+    ]
     added: dict[_Container, dict[int, Mapping[str, str]]] = defaultdict(dict)
-    for number, shown in enumerate(evidence):
-        for component, found in _found(definition, shown):
-            having[component].add(number)
-            for key, amounts in found.items():
-                added[key][number] = amounts
-    fields = [dict(islice(_fields(_SPEC, shown.object.get("spec")), _MOST_FIELDS)) for shown in evidence]
+    for index, place in enumerate(places):
+        for key, amounts in place.found.items():
+            added[key][index] = amounts
     lists: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     shown_by: dict[str, set[int]] = defaultdict(set)
     for key, requests in added.items():
+        having = {index for index, place in enumerate(places) if place.component == key.component}
         resources = _resources(fields, requests) if any(requests.values()) else ""
-        condition = _condition(fields, set(requests), having[key.component] - set(requests))
+        condition = _condition(fields, set(requests), having - set(requests))
         if resources and condition:
             container = f"{{name: {json.dumps(key.name)}, resources: {resources}}}"
             is_always = condition == _ALWAYS
             text = container if is_always else f"(if {condition} then {container} else empty end)"
             lists[key.component][key.kind].append(text)
-            shown_by[key.component].update(requests)
-    return {_line(component, own): shown_by[component] for component, own in lists.items()}
+            shown_by[key.component].update(places[index].number for index in requests)
+    return {_line(definition, component, own): shown_by[component] for component, own in lists.items()}
 
 
-def _line(component: str, lists: Mapping[str, Sequence[str]]) -> str:
+def _line(definition: Definition, component: str, lists: Mapping[str, Sequence[str]]) -> str:
     expression = ", ".join(f"{kind}: [{', '.join(containers)}]" for kind, containers in lists.items())
-    quoted = expression.replace("'", "''")
-    return f"{component}: '{{{quoted}}}'"
+    found = definition.component(component)
+    is_by_id = found and found.instance_ids and f"if {_ID} ==" in expression
+    ids = f"({found.instance_ids.text}) as {_ID} | " if found and found.instance_ids and is_by_id else ""
+    quoted = f"{ids}{{{expression}}}".replace("'", "''")
+    return f"{component}: '{quoted}'"
 
 
-def _found(definition: Definition, shown: Evidence) -> Iterator[tuple[str, _Found]]:
-    """Yield the components of an object that have pods of their own, with the containers that their templates lack."""
+def _places(definition: Definition, number: int, shown: Evidence) -> Iterator[_Place]:
+    """Yield the components and instances of an object that have pods, with the containers that their templates lack."""
     with suppress(InterpretationError):
         for group in members(definition, shown.object, pod_sets(definition, shown.object), shown.active).groups:
             components = {pods.component for pods in group.sets}
             if group.pods and len(components) == 1:
-                component = components.pop()
-                yield component, dict(_missing(component, group.sets[0].template, group.pods[0]))
+                component, instances = components.pop(), [pods.instance for pods in group.sets]
+                found = dict(_missing(component, group.sets[0].template, group.pods[0]))
+                yield _Place(number, component, instances[0] if len(instances) == 1 else None, found)
 
 
 def _missing(component: str, template: Object, pod: Object) -> Iterator[tuple[_Container, Mapping[str, str]]]:
@@ -113,7 +125,7 @@ def _is_amounts(value: JSON) -> bool:
 
 
 def _condition(fields: _Fields, having: set[int], lacking: set[int]) -> str:
-    """Return a condition that holds for some objects and for no others, switches first, then texts, or ""."""
+    """Return a condition that holds at some places and at no others, switches first, then texts, or ""."""
     if not lacking:
         return _ALWAYS
     first = fields[min(having)]
@@ -126,4 +138,8 @@ def _condition(fields: _Fields, having: set[int], lacking: set[int]) -> str:
             for text, (name, value) in texts.items()
         },
     }
-    return next((text for text, holds in conditions.items() if having <= holds and not lacking & holds), "")
+    sure = {text: lacking & holds for text, holds in conditions.items() if having <= holds}
+    alone = (text for text, others in sure.items() if not others)
+    by_id = f"{_ID} == {json.dumps(first[_ID])}"
+    together = (f"{by_id} and {text}" for text, others in sure.items() if not others & sure.get(by_id, lacking))
+    return next(alone, "") or next(together, "")
