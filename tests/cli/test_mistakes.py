@@ -60,6 +60,15 @@ _MISTAKEN_FILES = {
         *("export", "webhook-configuration", "-f", "kind", "--url", "https://a.example", "--ca-file", "empty.yaml"),
     ),
     "write the example again": ("create", "example", "kind"),
+    "retain of another": (
+        "interpret",
+        "-f",
+        "kind/karta.yaml",
+        "--desired-file",
+        "object.yaml",
+        "--object",
+        "other.yaml",
+    ),
     "draft from no option": ("create", "karta", "crd.yaml"),
     "test the definition": ("test", "kind/karta.yaml"),
     "test the object": ("test", "object.yaml"),
@@ -78,6 +87,7 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None
     monkeypatch.chdir(tmp_path)
     (tmp_path / "kind" / "testdata").mkdir(parents=True)
     (tmp_path / "empty").mkdir()
+    (tmp_path / "other.yaml").write_text(_FILES["search"]["object"].read_text().replace("logs", "metrics"))
     (tmp_path / "empty.yaml").touch()
 
     def write(kind: str, changed: str = "", right: str = "", wrong: str = "") -> None:

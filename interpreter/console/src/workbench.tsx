@@ -238,7 +238,7 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
             <h2 id="karta-title">Karta</h2>
             <KindPicker rows={props.rows} kind={kind} choose={choose} />
             <span class="grow" />
-            <Count errors={errors} warnings={notes.length - errors} />
+            {page ? <Count errors={errors} warnings={notes.length - errors} /> : null}
             <FileButton label="Open a file as Karta" taken={(text) => edit({ karta: text })} />
             <TextButtons name="karta" question={question} copy={copy} />
           </div>

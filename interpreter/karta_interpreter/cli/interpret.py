@@ -19,6 +19,7 @@ from karta_interpreter.cli.files import (
     check_stdin,
     file_given,
     live,
+    named,
     read_items,
     read_live,
     read_object,
@@ -208,7 +209,11 @@ def _read(given: _Given, filenames: Sequence[str]) -> Arguments:
         )
         observed = read_live(given["target"], **connection)
     items = None if given["status_file"] is None else read_items(given["status_file"])
-    return Arguments(desired, observed, items, given["desired_replica"])
+    arguments = Arguments(desired, observed, items, given["desired_replica"])
+    if desired and observed and full_name(desired.get("metadata")) != full_name(observed.get("metadata")):
+        names = f"{named(desired)}, and the observed one {named(observed)}"
+        click.echo(escaped(f"warning: the desired object is {names}"), err=True)
+    return arguments
 
 
 def _print_blocks(outcome: CallOutcome) -> None:

@@ -67,6 +67,7 @@ def test_warnings_are_kept_as_findings(texts: dict[str, str]) -> None:
         pytest.param(Path("nowhere/karta.yaml"), "No such file", id="no such file"),
         pytest.param("nowhere.yaml", "No such file", id="a short text is a path"),
         pytest.param("a\0b", "no path at all", id="a path that cannot be"),
+        pytest.param("", "the text is empty; a Karta has apiVersion, kind and spec", id="an empty text"),
         pytest.param("a: [\n", "", id="text that is not YAML"),
         pytest.param("spec: {}", "the field structureDefinition is missing", id="YAML in one line is not a path"),
         pytest.param("# nothing\n", "", id="text without a document"),
@@ -113,7 +114,7 @@ def test_karta_is_found_for_object() -> None:
             {"apiVersion": "batch/v2", "kind": "Job"}, "did you mean batch/v1, Kind=Job", id="another version"
         ),
         pytest.param(
-            {"apiVersion": "example.com/v1", "kind": "Zzz"}, "`Karta.catalogue\\(\\)` has its kinds", id="unknown"
+            {"apiVersion": "example.com/v1", "kind": "Zzz"}, "has its kinds. `Karta.load` reads your own", id="unknown"
         ),
         pytest.param({"apiVersion": "batch/v1"}, "kind", id="no kind at all"),
     ],

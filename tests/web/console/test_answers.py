@@ -266,7 +266,8 @@ def test_findings_have_the_line_of_the_text_and_leave_the_answers_out() -> None:
 @pytest.mark.parametrize(
     ("texts", "expected"),
     [
-        pytest.param({"karta": ""}, "fix the errors to see answers", id="nothing written yet"),
+        pytest.param({"karta": ""}, "write a Karta, or choose a kind", id="nothing written yet"),
+        pytest.param({"karta": "kind: Karta"}, "fix the errors to see answers", id="errors"),
         pytest.param(
             {"object": "{apiVersion: v1, kind: Pod}"},
             "the Karta is for example.io/v1, Kind=Crawler, the object is v1, Kind=Pod",
@@ -300,6 +301,13 @@ _CASE = f"name: a\noperation: InterpretReplica\ndesiredObj:\n  {_INDENTED}\noutp
         pytest.param("crd", "kind: [\n", 2, "", id="broken YAML as the CRD"),
         pytest.param(
             "observed", "apiVersion: v1\nkind: Pod\n", 2, "the member's object is v1, Kind=Pod", id="another kind"
+        ),
+        pytest.param(
+            "observed",
+            OBJECT.replace("name: docs", "name: other"),
+            3,
+            "the member's object is called other, and the object docs",
+            id="another name",
         ),
         pytest.param("observed", "- a\n", 1, "this is not an object", id="a list as the member's object"),
         pytest.param(

@@ -71,8 +71,8 @@ class Karta:
             kinds = {other.kind for other in _CATALOGUE}
             kind = gvk.kind if gvk.kind in kinds else closest(gvk.kind, sorted(kinds))
             meant = " or ".join(str(other) for other in _CATALOGUE if other.kind == kind)
-            hint = f"did you mean {meant}?" if meant else "`Karta.catalogue()` has its kinds"
-            raise WorkloadError(f"the catalogue has no Karta for {gvk}; {hint}")
+            hint = f"did you mean {meant}?" if meant else "`Karta.catalogue()` has its kinds."
+            raise WorkloadError(f"the catalogue has no Karta for {gvk}; {hint} `Karta.load` reads your own")
         return _CATALOGUE[gvk]
 
     def explain(

@@ -20,6 +20,8 @@ def read(source: Path | str | Object) -> tuple[Loaded, ...]:
     """Load each Karta of a source. Never raises, not even for a missing file."""
     if isinstance(source, str) and _TEXT_START.search(source):
         return tuple(load_documents(source, _TEXT))
+    if isinstance(source, str) and not source.strip():
+        return (_unusable("unreadable", "the text is empty; a Karta has apiVersion, kind and spec", _TEXT),)
     if isinstance(source, str | Path):
         return tuple(_read_file(source))
     try:

@@ -133,7 +133,11 @@ def answer(question: Question) -> dict[str, JSON]:
             return page | _Answers(loaded.definition, marker, inputs.object, inputs, question).document(question.case)
     defined = ", ".join(str(loaded.gvk) for loaded, _ in kartas if loaded.definition)
     page["unanswered"] = (
-        f"the Karta is for {defined}, the object is {gvk}" if defined else "fix the errors to see answers"
+        f"the Karta is for {defined}, the object is {gvk}"
+        if defined
+        else "fix the errors to see answers"
+        if kartas
+        else "write a Karta, or choose a kind"
     )
     return page
 
@@ -163,6 +167,11 @@ def inputs_of(question: Question) -> Inputs:
         message = f"the member's object is {gvk}, and the object is {GVK.of(obj.value)}"
         problems["observed"] = TextError(message, *observed.position(("kind",))).to_json()
         observed = None
+    elif obj and observed:
+        member, name = (edit.get(marker.value, ("metadata", "name")) for marker in (observed, obj))
+        if member != name:
+            message = f"the member's object is called {member}, and the object {name}"
+            problems["observed"] = TextError(message, *observed.position(("metadata", "name"))).to_json()
     return Inputs(
         obj,
         observed,
