@@ -143,7 +143,9 @@ def test_check_lists_what_can_be_exported(run: Run) -> None:
         ),
         pytest.param(["RayCluster", "--operations", ""], 2, "error: operation  is not supported", id="an empty list"),
         pytest.param(["RayCluster", "--output-dir", ""], 2, "'--output-dir': the path is empty", id="an empty path"),
-        pytest.param(["RayCluster", "--output-dir", "job.yaml"], 1, "error: job.yaml: File exists", id="no folder"),
+        pytest.param(
+            ["RayCluster", "--output-dir", "job.yaml"], 1, "error: job.yaml is a file; name a folder", id="no folder"
+        ),
     ],
 )
 def test_bad_input_is_one_line(run: Run, arguments: list[str], code: int, message: str) -> None:
