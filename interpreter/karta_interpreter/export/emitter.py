@@ -213,10 +213,7 @@ class Emitter(LuaBody):
 
     def asked(self, node: ast.Node, here: Value, use: Callable[[Expression], None]) -> None:
         """Write the use of each output of a condition."""
-        if node in self.singles:
-            use(self.condition(node, here))
-        else:
-            self.each(node, Value(here.code), OutputSink(lambda output: use(output.code)))
+        self.each(node, Value(here.code), OutputSink(lambda output: use(output.code)))
 
     def _pairs(self, left: ast.Node, right: ast.Node, here: Value, use: Callable[[Value, Value], None]) -> None:
         self.each(right, here, OutputSink(lambda other: self.each(left, here, OutputSink(lambda own: use(own, other)))))
