@@ -143,8 +143,11 @@ def test_wrong_settings_are_exit_code_2(run: Run, settings: list[Settings], argu
             ["--port", "9000", "--health-port", "9000"], "--port and --health-port are both 9000", id="one port for two"
         ),
         pytest.param(["--types-token-review"], "has no effect without --types-api HOST:PORT", id="an API that is off"),
+        pytest.param(["--shadow-sample", "0.5"], "--shadow-sample has no effect without --shadow PATH", id="no shadow"),
+        pytest.param(["--record-limit", "9000000"], "--record-limit has no effect without --record FOLDER", id="none"),
+        pytest.param(["--record-secrets"], "--record-secrets has no effect without --record FOLDER", id="no recording"),
         pytest.param(["--body-limit", "0"], "'0' is not a whole number from 1 up.", id="without an upper bound"),
     ],
 )
-def test_number_out_of_range_names_its_range(run: Run, arguments: list[str], message: str) -> None:
+def test_settings_that_cannot_be_name_what_is_wrong(run: Run, arguments: list[str], message: str) -> None:
     assert message in run("serve", *arguments).stderr
