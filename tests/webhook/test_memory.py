@@ -50,7 +50,11 @@ def test_new_objects_are_settled_and_garbage_among_them_is_found_when_half_as_ma
         kept += [[number] for number in range(settled // 4)]
         memory.release_memory()
         assert gone() is not None, "nobody waits for a visit to all objects"
+        monkeypatch.setattr(memory, "_MANY_VISITED", 2 * settled)
         kept += [[number] for number in range(settled // 3)]
+        memory.release_memory()
+        assert len(gc.get_objects()) > settled // 3, "a reload soon replaces as few as that"
+        monkeypatch.setattr(memory, "_MANY_VISITED", 0)
         memory.release_memory()
         assert gone() is None
     finally:
