@@ -223,7 +223,7 @@ def _introduce(started: Started, settings: Settings) -> None:
     _warn_of_variables()
     for path in (*settings.folders, *settings.overrides):
         if not list_files(path).files:
-            log.warning("there is no definition in it", path=str(path), hint="files end in .yaml, .yml or .json")
+            log.warning("no definition file found", path=str(path), hint="files end in .yaml, .yml or .json")
     if settings.register and settings.call_limit > settings.webhook_timeout:
         hint = "Karmada does not wait for such an answer: lower --call-limit, or raise --webhook-timeout"
         log.warning("--call-limit is above --webhook-timeout", hint=hint)
