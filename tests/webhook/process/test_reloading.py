@@ -4,12 +4,15 @@ import asyncio
 import gc
 import json
 import sys
+import time
 import typing
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from karta_interpreter.webhook.answering.load import TURN_SECONDS
+from karta_interpreter.webhook.process import server as module
 from karta_interpreter.webhook.process.server import Server
 from karta_interpreter.webhook.settings import Settings
 from tests.support.waiting import HANG
@@ -62,3 +65,24 @@ async def test_replaced_snapshot_is_freed_at_next_reload(tmp_path: Path) -> None
             await asyncio.wait_for(reloaded.wait(), HANG)
         await client.close()
     assert counts[-1] <= counts[1], counts
+
+
+async def test_memory_is_given_back_in_next_turn_whose_calls_wait(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A turn of the event loop that has answered calls does not visit many objects as well."""
+    async with Server(Settings(port=0, plain_http=True, catalogue=False, folders=(tmp_path,))) as server:
+        load = server._calls.load  # noqa: SLF001 - its turn is the subject
+        was_spent = []
+
+        def release() -> None:
+            was_spent.append(load.is_spent)
+            time.sleep(2 * TURN_SECONDS)
+
+        monkeypatch.setattr(module, "release_memory", release)
+        server._show(server._store.snapshot)  # noqa: SLF001
+        assert not was_spent
+        await asyncio.sleep(0)
+        assert (was_spent, load.is_spent) == ([False], True)
+        await asyncio.sleep(0)
+        assert not load.is_spent
