@@ -181,8 +181,11 @@ class Member:
                 break
             if crd:
                 self.crds[gvk] = crd
-        looked_up = {reference.gvk for each in definitions for reference in each.references}
-        for gvk in sorted(each for each in looked_up if each.kind not in _UNREAD):
+        await self.look_up({reference.gvk for each in definitions for reference in each.references})
+
+    async def look_up(self, kinds: Iterable[GVK]) -> None:
+        """Read all objects of some kinds as references."""
+        for gvk in sorted(each for each in kinds if each.kind not in _UNREAD):
             self.references += [obj async for obj in self._list(gvk, is_optional=True, is_everywhere=True)]
 
     async def _served(self, api_version: str) -> dict[str, Object]:

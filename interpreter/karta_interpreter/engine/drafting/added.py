@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s import JSON, Object, get, objects_in
 from karta_interpreter.definitions.karta import Definition
+from karta_interpreter.definitions.karta.reference_resolver import resolved
 from karta_interpreter.definitions.openapi.schema import SchemaPath
 from karta_interpreter.engine.drafting.pieces import LISTS, amounts_of
 from karta_interpreter.engine.evaluation import pod_sets
@@ -18,7 +19,7 @@ from karta_interpreter.engine.verification.members import members
 
 _MOST_FIELDS: Final = 2000
 _ALWAYS: Final = "true"
-_SPEC: Final = SchemaPath(("spec",))
+SPEC: Final = SchemaPath(("spec",))
 _ID: Final = "$id"
 
 _Fields = Sequence[Mapping[str, JSON]]
@@ -47,8 +48,7 @@ def added_containers(definition: Definition, evidence: Sequence[Evidence]) -> di
     """
     places = [place for number, shown in enumerate(evidence) for place in _places(definition, number, shown)]
     fields = [
-        {**dict(islice(_fields(_SPEC, evidence[place.number].object.get("spec")), _MOST_FIELDS)), _ID: place.instance}
-        for place in places
+        {**dict(values_below(SPEC, evidence[place.number].object.get("spec"))), _ID: place.instance} for place in places
     ]
     added: dict[_Container, dict[int, Mapping[str, str]]] = defaultdict(dict)
     for index, place in enumerate(places):
@@ -59,7 +59,7 @@ def added_containers(definition: Definition, evidence: Sequence[Evidence]) -> di
     for key, requests in added.items():
         having = {index for index, place in enumerate(places) if place.component == key.component}
         resources = _resources(fields, requests) if any(requests.values()) else ""
-        condition = _condition(fields, set(requests), having - set(requests))
+        condition = condition_of(fields, set(requests), having - set(requests))
         if resources and condition:
             container = f"{{name: {json.dumps(key.name)}, resources: {resources}}}"
             is_always = condition == _ALWAYS
@@ -81,6 +81,7 @@ def _line(definition: Definition, component: str, lists: Mapping[str, Sequence[s
 def _places(definition: Definition, number: int, shown: Evidence) -> Iterator[_Place]:
     """Yield the components and instances of an object that have pods, with the containers that their templates lack."""
     with suppress(InterpretationError):
+        definition = resolved(definition, shown.object, shown.reader)
         for group in members(definition, shown.object, pod_sets(definition, shown.object), shown.active).groups:
             components = {pods.component for pods in group.sets}
             if group.pods and len(components) == 1:
@@ -97,11 +98,15 @@ def _missing(component: str, template: Object, pod: Object) -> Iterator[tuple[_C
                 yield _Container(component, kind, str(each.get("name"))), amounts_of(each.get("resources"))
 
 
-def _fields(path: SchemaPath, value: JSON) -> Iterator[tuple[str, JSON]]:
-    """Yield the values that are not in lists."""
+def values_below(path: SchemaPath, value: JSON) -> Iterator[tuple[str, JSON]]:
+    """Yield the first values that are not in lists, with their expressions."""
+    yield from islice(_values(path, value), _MOST_FIELDS)
+
+
+def _values(path: SchemaPath, value: JSON) -> Iterator[tuple[str, JSON]]:
     for name, inner in value.items() if isinstance(value, dict) else ():
         yield (path / name).jq, inner
-        yield from _fields(path / name, inner)
+        yield from _values(path / name, inner)
 
 
 def _resources(fields: _Fields, requests: Mapping[int, Mapping[str, str]]) -> str:
@@ -124,7 +129,7 @@ def _is_amounts(value: JSON) -> bool:
     return isinstance(value, dict) and bool({"limits", "requests"}.intersection(value))
 
 
-def _condition(fields: _Fields, having: set[int], lacking: set[int]) -> str:
+def condition_of(fields: _Fields, having: set[int], lacking: set[int]) -> str:
     """Return a condition that holds at some places and at no others, switches first, then texts, or ""."""
     if not lacking:
         return _ALWAYS
@@ -140,6 +145,6 @@ def _condition(fields: _Fields, having: set[int], lacking: set[int]) -> str:
     }
     sure = {text: lacking & holds for text, holds in conditions.items() if having <= holds}
     alone = (text for text, others in sure.items() if not others)
-    by_id = f"{_ID} == {json.dumps(first[_ID])}"
+    by_id = f"{_ID} == {json.dumps(first.get(_ID))}"
     together = (f"{by_id} and {text}" for text, others in sure.items() if not others & sure.get(by_id, lacking))
     return next(alone, "") or next(together, "")

@@ -28,6 +28,7 @@ from karta_interpreter.languages.jq import Query
 _MOST_NUMBERS: Final = 100
 _MOST_FACTORS: Final = 3
 _MOST_MULTIPLIED: Final = 16
+_MOST_RESHAPED: Final = 8
 _BOUNDS: Final = tuple(f"[({{number}}), ({{other}} // empty)] | {name}" for name in ("min", "max"))
 _STOPPED: Final = "if {other} then 0 else {number} end"
 _LESS: Final = "({number}) - (if {other} then 1 else 0 end)"
@@ -72,12 +73,14 @@ def count_of(kind: CustomKind, pods: PodsField, shown: Sequence[Counted]) -> Cou
         found += [_candidate(each, values, kind, pods, shown) for each in chosen]
         if max(each.agreeing for each in found) == len(shown):
             break
-    best = min(found, key=_order)
+    best, shaped = min(found, key=_order), [*found]
     for _ in range(_MOST_FACTORS if best.agreeing < len(shown) else 0):
-        other = [
-            _candidate(each, values, kind, pods, shown) for each in _reshaped(kind, best.numbers, values, pods, shown)
+        shaped += [
+            _candidate(each, values, kind, pods, shown)
+            for candidate in sorted(shaped, key=_order)[:_MOST_RESHAPED]
+            for each in _reshaped(kind, candidate.numbers, values, pods, shown)
         ]
-        best = min([best, *other], key=_order)
+        best = min(shaped, key=_order)
     return Count(product(pods.place, best.numbers) if best.numbers else "", tuple(_notes(kind, best, found, shown)))
 
 
