@@ -22,12 +22,12 @@ def _pod(name: str, *containers: Thing, **labels: str) -> Thing:
     return {"kind": "Pod", "metadata": metadata, "spec": {"containers": list(containers)}}
 
 
-def _rabbit(name: str, replicas: int, cpu: str) -> Evidence:
+def _rabbit(name: str, replicas: int, cpu: str, *overrides: Thing) -> Evidence:
     spec: Thing = {
         "replicas": replicas,
         "image": f"rabbitmq:{cpu}",
         "resources": _resources(cpu, "2Gi"),
-        "override": {"statefulSet": {"spec": {"template": {"spec": {"containers": []}}}}},
+        "override": {"statefulSet": {"spec": {"template": {"spec": {"containers": list(overrides)}}}}},
     }
     obj = {"apiVersion": "rabbitmq.com/v1beta1", "kind": "RabbitmqCluster", "metadata": {"name": name}, "spec": spec}
     server = {"name": "rabbitmq", "image": spec["image"], "resources": spec["resources"]}
@@ -78,6 +78,51 @@ def test_draft_of_rabbitmq_takes_fields_and_not_the_override_template() -> None:
 
     assert found == [[("rabbitmqcluster", 3, 1000)], [("rabbitmqcluster", 1, 2000)], [("rabbitmqcluster", 5, 500)]]
     assert doubts == []
+
+
+def test_draft_of_rabbitmq_takes_fields_although_the_override_names_the_container() -> None:
+    mounts = {"name": "rabbitmq", "volumeMounts": [{"name": "wal", "mountPath": "/wal"}]}
+    found, doubts = _answers([_rabbit("a", 3, "1"), _rabbit("b", 1, "2", mounts), _rabbit("c", 5, "500m", mounts)])
+
+    assert found == [[("rabbitmqcluster", 3, 1000)], [("rabbitmqcluster", 1, 2000)], [("rabbitmqcluster", 5, 500)]]
+    assert doubts == []
+
+
+def test_fields_next_to_large_override_are_found() -> None:
+    # The schema of a whole pod stands before the fields that count.
+    inner = {"properties": {f"field{number}": {"type": "string"} for number in range(600)}}
+    schema = {"properties": {"spec": {"properties": {"anOverride": inner}}}}
+    shown = [_rabbit("a", 3, "1"), _rabbit("b", 1, "2"), _rabbit("c", 5, "500m")]
+
+    drafted = draft_from(CustomKind("crd", GVK.of(shown[0].object), schema), shown)
+
+    template = drafted.karta["spec"]["structureDefinition"]["rootComponent"]["specDefinition"]["podTemplateSpecPath"]
+    assert "resources: .resources" in template
+
+
+def _collector(name: str, replicas: int, cpu: str, allocator: str = "") -> Evidence:
+    spec: Thing = {"replicas": replicas, "resources": _resources(cpu, "1Gi")}
+    made = [{"name": "collector", "image": "collector:1", "resources": spec["resources"]}] * replicas
+    pods = [_pod(f"{name}-{number}", each, role="collector") for number, each in enumerate(made)]
+    if allocator:
+        spec["targetAllocator"] = {"enabled": True, "resources": _resources(allocator, "2Gi")}
+        container = {"name": "allocator", "image": "allocator:1", "resources": spec["targetAllocator"]["resources"]}
+        pods.append(_pod(f"{name}-allocator", container, role="allocator"))
+    obj = {"apiVersion": "example.io/v1", "kind": "Collector", "metadata": {"name": name}, "spec": spec}
+    return Evidence(obj, tuple(pods), now=2e9)
+
+
+def test_pods_with_other_containers_are_another_component_where_a_field_tells_them() -> None:
+    found, doubts = _answers(
+        [_collector("a", 3, "1"), _collector("b", 2, "2", "250m"), _collector("c", 4, "4", "500m")]
+    )
+
+    assert [[pods[1:] for pods in sets] for sets in found] == [
+        [(3, 1000)],
+        [(2, 2000), (1, 250)],
+        [(4, 4000), (1, 500)],
+    ]
+    assert [note for note in doubts if "tell the objects that have them?" in note]
 
 
 def test_draft_of_scylla_has_the_members_of_each_rack() -> None:

@@ -1,6 +1,6 @@
 """``python -m tests.proofs.conformance``: our Lua engine, library and statuses, each with its oracle.
 
-``--mutants N`` says how many changed copies are made of each case's object. ``--only samples`` runs one part alone.
+``--mutants N`` says how many changed copies are made of each case's object. ``--only PART`` runs one part alone.
 ``--bench`` measures instead, and writes the tables into docs/developers/conformance.md.
 """
 
@@ -14,7 +14,7 @@ from pathlib import Path
 from docs.tools.write_known import read_reasons
 from karta_interpreter.languages.lua.machine import worker
 from tests.export.forms import pairs
-from tests.proofs.conformance import components, customizations, ours, samples, thirdparty, upstream
+from tests.proofs.conformance import components, customizations, operators, ours, samples, thirdparty, upstream
 from tests.proofs.conformance.benchmark import benchmark, benchmark_exported, write
 from tests.proofs.conformance.bundle import KINDS, Bundled, load_bundle, name_of
 from tests.proofs.conformance.catalogue import PAGE, compare_catalogue, complaints, describe
@@ -64,13 +64,15 @@ def main() -> int:
         help="measure instead of comparing, and write the tables into docs/developers/conformance.md",
     )
     parser.add_argument("--mutants", type=int, default=_MUTANTS, help="changed copies per case (%(default)s)")
-    parser.add_argument("--only", choices=["samples"], help="run this part alone")
+    parser.add_argument("--only", choices=["samples", "operators"], help="run this part alone")
+    parser.add_argument("--scylla-operator", type=Path, help="a checkout of it, to draft its kind, too")
     options = parser.parse_args()
     if not has_go():
         _say("make conformance is skipped: it needs Go to build Karmada's Lua VM")
         return 0
     if options.only:
-        return 1 if list(_shown(_samples())) else 0
+        part = _samples() if options.only == "samples" else _operators(options.scylla_operator)
+        return 1 if list(_shown(part)) else 0
     begun = time.monotonic()
     worker.SECONDS = _SCRIPT_SECONDS  # type: ignore[misc]
     try:
@@ -99,6 +101,7 @@ def main() -> int:
     found += _shown(built_in.compare(gitops, argocd, engine, kstatus))
     found += _shown(_flux(flux, options.mutants))
     found += _shown(_samples())
+    found += _shown(_operators(options.scylla_operator))
     found += _shown(_references(crds))
     found += _shown(_crds(validator, crds, bundle, round(options.mutants * _MUTANTS_OF_STATUSES)))
     _say(f"\n{len(found)} failures, {time.monotonic() - begun:.0f} s")
@@ -239,6 +242,13 @@ def _crds(program: Path, crds: list[Path], bundle: list[Bundled], mutants: int) 
 def _samples() -> Iterator[str]:
     _title("To controllers: upstream's own samples and CRDs")
     tally = samples.compare()
+    _say(str(tally))
+    yield from tally.failures()
+
+
+def _operators(scylla: Path | None) -> Iterator[str]:
+    _title("To operators that make pods from fields: drafts from upstream's CRDs and samples")
+    tally = operators.compare(scylla)
     _say(str(tally))
     yield from tally.failures()
 

@@ -13,7 +13,7 @@ from karta_interpreter.definitions.karta.schema_types import ROOT, STRUCTURE
 from karta_interpreter.definitions.openapi.draft import Draft
 from karta_interpreter.definitions.openapi.draft.pod_fields import Form
 from karta_interpreter.definitions.openapi.schema import SchemaPath
-from karta_interpreter.engine.drafting.added import SPEC, condition_of, values_below
+from karta_interpreter.engine.drafting.conditions import condition_of, fields_of, values_below
 from karta_interpreter.engine.drafting.pieces import LISTS, amounts_of
 from karta_interpreter.engine.evaluation import pod_sets
 from karta_interpreter.engine.verification import Evidence
@@ -35,7 +35,7 @@ class Named(NamedTuple):
 
 def named_objects(obj: Object) -> Iterator[Named]:
     """Yield the objects that an object names with their kind."""
-    for path, value in values_below(SPEC, obj.get("spec")):
+    for path, value in fields_of(obj).items():
         if isinstance(value, dict) and isinstance(value.get("name"), str):
             with suppress(InterpretationError):
                 yield Named(path, GVK.of(value), value["name"])
@@ -109,7 +109,7 @@ def _operators(strays: _Pods, lacking: set[int], evidence: Sequence[Evidence]) -
     templates = {json.dumps(_template(pod)) for pods in strays.values() for pod in pods}
     if len(strays) == 1 or len(templates) > 1 or any(len(pods) > 1 for pods in strays.values()):
         return ""
-    fields = [dict(values_below(SPEC, shown.object.get("spec"))) for shown in evidence]
+    fields = [fields_of(shown.object) for shown in evidence]
     condition = condition_of(fields, set(strays), lacking - strays.keys())
     return f"if {condition} then {templates.pop()} else null end" if condition else ""
 

@@ -4,26 +4,17 @@ import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import islice
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s import JSON, Object, get, objects_in
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.definitions.karta.reference_resolver import resolved
-from karta_interpreter.definitions.openapi.schema import SchemaPath
+from karta_interpreter.engine.drafting.conditions import ALWAYS, ID, Fields, condition_of, fields_of
 from karta_interpreter.engine.drafting.pieces import LISTS, amounts_of
 from karta_interpreter.engine.evaluation import pod_sets
 from karta_interpreter.engine.verification import Evidence
 from karta_interpreter.engine.verification.members import members
-
-_MOST_FIELDS: Final = 2000
-_ALWAYS: Final = "true"
-SPEC: Final = SchemaPath(("spec",))
-_ID: Final = "$id"
-
-_Fields = Sequence[Mapping[str, JSON]]
-"""The values below the specification of the object of each place, and its instance, by their expressions."""
 
 
 class _Container(NamedTuple):
@@ -47,9 +38,7 @@ def added_containers(definition: Definition, evidence: Sequence[Evidence]) -> di
     A container of some objects or instances needs a field or an id that all of these have, and no other one.
     """
     places = [place for number, shown in enumerate(evidence) for place in _places(definition, number, shown)]
-    fields = [
-        {**dict(values_below(SPEC, evidence[place.number].object.get("spec"))), _ID: place.instance} for place in places
-    ]
+    fields = [{**fields_of(evidence[place.number].object), ID: place.instance} for place in places]
     added: dict[_Container, dict[int, Mapping[str, str]]] = defaultdict(dict)
     for index, place in enumerate(places):
         for key, amounts in place.found.items():
@@ -62,7 +51,7 @@ def added_containers(definition: Definition, evidence: Sequence[Evidence]) -> di
         condition = condition_of(fields, set(requests), having - set(requests))
         if resources and condition:
             container = f"{{name: {json.dumps(key.name)}, resources: {resources}}}"
-            is_always = condition == _ALWAYS
+            is_always = condition == ALWAYS
             text = container if is_always else f"(if {condition} then {container} else empty end)"
             lists[key.component][key.kind].append(text)
             shown_by[key.component].update(places[index].number for index in requests)
@@ -72,8 +61,8 @@ def added_containers(definition: Definition, evidence: Sequence[Evidence]) -> di
 def _line(definition: Definition, component: str, lists: Mapping[str, Sequence[str]]) -> str:
     expression = ", ".join(f"{kind}: [{', '.join(containers)}]" for kind, containers in lists.items())
     found = definition.component(component)
-    is_by_id = found and found.instance_ids and f"if {_ID} ==" in expression
-    ids = f"({found.instance_ids.text}) as {_ID} | " if found and found.instance_ids and is_by_id else ""
+    is_by_id = found and found.instance_ids and f"if {ID} ==" in expression
+    ids = f"({found.instance_ids.text}) as {ID} | " if found and found.instance_ids and is_by_id else ""
     quoted = f"{ids}{{{expression}}}".replace("'", "''")
     return f"{component}: '{quoted}'"
 
@@ -98,18 +87,7 @@ def _missing(component: str, template: Object, pod: Object) -> Iterator[tuple[_C
                 yield _Container(component, kind, str(each.get("name"))), amounts_of(each.get("resources"))
 
 
-def values_below(path: SchemaPath, value: JSON) -> Iterator[tuple[str, JSON]]:
-    """Yield the first values that are not in lists, with their expressions."""
-    yield from islice(_values(path, value), _MOST_FIELDS)
-
-
-def _values(path: SchemaPath, value: JSON) -> Iterator[tuple[str, JSON]]:
-    for name, inner in value.items() if isinstance(value, dict) else ():
-        yield (path / name).jq, inner
-        yield from _values(path / name, inner)
-
-
-def _resources(fields: _Fields, requests: Mapping[int, Mapping[str, str]]) -> str:
+def _resources(fields: Fields, requests: Mapping[int, Mapping[str, str]]) -> str:
     """Return the expression of the resources: the same ones, or those of a field that some objects have, or ""."""
     for path in [
         "",
@@ -127,24 +105,3 @@ def _resources(fields: _Fields, requests: Mapping[int, Mapping[str, str]]) -> st
 
 def _is_amounts(value: JSON) -> bool:
     return isinstance(value, dict) and bool({"limits", "requests"}.intersection(value))
-
-
-def condition_of(fields: _Fields, having: set[int], lacking: set[int]) -> str:
-    """Return a condition that holds at some places and at no others, switches first, then texts, or ""."""
-    if not lacking:
-        return _ALWAYS
-    first = fields[min(having)]
-    texts = {f"{name} == {json.dumps(value)}": (name, value) for name, value in first.items() if isinstance(value, str)}
-    conditions = {
-        **{name: {number for number, own in enumerate(fields) if own.get(name) is True} for name in first},
-        **{name: {number for number, own in enumerate(fields) if own.get(name) not in (None, False)} for name in first},
-        **{
-            text: {number for number, own in enumerate(fields) if own.get(name) == value}
-            for text, (name, value) in texts.items()
-        },
-    }
-    sure = {text: lacking & holds for text, holds in conditions.items() if having <= holds}
-    alone = (text for text, others in sure.items() if not others)
-    by_id = f"{_ID} == {json.dumps(first.get(_ID))}"
-    together = (f"{by_id} and {text}" for text, others in sure.items() if not others & sure.get(by_id, lacking))
-    return next(alone, "") or next(together, "")

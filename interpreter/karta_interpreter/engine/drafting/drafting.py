@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.findings import count
@@ -15,14 +15,12 @@ from karta_interpreter.definitions.openapi.observed import completed
 from karta_interpreter.definitions.openapi.schema import CustomKind
 from karta_interpreter.engine.drafting.counts import Counted, count_of
 from karta_interpreter.engine.drafting.pieces import pods_of_fields
-from karta_interpreter.engine.drafting.proof import miscounted, proved
+from karta_interpreter.engine.drafting.proof import mistaken, proved
 from karta_interpreter.engine.drafting.selectors import Place, component_selectors, has_label, instance_selector
 from karta_interpreter.engine.evaluation import instance_ids, pod_sets
+from karta_interpreter.engine.verification import Question
 from karta_interpreter.engine.verification.evidence import Evidence, unsettled
 from karta_interpreter.engine.verification.members import Group, members
-
-MOST: Final = 50
-"""The most objects that a draft looks at."""
 
 
 class Shown(NamedTuple):
@@ -34,21 +32,22 @@ class Shown(NamedTuple):
 
 def draft_from(kind: CustomKind, evidence: Sequence[Evidence]) -> Draft:
     """Draft a Karta from objects and their pods."""
-    return proved(_drafted(kind, evidence), evidence)
-
-
-def _drafted(kind: CustomKind, evidence: Sequence[Evidence]) -> Draft:
     kind = replace(kind, schema=completed(kind.schema, [each.object for each in evidence]))
-    return _with_pods(kind, _places(kind, evidence), evidence)
+    places = _places(kind, evidence)
+    drafted = proved(_with_pods(kind, places, evidence) if places else draft(kind, []), evidence)
+    # A template whose pods request something else may be an override of what the operator makes from other fields.
+    is_doubtful = not places or mistaken(drafted, evidence, Question.REQUIREMENTS)
+    made = pods_of_fields(kind, evidence) if is_doubtful else []
+    if not made:
+        return drafted
+    other = proved(_with_pods(kind, [pods for pods, _ in made], evidence, [own for _, own in made]), evidence)
+    return other if not places or mistaken(other, evidence) < mistaken(drafted, evidence) else drafted
 
 
-def _with_pods(kind: CustomKind, pods: list[PodsField], evidence: Sequence[Evidence]) -> Draft:
-    selected = _selected(kind, pods, evidence) if pods else []
-    if not pods:
-        made = pods_of_fields(kind, evidence)
-        if made is None:
-            return draft(kind, [])
-        pods, selected = [made[0]], [made[1]]
+def _with_pods(
+    kind: CustomKind, pods: list[PodsField], evidence: Sequence[Evidence], made: Sequence[Decision] = ()
+) -> Draft:
+    selected = made or _selected(kind, pods, evidence)
     definition, shown = _attributed(kind, pods, selected, evidence)
     settled = [each for each in shown if not unsettled(definition, each.evidence)]
     # The least count of an autoscaler is that of an object, if there is no other evidence.
@@ -65,7 +64,7 @@ def _with_pods(kind: CustomKind, pods: list[PodsField], evidence: Sequence[Evide
         return drafted
     # A template whose pods are always those of others as well may be one that no pod is of.
     fewer = _with_pods(kind, kept, evidence)
-    if miscounted(fewer, evidence) >= miscounted(drafted, evidence):
+    if mistaken(fewer, evidence) >= mistaken(drafted, evidence):
         return drafted
     places = ", ".join(own.place.jq for own in pods if own not in kept)
     note = f"CHECK: no pod is of {places} alone, which is left out. Does the operator make pods of it?"

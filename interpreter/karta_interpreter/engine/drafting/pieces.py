@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 from karta_interpreter.base.errors import QuantityError, QueryError
@@ -11,13 +12,15 @@ from karta_interpreter.base.k8s.quantity import Quantity
 from karta_interpreter.definitions.openapi.draft import Decision
 from karta_interpreter.definitions.openapi.draft.pod_fields import Form, PodsField
 from karta_interpreter.definitions.openapi.schema import CustomKind, Entries, SchemaPath, below, parts_below
-from karta_interpreter.engine.drafting.selectors import Place, instance_selector
+from karta_interpreter.engine.drafting.conditions import ALWAYS, condition_of, fields_of
+from karta_interpreter.engine.drafting.selectors import Place, instance_selector, keys_of, label_of, path_of
 from karta_interpreter.engine.verification import Evidence
 from karta_interpreter.languages.jq import Query
 
 _SPEC: Final = SchemaPath(("spec",))
 LISTS: Final = ("initContainers", "containers")
 _MOST_PATHS: Final = 500
+_MOST_SORTS: Final = 4
 
 
 class _Part(NamedTuple):
@@ -27,21 +30,53 @@ class _Part(NamedTuple):
     pod: Object
 
 
-def pods_of_fields(kind: CustomKind, evidence: Sequence[Evidence]) -> tuple[PodsField, Decision] | None:
-    """Return pods whose template is written from fields, None if the pods of an object have different containers."""
+def pods_of_fields(kind: CustomKind, evidence: Sequence[Evidence]) -> list[tuple[PodsField, Decision]]:
+    """Return pods whose template is written from fields, each with its own containers, or nothing."""
     shown = [each for each in evidence if each.active]
-    if not shown or any(len({_names(pod) for pod in each.active}) > 1 for each in shown):
-        return None
-    paths = list(_paths(_SPEC, below(kind.schema, "spec")))[:_MOST_PATHS]
-    place, selector = _instances(paths, shown)
-    parts = [part for each in shown for part in _parts(place, selector, each)]
+    paths = sorted(_paths(_SPEC, below(kind.schema, "spec")), key=lambda path: len(path.steps))[:_MOST_PATHS]
+    fields = [fields_of(each.object) for each in shown]
+    made = []
+    for selector, sort in _sorts(shown):
+        condition = condition_of(fields, set(sort), set(range(len(shown))) - sort.keys())
+        if condition:
+            made.append(_made(kind, paths, list(sort.values()), selector, condition))
+    return made
+
+
+def _sorts(shown: Sequence[Evidence]) -> list[tuple[Object, dict[int, Evidence]]]:
+    """Return the objects by number, each with pods of the same containers, and the selector of these pods."""
+    if all(len({_names(pod) for pod in each.active}) == 1 for each in shown):
+        return [({}, dict(enumerate(shown)))] if shown else []
+    for key in keys_of([pod for each in shown for pod in each.active]):
+        sorts: dict[str, dict[int, Evidence]] = {}
+        for number, each in enumerate(shown):
+            for value in dict.fromkeys(label_of(pod, key) for pod in each.active):
+                own = tuple(pod for pod in each.active if label_of(pod, key) == value)
+                sorts.setdefault(value, {})[number] = replace(each, pods=own)
+        alike = all(len({_names(pod) for pod in own.pods}) == 1 for sort in sorts.values() for own in sort.values())
+        if alike and len(sorts) <= _MOST_SORTS:
+            selectors = {value: {"componentTypeSelector": {"keyPath": path_of(key), "value": value}} for value in sorts}
+            return [(selectors[value], sort) for value, sort in sorts.items()]
+    return []
+
+
+def _made(
+    kind: CustomKind, paths: Sequence[SchemaPath], shown: Sequence[Evidence], selector: Object, condition: str
+) -> tuple[PodsField, Decision]:
+    place, by_instance = _instances(paths, shown)
+    parts = [part for each in shown for part in _parts(place, by_instance, each)]
     inside = [path for path in paths if path.steps[: len(place.steps)] == place.steps]
     relative = [SchemaPath(path.steps[len(place.steps) :]) for path in inside]
     template, doubts = _template([path for path in relative if path.steps and not path.has_instances], parts)
+    text = f"{place.jq} | {template}"
+    if condition != ALWAYS:
+        text = f"if {condition} then {text} else empty end"
+        doubts.append(f"Does {condition} tell the objects that have them?")
     note = f"The containers of {count(len(shown), 'object')} are made of these fields. {' '.join(doubts)}".rstrip()
+    selector = {**selector, **by_instance}
     decision = Decision(
         {
-            "specDefinition": {Form.TEMPLATE.value: f"{place.jq} | {template}"},
+            "specDefinition": {Form.TEMPLATE.value: text},
             **({"podSelector": selector} if selector else {}),
         },
         ((("specDefinition",), f"CHECK: {note}" if doubts else note),),
@@ -138,7 +173,7 @@ def _same(
     """Return the shortest path that has the wanted value in every part, "" for none."""
     if not any(wanted):
         return ""
-    queries = ((path.jq, Query.compile(path.jq)) for path in sorted(paths, key=lambda path: len(path.steps)))
+    queries = ((path.jq, Query.compile(path.jq)) for path in paths)
     same = (text for text, query in queries if all(_is(query, each, read) for each in zip(parts, wanted, strict=True)))
     return next(same, "")
 

@@ -35,10 +35,11 @@ def proved(draft: Draft, evidence: Sequence[Evidence]) -> Draft:
     return Draft(draft.karta, tuple(notes))
 
 
-def miscounted(draft: Draft, evidence: Iterable[Evidence]) -> int:
-    """Return in how many objects the pods are not as many as a draft says."""
+def mistaken(draft: Draft, evidence: Iterable[Evidence], *about: Question) -> int:
+    """Return in how many objects the pods are not as many, or do not request as much, as a draft says."""
     causes = _causes(draft.karta, evidence).items()
-    return len({number for cause, numbers in causes if cause.question is Question.COUNTS for number in numbers})
+    questions = about or (Question.COUNTS, Question.REQUIREMENTS)
+    return len({number for cause, numbers in causes if cause.question in questions for number in numbers})
 
 
 def _causes(karta: Object, evidence: Iterable[Evidence]) -> Causes:

@@ -20,11 +20,11 @@ def component_selectors(pods: Sequence[Place], words: Sequence[frozenset[str]]) 
     ``words`` are the names of each component in lower case: a pod that may be of several is of the one that it names.
     """
     found = []
-    for key in _keys(pods):
+    for key in keys_of([pod for pod, _ in pods]):
         meanings: dict[str, int | None] = {}
         named = 0
         for pod, sets in pods:
-            value, components = _label(pod, key), {component for component, _ in sets}
+            value, components = label_of(pod, key), {component for component, _ in sets}
             by_name = [component for component in components if value.lower() in words[component]]
             named += len(by_name) == 1
             sure = by_name[0] if len(by_name) == 1 else next(iter(components)) if len(components) == 1 else None
@@ -39,7 +39,7 @@ def component_selectors(pods: Sequence[Place], words: Sequence[frozenset[str]]) 
         return None
     *_, key, meanings = min(found)
     return {
-        component: {"componentTypeSelector": {"keyPath": _path(key), "value": value}}
+        component: {"componentTypeSelector": {"keyPath": path_of(key), "value": value}}
         for value, component in meanings.items()
         if component is not None
     }
@@ -48,29 +48,32 @@ def component_selectors(pods: Sequence[Place], words: Sequence[frozenset[str]]) 
 def instance_selector(pods: Sequence[Place], component: int) -> Object | None:
     """Return the selector by the label that has the id of the instance, None without one."""
     ids = [{instance for number, instance in sets if number == component} for _, sets in pods]
-    keys = [key for key in _keys(pods) if all(_label(pod, key) in own for (pod, _), own in zip(pods, ids, strict=True))]
-    return {"componentInstanceSelector": {"idPath": _path(min(keys, key=len))}} if keys else None
+    keys = [
+        key
+        for key in keys_of([pod for pod, _ in pods])
+        if all(label_of(pod, key) in own for (pod, _), own in zip(pods, ids, strict=True))
+    ]
+    return {"componentInstanceSelector": {"idPath": path_of(min(keys, key=len))}} if keys else None
 
 
 def has_label(pod: Object, selector: Object) -> bool:
     """Return whether a pod has the label of a component's selector."""
     wanted = selector["componentTypeSelector"]
-    return any(
-        _path(key) == wanted["keyPath"] and _label(pod, key) == wanted["value"]
-        for key in _keys([Place(pod, frozenset())])
-    )
+    return any(path_of(key) == wanted["keyPath"] and label_of(pod, key) == wanted["value"] for key in keys_of([pod]))
 
 
-def _keys(pods: Sequence[Place]) -> Iterable[str]:
+def keys_of(pods: Sequence[Object]) -> Iterable[str]:
     """Return the labels that all pods have."""
-    labels: list[Mapping[str, JSON]] = [get(pod, ("metadata", "labels")) or {} for pod, _ in pods]
+    labels: list[Mapping[str, JSON]] = [get(pod, ("metadata", "labels")) or {} for pod in pods]
     return sorted(set(labels[0]).intersection(*labels)) if labels else ()
 
 
-def _label(pod: Object, key: str) -> str:
+def label_of(pod: Object, key: str) -> str:
+    """Return the value of a label."""
     value: Any = get(pod, ("metadata", "labels", key))
     return str(value)
 
 
-def _path(key: str) -> str:
+def path_of(key: str) -> str:
+    """Return the expression of a label of a pod."""
     return f".metadata.labels[{json.dumps(key)}]"
