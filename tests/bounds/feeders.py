@@ -228,7 +228,7 @@ def _recorded(_: int) -> Iterator[Fed]:
     )
 
 
-@feeder("recordings in the folder", "cli.serve:_DEFAULT.record_limit", small=20 * TEXT, unit=TEXT)
+@feeder("recordings in the folder", "webhook.answering.recorder:MOST_RECORDED", small=20 * TEXT, unit=TEXT)
 def _recordings(bound: int) -> Iterator[Fed]:
     with TemporaryDirectory() as name, mock.patch("zlib.compressobj", _Plain):
         recorder = Recorder(Path(name), bound, DEFAULT_OPTIONS, lambda _: None, secret=True)

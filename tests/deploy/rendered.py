@@ -55,9 +55,9 @@ VALUES = {
     "every option of the server": (
         SERVER,
         "server.catalogue=false,server.resourceQuotaEstimate=true,server.podRequests=karmada,registration.multiplePodTemplatesScheduling=true",
-        "karmada.kubeconfig.context=karmada-apiserver,karmada.kartaApiGroup=workloads.example.com,server.gracePeriod=7.5,server.drainTimeout=20",
+        "karmada.kubeconfig.context=karmada-apiserver,karmada.kartaApiGroup=workloads.example.com,server.gracePeriod=7.5",
         "server.kinds={RayCluster,batch/v1/Job},server.without={apps/v1/*}",
-        "server.extraArgs={--body-limit=1000000},server.extraEnv[0].name=A,server.extraEnv[0].value=b",
+        "server.extraArgs={--connection-age=30},server.extraEnv[0].name=A,server.extraEnv[0].value=b",
     ),
     "another name and port": (SERVER, "fullnameOverride=karta,server.port=9443,service.port=8443,image.tag=1.2.3"),
     "pods with everything": (

@@ -97,8 +97,6 @@ CONTRADICTIONS = [
     ("autoscaling.enabled=true,resources.requests.cpu=1500m", "would add no pod"),
     ("certificate.mode=existingSecret", "needs certificate.existingSecret"),
     ("karmada.kubeconfig.secret=", "karmada.kubeconfig.secret is needed"),
-    ("server.callLimit=3.5", "server.callLimit is more than registration.timeoutSeconds"),
-    ("registration.timeoutSeconds=2", "server.callLimit is more than registration.timeoutSeconds"),
     ("typesApi.tokens.secret=tokens", "typesApi.tokens.secret has no effect without typesApi.enabled"),
     ("resources.limits.memory=128Mi", "resources.limits.memory is less than resources.requests.memory"),
     ("resources.limits.cpu=50m", "resources.limits.cpu is less than resources.requests.cpu"),

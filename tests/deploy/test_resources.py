@@ -10,6 +10,7 @@ from karta_interpreter.base.k8s.quantity import Quantity
 from karta_interpreter.cli.doctor import command as doctor
 from karta_interpreter.cli.program import KARTA_API_GROUP
 from karta_interpreter.cli.serve import command as serve
+from karta_interpreter.webhook.settings import Bounds
 from tests.deploy import rendered
 from tests.deploy.rendered import Resource
 
@@ -136,8 +137,8 @@ def test_memory_limit_is_enough_for_bounds_that_server_derives(case: str) -> Non
 @pytest.mark.parametrize("case", DEPLOYED)
 def test_stopping_pod_has_time_to_finish(case: str) -> None:
     flags, spec = flags_of(case), deployment_of(case)["spec"]["template"]["spec"]
-    grace, drain = float(flags["--grace-period"]), float(flags["--drain-timeout"])
-    assert spec["terminationGracePeriodSeconds"] >= grace + drain + 5
+    grace = float(flags["--grace-period"])
+    assert spec["terminationGracePeriodSeconds"] >= grace + Bounds().drain_timeout + 5
     readiness = container_of(case)["readinessProbe"]
     assert readiness["periodSeconds"] * readiness["failureThreshold"] < grace
 

@@ -1,7 +1,10 @@
 import json
+import os
 import re
 import subprocess
 import sys
+import tty
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
@@ -13,7 +16,7 @@ import logging, sys
 def fail(secret):
     raise ValueError("no luck")
 
-configure_log(sys.argv[1], *sys.argv[2:])
+configure_log(sys.argv[1])
 for report in (log.exception, logging.getLogger("a.library").exception):
     try:
         fail("password")
@@ -32,7 +35,7 @@ class Broken:
     def __str__(self):
         raise ValueError("no text")
 
-configure_log("info", *sys.argv[2:])
+configure_log("info")
 log.info("a", value="half \\ud800")
 log.info("b", value=["half \\ud800"], name="kept")
 log.info("c", value=2**70)
@@ -96,9 +99,18 @@ def test_value_neither_steers_terminal_nor_forges_line() -> None:
 
 
 def shown(program: str) -> list[str]:
-    """What the log has as text, without the time."""
-    done = subprocess.run([sys.executable, "-c", program, "info", "text"], capture_output=True, check=True)
-    return [re.sub(r"^\d\d:\d\d:\d\d ", "", line) for line in done.stderr.decode().split("\n")[:-1]]
+    """What the log has on a terminal, without the time."""
+    ours, its = os.openpty()
+    tty.setraw(its)  # a line ends as the program wrote it
+    text = b""
+    with subprocess.Popen([sys.executable, "-c", program, "info"], stderr=its) as process:
+        os.close(its)
+        with suppress(OSError):  # the program has ended
+            while read := os.read(ours, 4096):
+                text += read
+    os.close(ours)
+    assert process.returncode == 0
+    return [re.sub(r"^\d\d:\d\d:\d\d ", "", line) for line in text.decode().split("\n")[:-1]]
 
 
 def test_text_has_a_line_for_each_record_and_its_traceback_below() -> None:

@@ -64,7 +64,7 @@ _SYNONYMS = {
     "--without": "exclude skip ignore",
     "--log-level": "v verbose verbosity debug zap-log-level",
     "--multiple-pod-templates-scheduling": "feature-gates multiple-pod-templates",
-    "--call-limit": "timeout request-timeout",
+    "--webhook-timeout": "timeout request-timeout call-limit",
     "--context": "kube-context karmada-context cluster-context kubecontext",
     "--kubeconfig": "karmada-config config",
     "--filename": "file karta definition definitions manifest",

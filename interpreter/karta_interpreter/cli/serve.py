@@ -56,7 +56,6 @@ class _Address(click.types.StringParamType):
 
 # A day is long enough for every setting, and a timer of the event loop can still be set to it.
 _SECONDS = Decimal(min=0, max=86_400)
-_SOME_SECONDS = Decimal(min=0, min_open=True, max=86_400)
 # 1,000 years. A certificate cannot end after the year 9999.
 _DAYS = Decimal(min=0, min_open=True, max=365_000)
 
@@ -88,6 +87,9 @@ OPTIONS: Final[Mapping[str, Sequence[click.Option]]] = {
         _option("port", WholeNumber(0, 65535), "Port to listen on; 0 for any free one.", "PORT"),
         _option("health_port", WholeNumber(0, 65535), "Port for /healthz and /readyz alone, over plain HTTP.", "PORT"),
         _option("console_port", WholeNumber(0, 65535), "Port on loopback for the console in the browser.", "PORT"),
+        _option(
+            "connection_age", _SECONDS, "Age after which a client has to open a new connection; 0: never.", "SECONDS"
+        ),
         _option("plain_http", bool, "Serve without TLS, behind a proxy that adds it.", flag="--plain-http/--https"),
     ],
     "Definitions": [
@@ -114,10 +116,14 @@ OPTIONS: Final[Mapping[str, Sequence[click.Option]]] = {
         _option("public_url", str, "URL at which Karmada calls this server.", "URL"),
         _option("service", str, "Service by which Karmada calls it, instead of a URL.", "NAMESPACE/NAME:PORT"),
         _option("ca_file", FILE, "CA of the certificate, PEM; not needed for a self-signed one.", "FILE"),
-        _option("webhook_timeout", WholeNumber(1, 30), "How long Karmada waits.", "SECONDS"),
+        _option(
+            "webhook_timeout",
+            WholeNumber(1, 30),
+            "How long Karmada waits. An answer has half a second less.",
+            "SECONDS",
+        ),
     ],
     "Answers": [
-        _option("call_limit", _SOME_SECONDS, "Longest time for one answer.", "SECONDS"),
         _option("resource_quota_estimate", bool, QUOTA_ESTIMATE),
         _option("pod_requests", COUNTING, POD_REQUESTS),
         _option("multiple_pod_templates_scheduling", bool, "Whether Karmada's feature gate of that name is on."),
@@ -134,18 +140,10 @@ OPTIONS: Final[Mapping[str, Sequence[click.Option]]] = {
     ],
     "Log and end": [
         _option("log_level", click.Choice(["debug", "info", "warning", "error"]), "Lowest level of log lines."),
-        _option(
-            "log_format", click.Choice(["text", "json"]), "Form of log lines; default: text on a terminal, else json."
-        ),
-        _option("quiet", bool, "Whether to leave out the list of what is served, printed at the start on a terminal."),
         _option("grace_period", _SECONDS, "How long to keep serving after a signal to stop.", "SECONDS"),
-        _option("drain_timeout", _SECONDS, "How long to wait for running calls after that.", "SECONDS"),
     ],
     "Recording": [
         _option("record", FOLDER, "Record requests and answers in this folder, for `replay`.", "FOLDER"),
-        _option(
-            "record_limit", WholeNumber(min=2**20), "Most bytes of recordings; the oldest files are deleted.", "BYTES"
-        ),
         _option("record_secrets", bool, "Whether to record values of environments, Secrets and passwords, too."),
         _option("shadow", PATH, "Definitions whose answers to a sample of calls are compared.", "PATH"),
         _option("shadow_sample", Decimal(min=0, max=1), "Part of the calls that are compared.", "NUMBER"),
@@ -154,20 +152,12 @@ OPTIONS: Final[Mapping[str, Sequence[click.Option]]] = {
         _option("types_api", HostPort(), "Address of the workload types API; default: it is off.", "HOST:PORT"),
         _option("types_folder", FOLDER, "Where it stores types without --cluster.", "FOLDER"),
         _option("types_token_file", FILE, "Bearer tokens for it, one on each line, each with a name.", "FILE"),
-        _option("types_token_review", bool, "Whether the API server decides who may use it, by RBAC on Kartas."),
         _option("types_categories", str, "A category of types", "NAME", flag="--types-category"),
         _option("types_priorities", str, "A priority of types", "NAME=VALUE", flag="--types-priority"),
     ],
-    "Advanced": [
-        _option("body_limit", WholeNumber(min=1), "Largest request that is read.", "BYTES"),
-        _option("header_timeout", _SOME_SECONDS, "Time for the headers of a call, from their first byte.", "SECONDS"),
-        _option("exchange_timeout", _SOME_SECONDS, "Time to receive the body and send the answer.", "SECONDS"),
-        _option("connection_age", _SECONDS, "Age after which a client has to open a new one; 0: never.", "SECONDS"),
-        _option("certificate_interval", _SOME_SECONDS, "How often to check for a new certificate.", "SECONDS"),
-        _option("types_rate", WholeNumber(min=1), "Most requests to it in a minute from one address.", "NUMBER"),
-    ],
 }
-"""The options by subject. Few servers need an advanced one."""
+"""The options by subject."""
+_BY_FIELD: Final = {option.name: option for option in chain(*OPTIONS.values())}
 
 
 def serve(**settings: object) -> None:
@@ -195,18 +185,16 @@ def serve(**settings: object) -> None:
 def _contradictions(settings: Settings) -> Iterator[str]:
     if settings.port and settings.port == settings.health_port:
         yield f"--port and --health-port are both {settings.port}; give each its own"
-    defaults = Settings()
-    for needed, names in _NEEDED.items():
-        for name in names:
-            if getattr(settings, name) != getattr(defaults, name) and not getattr(settings, needed.partition(" ")[0]):
-                option, other = (text.replace("_", "-") for text in (name, needed))
-                yield f"--{option} has no effect without --{other}"
+    for name, other in _NEEDED.items():
+        if getattr(settings, name) != getattr(_DEFAULT, name) and not getattr(settings, other):
+            option, needed = _BY_FIELD[name], _BY_FIELD[other]
+            yield f"{option.opts[0]} has no effect without {needed.opts[0]} {needed.metavar}"
 
 
 _NEEDED = {
-    "types_api HOST:PORT": ("types_token_file", "types_token_review"),
-    "shadow PATH": ("shadow_sample",),
-    "record FOLDER": ("record_limit", "record_secrets"),
+    "types_token_file": "types_api",
+    "shadow_sample": "shadow",
+    "record_secrets": "record",
 }
 """The settings that have no effect without another one."""
 
@@ -224,10 +212,7 @@ def _introduce(started: Started, settings: Settings) -> None:
     for path in (*settings.folders, *settings.overrides):
         if not list_files(path).files:
             log.warning("no definition file found", path=str(path), hint="files end in .yaml, .yml or .json")
-    if settings.register and settings.call_limit > settings.webhook_timeout:
-        hint = "Karmada does not wait for such an answer: lower --call-limit, or raise --webhook-timeout"
-        log.warning("--call-limit is above --webhook-timeout", hint=hint)
-    if settings.quiet or settings.log_format == "json" or not has_terminal():
+    if not has_terminal():
         return
     text = startup_text(f"{started.url}/interpret", started.snapshot)
     print_text(click.unstyle(text) if click.get_current_context().color is False else text)
@@ -246,7 +231,7 @@ def unknown_variables(names: Iterable[str]) -> list[str]:
 
 
 def _variables() -> set[str]:
-    return {str(option.envvar) for options in OPTIONS.values() for option in options}
+    return {str(option.envvar) for option in _BY_FIELD.values()}
 
 
 def _warn_of_variables() -> None:
@@ -267,7 +252,7 @@ class _Serve(click.Command):
                 formatter.write_dl([record for each in options if (record := each.get_help_record(ctx))])
 
 
-command = _Serve("serve", callback=serve, params=list(chain(*OPTIONS.values())), help=serve.__doc__)
+command = _Serve("serve", callback=serve, params=list(_BY_FIELD.values()), help=serve.__doc__)
 
 
 _DEPLOYMENT = GVK("apps", "v1", "Deployment")

@@ -77,11 +77,11 @@ async def _open(settings: Settings, webhook: Webhook, opened: AsyncExitStack) ->
     Everything that ``opened`` closes, in reverse order, stays. Raises InterpreterError if the settings do not allow it.
     """
     api = cluster = tls = None
-    if settings.cluster or (settings.types_api and settings.types_token_review):
+    if settings.cluster:
         api = await opened.enter_async_context(ApiServer.of(settings.kubeconfig, settings.context))
         if settings.kubeconfig:
             api.check()
-        cluster = Cluster(api, reports=False, budget=Budget.of_container()) if settings.cluster else None
+        cluster = Cluster(api, reports=False, budget=Budget.of_container())
     store = store_of(settings, cluster)
     # Before anybody can connect, and in a thread: the process goes on to beat.
     await asyncio.to_thread(store.load)
@@ -123,7 +123,7 @@ def main() -> None:
     open_standard_files()
     end = socket.socket(fileno=int(sys.argv[1]))
     settings = TypeAdapter(Settings).validate_json(sys.argv[2])
-    configure_log(settings.log_level, settings.log_format)
+    configure_log(settings.log_level)
     _yield_to_webhook()
     try:
         with karta_api_group(settings.karta_api_group), event_loop() as runner:

@@ -56,16 +56,15 @@ def has_terminal() -> bool:
     return os.isatty(_STDERR)
 
 
-def configure_log(level: str, form: str | None = None) -> None:
+def configure_log(level: str) -> None:
     """Write records of that level or above as lines, including records of libraries and of Python itself.
 
-    ``form`` is ``json`` or ``text``. The default is text on a terminal, else JSON.
+    Lines are text on a terminal, else JSON.
     """
-    is_text = form == "text" or (form is None and has_terminal())
     least = getattr(logging, level.upper())
     # Libraries log details at info that only their authors want to know.
     logging.basicConfig(
-        handlers=[_Lines(_text_line if is_text else _line)], level=max(logging.WARNING, least), force=True
+        handlers=[_Lines(_text_line if has_terminal() else _line)], level=max(logging.WARNING, least), force=True
     )
     log.setLevel(least)
     # Python would write these on several lines, and block while the pipe is full.

@@ -6,30 +6,45 @@ from pathlib import Path
 from karta_interpreter.definitions.karta.schema import API_GROUP
 
 MIB = 1024 * 1024
+ANSWER_MARGIN = 0.5
+"""Seconds of the client's timeout that are left for the answer to travel."""
+_DAY, _LOOKS = 86_400, 40
+"""Seconds, and the least number of looks for a new certificate in the life of one."""
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
-    """The settings of one server. `karta_interpreter.cli.serve` has a line about each.
+class Bounds:
+    """Bounds that suit every server, so no option sets them. Durations are in seconds.
 
-    Durations are in seconds, except ``certificate_days`` and ``authority_days``, which are in days. A call may take
-    ``call_limit``, or the rest of Karmada's ``?timeout=``, whichever is shorter. A body of ``body_limit`` bytes has
-    room for AggregateStatus: it has the statuses of hundreds of clusters, and Go may write one character as six.
-    Kartas on the cluster are of ``karta_api_group``, Kartas in files of any group. ``resource_quota_estimate`` and
-    ``pod_requests`` change answers (`karta_interpreter.engine.operations.Options`).
+    A body of ``body_limit`` bytes has room for AggregateStatus: it has the statuses of hundreds of clusters, and Go may
+    write one character as six. ``types_rate`` is the most requests of an address to the workload types API in a minute.
+    """
 
-    ``log_format`` is ``json`` or ``text``. The default is text if stderr is a terminal. Only there, ``serve`` prints
-    the definitions and addresses at the start, unless it is ``quiet``.
+    body_limit: int = 32 * MIB
+    header_timeout: float = 10.0
+    exchange_timeout: float = 30.0
+    certificate_interval: float = 10.0
+    drain_timeout: float = 10.0
+    types_rate: int = 600
+
+
+@dataclass(frozen=True, slots=True)
+class Settings(Bounds):
+    """The settings of one server. `karta_interpreter.cli.serve` has a line about each, except the bounds.
+
+    Durations are in seconds, except ``certificate_days`` and ``authority_days``, which are in days. Kartas on the
+    cluster are of ``karta_api_group``, Kartas in files of any group. ``resource_quota_estimate`` and ``pod_requests``
+    change answers (`karta_interpreter.engine.operations.Options`).
 
     ``types_api`` is host and port of the workload types API, which stores types on the cluster or in ``types_folder``.
-    Priorities are written as ``NAME=VALUE``. ``types_rate`` is the most requests of an address in a minute.
+    Tokens are in ``types_token_file``. Without one the cluster decides about them. Priorities are written as
+    ``NAME=VALUE``.
 
-    Calls are recorded in the folder ``record``, at most ``record_limit`` bytes of them. With ``record_secrets``, they
-    are recorded as they came. The definitions at ``shadow`` answer ``shadow_sample`` of the calls, too, and the answers
-    are compared.
+    Calls are recorded in the folder ``record``. With ``record_secrets``, they are recorded as they came. The
+    definitions at ``shadow`` answer ``shadow_sample`` of the calls, too, and the answers are compared.
 
     On SIGTERM the server becomes not ready and keeps serving for ``grace_period``, so that load balancers remove it.
-    Then it waits up to ``drain_timeout`` for running calls.
+    Then it waits for running calls.
     """
 
     host: str = "127.0.0.1"
@@ -47,20 +62,11 @@ class Settings:
     certificate_secret: str | None = None
     certificate_days: float = 90.0
     authority_days: float = 3650.0
-    certificate_interval: float = 10.0
     plain_http: bool = False
-    body_limit: int = 32 * MIB
-    call_limit: float = 2.5  # Karmada waits `webhook_timeout`, which includes the way there and back
-    header_timeout: float = 10.0
-    exchange_timeout: float = 30.0
     connection_age: float = 60.0
     grace_period: float = 5.0
-    drain_timeout: float = 10.0
     log_level: str = "info"
-    log_format: str | None = None
-    quiet: bool = False
     record: Path | None = None
-    record_limit: int = 1024 * MIB
     record_secrets: bool = False
     shadow: Path | None = None
     shadow_sample: float = 0.01
@@ -80,7 +86,6 @@ class Settings:
     types_api: tuple[str, int] | None = None
     types_folder: Path | None = None
     types_token_file: Path | None = None
-    types_token_review: bool = False
     types_categories: tuple[str, ...] = ("Build", "Train", "Deploy")
     types_priorities: tuple[str, ...] = (
         "very-low=25",
@@ -91,4 +96,13 @@ class Settings:
         "high=125",
         "very-high=150",
     )
-    types_rate: int = 600
+
+    @property
+    def call_limit(self) -> float:
+        """Return how long an answer may take: Karmada's wait without the time of the answer on its way."""
+        return self.webhook_timeout - ANSWER_MARGIN
+
+    @property
+    def look_interval(self) -> float:
+        """Return the seconds between two looks for a new certificate: fewer if it lives for minutes."""
+        return min(self.certificate_interval, self.certificate_days * _DAY / _LOOKS)

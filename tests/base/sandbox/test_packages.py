@@ -33,7 +33,7 @@ def serving() -> Iterator[int]:
         "0",
         "--grace-period",
         "0",
-        f"--call-limit={HANG}",
+        "--webhook-timeout=30",
         "--no-catalogue",  # to load all of it takes half of the start
         "--kartas",
         str(TOP / "kartas" / "apps" / "v1" / "Deployment" / "karta.yaml"),

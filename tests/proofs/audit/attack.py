@@ -156,8 +156,8 @@ class Attack:
     contained: bool = True
     """Whether the server has the memory of a small container: not where bodies of 32 MB or types of 100 MB are read."""
     types: Callable[[Path], object] | None = None
-    types_rate: int = 1_000_000
-    """Requests of one address in a minute: an attacker has more than one."""
+    bounds: Mapping[str, float] = field(default_factory=lambda: {"types_rate": 1_000_000})
+    """Other bounds of the server. An attacker has more than one address, each with so many requests in a minute."""
     console: bool = False
     self_signed: bool = False
     begin: Callable[[Path], Sequence[str]] | None = None

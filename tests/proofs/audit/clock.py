@@ -56,7 +56,7 @@ def _begin(folder: Path) -> Sequence[str]:
 
 def _prepare(folder: Path) -> Sequence[str | Path]:
     (folder / "endless.yaml").write_text(json.dumps(definition(0, _ENDLESS)))
-    return "--kartas", folder, "--certificate-interval", "1"
+    return "--kartas", folder
 
 
 async def _jumps(target: Target) -> Found:
@@ -125,7 +125,7 @@ JUMPS = Attack(
     _jumps,
     _prepare,
     types=no_types,
-    types_rate=_RATE,
+    bounds={"types_rate": _RATE, "certificate_interval": 1.0},
     self_signed=True,
     begin=_begin,
     lacks=lambda: None if _LIBRARIES else "there is no libfaketime (of Debian's package faketime)",

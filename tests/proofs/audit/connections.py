@@ -145,4 +145,4 @@ TYPES = Attack(_unfinished(TYPES_PATH, 2 * 2**20 - 1, "types"), types=no_types)
 CONSOLE = Attack(_unfinished(CONSOLE_PATH, 4 * 2**20 - 1, "console"), console=True, lacks=page_lacks)
 # So that others keep the connections that they have.
 IDLE = Attack(_idle, lambda _: ("--connection-age", "0"))
-SLOW = Attack(_slow, lambda _: ("--header-timeout", str(_HEADER_TIMEOUT)))
+SLOW = Attack(_slow, bounds={"header_timeout": _HEADER_TIMEOUT})

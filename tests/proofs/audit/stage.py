@@ -1,6 +1,7 @@
 """Where attacks happen: one server that is attacked, an idle control of the same build, and a prober that asks both."""
 
 import asyncio
+import json
 import re
 import sys
 import time
@@ -19,6 +20,7 @@ from tests.proofs.audit.prober import ATTACKED, CONTROL, Probe, Prober, trusting
 from tests.proofs.benchmarks.program import MeasurementError
 from tests.proofs.benchmarks.servers import Bay, Server, cores, serving
 from tests.proofs.rig.processes import free_port
+from tests.support import bounds as other_bounds
 from tests.webhook.process.client import get, post, question, trusting
 from tests.webhook.process.conversations import suite_cases
 
@@ -70,18 +72,24 @@ class Stage:
 
     @contextmanager
     def server(
-        self, name: str, *options: str | Path, begin: Sequence[str] = (), self_signed: bool = False
+        self,
+        name: str,
+        *options: str | Path,
+        begin: Sequence[str] = (),
+        self_signed: bool = False,
+        bounds: Mapping[str, float] | None = None,
     ) -> Iterator[tuple[Server, int]]:
         """Run a server with the innocent definitions and more options; gives it, and the port of its health.
 
-        ``begin`` is the start of its command line.
+        ``begin`` is the start of its command line, ``bounds`` are what no option sets.
         """
         port = free_port() if self._health_option else 0
         health = (self._health_option, str(port)) if port else ()
         files = () if self_signed else self._bay.files
         given = (*files, "--kartas", INNOCENT, *options, *health)
         meter = ("-m", turns.__name__, str(self._turns_of(name))) if self.metered else ()
-        with serving(name, (*begin, sys.executable, *meter), *given, on=cores()) as server:
+        bounded = ("-m", other_bounds.__name__, json.dumps(bounds)) if bounds else ()
+        with serving(name, (*begin, sys.executable, *meter, *bounded), *given, on=cores()) as server:
             yield server, port or server.port
 
     def _turns_of(self, name: str) -> Path:
@@ -100,7 +108,7 @@ class Stage:
             cgroup = ending.enter_context(container(str(self._number))) if is_contained else None
             begin = (*(cgroup.entered if cgroup else ()), *(attack.begin(folder) if attack.begin else ()))
             options = (*attack.prepare(folder), *_doors(attack, folder, types, console))
-            starting = self.server(name, *options, begin=begin, self_signed=attack.self_signed)
+            starting = self.server(name, *options, begin=begin, self_signed=attack.self_signed, bounds=attack.bounds)
             attacked = ending.enter_context(starting)
             server = attacked[0]
             trust = trusting_anybody() if attack.self_signed else trusting(self._bay.authority)
@@ -153,7 +161,6 @@ def _doors(attack: Attack, folder: Path, types: Door | None, console: int | None
         attack.types(stored)
         tokens.write_text(f"{types.token} audit\n")
         yield from ("--types-api", f"127.0.0.1:{types.port}", "--types-folder", stored, "--types-token-file", tokens)
-        yield from ("--types-rate", str(attack.types_rate))
     if console:
         yield from ("--console-port", str(console))
 

@@ -39,7 +39,7 @@ class Installed:
         Karmada reaches it by the Service at the port ``service``, or else by its own URL.
         """
         chain, key = self.plane.authority.server("interpreter", self.host, SERVICE)
-        pair = ("--certificate-file", chain, "--key-file", key, "--certificate-interval", "1")
+        pair = ("--certificate-file", chain, "--key-file", key)
         trusted = ("--ca-file", self.plane.authority.file)
         at = (f"--service=karmada-system/karta-interpreter:{service}",) if service else ()
         return self._serve(self.plane.authority.file, *pair, *trusted, *at, *options, by_url=not service)

@@ -217,7 +217,7 @@ def test_expired_certificate_ends_the_start(plane: ControlPlane, administrators:
 def test_expiring_certificate_is_reported(plane: ControlPlane, administrators: Path) -> None:
     for life in _LIVES:
         chain, key = plane.authority.server("short", _HOST, life=life)
-        pair = ("--certificate-file", chain, "--key-file", key, "--certificate-interval", "0.5")
+        pair = ("--certificate-file", chain, "--key-file", key)
         with _serving(plane, administrators, *pair, "--ca-file", plane.authority.file) as server:
             until("it is ready, or its certificate has expired", lambda: _is_late(server) or server.ready())
             if _is_late(server):

@@ -145,7 +145,6 @@ def serve(installed: Installed, front: Service, life: float = _LIFE) -> Interpre
         f"--certificate-secret={_SECRET}",
         f"--certificate-days={life / _DAY}",
         f"--authority-days={_LIVES * life / _DAY}",
-        "--certificate-interval=1",
         service=front.port,
     )
     front.add(replica.port)

@@ -57,7 +57,7 @@ def server(plane: ControlPlane, installed: Installed) -> Iterator[tuple[Interpre
     for each in rights:
         plane.karmada.apply(each)
     port = free_port()
-    interpreter = installed.serve(f"--types-api=127.0.0.1:{port}", "--types-token-review", "--call-limit=60")
+    interpreter = installed.serve(f"--types-api=127.0.0.1:{port}", "--webhook-timeout=30")
     # Its process starts while the webhook answers already.
     until("the types API listens", lambda: _listens(port))
     yield interpreter, TypesClient(f"http://127.0.0.1:{port}")

@@ -17,7 +17,7 @@ from tests.support.waiting import HANG
 
 _SIGKILL = 128 + 9
 # Options of the chart that need no control plane and do not depend on the speed of this machine
-_KEPT = ("--log-level=", "--connection-age=", "--grace-period=", "--drain-timeout=")
+_KEPT = ("--log-level=", "--connection-age=", "--grace-period=")
 
 
 class Served:
@@ -35,7 +35,6 @@ def served(image: Image, restrictions: Restrictions, tmp_path_factory: pytest.Te
         "--host=127.0.0.1",
         f"--port={port}",
         *(option for option in restrictions.arguments if option.startswith(_KEPT)),
-        "--log-format=json",
         "--kartas=/etc/karta-interpreter/kartas",
         "--overrides=/etc/karta-interpreter/overrides",
     ]

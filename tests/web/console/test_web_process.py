@@ -102,7 +102,7 @@ def test_address_in_use_ends_the_start(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         arguments = [*command_line(tmp_path), "--types-api", f"127.0.0.1:{port}"]
-        with forked("from karta_interpreter.cli import main; main()", *arguments) as (server, _, stderr):
+        with forked("from tests.support.bounds import run; run()", *arguments) as (server, _, stderr):
             said = stderr.read().decode().splitlines()
             server.join(HANG)
             assert server.exitcode == 1

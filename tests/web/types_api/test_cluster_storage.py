@@ -299,7 +299,7 @@ async def test_type_without_room_is_not_written(tmp_path: Path, monkeypatch: pyt
 
 
 async def test_kubernetes_decides_who_may(tmp_path: Path) -> None:
-    async with cluster(tmp_path, types_token_review=True, types_token_file=None) as (api, server):
+    async with cluster(tmp_path, types_token_file=None) as (api, server):
         api.users = {ADA: "ada", GRACE: "grace"}
         api.allowed = {"ada": {"get", "list"}, "grace": {"get", "list", "create"}}
         answers = [

@@ -30,8 +30,7 @@ def settings(tmp_path: Path, **changes: Any) -> Settings:
     ("changes", "message"),
     [
         pytest.param({"types_folder": None}, "give --cluster or --types-folder", id="no place for types"),
-        pytest.param({"types_token_file": None}, "give --types-token-file or --types-token-review", id="no access"),
-        pytest.param({"types_token_review": True}, "leave one out", id="two kinds of access"),
+        pytest.param({"types_token_file": None}, "give --types-token-file or --cluster", id="no access"),
         pytest.param({"cluster": True}, "leave out --cluster or --types-folder", id="two places for types"),
         pytest.param({"types_api": EVERYWHERE}, "needs TLS: leave out --plain-http", id="no TLS beyond loopback"),
         pytest.param({"types_api": ("example.invalid", 0)}, "needs TLS", id="a name may be any address"),

@@ -24,6 +24,8 @@ from tests.webhook.process.processes import descendants
 
 TOKEN = "a-token-of-tests-0123456789"  # noqa: S105 - of tests
 TYPES = "/api/v1/workload-types"
+PATIENT = dict.fromkeys(("webhook_timeout", "header_timeout", "exchange_timeout"), HANG) | {"types_rate": 1_000_000}
+"""Settings with which nothing that is slow on a busy machine ends a call or a connection."""
 
 
 def karta(kind: str = "GrainMill", *, version: str = "v1", group: str = "mill.example.org", **changes: Any) -> Any:
@@ -155,16 +157,15 @@ def command_line(tmp_path: Path, *arguments: str, token: bool = True, folder: bo
     if token:
         tokens.write_text(f"{TOKEN} ada\n")
         arguments = ("--types-token-file", str(tokens), *arguments)
-    fixed = ["--types-api", "127.0.0.1:0", "--log-format", "json", "--grace-period", "0", "--types-rate", "1000000"]
-    patience = [f"--{name}={HANG}" for name in ("call-limit", "header-timeout", "exchange-timeout")]
-    return ["serve", "--port", "0", "--plain-http", *fixed, *patience, *arguments]
+    fixed = ["--types-api", "127.0.0.1:0", "--grace-period", "0"]
+    return [json.dumps(PATIENT), "-m", "karta_interpreter", "serve", "--port", "0", "--plain-http", *fixed, *arguments]
 
 
 @contextmanager
 def running(tmp_path: Path, *arguments: str, token: bool = True, folder: bool = True) -> Iterator[TypesServer]:
     """Run a server until the end of the block; without other arguments with a folder for types and a token file."""
     given = command_line(tmp_path, *arguments, token=token, folder=folder)
-    with forked("from karta_interpreter.cli import main; main()", *given) as (child, _, stderr):
+    with forked("from tests.support.bounds import run; run()", *given) as (child, _, stderr):
         lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         reader = threading.Thread(target=_collect, args=(stderr, lines))
         reader.start()
@@ -182,10 +183,9 @@ def running(tmp_path: Path, *arguments: str, token: bool = True, folder: bool = 
 async def in_process(**settings: Any) -> AsyncIterator[TypesClient]:
     """Run a server in the event loop of a test, with a token file unless there are other ways in."""
     urls: dict[str, str] = {}
-    patience = dict.fromkeys(("call_limit", "header_timeout", "exchange_timeout"), HANG)
-    given: dict[str, Any] = {"types_api": ("127.0.0.1", 0), "types_rate": 1_000_000, "port": 0}
+    given: dict[str, Any] = {"types_api": ("127.0.0.1", 0), "port": 0}
     given |= {"plain_http": True, "catalogue": False}
-    async with Server(Settings(**given | patience | settings), [in_loop(urls)]) as server:
+    async with Server(Settings(**given | PATIENT | settings), [in_loop(urls)]) as server:
         yield TypesClient(urls["workload types API"], server.started.url)
 
 

@@ -94,7 +94,7 @@ async def test_process_that_answers_too_late_is_stopped(program: Callable[[str],
     program(
         f"{KNOWS}seen.append(1); channel.send({isolated_child.ANSWER!r}, b'{{}}') if len(seen) < 2 else time.sleep(600)"
     )
-    settings = Settings(port=0, folders=(KARTAS,), catalogue=False, plain_http=True, call_limit=HANG)
+    settings = Settings(port=0, folders=(KARTAS,), catalogue=False, plain_http=True, webhook_timeout=int(HANG))
     async with Server(settings) as server:
         client = await Client.connect(server.started.port, None)
         assert (await client.ask(post(LARGE, f"/interpret?timeout={HANG:.0f}s"))).json == {}
@@ -107,7 +107,7 @@ async def test_process_that_answers_too_late_is_stopped(program: Callable[[str],
 async def ask_locally(in_vain: bool) -> Answer:
     """Ask a server in this process, into which a test can reach, and be patient if there is something to wait for."""
     path = "/interpret?timeout=3s" if in_vain else f"/interpret?timeout={HANG:.0f}s"
-    settings = Settings(port=0, folders=(KARTAS,), catalogue=False, plain_http=True, call_limit=HANG)
+    settings = Settings(port=0, folders=(KARTAS,), catalogue=False, plain_http=True, webhook_timeout=int(HANG))
     async with Server(settings) as server:
         client = await Client.connect(server.started.port, None)
         answer = await client.ask(post(LARGE, path))

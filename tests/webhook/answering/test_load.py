@@ -50,7 +50,7 @@ async def held(monkeypatch: pytest.MonkeyPatch) -> Held:
 @asynccontextmanager
 async def serving(**others: Any) -> AsyncIterator[int]:
     common: dict[str, Any] = {"port": 0, "plain_http": True, "folders": (KARTAS,), "catalogue": False}
-    async with Server(Settings(**common | {"call_limit": HANG} | others)) as server:
+    async with Server(Settings(**common | {"webhook_timeout": HANG} | others)) as server:
         yield server.started.port
 
 

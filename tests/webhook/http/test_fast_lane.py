@@ -77,7 +77,7 @@ SCRIPTED = post(question("Sundial", "InterpretHealth"))
 
 
 async def test_script_answers_in_the_fast_lane() -> None:
-    bench = Bench(call_limit=HANG)
+    bench = Bench(webhook_timeout=int(HANG))
     bench.connection.data_received(SCRIPTED)
     assert bench.connections.busy == 1
     assert not bench.connection.is_receiving
@@ -102,7 +102,7 @@ async def test_pipelined_requests_are_answered_in_order(bench: Bench) -> None:
 
 async def test_client_that_leaves_ends_its_script() -> None:
     load = Load(1)
-    bench = Bench(load=load, call_limit=HANG)
+    bench = Bench(load=load, webhook_timeout=int(HANG))
     at_night = {"apiVersion": "mill.example.org/v1", "kind": "Sundial", "spec": {"stones": 0}}
     bench.connection.data_received(post(question("Sundial", "InterpretHealth", object=at_night)))
     await until(lambda: load.is_full)

@@ -192,7 +192,7 @@ async def test_missing_body_makes_room_if_nothing_is_idle(part: bytes) -> None:
 
 
 async def test_calls_make_no_room(held: Held) -> None:
-    async with serving(1, call_limit=HANG) as server:
+    async with serving(1, webhook_timeout=int(HANG)) as server:
         client = await connected(server)
         await client.send(WAITING)
         await begins(held)

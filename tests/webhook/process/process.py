@@ -82,7 +82,7 @@ def running(folder: Path = KARTAS, *, before: str = "", **options: Any) -> Itera
     ``before`` is code that runs first in its process. ``options`` are settings, and two limits: ``child_memory``, in
     bytes, of a process for a large call, and ``script_seconds`` of a script, which may take as long as a call.
     """
-    limits = ("call_limit", "header_timeout", "exchange_timeout", "script_seconds")
+    limits = ("webhook_timeout", "header_timeout", "exchange_timeout", "script_seconds")
     patience = {"connection_age": 0, **dict.fromkeys(limits, HANG)}
     settings = json.dumps({"folder": str(folder), "port": 0, "grace_period": 0.0} | patience | options)
     with forked(before + PROGRAM, settings) as (child, stdout, stderr):

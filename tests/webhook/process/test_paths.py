@@ -56,7 +56,7 @@ class Line:
     def __init__(self, store: Store, make: type[Calls]) -> None:
         metrics = Metrics()
         settings = Settings(
-            header_timeout=60.0, exchange_timeout=60.0, call_limit=HANG, body_limit=_MIB, connection_age=0
+            header_timeout=60.0, exchange_timeout=60.0, webhook_timeout=int(HANG), body_limit=_MIB, connection_age=0
         )
         self.calls = make(store, Options(resource_quota_estimate=True))
         readiness = Readiness(store)

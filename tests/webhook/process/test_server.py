@@ -27,7 +27,7 @@ from tests.webhook.wire.karmada import receive
     ],
 )
 async def test_catalogue_kinds_are_answered_for_empty_objects(operation: Operation, expected: Any) -> None:
-    async with Server(Settings(port=0, call_limit=HANG)) as server:
+    async with Server(Settings(port=0, webhook_timeout=int(HANG))) as server:
         started = server.started
         assert started.certificate is not None
         client = await Client.connect(started.port, trusting(started.certificate.authority))

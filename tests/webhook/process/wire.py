@@ -70,14 +70,14 @@ class Bench:
 
     exchange: float = 10.0
     load: Load | None = None
-    call_limit: float = 1.0
+    webhook_timeout: int = 2
 
     def __post_init__(self) -> None:
         self.metrics = Metrics()
         settings = Settings(
             header_timeout=10.0,
-            exchange_timeout=self.exchange - 1.0,
-            call_limit=self.call_limit,
+            exchange_timeout=self.exchange - 1.5,
+            webhook_timeout=self.webhook_timeout,
             body_limit=BODY_LIMIT,
             connection_age=0,
         )

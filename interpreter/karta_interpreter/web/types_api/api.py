@@ -93,11 +93,8 @@ def _storage(
 
 
 def _access(settings: Settings, api: ApiServer | None) -> Access:
-    file, asks = settings.types_token_file, settings.types_token_review
-    if file and asks:
-        raise ServeError("tokens come from --types-token-file or from --types-token-review: leave one out")
-    if file:
+    if file := settings.types_token_file:
         return TokenFile(file)
-    if asks and api:
+    if api:
         return ClusterAccess(api)
-    raise ServeError("--types-api needs to know who may use it: give --types-token-file or --types-token-review")
+    raise ServeError("--types-api needs to know who may use it: give --types-token-file or --cluster")

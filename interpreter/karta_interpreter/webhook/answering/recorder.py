@@ -18,6 +18,8 @@ from karta_interpreter.webhook.log import log
 from karta_interpreter.webhook.wire.recording import LONGEST, file_name, file_number, files_in, head, line
 from karta_interpreter.webhook.wire.redaction import Redaction
 
+MOST_RECORDED: Final = 2**30
+"""The most bytes of all files in the folder."""
 MOST_WAITING: Final = 32 * 2**20
 """The most bytes of calls that wait to be written. Further calls are dropped."""
 LARGEST_REDACTED: Final = 2**20

@@ -19,7 +19,7 @@ from karta_interpreter.webhook.http.connection import Soon
 from karta_interpreter.webhook.log import log
 from karta_interpreter.webhook.process import metrics as exposition
 from karta_interpreter.webhook.process.health import Readiness
-from karta_interpreter.webhook.settings import Settings
+from karta_interpreter.webhook.settings import ANSWER_MARGIN, Settings
 from karta_interpreter.webhook.wire import encode_status
 
 INTERPRET, VALIDATE, MUTATE = "/interpret", "/admission/validate", "/admission/mutate"
@@ -37,9 +37,6 @@ _REVIEW_LIMIT = 3 * 2**20
 
 REVIEW_SECONDS = 5.0
 """The time limit of a review, even if the API server waits longer. A process for the review may have to start."""
-
-_MARGIN = 0.5
-"""Seconds of the client's timeout that are left for the answer to travel."""
 
 
 class Application:
@@ -139,7 +136,7 @@ def _seconds(parameters: str, most: float) -> float:
     """Return the seconds for an answer: ``most``, or the rest of the client's timeout."""
     timeout = timeout_of(parameters) if parameters else 0.0
     # Half of a timeout below a second is left: the whole margin would leave too little to compute.
-    return min(max(timeout - _MARGIN, timeout / 2), most) if timeout > 0 else most
+    return min(max(timeout - ANSWER_MARGIN, timeout / 2), most) if timeout > 0 else most
 
 
 # Karmada sends one value for each `timeoutSeconds`. The bound is for clients that send other values.

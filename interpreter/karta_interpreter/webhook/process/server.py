@@ -202,7 +202,7 @@ class Server:
         self._background("looking for resources left out", self._left_out.run())
         self._background("watching the definitions", self._store.watch())
         if tls:
-            self._background("renewing the certificate", tls.run(settings.certificate_interval))
+            self._background("renewing the certificate", tls.run(settings.look_interval))
 
     @property
     def started(self) -> Started:
@@ -290,10 +290,10 @@ def options_of(settings: Settings) -> Options:
 def _watchers(settings: Settings, metrics: Metrics, differences: deque[JSON] | None) -> Iterator["Recorder | Shadow"]:
     # Imported only with their settings, as below.
     if settings.record:
-        from karta_interpreter.webhook.answering.recorder import Recorder  # noqa: PLC0415
+        from karta_interpreter.webhook.answering.recorder import MOST_RECORDED, Recorder  # noqa: PLC0415
 
         count, secret = metrics.recorded, settings.record_secrets
-        yield Recorder(settings.record, settings.record_limit, options_of(settings), count, secret=secret)
+        yield Recorder(settings.record, MOST_RECORDED, options_of(settings), count, secret=secret)
     if settings.shadow:
         from karta_interpreter.webhook.answering.shadow import Shadow  # noqa: PLC0415
 

@@ -31,7 +31,7 @@ def run(
     start.
     """
     open_standard_files()
-    configure_log(settings.log_level, settings.log_format)
+    configure_log(settings.log_level)
     gc.freeze()  # imported modules: definitions then load in a tenth less time
     sys.setswitchinterval(_SWITCH_SECONDS)
     try:

@@ -84,8 +84,6 @@ def test_server_extra_makes_it_a_server(server: Environment) -> None:
         "--plain-http",
         "--port",
         "0",
-        "--log-format",
-        "json",
     ]
     with subprocess.Popen(
         [*command, "--grace-period", "0"], cwd=server.folder, env=server.variables, stderr=subprocess.PIPE, text=True

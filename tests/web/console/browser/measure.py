@@ -100,8 +100,6 @@ def measure_webhook(browser: Any) -> None:
         "0",
         "--grace-period",
         "0",
-        "--log-format",
-        "json",
     ]
     with started("serve", *arguments) as url:
         page = opened(browser, url)

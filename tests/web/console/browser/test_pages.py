@@ -17,7 +17,7 @@ from tests.web.types_api.types_server import TOKEN, TYPES, workload_type
 AXE = ROOT / "interpreter" / "console" / "node_modules" / "axe-core" / "axe.min.js"
 PICTURES = ROOT / "docs" / "console"
 PAGES = ["/", "/catalogue", "/catalogue/ray.io/v1/RayCluster", "/server", "/member"]
-SERVE = ["serve", "--console-port", "0", "--plain-http", "--log-format", "json", "--grace-period", "0"]
+SERVE = ["serve", "--console-port", "0", "--plain-http", "--grace-period", "0"]
 SIZES = [(1280, 860), (400, 800)]
 
 
