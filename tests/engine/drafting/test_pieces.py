@@ -74,9 +74,12 @@ def _answers(shown: list[Evidence]) -> tuple[list[list[tuple[str, int, int]]], l
 
 
 def test_draft_of_rabbitmq_takes_fields_and_not_the_override_template() -> None:
-    found, doubts = _answers([_rabbit("a", 3, "1"), _rabbit("b", 1, "2"), _rabbit("c", 5, "500m")])
+    found, doubts = _answers(
+        [_rabbit("a", 3, "1"), _rabbit("b", 1, "2"), _rabbit("c", 5, "500m"), _rabbit("d", 0, "3")]
+    )
 
-    assert found == [[("rabbitmqcluster", 3, 1000)], [("rabbitmqcluster", 1, 2000)], [("rabbitmqcluster", 5, 500)]]
+    name = "rabbitmqcluster"
+    assert found == [[(name, 3, 1000)], [(name, 1, 2000)], [(name, 5, 500)], [(name, 0, 3000)]]
     assert doubts == []
 
 

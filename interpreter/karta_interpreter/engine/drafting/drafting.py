@@ -13,6 +13,7 @@ from karta_interpreter.definitions.openapi.draft import Decision, Draft, draft
 from karta_interpreter.definitions.openapi.draft.pod_fields import Form, PodsField, find_pods
 from karta_interpreter.definitions.openapi.observed import completed
 from karta_interpreter.definitions.openapi.schema import CustomKind
+from karta_interpreter.engine.drafting.absent import with_absent_templates
 from karta_interpreter.engine.drafting.counts import Counted, count_of
 from karta_interpreter.engine.drafting.pieces import pods_of_fields
 from karta_interpreter.engine.drafting.proof import mistaken, proved
@@ -34,7 +35,8 @@ def draft_from(kind: CustomKind, evidence: Sequence[Evidence]) -> Draft:
     """Draft a Karta from objects and their pods."""
     kind = replace(kind, schema=completed(kind.schema, [each.object for each in evidence]))
     places = _places(kind, evidence)
-    drafted = proved(_with_pods(kind, places, evidence) if places else draft(kind, []), evidence)
+    drafted = _with_pods(kind, places, evidence) if places else draft(kind, [])
+    drafted = proved(with_absent_templates(kind, drafted, evidence), evidence)
     # A template whose pods request something else may be an override of what the operator makes from other fields.
     is_doubtful = not places or mistaken(drafted, evidence, Question.REQUIREMENTS)
     made = pods_of_fields(kind, evidence) if is_doubtful else []

@@ -30,14 +30,19 @@ class _Part(NamedTuple):
     pod: Object
 
 
-def pods_of_fields(kind: CustomKind, evidence: Sequence[Evidence]) -> list[tuple[PodsField, Decision]]:
-    """Return pods whose template is written from fields, each with its own containers, or nothing."""
+def pods_of_fields(
+    kind: CustomKind, evidence: Sequence[Evidence], lacking: Sequence[Evidence] = ()
+) -> list[tuple[PodsField, Decision]]:
+    """Return pods whose template is written from fields, each with its own containers, or nothing.
+
+    Objects that are ``lacking`` have other pods.
+    """
     shown = [each for each in evidence if each.active]
     paths = sorted(_paths(_SPEC, below(kind.schema, "spec")), key=lambda path: len(path.steps))[:_MOST_PATHS]
-    fields = [fields_of(each.object) for each in shown]
+    fields = [fields_of(each.object) for each in (*shown, *lacking) if each.active]
     made = []
     for selector, sort in _sorts(shown):
-        condition = condition_of(fields, set(sort), set(range(len(shown))) - sort.keys())
+        condition = condition_of(fields, set(sort), set(range(len(fields))) - sort.keys())
         if condition:
             made.append(_made(kind, paths, list(sort.values()), selector, condition))
     return made

@@ -10,7 +10,6 @@ from karta_interpreter.base.k8s import Object, Path, edit
 from karta_interpreter.definitions.karta import PREFIX, annotation_path
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.definitions.openapi.draft import Draft
-from karta_interpreter.engine.drafting.absent import with_absent_templates
 from karta_interpreter.engine.drafting.added import added_containers
 from karta_interpreter.engine.verification import Evidence, Judgement, Question, Verdict, verify
 
@@ -26,7 +25,6 @@ Causes = Mapping[Judgement, Sequence[int]]
 
 def proved(draft: Draft, evidence: Sequence[Evidence]) -> Draft:
     """Return a draft with the lines that end its differences, and a note for each difference that is left."""
-    draft = with_absent_templates(draft, evidence)
     draft = _with_lines(draft, evidence, _causes(draft.karta, evidence))
     notes = [*draft.notes]
     for cause, numbers in list(_causes(draft.karta, evidence).items())[:_MOST_CHECKS]:
