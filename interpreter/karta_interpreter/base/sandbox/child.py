@@ -106,10 +106,21 @@ def _limit_resources(memory: int, niceness: int) -> None:
     gc.freeze()  # the loaded program stays
     os.nice(niceness)
     # No dump, which would hold content of objects, and not a byte in any file.
-    for limit, most in ((resource.RLIMIT_CORE, 0), (resource.RLIMIT_FSIZE, 0), (resource.RLIMIT_AS, memory)):
+    space = memory + _unused_address_space()
+    for limit, most in ((resource.RLIMIT_CORE, 0), (resource.RLIMIT_FSIZE, 0), (resource.RLIMIT_AS, space)):
         # A child of a child cannot have more than its parent. -1 stands for no limit.
         bound = min(most, resource.getrlimit(limit)[1] % 2**64)
         resource.setrlimit(limit, (bound, bound))
+
+
+def _unused_address_space() -> int:
+    """Return the bytes of mapped files and reserves that take no memory. The kernel limits the address space only."""
+    try:
+        with open("/proc/self/statm", "rb") as file:  # noqa: PTH123 - pathlib takes long to import
+            size, resident = map(int, file.read().split()[:2])
+    except OSError:  # no Linux
+        return 0
+    return (size - resident) * resource.getpagesize()
 
 
 if __name__ == "__main__":

@@ -52,7 +52,7 @@ class Program:
     See `karta_interpreter.base.sandbox.child`.
     """
     memory: int
-    """Bytes of address space that a request may take in addition to ``overhead``.
+    """Bytes that a process may take, with the program itself.
 
     In a small container it is a quarter of its memory, so that the container has room for three such processes.
     """
@@ -60,12 +60,10 @@ class Program:
     packages: bool = True
     """Whether it can import the packages of this process, or only the standard library."""
     niceness: int = 0
-    overhead: int = 0
-    """Bytes of address space that the program itself takes."""
 
     @property
     def bound(self) -> int:
-        """The bytes that a request may take in this container."""
+        """The bytes that a process may take in this container."""
         return min(self.memory, container_memory() // 4)
 
     def command(self) -> list[str]:
@@ -73,7 +71,7 @@ class Program:
         ours = str(Path(__file__).parents[3])
         # An installation can make our package importable by a hook instead of a folder on the path.
         folders = list(dict.fromkeys([*filter(None, sys.path), ours])) if self.packages else []
-        limits = {"memory": self.bound + self.overhead, "niceness": self.niceness}
+        limits = {"memory": self.bound, "niceness": self.niceness}
         setup = json.dumps([self.path, folders, limits, self.arguments])
         # No environment, user site, current folder (-I) or site-packages with its .pth files (-S), which run code.
         return [sys.executable, "-I", "-S", child.__file__, setup]

@@ -24,10 +24,7 @@ PROCESSES: Final = 3
 """How many scripts run at a time."""
 
 MEMORY: Final = 256 * 2**20
-"""The memory of a script, in bytes."""
-
-_OVERHEAD: Final = 128 * 2**20
-"""The address space of Python and the packages, in bytes."""
+"""The memory of a process, in bytes. Python and the packages take 20 MiB of it."""
 
 GRACE_SECONDS: Final = 0.05
 """How long after its time a script is stopped."""
@@ -121,7 +118,7 @@ def script_limits(seconds: float) -> Iterator[None]:
 
 def start() -> Process:
     """Start a process for scripts."""
-    return Process(Program(_SERVICE, MEMORY, overhead=_OVERHEAD))
+    return Process(Program(_SERVICE, MEMORY))
 
 
 WORKERS: Final = Pool(start, PROCESSES)
