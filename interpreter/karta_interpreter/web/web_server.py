@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 from pydantic import TypeAdapter
 
 from karta_interpreter.base.errors import InterpreterError
-from karta_interpreter.base.sandbox.process import container_memory
+from karta_interpreter.base.sandbox.container import container_memory
 from karta_interpreter.definitions.karta.schema import karta_api_group
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.budget import Budget

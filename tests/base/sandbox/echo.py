@@ -16,6 +16,11 @@ def start(*arguments: str) -> Callable[[Any, bytes, bytes], None]:
             channel.send(b"R", payload)
             channel.flush()
             time.sleep(600)
+        elif letter == b"g":
+            large = b"x" * 2**26
+            channel.send(b"1", large[:1])
+            channel.flush()
+            time.sleep(600)
         elif letter in ACTIONS:
             ACTIONS[letter](payload)
         elif letter == b"2":

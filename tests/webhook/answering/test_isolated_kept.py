@@ -213,7 +213,8 @@ async def test_call_has_its_own_limits(calls: IsolatedCalls, definitions: dict[s
     assert await answered(calls, mill("rye", 2), definitions["GrainMill"], 60.0)
     long, _ = resource.prlimit(pid, resource.RLIMIT_CPU)
     assert brief < 20 < long
-    assert resource.prlimit(pid, resource.RLIMIT_AS) == (2**30, 2**30)
+    # Its memory, and the address space that takes none.
+    assert 2**30 <= resource.prlimit(pid, resource.RLIMIT_AS)[0] < 2**31
 
 
 async def test_next_call_waits_for_process_that_settles(

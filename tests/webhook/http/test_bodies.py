@@ -9,8 +9,7 @@ from unittest import mock
 
 import pytest
 
-from karta_interpreter.base.sandbox import Program, process
-from karta_interpreter.base.sandbox.process import container_memory
+from karta_interpreter.base.sandbox import Program, container, process
 from karta_interpreter.languages.jq.bounded import libjq
 from karta_interpreter.languages.lua.machine import worker
 from karta_interpreter.webhook.answering import isolated_child
@@ -144,8 +143,8 @@ def test_room_follows_the_memory_of_the_container(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, body_limit: int, expected: int
 ) -> None:
     (tmp_path / "memory.max").write_text(f"{text}\n")
-    limits = str(tmp_path / "memory.max"), str(tmp_path / "missing")
-    monkeypatch.setattr(bodies, "container_memory", lambda: container_memory(limits))
+    versions = container.Files(str(tmp_path), "memory.max", "anon"), container.Files(str(tmp_path), "missing", "")
+    monkeypatch.setattr(container, "VERSIONS", versions)
     assert most_bytes(body_limit) == expected
 
 

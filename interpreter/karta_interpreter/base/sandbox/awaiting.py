@@ -6,10 +6,14 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from functools import partial
+from typing import Final
 
 from karta_interpreter.base.errors import SandboxError, StopCause
+from karta_interpreter.base.sandbox.container import ContainerMemory
 from karta_interpreter.base.sandbox.pool import Pool, Slot, every_process_is_busy
 from karta_interpreter.base.sandbox.process import READ, Process
+
+_MEMORY: Final = ContainerMemory()
 
 
 class AsyncPool:
@@ -48,7 +52,8 @@ class AsyncPool:
             raise
         exchange = Exchange(process, in_thread)
         try:
-            yield exchange, left
+            with _MEMORY.watched():
+                yield exchange, left
         except BaseException:
             # Also the cancellation of a client that has left: the process is in the midst of an answer.
             self._end(process, place)

@@ -18,12 +18,16 @@ import struct
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from importlib.util import module_from_spec, spec_from_file_location
 from typing import Final
 
 FRAME: Final = struct.Struct(">cdI")
 READY: Final = b"!"
 BROKEN: Final = b"X"
+
+FIRST_TO_END: Final = "1000"
+"""The kernel's word for a process that it ends before any other when memory runs out."""
 
 NO_MEMORY: Final = errno.ENOMEM
 """The exit status of a child that ran out of memory."""
@@ -56,6 +60,12 @@ class Channel:
     def flush(self) -> None:
         """Send the content of the buffer."""
         self._answers.flush()
+
+    def end_above(self, most: int) -> None:
+        """End the process if it has more bytes of memory than that, after everything that was sent has left."""
+        if _memory()[1] > most:
+            self.flush()
+            os._exit(0)
 
 
 Answer = Callable[[Channel, bytes, bytes], None]
@@ -105,22 +115,24 @@ def _load(path: str, arguments: list[str]) -> Answer:
 def _limit_resources(memory: int, niceness: int) -> None:
     gc.freeze()  # the loaded program stays
     os.nice(niceness)
+    with suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:  # noqa: PTH123 - pathlib takes long to import
+        file.write(FIRST_TO_END)
     # No dump, which would hold content of objects, and not a byte in any file.
-    space = memory + _unused_address_space()
+    size, resident = _memory()
+    # The kernel limits the address space. Mapped files and reserves are part of it, and take no memory.
+    space = memory + size - resident
     for limit, most in ((resource.RLIMIT_CORE, 0), (resource.RLIMIT_FSIZE, 0), (resource.RLIMIT_AS, space)):
         # A child of a child cannot have more than its parent. -1 stands for no limit.
         bound = min(most, resource.getrlimit(limit)[1] % 2**64)
         resource.setrlimit(limit, (bound, bound))
 
 
-def _unused_address_space() -> int:
-    """Return the bytes of mapped files and reserves that take no memory. The kernel limits the address space only."""
-    try:
-        with open("/proc/self/statm", "rb") as file:  # noqa: PTH123 - pathlib takes long to import
-            size, resident = map(int, file.read().split()[:2])
-    except OSError:  # no Linux
-        return 0
-    return (size - resident) * resource.getpagesize()
+def _memory() -> tuple[int, int]:
+    """Return the bytes of the address space and of the memory of this process, infinite without ``/proc``."""
+    with suppress(OSError), open("/proc/self/statm", "rb") as file:  # noqa: PTH123 - as above
+        size, resident, *_ = map(int, file.read().split())
+        return size * resource.getpagesize(), resident * resource.getpagesize()
+    return sys.maxsize, sys.maxsize
 
 
 if __name__ == "__main__":

@@ -16,9 +16,7 @@ from typing import Final
 
 from karta_interpreter.base.errors import SandboxError, StopCause
 from karta_interpreter.base.sandbox import child
-
-# Where a container finds its limit, with version 2 and 1 of cgroups.
-_MEMORY_LIMITS: Final = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+from karta_interpreter.base.sandbox.container import container_memory
 
 READ: Final = 1 << 16
 """The most bytes to read from the socket of a process at once. malloc maps memory for a buffer of 128 KiB each time."""
@@ -251,12 +249,6 @@ class Process:
         cause = _DEATHS.get(status, StopCause.DEFECT)
         reason = _REASONS.get(cause, f"its process ended with status {status}")
         return SandboxError(reason.format(self._memory >> 20), cause)
-
-
-def container_memory(limits: tuple[str, ...] = _MEMORY_LIMITS) -> int:
-    """Return the bytes that this container may use, `sys.maxsize` without a limit."""
-    texts = (Path(path).read_text(encoding="ascii").strip() for path in limits if Path(path).is_file())
-    return min((int(text) for text in texts if text.isdigit()), default=sys.maxsize)
 
 
 def _start(program: Program, stream: int) -> "subprocess.Popen[bytes]":

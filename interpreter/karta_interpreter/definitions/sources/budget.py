@@ -9,7 +9,7 @@ from typing import Final, Self, TypeVar
 import orjson
 
 from karta_interpreter.base.k8s import JSON
-from karta_interpreter.base.sandbox.process import container_memory
+from karta_interpreter.base.sandbox.container import container_memory
 
 MOST: Final = 2**30
 """The largest budget of a process, in bytes. In a smaller container it is an eighth of the memory."""

@@ -8,13 +8,9 @@ the definition refers.
 
 import gc
 import json
-import math
-import os
-import resource
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
@@ -66,9 +62,7 @@ def start() -> "Answer":
         # Nothing of a request is left behind, or the process ends. A definition that is kept is not looked at again.
         gc.collect()
         gc.freeze()
-        if _memory() > MOST_KEPT:
-            channel.flush()
-            os._exit(0)
+        channel.end_above(MOST_KEPT)
 
     return answer
 
@@ -87,9 +81,8 @@ def _exchange(channel: "Channel", letter: bytes, body: bytes) -> None:
             channel.send(*_answer(channel, review, orjson.loads(needed)))
     if len(body) > _SMALL:
         channel.flush()
-        if _memory() > _MOST_FREED:
-            # Freeing a large tree takes as long as making it, and the kernel frees it immediately.
-            os._exit(0)
+        # Freeing a large tree takes as long as making it, and the kernel frees it immediately.
+        channel.end_above(_MOST_FREED)
 
 
 def _answer(channel: "Channel", asked: Request | admission.Review, needed: dict[str, Any]) -> tuple[bytes, bytes]:
@@ -138,14 +131,6 @@ class _ServerReader:
             raise QueryReferenceError(payload.decode())
         objects: Sequence[Any] = json.loads(payload)
         return objects
-
-
-def _memory() -> float:
-    """Return the bytes of memory that this process has, infinity on a system without ``/proc``."""
-    try:
-        return int(Path("/proc/self/statm").read_bytes().split()[1]) * resource.getpagesize()
-    except OSError:
-        return math.inf
 
 
 def _about(asked: Request | admission.Review) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from aiohttp.web_protocol import RequestPayloadError
 from aiohttp.web_request import BaseRequest
 
 from karta_interpreter.base.errors import RequestError
-from karta_interpreter.base.sandbox.process import container_memory
+from karta_interpreter.base.sandbox.container import container_memory
 from karta_interpreter.webhook.memory import trim_memory
 from karta_interpreter.webhook.settings import MIB
 

@@ -38,6 +38,14 @@ def test_process_has_little_memory() -> None:
     assert 2**28 <= int(re.findall(r"Max address space +(\d+)", limits)[0]) < 2**29
 
 
+def test_process_that_has_grown_ends_after_its_answer(pool: Pool) -> None:
+    before = pool.processes
+    large = job("local t = {} for i = 1, 75000 do t[i] = {a = {a = i}} end return t")
+    assert len(run_in(pool, large, HANG)["status"]) == 75_000
+    assert pool.processes.isdisjoint(before)
+    assert run_in(pool, job("return {}"), HANG) == {"status": {}}
+
+
 def test_process_imports_little() -> None:
     """Each import is time that the first calls of a script wait."""
     program = "import sys, karta_interpreter.languages.lua.machine.service; print(*sys.modules, sep='\\n')"

@@ -34,6 +34,9 @@ _REFERENCES: Final = {"Retain": 2, "ReviseReplica": 1}
 LONGEST: Final = 16 * 2**20
 """The longest message, in bytes."""
 
+MOST_KEPT: Final = 64 * 2**20
+"""A process with more bytes of memory after a request does not get another one. It starts with 20 MiB."""
+
 
 class _Request(msgspec.Struct, array_like=True):
     """A request. The arguments are not decoded here, and a request to lint has none."""
@@ -103,4 +106,9 @@ class _Conversation:
 def start() -> "Answer":
     """Make the machine. Its process ends when a script has used all of its memory."""
     runtime = Runtime(KUBE)
-    return lambda channel, _, request: _Conversation(channel).answer(runtime, request)
+
+    def answer(channel: "Channel", _: bytes, request: bytes) -> None:
+        _Conversation(channel).answer(runtime, request)
+        channel.end_above(MOST_KEPT)
+
+    return answer

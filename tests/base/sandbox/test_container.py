@@ -1,0 +1,84 @@
+"""The memory of a container, by files as the kernel has them, and real child processes."""
+
+import asyncio
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from karta_interpreter.base.errors import SandboxError, StopCause
+from karta_interpreter.base.sandbox import Pool, Process, Program, container
+from karta_interpreter.base.sandbox.awaiting import AsyncPool
+from tests.support.waiting import HANG
+
+ECHO = str(Path(__file__).parent / "echo.py")
+LIMIT = 2**30
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "memory.max").write_text(f"{LIMIT}\n")
+    monkeypatch.setattr(container, "VERSIONS", (container.Files(str(tmp_path), "memory.max", "anon"),))
+    return tmp_path
+
+
+@pytest.fixture
+def pool() -> Iterator[Pool]:
+    pool = Pool(lambda: Process(Program(ECHO, 2**30, packages=False)), 3)
+    yield pool
+    pool.close()
+
+
+def take(folder: Path, share: float, *processes: int) -> None:
+    """Have the container use that share of its memory, by these processes."""
+    (folder / "cgroup.procs").write_text("".join(f"{process}\n" for process in processes))
+    (folder / "memory.stat").write_text(f"anon {int(share * LIMIT)}\nfile {LIMIT}\n")
+
+
+async def grow(processes: AsyncPool, large: asyncio.Event) -> None:
+    """Have a child process grow, and wait for more of its answer, which never comes."""
+    async with processes.process("large", HANG) as (process, _):
+        await process.send(b"g", b"", HANG)
+        await process.receive()
+        large.set()
+        await process.receive()
+
+
+@pytest.mark.skipif(not Path("/proc/self/oom_score_adj").exists(), reason="only Linux has these files")
+async def test_largest_child_ends_when_container_runs_out_of_memory(
+    folder: Path, pool: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither this process nor one that has not become larger ends."""
+    processes = AsyncPool(pool)
+    take(folder, 0.8)
+    monkeypatch.setattr("karta_interpreter.base.sandbox.awaiting._MEMORY", container.ContainerMemory())
+    large = asyncio.Event()
+    with pool.process("small", HANG) as (small, _):
+        growing = asyncio.create_task(grow(processes, large))
+        async with asyncio.timeout(HANG):
+            await large.wait()
+            take(folder, 0.9, *pool.processes, os.getpid(), sys.maxsize)
+            with pytest.raises(SandboxError, match="for want of memory") as caught:
+                await growing
+        assert small.is_alive
+    assert caught.value.cause is StopCause.KILLED
+    await processes.close()
+
+
+async def test_container_without_memory_limit_is_not_looked_at(folder: Path) -> None:
+    (folder / "memory.max").write_text("max\n")
+    memory = container.ContainerMemory()
+    with memory.watched():
+        assert memory._timer is None  # noqa: SLF001 - a look takes time of every call
+    assert container.container_memory() == sys.maxsize
+
+
+@pytest.mark.usefixtures("folder")
+async def test_nobody_looks_while_no_child_works() -> None:
+    memory = container.ContainerMemory()
+    with memory.watched(), memory.watched():
+        assert memory._timer  # noqa: SLF001
+    memory._look()  # noqa: SLF001
+    assert memory._timer is None  # noqa: SLF001
