@@ -111,10 +111,11 @@ local function reports_of(kind, template, items)
     if not is_object(status) then error("the status of a cluster must be an object", 0) end
     if is_silent(status) then status = {} end
     if next(status) ~= nil then
-      -- The definition's statuses of the member: the template with the member's status and generation.
+      -- The definition's statuses of the member: the template with the member's status and generation. A single report is
+      -- compared with no other.
       template.status, metadata.generation = status, status.generation
       status.generation, status.resourceTemplateGeneration = nil, nil
-      statuses = kind.statuses_of(template)
+      if items[2] then statuses = kind.statuses_of(template) end
       if with.removed then
         for field in pairs(kind.removed) do status[field] = nil end
       end

@@ -703,6 +703,14 @@ def test_rule_that_does_not_fit_names_its_field(define: Define) -> None:
         aggregate(definition, template(), {"cpu": "lots"}, {"cpu": "1"})
 
 
+def test_status_that_cannot_be_matched_is_error_only_where_clusters_are_compared(define: Define) -> None:
+    rule = {"byExpression": {"expression": ".status.n + 1", "expectedResult": "2"}}
+    definition = define(root=ROOT, mappings={"running": [rule]})
+    assert aggregate(definition, template(), {"n": "one"})["status"] == {"n": "one"}
+    with pytest.raises(InterpretationError, match=r"\.status\.n \+ 1"):
+        aggregate(definition, template(), {"n": "one"}, {"n": "one"})
+
+
 def test_status_of_wrong_type_is_bad_request(train: Definition) -> None:
     with pytest.raises(InterpretationError, match="cluster a must be an object") as caught:
         aggregate(train, template(), "fine")

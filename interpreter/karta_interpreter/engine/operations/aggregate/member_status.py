@@ -1,6 +1,6 @@
 """Prepares the reports of the member clusters for merging."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
 from karta_interpreter.base.errors import InterpretationError
@@ -30,7 +30,10 @@ _Removed: TypeAlias = dict[str | None, "_Removed | None"]
 
 
 class MemberReport(NamedTuple):
-    """The status of one cluster and its matches in the definition. ``severity`` is a sort key, worst first."""
+    """The status of one cluster and its matches in the definition. ``severity`` is a sort key, worst first.
+
+    A single report has no matches: it is compared with no other.
+    """
 
     cluster: str
     status: Object
@@ -47,21 +50,24 @@ class Part(NamedTuple):
     value: JSON
 
 
-def reports_of(definition: Definition, template: Object, items: Iterable[StatusItem]) -> list[MemberReport]:
+def reports_of(definition: Definition, template: Object, items: Sequence[StatusItem]) -> list[MemberReport]:
     """Return the reports to merge, in the order of cluster names.
 
     A cluster without a status is left out unless all others have completed. The workload as a whole has not completed
     as long as one of its clusters has not reported.
     """
     # Karmada sorts them already. A caller of the command line or of a script may not, and the order decides texts.
-    removed = _removed(definition)
-    reports = [_report(definition, template, removed, item) for item in sorted(items, key=lambda item: item.cluster)]
+    removed, is_single = _removed(definition), len(items) == 1
+    ordered = sorted(items, key=lambda item: item.cluster)
+    reports = [_report(definition, template, removed, item, is_single=is_single) for item in ordered]
     reporting = [report for report in reports if report.status]
     is_completed = reporting and all(Status.COMPLETED in report.matched for report in reporting)
     return reports if is_completed else reporting
 
 
-def _report(definition: Definition, template: Object, removed: _Removed, item: StatusItem) -> MemberReport:
+def _report(
+    definition: Definition, template: Object, removed: _Removed, item: StatusItem, *, is_single: bool
+) -> MemberReport:
     if not isinstance(item.status, dict | None):
         message = f"the status of cluster {item.cluster} must be an object, but is {type_name(item.status)}"
         raise InterpretationError(message, code=400)
@@ -71,17 +77,21 @@ def _report(definition: Definition, template: Object, removed: _Removed, item: S
         return MemberReport(item.cluster, {})
     # `status_history` reads the fields that InterpretStatus adds. They are not part of the template's status.
     status: Object = {key: value for key, value in item.status.items() if key not in BOOKKEEPING}
-    # The known part of the member's object: without a generation that it does not report.
-    metadata = template.get("metadata")
-    template_metadata = metadata if isinstance(metadata, dict) else {}
-    metadata = {**template_metadata, "generation": item.status.get("generation")}
-    matched = match_status(definition, {**template, "metadata": metadata, "status": status}).matched
+    matched = () if is_single else _matched(definition, template, status, item.status.get("generation"))
     severity = tuple(sorted(_RANK[matched_status] for matched_status in matched))
     if removed:
         status = _without(status, removed)
     # `status_history` sets the template's own generation, and reads the members' generations from their items.
     status = {key: _without_generations(value) for key, value in status.items()}
     return MemberReport(item.cluster, status, matched, severity, item.status)
+
+
+def _matched(definition: Definition, template: Object, status: Object, generation: JSON) -> tuple[Status, ...]:
+    # The known part of the member's object: without a generation that it does not report.
+    metadata = template.get("metadata")
+    template_metadata = metadata if isinstance(metadata, dict) else {}
+    member = {**template, "metadata": {**template_metadata, "generation": generation}, "status": status}
+    return match_status(definition, member).matched
 
 
 def _without_generations(value: JSON) -> JSON:
