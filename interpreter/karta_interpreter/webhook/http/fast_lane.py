@@ -59,8 +59,6 @@ class FastLane(Connection):
         if self._is_closed or not data:
             super().data_received(data)
             return
-        # aiohttp moves the end of an idle connection only after its own answers, and `last_used` reads it.
-        self._next_keepalive_close_time = self._loop.time() + self._keepalive_timeout
         if self._awaited:
             # The next request waits for the answer, and nothing else is read.
             self._held += data
@@ -88,6 +86,8 @@ class FastLane(Connection):
         return (bool(self._held) and self._awaited is None) or super().is_receiving
 
     def _begin(self, data: bytes) -> None:
+        # aiohttp moves the end of an idle connection only after its own answers, and `last_used` reads it.
+        self._next_keepalive_close_time = self._loop.time() + self._keepalive_timeout
         # A client that does not take the written bytes makes the connection busy, too: aiohttp waits for it. Before its
         # first request, aiohttp may not have begun to wait for it.
         head = _HEAD.match(data) if not super().is_busy or not self._request_count else None
@@ -97,7 +97,7 @@ class FastLane(Connection):
             return
         self._start, self._end, self._parameters = head.end(), head.end() + length, (head[1] or b"").decode()
         if len(data) == self._end:
-            self._answer(data)
+            self._answer(data[self._start :], data)
         elif len(data) < self._end and self._bodies.take(self, len(data)):
             self._held += data
             # For the deadline of headers in `Connection`: the head has come, and the deadline of the body counts.
@@ -116,17 +116,17 @@ class FastLane(Connection):
         held = bytes(self._held)
         self._held.clear()
         if length == self._end and not super().is_busy:
-            self._answer(held + data)
+            self._answer(held[self._start :] + data, held, data)
         else:
             # In the parts in which they came: aiohttp begins with a request before it finds a fault behind it.
             self._close_lane(held, data)
 
-    def _answer(self, data: bytes) -> None:
+    def _answer(self, body: bytes, *request: bytes) -> None:
         # The answer of an old connection needs `Connection: close`, which aiohttp writes and obeys.
         goes = not self.is_old and self.transport is not None
-        answer = self._application.answer_soon(data[self._start :], self._parameters) if goes else None
+        answer = self._application.answer_soon(body, self._parameters) if goes else None
         if answer is None:
-            super().data_received(data)
+            super().data_received(b"".join(request))
             return
         self._request_count += 1
         if isinstance(answer, bytes):
