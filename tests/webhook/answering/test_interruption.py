@@ -12,7 +12,7 @@ from math import inf
 
 import pytest
 
-from karta_interpreter.webhook.answering.load import InterruptedWork, Interruption
+from karta_interpreter.webhook.answering.load import BEGUN, LONG, InterruptedWork, Interruption
 from karta_interpreter.webhook.process.signals import _on_signals
 from tests.support.waiting import turns
 
@@ -57,10 +57,31 @@ def test_work_is_interrupted_again_when_weak_reference_swallows_the_error(
             spend(60)
 
 
-def test_waiting_is_no_work() -> None:
+def test_work_is_interrupted_when_it_has_taken_long_since_its_begin() -> None:
     interruption = Interruption()
     with interruption.running():
-        interruption.at = time.thread_time() + 0.2
+        interruption.at, begin = BEGUN, time.thread_time()
+        with pytest.raises(InterruptedWork):
+            spend(60)
+        assert time.thread_time() - begin >= LONG
+
+
+def test_work_does_not_pay_for_work_before_it() -> None:
+    interruption = Interruption()
+    with interruption.running():
+        for _ in range(5):
+            interruption.at = BEGUN
+            spend(LONG / 2)
+            interruption.at = inf
+
+
+@pytest.mark.parametrize(
+    "begin", [pytest.param(lambda: time.thread_time() + 0.2, id="a time"), pytest.param(lambda: BEGUN, id="its begin")]
+)
+def test_waiting_is_no_work(begin: Callable[[], float]) -> None:
+    interruption = Interruption()
+    with interruption.running():
+        interruption.at = begin()
         time.sleep(0.25)
 
 

@@ -24,7 +24,7 @@ from karta_interpreter.webhook.answering.isolated_calls import (
 )
 from karta_interpreter.webhook.answering.isolated_child import TOO_DEEP
 from karta_interpreter.webhook.answering.lanes import Lane, is_large_body, lane_of
-from karta_interpreter.webhook.answering.load import LONG, InterruptedWork, Interruption, Load
+from karta_interpreter.webhook.answering.load import BEGUN, InterruptedWork, Interruption, Load
 from karta_interpreter.webhook.answering.pending_call import (
     SUCCESS,
     Answer,
@@ -55,10 +55,9 @@ class Calls:
     and a child process gives it.
     """
 
-    # Attributes of the class, so that tests can compare with calls that all take the slow path, and set the clocks.
+    # Attributes of the class, so that tests can compare with calls that all take the slow path, and set the clock.
     _reads_by = FastDecoder
     _clock = staticmethod(time.perf_counter)
-    _processor_time = staticmethod(time.thread_time)
 
     def __init__(self, store: Store, options: Options, load: Load | None = None) -> None:
         self.load = load or Load()
@@ -130,19 +129,19 @@ class Calls:
 
     def _inline(self, call: PendingCall) -> bytes | None:
         """Return the answer, or None if the work is interrupted and a child process has to give the answer."""
-        answer, request, begun = None, call.request, self._processor_time()
+        answer, request = None, call.request
         try:
             try:
                 # Not from the time of the call: finding out which fields a new question reads takes as long, once, in
                 # any process.
-                self.interruption.at = begun + LONG
+                self.interruption.at = BEGUN
                 if call.is_projected and call.definition and request.call:
                     results = own_answer(call.definition, request.call, self._options)
                 else:
                     results = interpret(*call.definition_and_call(), self._options, reader=self._store.reader)
+                body = encode_results(request, results)
             finally:
                 self.interruption.at = inf
-            body = encode_results(request, results)
             answer = Answer(body, SUCCESS, "", self._clock() - call.started, is_inline=True)
         except InterruptedWork:
             self.interruption.at = inf
@@ -150,11 +149,11 @@ class Calls:
             answer = self._failure(call, error, is_inline=True)
         spent = answer.seconds if answer else self._clock() - call.started
         self.load.spend(spent)
-        # Processor time: a busy machine makes any call wait.
-        if spent >= LONG and (seconds := self._processor_time() - begun) >= LONG:
-            self._note_slow(call, seconds)
+        if answer is None:
+            self._note_slow(call, spent)
+            return None
         # Last: observers do not make a call slow.
-        return self._observed(call, answer) if answer else None
+        return self._observed(call, answer)
 
     def _note_slow(self, call: PendingCall, seconds: float) -> None:
         if call.definition and self._slow_calls.add(call.key, len(call.body)):

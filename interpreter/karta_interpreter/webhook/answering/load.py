@@ -102,15 +102,20 @@ class InterruptedWork(BaseException):
     """Raised anywhere in work that exceeds its time. It is a BaseException, so no ``except Exception`` swallows it."""
 
 
-class Interruption:
-    """Interrupts work of the main thread at a time that the work sets beforehand.
+BEGUN: Final = -inf
+"""The time of an `Interruption` at the begin of work."""
 
-    A timer looks at that time, so the work itself pays for one assignment. Work that is interrupted must leave nothing
-    behind that is half done. Whoever catches the error sets the time to infinity, as at the end of the work.
+
+class Interruption:
+    """Interrupts work of the main thread that takes `LONG`, or reaches a time that it sets beforehand.
+
+    A timer looks at that time, so the work itself pays for one assignment and reads no clock: `LONG` counts from the
+    first look. Work that is interrupted must leave nothing behind that is half done. Whoever catches the error sets the
+    time to infinity, as at the end of the work.
 
     >>> interruption = Interruption()
     >>> with interruption.running():
-    ...     interruption.at = time.thread_time() + 0.05
+    ...     interruption.at = BEGUN
     ...     try:
     ...         while True:
     ...             pass
@@ -122,7 +127,10 @@ class Interruption:
 
     def __init__(self) -> None:
         self.at = inf
-        """The processor time of the thread at which work is interrupted, infinite if there is no work."""
+        """The processor time of the thread at which work is interrupted.
+
+        It is infinite if there is no work, and `BEGUN` before the first look at work.
+        """
 
     @contextmanager
     def running(self) -> Iterator[None]:
@@ -141,14 +149,17 @@ class Interruption:
     @contextmanager
     def limited(self) -> Iterator[None]:
         """Interrupt a block that takes `LONG`."""
-        self.at = time.thread_time() + LONG
+        self.at = BEGUN
         try:
             yield
         finally:
             self.at = inf
 
     def _interrupt_if_due(self, *_: object) -> None:
-        if time.thread_time() >= self.at:
+        now = time.thread_time()
+        if self.at == BEGUN:
+            self.at = now + LONG
+        elif now >= self.at:
             # Python swallows an error in the callback of a weak reference: the work goes on, and is interrupted again.
             self.at += LONG
             raise InterruptedWork
