@@ -43,6 +43,7 @@ class Writer(NamedTuple):
 
 
 _KARMADA: Final = Writer("", 0)
+_EMPTY: Final[tuple[JSON, ...]] = (NOTHING, None, {}, [])
 _Owned: TypeAlias = Sequence[tuple[Writer, Object]]
 """The writers of a part of an object with their fields: Karmada first, then the latest writer first."""
 
@@ -214,7 +215,7 @@ def _is_missing(value: JSON) -> bool:
 
 
 def _is_empty(value: JSON) -> bool:
-    return _is_missing(value) or value in ({}, [])
+    return value in _EMPTY
 
 
 def _step(key: str) -> str:

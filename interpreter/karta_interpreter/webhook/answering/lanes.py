@@ -63,4 +63,4 @@ def is_large_body(body: bytes) -> bool:
     if len(body) <= MOST_VALUES:
         return False
     most = MOST_VALUES * (2 if _SECOND_OBJECT in body else 1)
-    return len(body) > _MOST_BYTES or values_in(body) > most
+    return len(body) > most and (len(body) > _MOST_BYTES or values_in(body) > most)
