@@ -1,6 +1,6 @@
 """What the charts make of values, and what is in the repository of that."""
 
-import os
+import subprocess
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from deploy.write_kustomize import TOOLS, template, tool
+from deploy.write_kustomize import KUBERNETES, template, tool
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
@@ -130,19 +130,36 @@ def the(resources: list[Resource], kind: str) -> Resource:
     return resource
 
 
-def arguments(resources: list[Resource]) -> list[str]:
-    """The arguments of the server in its Deployment."""
-    (container,) = the(resources, "Deployment")["spec"]["template"]["spec"]["containers"]
-    found: list[str] = container["args"]
-    return found
+def pod_of(resources: list[Resource]) -> Resource:
+    """The pod spec of the server."""
+    spec: Resource = the(resources, "Deployment")["spec"]["template"]["spec"]
+    return spec
+
+
+def container_of(resources: list[Resource]) -> Resource:
+    """The only container of the server."""
+    (container,) = pod_of(resources)["containers"]
+    assert isinstance(container, dict)
+    return container
+
+
+def arguments(resources: list[Resource]) -> list[tuple[str, str]]:
+    """The arguments of the server in its Deployment, each with its value."""
+    first, *flags = container_of(resources)["args"]
+    assert first == "serve"
+    return [(name, value) for name, _, value in (flag.partition("=") for flag in flags)]
+
+
+def run_helm(command: str, chart: str | Path, *options: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run a command of Helm on a chart of `CHARTS` or in a folder."""
+    helm = tool("helm")
+    assert helm
+    name = ["k"] if command == "template" else []
+    line = [helm, command, *name, DEPLOY / "helm" / chart, "--kube-version", KUBERNETES, *options]
+    return subprocess.run(line, check=False, capture_output=True, text=True)
 
 
 def committed(folder: str) -> list[Resource]:
     """The resources of a folder of deploy/kustomize."""
     files = sorted((DEPLOY / "kustomize" / folder).glob("*.yaml"))
     return [yaml.load(file.read_text(), yaml.CSafeLoader) for file in files if file.name != "kustomization.yaml"]
-
-
-def openapi() -> Path | None:
-    """What kube-apiserver publishes about its types, where it has been fetched."""
-    return max(TOOLS.glob("kubernetes-v*.json"), default=None, key=os.path.basename)

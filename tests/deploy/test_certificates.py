@@ -17,8 +17,8 @@ SECRET = "karta-interpreter-tls"  # noqa: S105 - a name
 
 def names_of(values: str) -> list[str]:
     """The names that the server is told to sign a certificate for."""
-    flags = [argument.partition("=") for argument in rendered.arguments(template(rendered.SERVER, values))]
-    return [value for name, _, value in flags if name == "--certificate-name"]
+    flags = rendered.arguments(template(rendered.SERVER, values))
+    return [value for name, value in flags if name == "--certificate-name"]
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_certificate_has_name_that_karmada_dials() -> None:
 
 
 def test_certificate_lives_are_allowed_by_the_server() -> None:
-    flags = dict(argument.partition("=")[::2] for argument in rendered.arguments(rendered.of("the defaults")))
+    flags = dict(rendered.arguments(rendered.of("the defaults")))
     settings = Settings()
     assert float(flags["--certificate-days"]) == settings.certificate_days
     assert float(flags["--authority-days"]) == settings.authority_days
@@ -61,38 +61,14 @@ def rules_of(values: str) -> list[dict[str, object]]:
     return rules
 
 
-@pytest.mark.parametrize(
-    ("case", "is_own"),
-    [
-        ("the defaults", True),
-        ("certificates by cert-manager", False),
-        ("a certificate of one's own, with a well-known authority", False),
-    ],
-)
-def test_only_a_server_that_keeps_a_secret_has_a_token_and_rights(case: str, is_own: bool) -> None:
-    resources = rendered.of(case)
-    deployment = rendered.the(resources, "Deployment")
-    pod = deployment["spec"]["template"]["spec"]
-    assert pod["automountServiceAccountToken"] is is_own
-    assert len(rendered.of_kind(resources, "Role")) == len(rendered.of_kind(resources, "RoleBinding")) == is_own
-    flags = [argument.partition("=")[0] for argument in pod["containers"][0]["args"]]
-    assert ("--certificate-secret" in flags, "--certificate-file" in flags) == (is_own, not is_own)
-
-
-def test_chart_makes_no_secret() -> None:
-    for case, (chart, *_) in rendered.VALUES.items():
-        if chart == rendered.SERVER:
-            assert rendered.of_kind(rendered.of(case), "Secret") == []
-
-
 def test_key_of_authority_is_not_mounted() -> None:
     mounted = [
         volume["secret"]
         for pod in (
-            *rendered.of_kind(rendered.of("the defaults"), "Pod"),
-            rendered.the(rendered.of("the defaults"), "Deployment")["spec"]["template"],
+            rendered.the(rendered.of("the defaults"), "Pod")["spec"],
+            rendered.pod_of(rendered.of("the defaults")),
         )
-        for volume in pod["spec"]["volumes"]
+        for volume in pod["volumes"]
         if "secret" in volume
     ]
     # `helm test` gets the authority's certificate alone.

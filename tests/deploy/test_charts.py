@@ -1,14 +1,13 @@
 import json
 import re
 import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from deploy.write_kustomize import KUBERNETES, template, tool
+from deploy.write_kustomize import template
 from deploy.write_readme import rows
 from tests.deploy import rendered
 from tests.deploy.rendered import CHARTS, DEPLOY, ROOT
@@ -107,10 +106,7 @@ CONTRADICTIONS = [
 
 def complaints_about(chart: str, values: str) -> str:
     """What Helm prints about values that it does not take."""
-    helm = tool("helm")
-    assert helm
-    command = [helm, "template", "k", str(DEPLOY / "helm" / chart), "--kube-version", KUBERNETES, "--set", values]
-    ran = subprocess.run(command, check=False, capture_output=True, text=True)
+    ran = rendered.run_helm("template", chart, "--set", values)
     assert ran.returncode == 1
     return ran.stderr
 
@@ -135,8 +131,6 @@ def test_values_that_cannot_work_are_rejected(values: str, complaint: str) -> No
 
 @rendered.needs_helm
 def test_chart_of_an_organisation_depends_on_both_charts_under_conditions(tmp_path: Path) -> None:
-    helm = tool("helm")
-    assert helm
     chart = tmp_path / "platform"
     dependencies = [
         {
@@ -153,8 +147,7 @@ def test_chart_of_an_organisation_depends_on_both_charts_under_conditions(tmp_pa
     )
     values = {"karta-interpreter": {"enabled": True}, "karta-interpreter-control-plane": {"enabled": False}}
     (chart / "values.yaml").write_text(yaml.safe_dump(values))
-    command = [helm, "template", "p", str(chart), "--kube-version", KUBERNETES]
-    made = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    made = rendered.run_helm("template", chart).stdout
     kinds = {each["kind"] for each in yaml.safe_load_all(made) if each}
     assert "Deployment" in kinds
     assert "CustomResourceDefinition" not in kinds
@@ -271,10 +264,7 @@ def test_null_value_is_as_if_it_were_empty(value: str) -> None:
 @rendered.needs_helm
 @pytest.mark.parametrize("chart", CHARTS)
 def test_lint_has_nothing_to_say(chart: str) -> None:
-    helm = tool("helm")
-    assert helm
-    command = [helm, "lint", "--strict", "--quiet", str(DEPLOY / "helm" / chart), "--kube-version", KUBERNETES]
-    ran = subprocess.run(command, check=False, capture_output=True, text=True)
+    ran = rendered.run_helm("lint", chart, "--strict", "--quiet")
     assert (ran.returncode, ran.stdout + ran.stderr) == (0, "")
 
 

@@ -69,8 +69,7 @@ def test_another_api_group_is_that_of_crd_permissions_and_admission() -> None:
     rules = [rule for each in resources for hook in each.get("webhooks", ()) for rule in hook["rules"]]
     rules += [rule for role in rendered.of_kind(resources, "ClusterRole") for rule in role["rules"]]
     groups = {tuple(rule["apiGroups"]) for rule in rules if rule["resources"][0].startswith("kartas")}
-    deployment = rendered.the(rendered.of("every option of the server"), "Deployment")
-    (container,) = deployment["spec"]["template"]["spec"]["containers"]
+    container = rendered.container_of(rendered.of("every option of the server"))
     group = "workloads.example.com"
 
     assert (crd["metadata"]["name"], crd["spec"]["group"], groups) == (f"kartas.{group}", group, {(group,)})
@@ -83,7 +82,7 @@ def test_service_of_control_plane_is_the_registered_one() -> None:
     host = rendered.the(rendered.of("the defaults"), "Service")
     metadata, spec = known["metadata"], known["spec"]
     registered = f"{metadata['namespace']}/{metadata['name']}:{spec['ports'][0]['port']}"
-    assert f"--service={registered}" in rendered.arguments(rendered.of("the defaults"))
+    assert ("--service", registered) in rendered.arguments(rendered.of("the defaults"))
     own = host["metadata"]
     assert spec["externalName"] == f"{own['name']}.{own['namespace']}.svc.cluster.local"
     assert [port["port"] for port in host["spec"]["ports"]] == [port["port"] for port in spec["ports"]]
@@ -132,6 +131,5 @@ def test_server_looks_for_installed_configurations() -> None:
     """It knows them by the name of its registration."""
     resources = rendered.of("the control plane with admission")
     names = {each["metadata"]["name"] for each in resources if each.get("webhooks")}
-    arguments = rendered.arguments(rendered.of("the defaults"))
-    registered = [argument.partition("=")[2] for argument in arguments if argument.startswith("--registration-name=")]
-    assert names == set(registered or [NAME])
+    registered = dict(rendered.arguments(rendered.of("the defaults"))).get("--registration-name", NAME)
+    assert names == {registered}

@@ -1,7 +1,5 @@
 """Whether the resources of a chart fit each other, the server and the rules of a restricted namespace."""
 
-from typing import Any
-
 import click
 import pytest
 
@@ -39,13 +37,11 @@ def pods_of(case: str) -> list[Resource]:
     """The pod specs of the Deployment and of the hooks."""
     hooks = [resource["spec"] for resource in rendered.of_kind(rendered.of(case), "Pod")]
     hooks += [resource["spec"]["template"]["spec"] for resource in rendered.of_kind(rendered.of(case), "Job")]
-    return [deployment_of(case)["spec"]["template"]["spec"], *hooks]
+    return [rendered.pod_of(rendered.of(case)), *hooks]
 
 
-def container_of(case: str) -> dict[str, Any]:
-    (container,) = deployment_of(case)["spec"]["template"]["spec"]["containers"]
-    assert isinstance(container, dict)
-    return container
+def container_of(case: str) -> Resource:
+    return rendered.container_of(rendered.of(case))
 
 
 def is_self_signed(case: str) -> bool:
@@ -53,9 +49,7 @@ def is_self_signed(case: str) -> bool:
 
 
 def flags_of(case: str) -> dict[str, str]:
-    first, *flags = rendered.arguments(rendered.of(case))
-    assert first == "serve"
-    return {name: value for name, _, value in (flag.partition("=") for flag in flags)}
+    return dict(rendered.arguments(rendered.of(case)))
 
 
 @pytest.mark.parametrize("case", rendered.VALUES)
@@ -161,6 +155,9 @@ def test_pods_are_allowed_in_a_restricted_namespace(case: str) -> None:
             assert container["resources"]["requests"].keys() == {"cpu", "memory"}
             assert "memory" in container["resources"]["limits"]
         assert all("hostPath" not in volume for volume in pod.get("volumes", ()))
+    kinds = [one["kind"] for one in rendered.of(case)]
+    # The server makes the only Secret itself, and nothing else needs rights.
+    assert [kinds.count(kind) for kind in ("Secret", "Role", "RoleBinding")] == [0, *2 * [int(is_self_signed(case))]]
 
 
 @pytest.mark.parametrize("case", DEPLOYED)
@@ -169,19 +166,13 @@ def test_mounts_have_volumes_and_flags_have_mounts(case: str) -> None:
         volumes = [volume["name"] for volume in pod.get("volumes", ())]
         mounts = [mount for container in pod["containers"] for mount in container.get("volumeMounts", ())]
         assert sorted(volumes) == sorted(mount["name"] for mount in mounts)
+        assert len({mount["mountPath"] for mount in mounts}) == len(mounts), "each has a folder of its own"
         assert all(mount.get("readOnly") for mount in mounts if mount["name"] != "tmp")
     folders = [mount["mountPath"] for mount in container_of(case)["volumeMounts"]]
     paths = [flag.partition("=")[2] for flag in container_of(case)["args"] if "=/" in flag]
     paths += [entry["value"] for entry in container_of(case).get("env", ()) if entry["value"].startswith("/")]
     assert paths or case == "without karmada-apiserver"
     assert [path for path in paths if not any(path.startswith(folder) for folder in folders)] == []
-
-
-@pytest.mark.parametrize("case", DEPLOYED)
-def test_volumes_have_mounts_of_their_own(case: str) -> None:
-    for container in (container for pod in pods_of(case) for container in pod["containers"]):
-        folders = [mount["mountPath"] for mount in container.get("volumeMounts", ())]
-        assert sorted(folders) == sorted(set(folders))
 
 
 def test_labels_and_annotations_of_the_user_replace_those_of_the_chart() -> None:
@@ -241,31 +232,23 @@ def test_commands_that_are_run_in_a_pod_look_at_the_same_control_plane() -> None
     assert "env" not in container_of("without karmada-apiserver")
 
 
-def test_autoscaled_deployment_has_no_replicas() -> None:
-    assert "replicas" not in deployment_of("everything on")["spec"]
-    assert deployment_of("the defaults")["spec"]["replicas"] == 2
-
-
 @pytest.mark.parametrize(
-    ("case", "target"),
+    ("case", "target", "behavior"),
     [
-        pytest.param("everything on", 70, id="the defaults"),
-        pytest.param("an autoscaler in a hurry", 150, id="more than is requested"),
+        pytest.param("everything on", 70, None, id="the defaults"),
+        pytest.param(
+            "an autoscaler in a hurry", 150, {"scaleDown": {"stabilizationWindowSeconds": 60}}, id="more than requested"
+        ),
     ],
 )
-def test_autoscaler_looks_only_at_cpu_of_the_server(case: str, target: int) -> None:
-    autoscaler = rendered.the(rendered.of(case), "HorizontalPodAutoscaler")
-    (metric,) = autoscaler["spec"]["metrics"]
-    assert metric["containerResource"]["container"] == container_of(case)["name"]
-    assert metric["containerResource"]["name"] == "cpu"
-    assert metric["containerResource"]["target"] == {"type": "Utilization", "averageUtilization": target}
-
-
-def test_autoscaler_has_behavior_only_if_given() -> None:
-    autoscaler = rendered.the(rendered.of("everything on"), "HorizontalPodAutoscaler")
-    assert "behavior" not in autoscaler["spec"]
-    hurried = rendered.the(rendered.of("an autoscaler in a hurry"), "HorizontalPodAutoscaler")
-    assert hurried["spec"]["behavior"] == {"scaleDown": {"stabilizationWindowSeconds": 60}}
+def test_autoscaler_looks_only_at_cpu_of_the_server(case: str, target: int, behavior: Resource | None) -> None:
+    spec = rendered.the(rendered.of(case), "HorizontalPodAutoscaler")["spec"]
+    cpu = {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": target}}
+    container = {"container": container_of(case)["name"], **cpu}
+    assert spec["metrics"] == [{"type": "ContainerResource", "containerResource": container}]
+    assert spec.get("behavior") == behavior
+    assert "replicas" not in deployment_of(case)["spec"]
+    assert deployment_of("the defaults")["spec"]["replicas"] == 2
 
 
 def test_limit_counts_as_request() -> None:
@@ -274,8 +257,8 @@ def test_limit_counts_as_request() -> None:
 
 
 def test_kinds_are_named_one_by_one() -> None:
-    chosen = [flag for flag in container_of("every option of the server")["args"] if "--kinds" in flag]
-    assert chosen == ["--kinds=RayCluster", "--kinds=batch/v1/Job"]
+    flags = rendered.arguments(rendered.of("every option of the server"))
+    assert [value for name, value in flags if name == "--kinds"] == ["RayCluster", "batch/v1/Job"]
     assert flags_of("every option of the server")["--without"] == "apps/v1/*"
     assert not {"--kinds", "--without"} & flags_of("the defaults").keys()
 
