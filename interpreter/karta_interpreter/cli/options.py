@@ -73,8 +73,7 @@ class WholeNumber(click.IntRange):
         try:
             return int(super().convert(value, param, ctx))
         except click.BadParameter:
-            bounds = f"from {self.min} up" if self.max is None else f"from {self.min} to {self.max}"
-            self.fail(f"{value!r} is not a whole number {bounds}.", param, ctx)
+            self.fail(f"{value!r} is not a whole number from {self.min} to {self.max}.", param, ctx)
 
 
 class Counts(click.ParamType[Any]):
