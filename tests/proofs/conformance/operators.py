@@ -1,4 +1,4 @@
-"""Drafts of kinds whose operators make pods from fields: of upstream's CRDs and samples, and of pods made alike.
+"""Drafts of kinds with operators that make pods from fields: by upstream's CRDs and samples.
 
 Nothing of upstream is committed: CRDs and samples are files of Go modules. The pods are written from the operators'
 sources, with the defaults that the CRD gives an object. The module of ScyllaDB's operator has no checksum, so its kind

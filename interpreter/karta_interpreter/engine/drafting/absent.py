@@ -85,7 +85,7 @@ def _reference(strays: Sequence[Evidence]) -> tuple[Named, str] | None:
 
 
 def _templates(named: Named, shown: Evidence) -> Iterator[str]:
-    """Yield the places in a named object whose containers all pods have."""
+    """Yield the places in a named object with containers that all pods have."""
     with suppress(InterpretationError):
         target = shown.reader and shown.reader.get(named.gvk, namespace(shown.object), named.name)
         for path, value in values_below(SchemaPath(()), target):

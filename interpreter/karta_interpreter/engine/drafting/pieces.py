@@ -33,7 +33,7 @@ class _Part(NamedTuple):
 def pods_of_fields(
     kind: CustomKind, evidence: Sequence[Evidence], lacking: Sequence[Evidence] = ()
 ) -> list[tuple[PodsField, Decision]]:
-    """Return pods whose template is written from fields, each with its own containers, or nothing.
+    """Return pods with templates that are written from fields, each with its own containers, or nothing.
 
     Objects that are ``lacking`` have other pods.
     """

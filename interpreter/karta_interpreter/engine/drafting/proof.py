@@ -11,6 +11,7 @@ from karta_interpreter.definitions.karta import PREFIX, annotation_path
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.definitions.openapi.draft import Draft
 from karta_interpreter.engine.drafting.added import added_containers
+from karta_interpreter.engine.drafting.running import with_running
 from karta_interpreter.engine.verification import Evidence, Judgement, Question, Verdict, verify
 
 _STEP: Final = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
@@ -25,6 +26,7 @@ Causes = Mapping[Judgement, Sequence[int]]
 
 def proved(draft: Draft, evidence: Sequence[Evidence]) -> Draft:
     """Return a draft with the lines that end its differences, and a note for each difference that is left."""
+    draft = with_running(draft, evidence)
     draft = _with_lines(draft, evidence, _causes(draft.karta, evidence))
     notes = [*draft.notes]
     for cause, numbers in list(_causes(draft.karta, evidence).items())[:_MOST_CHECKS]:
