@@ -1,6 +1,7 @@
 """libjq in processes that can be stopped."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -172,7 +173,7 @@ def test_process_has_little_memory_and_no_packages() -> None:
     limits = Path(f"/proc/{process.pid}/limits").read_text()
     maps = Path(f"/proc/{process.pid}/maps").read_text()
     process.stop()
-    assert f"Max address space         {512 * 2**20}" in limits
+    assert 2**29 <= int(re.findall(r"Max address space +(\d+)", limits)[0]) < 2**30
     assert "orjson" not in maps
 
 
