@@ -105,7 +105,7 @@ def _reshaped(
         for other, field in fields(schema):
             if field.get("type") == "integer" and other != number.name:
                 shaped += [replace(number, shape=shape, other=other) for shape in _BOUNDS]
-            elif field.get("type") == "boolean" or is_pod_template(field):
+            elif field.get("type") == "boolean" or (is_pod_template(field) and number.parent / other != pods.place):
                 shaped.append(replace(number, shape=_LESS if is_pod_template(field) else _STOPPED, other=other))
         for each in shaped if number.shape == "{number}" and not number.is_length else ():
             values[each] = [_values(pods, each, of) for of in shown]
