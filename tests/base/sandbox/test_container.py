@@ -54,7 +54,13 @@ async def test_largest_child_ends_when_container_runs_out_of_memory(
     processes = AsyncPool(pool)
     take(folder, 0.8)
     monkeypatch.setattr("karta_interpreter.base.sandbox.awaiting._MEMORY", container.ContainerMemory())
-    large = asyncio.Event()
+    large, kill = asyncio.Event(), os.kill
+
+    def end(pid: int, number: int) -> None:
+        kill(pid, number)
+        take(folder, 0.8)
+
+    monkeypatch.setattr("os.kill", end)
     with pool.process("small", HANG) as (small, _):
         growing = asyncio.create_task(grow(processes, large))
         async with asyncio.timeout(HANG):

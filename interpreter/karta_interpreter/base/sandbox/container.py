@@ -55,6 +55,8 @@ class ContainerMemory:
         self._files = [files for files in VERSIONS if 0 < _limit(files) < 2**50]
         self._requests = 0
         self._timer: asyncio.TimerHandle | None = None
+        self._ending = ""
+        """The process that was ended last. Its memory is taken until it is gone."""
 
     @contextmanager
     def watched(self) -> Iterator[None]:
@@ -78,8 +80,8 @@ class ContainerMemory:
         for files in self._files:
             # A container that is shut down can lose its files.
             with suppress(OSError, KeyError):
-                if _taken(files) > _TAKEN * _limit(files):
-                    _end_largest(files)
+                if not _size(self._ending) and _taken(files) > _TAKEN * _limit(files):
+                    self._ending = _end_largest(files)
 
 
 def _taken(files: Files) -> int:
@@ -87,13 +89,16 @@ def _taken(files: Files) -> int:
     return int(dict(line.split() for line in lines)[files.taken])
 
 
-def _end_largest(files: Files) -> None:
-    """End the child process with most memory, if there is any. A child process of a child process is one, too."""
+def _end_largest(files: Files) -> str:
+    """End the child process with most memory, and return its id, if any. A child process of a child is one, too."""
     processes = Path(files.folder, "cgroup.procs").read_text(encoding="ascii").split()
     sizes = {pid: size for pid in processes if (size := _size(pid))}
-    if sizes:
-        with suppress(ProcessLookupError):
-            os.kill(int(max(sizes, key=lambda pid: sizes[pid])), signal.SIGKILL)
+    if not sizes:
+        return ""
+    largest = max(sizes, key=lambda pid: sizes[pid])
+    with suppress(ProcessLookupError):
+        os.kill(int(largest), signal.SIGKILL)
+    return largest
 
 
 def _size(pid: str) -> int:
