@@ -23,7 +23,7 @@ from tests.proofs.rig.plane import ControlPlane
 from tests.proofs.rig.policy import weighted
 from tests.proofs.rig.service import Service
 
-_REQUEST, _TARGET = 0.15, 0.7
+_REQUEST, _TARGET = 0.1, 0.7
 """CPUs that a pod requests, and the share of them that it is to use.
 
 It is little, so that the load need not be large, and several times the CPU of a pod with nothing to do.
@@ -32,7 +32,7 @@ _LOAD = 3.5 * _REQUEST * _TARGET
 """CPUs that the load takes: what four pods are for, each of which needs a little with nothing to do."""
 _FEWEST, _MOST = 2, 10
 _TOLERANCE = 1.1
-_LIGHT, _TRIAL = 0.05, 400
+_LIGHT, _TRIAL = 0.02, 400
 """The share of the load that is left when pods are to go, and the calls a second that tell what a call takes."""
 _GROWTH = 1.01
 """How much more calls there are from one look to the next, as long as the pods are enough for them."""
