@@ -37,12 +37,24 @@ def fail(payload: bytes) -> None:
     raise RuntimeError(payload.decode())
 
 
+class LateError(Exception):
+    """Memory runs out when the error is reported."""
+
+    def __str__(self) -> str:
+        raise MemoryError
+
+
+def fail_late(payload: bytes) -> None:
+    raise LateError(payload.decode())
+
+
 ACTIONS: dict[bytes, Callable[[bytes], object]] = {
     b"s": lambda _: time.sleep(600),
     b"d": lambda _: os._exit(3),
     b"k": lambda _: os.abort(),
     b"m": lambda _: bytearray(1 << 40),
     b"x": fail,
+    b"l": fail_late,
 }
 ANSWERS: dict[bytes, Callable[[tuple[str, ...]], bytes]] = {
     b"a": lambda arguments: " ".join(arguments).encode(),

@@ -137,6 +137,7 @@ def test_late_answer_stops_process(process: Process) -> None:
         pytest.param(b"d", StopCause.DEFECT, "its process ended with status 3", id="its own end"),
         pytest.param(b"k", StopCause.MEMORY, "it needs more than 512 MiB of memory", id="a library without memory"),
         pytest.param(b"m", StopCause.MEMORY, "it needs more than 512 MiB of memory", id="Python without memory"),
+        pytest.param(b"l", StopCause.MEMORY, "it needs more than 512 MiB of memory", id="no memory for a report"),
         pytest.param(b"x", StopCause.DEFECT, "its process failed", id="an exception"),
     ],
 )
@@ -249,3 +250,9 @@ os.kill(os.getpid(), signal.SIGKILL)
                 break
         except OSError:
             break
+
+
+def test_parser_without_memory_is_no_defect(process: Process) -> None:
+    """Orjson raises it as an error of its text (``Not enough memory to allocate buffer for parsing``)."""
+    with pytest.raises(SandboxError, match="it needs more than 512 MiB of memory"):
+        ask(process, b"x", b"Not enough memory to allocate buffer for parsing: line 1 column 1 (char 0)")

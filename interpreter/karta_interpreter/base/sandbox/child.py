@@ -74,6 +74,14 @@ Answer = Callable[[Channel, bytes, bytes], None]
 
 def main(path: str, folders: list[str], limits: dict[str, int], arguments: list[str]) -> None:
     """Answer requests until the other process is gone."""
+    try:
+        _answer_requests(path, folders, limits, arguments)
+    except MemoryError:
+        # At once: to unwind or to report takes memory, too.
+        os._exit(NO_MEMORY)
+
+
+def _answer_requests(path: str, folders: list[str], limits: dict[str, int], arguments: list[str]) -> None:
     channel = Channel()
     try:
         sys.path[:0] = folders
@@ -88,11 +96,11 @@ def main(path: str, folders: list[str], limits: dict[str, int], arguments: list[
             resource.setrlimit(resource.RLIMIT_CPU, (until, resource.getrlimit(resource.RLIMIT_CPU)[1]))
             answer(channel, letter, payload)
     except MemoryError:
-        # At once: to unwind or to report takes memory, too.
-        os._exit(NO_MEMORY)
-    except Exception as error:  # noqa: BLE001 - the edge of the process
-        if isinstance(error.__cause__, MemoryError):  # raised by orjson for a large object
-            os._exit(NO_MEMORY)
+        raise
+    except Exception as error:  # the edge of the process
+        # Raised by orjson for a large object, and for a large text.
+        if isinstance(error.__cause__, MemoryError) or "Not enough memory" in str(error):
+            raise MemoryError from error
         import traceback  # noqa: PLC0415 - it takes a third of the time that a child without packages needs to start
 
         channel.send(BROKEN, traceback.format_exc().encode(errors="replace"))
