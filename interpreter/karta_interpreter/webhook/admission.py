@@ -19,6 +19,7 @@ from karta_interpreter.definitions.karta import PREFIX
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.definitions.karta.schema import gvk_of, is_kind_of_definitions, name_of
 from karta_interpreter.definitions.karta.schema_types import ROOT_KIND
+from karta_interpreter.webhook.wire.request import parsed
 
 _VERSION = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview"}
 # Not 403, 409 or AlreadyExists: clients try those again, or take them for success.
@@ -56,10 +57,7 @@ def read(body: bytes) -> Review:
     Traceback (most recent call last):
     karta_interpreter.base.errors.RequestError: request must be an object, but is null
     """
-    try:
-        review = _object(orjson.loads(body), "the body")
-    except orjson.JSONDecodeError as error:
-        raise RequestError(f"the body is not JSON: {error}") from error
+    review = _object(parsed(body), "the body")
     for field, supported in _VERSION.items():
         if review.get(field) != supported:
             raise RequestError(f'{field} must be "{supported}"; register the webhook with admissionReviewVersions [v1]')

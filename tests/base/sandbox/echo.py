@@ -1,5 +1,6 @@
 """A program for children: it answers with what it is sent, and does what some letters ask for."""
 
+import json
 import os
 import resource
 import time
@@ -37,8 +38,14 @@ def fail(payload: bytes) -> None:
     raise RuntimeError(payload.decode())
 
 
+def lack_room(payload: bytes) -> None:
+    raise json.JSONDecodeError(payload.decode(), "", 0)
+
+
 class LateError(Exception):
     """Memory runs out when the error is reported."""
+
+    pos = 0
 
     def __str__(self) -> str:
         raise MemoryError
@@ -54,6 +61,7 @@ ACTIONS: dict[bytes, Callable[[bytes], object]] = {
     b"k": lambda _: os.abort(),
     b"m": lambda _: bytearray(1 << 40),
     b"x": fail,
+    b"p": lack_room,
     b"l": fail_late,
 }
 ANSWERS: dict[bytes, Callable[[tuple[str, ...]], bytes]] = {

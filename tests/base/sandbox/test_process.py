@@ -255,4 +255,4 @@ os.kill(os.getpid(), signal.SIGKILL)
 def test_parser_without_memory_is_no_defect(process: Process) -> None:
     """Orjson raises it as an error of its text (``Not enough memory to allocate buffer for parsing``)."""
     with pytest.raises(SandboxError, match="it needs more than 512 MiB of memory"):
-        ask(process, b"x", b"Not enough memory to allocate buffer for parsing: line 1 column 1 (char 0)")
+        ask(process, b"p", b"Not enough memory to allocate buffer for parsing")

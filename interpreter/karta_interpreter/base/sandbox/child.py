@@ -27,7 +27,7 @@ READY: Final = b"!"
 BROKEN: Final = b"X"
 
 FIRST_TO_END: Final = "1000"
-"""The kernel's word for a process that it ends before any other when memory runs out."""
+"""The ``oom_score_adj`` of a process that the kernel ends before any other when memory runs out."""
 
 NO_MEMORY: Final = errno.ENOMEM
 """The exit status of a child that ran out of memory."""
@@ -95,17 +95,20 @@ def _answer_requests(path: str, folders: list[str], limits: dict[str, int], argu
             until = math.ceil(time.process_time() + channel.seconds) + 1
             resource.setrlimit(resource.RLIMIT_CPU, (until, resource.getrlimit(resource.RLIMIT_CPU)[1]))
             answer(channel, letter, payload)
-    except MemoryError:
-        raise
     except Exception as error:  # the edge of the process
-        # Raised by orjson for a large object, and for a large text.
-        if isinstance(error.__cause__, MemoryError) or "Not enough memory" in str(error):
+        if _is_want_of_memory(error):
             raise MemoryError from error
         import traceback  # noqa: PLC0415 - it takes a third of the time that a child without packages needs to start
 
         channel.send(BROKEN, traceback.format_exc().encode(errors="replace"))
         channel.flush()
         os._exit(1)
+
+
+def _is_want_of_memory(error: Exception) -> bool:
+    """Return whether memory ran out. orjson raises its own errors then, for a text at position 0."""
+    is_parsed = getattr(error, "pos", None) == 0 and "memory" in str(error)
+    return is_parsed or isinstance(error, MemoryError) or isinstance(error.__cause__, MemoryError)
 
 
 def _load(path: str, arguments: list[str]) -> Answer:
@@ -125,10 +128,10 @@ def _limit_resources(memory: int, niceness: int) -> None:
     os.nice(niceness)
     with suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:  # noqa: PTH123 - pathlib takes long to import
         file.write(FIRST_TO_END)
-    # No dump, which would hold content of objects, and not a byte in any file.
     size, resident = _memory()
     # The kernel limits the address space. Mapped files and reserves are part of it, and take no memory.
     space = memory + size - resident
+    # No dump, which would hold content of objects, and not a byte in any file.
     for limit, most in ((resource.RLIMIT_CORE, 0), (resource.RLIMIT_FSIZE, 0), (resource.RLIMIT_AS, space)):
         # A child of a child cannot have more than its parent. -1 stands for no limit.
         bound = min(most, resource.getrlimit(limit)[1] % 2**64)

@@ -53,8 +53,13 @@ def decode(body: bytes) -> Request:
     >>> print(request.gvk, "-", request.problem)
     v1, Kind=Pod - request.operation must be a string, but is missing
     """
+    return request_of(parsed(body))
+
+
+def parsed(body: bytes) -> JSON:
+    """Return the JSON of a body. Raises RequestError, and MemoryError in a child process without memory."""
     try:
-        context = orjson.loads(body)
+        return orjson.loads(body)
     except orjson.JSONDecodeError as error:
         if "memory" not in error.msg:
             raise RequestError(f"the body is not JSON: {error}") from error
@@ -62,7 +67,6 @@ def decode(body: bytes) -> Request:
             raise MemoryError from error
         # orjson has room for all JSON of that length, but not for many lists that do not end.
         raise RequestError("the body is not JSON: its lists and objects do not end") from error
-    return request_of(context)
 
 
 def request_of(context: JSON) -> Request:
