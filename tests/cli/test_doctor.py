@@ -2,9 +2,8 @@ import base64
 import json
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.cli import doctor
 from karta_interpreter.webhook.doctor import Level, connection
 from karta_interpreter.webhook.doctor.result import CheckResult as Finding
+from tests.support.serving import serving
 from tests.support.waiting import HANG
 from tests.webhook.doctor.karmada import (
     BREW,
@@ -50,9 +50,6 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(content)
 
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
-
 
 @pytest.fixture
 def karmada() -> Iterator[Karmada]:
@@ -61,13 +58,8 @@ def karmada() -> Iterator[Karmada]:
     objects: dict[str, Any] = {f"/apis/config.karmada.io/v1alpha1/{each}": items() for each in empty}
     objects |= {"/version": {"gitVersion": "v1.36.2"}, KARTAS: items()}
     objects["/apis/cluster.karmada.io/v1alpha1/clusters"] = items()
-    handler = type("Objects", (Handler,), {"objects": objects})
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
-        thread.start()
-        yield Karmada(objects, f"http://127.0.0.1:{server.server_port}")
-        server.shutdown()
-        thread.join()
+    with serving(Handler, objects=objects) as url:
+        yield Karmada(objects, url)
 
 
 @pytest.fixture

@@ -2,10 +2,9 @@
 
 import json
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from socket import socket
-from threading import Thread
 
 import pytest
 from click.testing import Result
@@ -15,6 +14,7 @@ from karta_interpreter.definitions.sources.files import find_in_catalogue
 from karta_interpreter.engine.operations import interpret
 from karta_interpreter.webhook.wire.request import decode
 from karta_interpreter.webhook.wire.response import encode_failure, encode_results
+from tests.support.serving import serving
 
 Run = Callable[..., Result]
 
@@ -35,18 +35,11 @@ class _Webhook(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    def log_message(self, *_: object) -> None:
-        pass
-
 
 @pytest.fixture
 def url() -> Iterator[str]:
-    with HTTPServer(("127.0.0.1", 0), _Webhook) as server:
-        thread = Thread(target=server.serve_forever)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-        thread.join()
+    with serving(_Webhook) as address:
+        yield address
 
 
 def test_server_gives_the_answers_of_the_command_line(run: Run, url: str) -> None:

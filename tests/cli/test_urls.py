@@ -1,24 +1,18 @@
 """Files that are read from a URL."""
 
 import socket
-import threading
 import time
 from collections.abc import Callable, Iterator
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from http.server import SimpleHTTPRequestHandler
 from pathlib import Path
 
 import pytest
 from click.testing import Result
 
 from karta_interpreter.cli import files as subject
+from tests.support.serving import serving
 
 Run = Callable[..., Result]
-
-
-class _Handler(SimpleHTTPRequestHandler):
-    def log_message(self, *_: object) -> None:
-        """Log nothing."""
 
 
 @pytest.fixture
@@ -26,13 +20,8 @@ def url(files: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """The URL of the current folder."""
     monkeypatch.setenv("no_proxy", "*")
     (files / "bad.yaml").write_text((files / "karta.yaml").read_text().replace(".spec.replicas // 1", ".a |"))
-    handler = partial(_Handler, directory=str(files))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-        thread.join()
+    with serving(SimpleHTTPRequestHandler) as address:
+        yield address
 
 
 @pytest.mark.parametrize(

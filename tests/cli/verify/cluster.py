@@ -5,7 +5,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any, ClassVar
 from urllib.parse import parse_qs, urlsplit
@@ -13,6 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 import yaml
 
 from tests.engine.verification.member import Thing, container, deployment, pod
+from tests.support.serving import serving as served
 
 PODS, DEPLOYMENTS, REPLICA_SETS = "/api/v1/pods", "/apis/apps/v1/deployments", "/apis/apps/v1/replicasets"
 _CORE = {"pods": "Pod", "configmaps": "ConfigMap", "persistentvolumeclaims": "PersistentVolumeClaim"}
@@ -95,24 +96,15 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(content)
 
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
-
 
 @contextmanager
 def serving(member: MemberServer) -> Iterator[MemberServer]:
     """Serve until the end of a block."""
-    handler = type("Served", (_Handler,), {"server_state": member})
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
-        thread.start()
-        member.url = f"http://127.0.0.1:{server.server_port}"
+    with served(_Handler, server_state=member) as member.url:
         try:
             yield member
         finally:
             member.ended.set()
-            server.shutdown()
-            thread.join()
 
 
 def shops(*names: str, replicas: int = 2, proxied: bool = True) -> dict[str, list[Thing]]:

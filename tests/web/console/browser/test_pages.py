@@ -2,13 +2,13 @@
 
 import json
 import os
-import socket
 import urllib.request
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.proofs.rig.processes import free_port
 from tests.web.console.browser.conftest import ROOT, Open, started, wait
 from tests.web.console.test_answers import KARTA
 from tests.web.console.test_listener import REVIEW
@@ -156,12 +156,6 @@ def test_registered_type_shows_up(open_page: Open, tmp_path: Path) -> None:
         page.get_by_role("link", name="GrainMill").click()
         page.get_by_role("button", name="Open in the workbench").click()
         wait(page, lambda: "GrainMill" in page.locator("[data-text=karta] .cm-content").inner_text())
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port: int = free.getsockname()[1]
-        return port
 
 
 def posted(url: str, body: Any, headers: dict[str, str]) -> int:
