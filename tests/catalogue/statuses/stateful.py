@@ -12,6 +12,14 @@ from tests.catalogue.statuses.states import (
     States,
 )
 
+_KAFKA_NODE_POOL = {
+    "as many nodes as wanted": RUNNING,
+    "a warning": RUNNING,
+    "fewer nodes than wanted": INITIALIZING,
+    "the status is older than the spec": RUNNING,
+    "no Kafka": UNDEFINED,
+}
+
 STATEFUL: States = {
     GVK("slinky.slurm.net", "v1beta1", "NodeSet"): {
         "all available": RUNNING,
@@ -46,13 +54,8 @@ STATEFUL: States = {
         "pods are going for hibernation": SUSPENDING,
         "no status yet": UNDEFINED,
     },
-    GVK("kafka.strimzi.io", "v1", "KafkaNodePool"): {
-        "as many nodes as wanted": RUNNING,
-        "a warning": RUNNING,
-        "fewer nodes than wanted": INITIALIZING,
-        "the status is older than the spec": RUNNING,
-        "no Kafka": UNDEFINED,
-    },
+    GVK("kafka.strimzi.io", "v1", "KafkaNodePool"): _KAFKA_NODE_POOL,
+    GVK("kafka.strimzi.io", "v1beta2", "KafkaNodePool"): _KAFKA_NODE_POOL,
     GVK("elasticsearch.k8s.elastic.co", "v1", "Elasticsearch"): {
         "green": RUNNING,
         "yellow": RUNNING,

@@ -69,6 +69,7 @@ WITHOUT: Final[Mapping[str, str]] = {
     "flink.apache.org/v1beta1 FlinkSessionJob": "the operator is not written in Go",
     "grove.io/v1alpha1 PodCliqueSet": _NO_MODULE,
     "kafka.strimzi.io/v1 KafkaNodePool": "the operator is not written in Go",
+    "kafka.strimzi.io/v1beta2 KafkaNodePool": "the operator is not written in Go",
     "kubeflow.org/v1 Notebook": _NO_MODULE,
     "machinelearning.seldon.io/v1 SeldonDeployment": _NO_MODULE,
     "milvus.io/v1beta1 Milvus": _NO_MODULE,
