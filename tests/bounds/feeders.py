@@ -32,6 +32,7 @@ from karta_interpreter.definitions.sources.budget import Budget, weight, weight_
 from karta_interpreter.definitions.sources.files import DefinitionFile
 from karta_interpreter.definitions.sources.informer import Informer, Pace
 from karta_interpreter.definitions.sources.snapshot import Quarantined, Snapshot
+from karta_interpreter.engine.fights import rounds
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS
 from karta_interpreter.engine.verification import Evidence
 from karta_interpreter.languages.jq.compiled.regex import compile_pattern, test
@@ -375,6 +376,23 @@ def _rounds(_: int) -> Iterator[Fed]:
     yield Fed(lambda text: _fight(seen, text, 1), lambda: len(seen._rounds))
 
 
+@feeder(
+    "a key of the elements of a list, in the managedFields that the search for fights reads",
+    "engine.fights.rounds:_LONGEST",
+    small=256,
+    unit=32,
+)
+def _element_key(_: int) -> Iterator[Fed]:
+    keys, taken = count(32, 32), [0]
+
+    def push(_: str) -> None:
+        size = next(keys)
+        key = f'k:{{"{"x" * (size - 7)}":1}}'[:size]
+        taken[0] = max(taken[0], len(rounds._example([{key: {}}])))
+
+    yield Fed(push, lambda: taken[0])
+
+
 @feeder("fights", "webhook.answering.fights:_MOST_FIGHTS", small=5)
 def _fights(_: int) -> Iterator[Fed]:
     seen = Fights(lambda: 0.0, lambda: 1e9, lambda: 0.0)
@@ -386,7 +404,7 @@ def _fights(_: int) -> Iterator[Fed]:
         assert (longest, len(fight.others)) == (256, 20), "a text of a caller is kept whole"
 
 
-def _fight(seen: Fights, text: str, rounds: int) -> None:
+def _fight(seen: Fights, text: str, times: int) -> None:
     """Let somebody overwrite a field so often. All names are as long as can be."""
     name, fields = text[:256], [f"{number:02}{text[:240]}" for number in range(TIMES)]
     own = {"annotations": {"work.karmada.io/name": text, "work.karmada.io/namespace": text}}
@@ -394,7 +412,7 @@ def _fight(seen: Fights, text: str, rounds: int) -> None:
     spec: Any = {one: dict.fromkeys(fields, 3) for one in ("a", "b", "c")}
     definition = Definition.of_scripts(GVK("apps", "v1", "Deployment"), Scripts([Script("Retain", "", "mine")]))
     request = Request("1", definition.gvk, text[:256], name, "Retain")
-    for number in range(rounds):
+    for number in range(times):
         wrote: Any = {"manager": "karmada", "time": f"2026-11-20T02:12:{number:02}Z"}
         wrote["fieldsV1"] = {"f:metadata": {"f:annotations": {"f:work.karmada.io/name": {}}}}
         scaled = {"manager": text, "subresource": "scale", "fieldsV1": {"f:spec": {}}}

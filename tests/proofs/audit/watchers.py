@@ -21,6 +21,7 @@ _PLANTED: Final = "hunter2-planted"
 _DISK: Final = "2m"
 _NOISE: Final = 10_000
 _FIELDS, _FIELD, _ROUNDS, _LONG = 40, 180, 4, 240
+_WIDE, _ELEMENTS = 9_000, (5_000, 5_001)
 
 
 async def _recorded(target: Target) -> Found:
@@ -59,9 +60,13 @@ async def _shadowed(target: Target) -> Found:
 
 
 async def _fights(target: Target) -> Found:
-    """Let objects be overwritten again and again, all of whose names are as long as they may be."""
+    """Let objects be overwritten again and again, all of whose names are as long as they may be.
+
+    Others have lists whose elements have keys of many fields.
+    """
     # One client: the rounds of an object have an order.
     await target.flood(map(post, _overwritten()), 1, target.effort.seconds)
+    await target.flood(map(post, _wide_keys()), 1, target.effort.seconds)
     return target.found(unseen=await _counted(target, "fights", "") == 0)
 
 
@@ -79,6 +84,19 @@ def _overwritten() -> Iterator[bytes]:
             desired["metadata"] = meta | {"annotations": annotations}
             observed["metadata"] = desired["metadata"] | {"managedFields": [wrote, scaled]}
             yield question(desired, observed)
+
+
+def _wide_keys() -> Iterator[bytes]:
+    """Yield calls about lists of 5,000 elements whose keys have 9,000 fields, with escaped commas."""
+    wide = ",".join(f'"{number:x}":1' for number in range(_WIDE))
+    wrote: Any = {"manager": "karmada", "time": "2026-11-20T02:12:00Z"}
+    wrote["fieldsV1"] = {"f:metadata": {"f:annotations": {"f:work.karmada.io/name": {}}}}
+    other = {"manager": "m", "fieldsV1": {"f:spec": {"f:a": {f"k:{{{wide}}}": {}}}}}
+    for number in count():
+        meta = {"name": "wide", "namespace": "bakery", "uid": f"{number:036}", "resourceVersion": "1"}
+        desired, observed = (deployment({}) | {"metadata": meta, "spec": {"a": [{}] * size}} for size in _ELEMENTS)
+        observed["metadata"] = meta | {"managedFields": [wrote, other]}
+        yield question(desired, observed).replace(b'\\":1,', b'\\"\\u003a1\\u002c')
 
 
 def _selecting(labels: list[str], value: str) -> dict[str, Any]:

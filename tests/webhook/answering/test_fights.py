@@ -1,6 +1,7 @@
 """Fights between Karmada and somebody in a member, as a server finds and shows them, and their remedies."""
 
 import copy
+import math
 import re
 import sys
 import tracemalloc
@@ -354,6 +355,20 @@ def test_fighting_object_takes_400_bytes() -> None:
     assert size / len(remembered) + sys.getsizeof(rounds) <= 400
 
 
+def test_share_is_saved_up_for_ten_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    now, spent, seen = [1000.0], [0.0], []
+
+    def look(*about: object) -> None:
+        spent[0] += 0.02
+        seen.append(about)
+
+    monkeypatch.setattr(Fights, "_look", look)
+    found = Fights(lambda: now[0], lambda: 0.0, lambda: spent[0])
+    for _ in range(20):
+        asked(found, "u", 0)
+    assert len(seen) == 6, "a hundredth of ten seconds, and the look that it ends with"
+
+
 def test_notes_take_a_hundredth_of_a_processor(monkeypatch: pytest.MonkeyPatch) -> None:
     ticks = [0.0]
 
@@ -375,6 +390,14 @@ def test_known_fight_is_looked_at_once_a_minute(store: Store, monkeypatch: pytes
     for number in range(24):  # of ten seconds each
         member.round(nothing, number)
     assert len(seen) in {19, 20}
+
+
+def test_look_that_takes_long_is_interrupted(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    member = Member(store, template("Deployment"))
+    monkeypatch.setattr(room, "compared", lambda *_: [None for _ in iter(int, 1)])
+    with member.calls.interruption.running():
+        member.round(nothing, 0)
+    assert (member.asked, member.fights, member.calls.interruption.at) == (1, [], math.inf)
 
 
 def test_large_body_is_not_looked_at(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import reduce
+from itertools import islice
 from struct import Struct
 from typing import Final, NamedTuple, TypeAlias
 
@@ -206,8 +207,12 @@ def element_key(owned: Iterable[Object]) -> Callable[[JSON], str]:
 
 
 def _example(owned: Iterable[Object]) -> str:
-    """Return the key of an element that somebody owns, "" if the list is atomic."""
-    return next((key for fields in owned for key in fields if key[:2] in {"k:", "v:"}), "")
+    """Return the key of an element that somebody owns, "" if the list is atomic or its keys are long.
+
+    Only ``.`` sorts before the keys of elements. Many elements may ask about the same writers.
+    """
+    first = (key for fields in owned for key in islice(fields, 2))
+    return next((key for key in first if key[:2] == "v:" or (key[:2] == "k:" and len(key) <= _LONGEST)), "")
 
 
 def _is_missing(value: JSON) -> bool:

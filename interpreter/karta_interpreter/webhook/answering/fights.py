@@ -36,7 +36,7 @@ _PAUSE: Final = 60.0
 """Seconds between two looks at an object with a fight: the other objects need the time more."""
 _SHARE: Final = 0.01
 """The share of a processor that this may take. If calls need more, only some of them are looked at."""
-_SAVED: Final = 100.0
+_SAVED: Final = 10.0
 """The share can be saved up for this many seconds."""
 _SHORTEST: Final = 600.0
 """The least seconds that a fight goes on after its last round: Karmada tries an update again at least that often."""
@@ -103,23 +103,26 @@ class Fights(Collector):
         match = _UID.search(body, max(body.find(_OBSERVED), 0))
         fight = match and self.present.get(match[1])
         if match and not is_large_body(body) and not (fight and self._now() < fight.last + _PAUSE):
-            # Karmada's own requests cause none of these errors.
-            with suppress(AttributeError, InterpreterError, LookupError, RecursionError, TypeError, ValueError):
+            # Karmada's own requests cause none of these.
+            errors = AttributeError, InterpreterError, LookupError, RecursionError, TypeError, ValueError
+            with suppress(*errors, InterruptedWork):
                 self._look(match[1], call, answer)
         # The unused share since the last call is saved for bursts.
         self._free_at = max(self._free_at, at - _SAVED) + (self._spent() - before) / _SHARE
 
     def _look(self, uid: bytes, call: PendingCall, answer: Answer) -> None:
-        request, decoded = call.request, orjson.loads(call.body)["request"]
-        desired, observed = decoded["object"], decoded["observedObject"]
-        # The object that Karmada makes of the answer.
-        patch = orjson.loads(answer.body)["response"].get("patch")
-        retained = patched(desired, orjson.loads(base64.b64decode(patch))) if patch else desired
-        comparison = compared(retained, observed)
-        if comparison is None:
-            return
-        now, present = self._now(), self._current().get(uid)
-        rounds, fought = advanced(self._rounds.pop(uid, b""), comparison, int(now))
+        request, now, present = call.request, self._now(), self._current().get(uid)
+        with self.limited():
+            decoded = orjson.loads(call.body)["request"]
+            desired, observed = decoded["object"], decoded["observedObject"]
+            # The object that Karmada makes of the answer.
+            patch = orjson.loads(answer.body)["response"].get("patch")
+            retained = patched(desired, orjson.loads(base64.b64decode(patch))) if patch else desired
+            comparison = compared(retained, observed)
+            if comparison is None:
+                return
+            rounds, fought = advanced(self._rounds.get(uid, b""), comparison, int(now))
+        self._rounds.pop(uid, None)
         if rounds:
             self._rounds[uid] = rounds
         if len(self._rounds) > MOST_OBJECTS:

@@ -1,0 +1,68 @@
+"""Work on what others send grows with its size: twice as much of one thing, or of two, takes twice as many steps."""
+
+from collections.abc import Callable
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import pytest
+
+from karta_interpreter.engine.fights.rounds import advanced, compared
+from tests.support.steps import steps
+
+pytestmark = pytest.mark.sweep
+
+_MOST = 2.3
+"""Twice the steps, and the logarithm of sorting."""
+
+
+class Path(NamedTuple):
+    """Something that reads what others send: ``prepared`` gets the sizes of its dimensions, and returns the work.
+
+    What has a bound is no dimension, or has a size beyond its bound.
+    """
+
+    sizes: dict[str, int]
+    prepared: Callable[..., Callable[[], object]]
+
+
+def _fights(elements: int, names: int, depth: int) -> Callable[[], object]:
+    """Two lists: one whose elements have keys of many fields, one whose elements are alike, with writers of both."""
+    wide = "k:{" + ",".join(f'"n{number}":1' for number in range(names)) + "}"
+    parts: Any = {f"f:p{number}": {} for number in range(names)}
+    owned: Any = {"f:spec": {"f:a": {wide: {}}, "f:b": {'k:{"x":1}': {"f:c": parts, "f:d": {wide: {}}}}}}
+    objects = []
+    for value in (1, 2):
+        inner: Any = value
+        for _ in range(depth):
+            inner = {"e": inner}
+        alike = {"x": 1, "c": [{"v": value}], "d": [{"v": value}]}
+        listed = [{f"n{number}": number, "v": value} for number in range(elements)]
+        objects.append({"spec": {"a": listed, "b": [alike] * elements, "e": inner}})
+    karmada: Any = {"manager": "karmada", "time": "2026-11-20T02:12:00Z"}
+    karmada["fieldsV1"] = {"f:metadata": {"f:annotations": {"f:work.karmada.io/name": {}}}}
+    others = [{"manager": f"m{number}", "fieldsV1": owned} for number in range(5)]
+    objects[1]["metadata"] = {"managedFields": [karmada, *others]}
+
+    def work() -> None:
+        comparison = compared(*objects)
+        assert comparison
+        assert comparison.differences
+        advanced(b"", comparison, 0)
+
+    return work
+
+
+PATHS: dict[str, Path] = {
+    "fights": Path({"elements": 50, "names": 100, "depth": 50}, _fights),
+}
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_work_doubles_with_each_dimension_and_with_each_two(path: str) -> None:
+    sizes, prepared = PATHS[path]
+    work = prepared(**sizes)
+    work()  # what is made once is made
+    once = steps(work)
+    for several in (*combinations(sizes, 1), *combinations(sizes, 2)):
+        twice = steps(prepared(**{**sizes, **{name: 2 * sizes[name] for name in several}}))
+        assert twice <= _MOST * once, f"twice as many {' and '.join(several)}: {twice} steps instead of {once}"
