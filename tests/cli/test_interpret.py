@@ -422,6 +422,18 @@ def test_missing_referenced_object_is_named(run: Run, trainjob: tuple[str, ...])
     assert "Kind=ClusterTrainingRuntime torch is not among the objects that were given" in result.stderr
 
 
+def test_absent_object_of_known_count_is_warning(run: Run, files: Path) -> None:
+    (files / "rollout.yaml").write_text(
+        "{apiVersion: argoproj.io/v1alpha1, kind: Rollout, metadata: {name: shop},"
+        " spec: {replicas: 3, workloadRef: {apiVersion: apps/v1, kind: Deployment, name: shop}}}"
+    )
+    result = run("interpret", "--desired-file", "rollout.yaml", "--operation", "InterpretReplica")
+    assert result.exit_code == 0
+    assert "replica:\n3\n" in result.stdout
+    assert "apps/v1, Kind=Deployment shop is not among the objects that were given" in result.stderr
+    assert "what its pods request there is not answered" in result.stderr
+
+
 def test_standard_input_is_read_once(run: Run, trainjob: tuple[str, ...]) -> None:
     result = run(*trainjob[:2], "-", "--reference-file", "-", stdin=_TRAINJOB)
     assert result.exit_code == 2

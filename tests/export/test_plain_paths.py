@@ -175,12 +175,15 @@ def test_field_at_uncertain_path_takes_functions_for_lists(place: str) -> None:
         pytest.param(_object({"policy": "none"}), _object({}), None, id="a text on the way to a field"),
         pytest.param(_object({}), _object({"policy": ["none"]}), {}, id="a list on the way to the member's field"),
         pytest.param(
-            _object({"worker": {"template": "none"}}), _object({}), None, id="a template that is none, its count unset"
+            _object({"worker": {"template": "none"}}),
+            _object({}),
+            {"worker": {"template": "none"}},
+            id="a template that is none, its count unset",
         ),
         pytest.param(
             _object({"worker": {"template": "none", "replicas": 2}}),
             _object({}),
-            None,
+            {"worker": {"template": "none", "replicas": 2}},
             id="a template that is none, its bounds unset",
         ),
         pytest.param(

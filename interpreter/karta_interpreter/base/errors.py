@@ -54,6 +54,10 @@ class QueryReferenceError(QueryEvaluationError):
     """An evaluation that reads a reference which has no value."""
 
 
+class QueryAbsentError(QueryReferenceError):
+    """An evaluation that reads a reference which has no value for long: asking again does not help."""
+
+
 class QueryRaisedError(QueryEvaluationError):
     """An expression that refuses its object in the words of its author: ``error("...")``."""
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from karta_interpreter.base.errors import QueryReferenceError
+from karta_interpreter.base.errors import QueryAbsentError, QueryReferenceError
 from karta_interpreter.base.k8s.values import GVK
 from tests.definitions.sources.running import FAST, RunningCluster, running_cluster
 from tests.definitions.sources.scripted_api import ScriptedApi, status
@@ -118,6 +118,8 @@ async def test_kind_that_appears_later_is_found(tmp_path: Path, folder: Path) ->
         api.collections[HALLS] = {}
         api.kinds["toys.example.com/v1"] = ["Orchestra"]
         await _until(running, lambda: "the API server has no toys.example.com/v1, Kind=Hall" in _problem(running))
+        with pytest.raises(QueryAbsentError):
+            reader.get(HALL, "town", "great")
         api.kinds["toys.example.com/v1"] = ["Hall", "Orchestra"]
         await _until(running, lambda: reader.list(HALL, None) == [])
 
@@ -138,7 +140,7 @@ async def test_forbidden_kind_is_an_error_with_reason(tmp_path: Path, folder: Pa
     api.on("get", HALLS, status(403, "Forbidden", "no halls for you"), times=1000)
     async with running_cluster(tmp_path, api, folders=(folder,)) as running:
         await api.was_asked("get", HALLS, times=2)
-        with pytest.raises(QueryReferenceError, match=r"cannot be looked up: .*no halls for you"):
+        with pytest.raises(QueryAbsentError, match=r"cannot be looked up: .*no halls for you"):
             running.cluster.referenced.get(HALL, "town", "great")
 
 
@@ -148,8 +150,9 @@ async def test_unwanted_kind_is_forgotten(tmp_path: Path, folder: Path) -> None:
         await _until(running, lambda: len(reader.list(HALL, None)) == 1)
         reader.want([])
         await _until(running, lambda: HALL not in reader._collections)  # noqa: SLF001 - nothing else tells of it
-        with pytest.raises(QueryReferenceError, match="has not been listed yet"):
+        with pytest.raises(QueryReferenceError, match="has not been listed yet") as raised:
             reader.list(HALL, None)
+        assert not isinstance(raised.value, QueryAbsentError), "Karmada asks again, and is answered then"
 
 
 async def test_without_references_nothing_is_asked(tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.evaluation.pods import scale_locations
 from karta_interpreter.engine.operations import Call, Operation, interpret
@@ -369,9 +368,9 @@ def test_template_mends_object_that_cannot_be_read(define: Define, metadata: dic
     assert retain(define(root=ROOT), template, obj(replicas="many")) == template
 
 
-def test_template_that_cannot_be_read_is_an_error(define: Define) -> None:
-    with pytest.raises(InterpretationError, match="not a whole number"):
-        retain(define(root=ROOT), obj(RETAINING, replicas="many"), obj(replicas=2))
+def test_template_whose_count_cannot_be_read_keeps_none(define: Define) -> None:
+    unreadable = obj(RETAINING, replicas="many")
+    assert retain(define(root=ROOT), unreadable, obj(replicas=2)) == unreadable
 
 
 def test_component_that_cannot_be_read_leaves_counts_of_others(define: Define) -> None:

@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+from karta_interpreter.base.k8s.values import GVK
+from karta_interpreter.definitions.karta.reference_resolver import Known
 from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.engine.operations import Options
 from karta_interpreter.webhook.answering.calls import Calls
@@ -21,6 +23,28 @@ async def _ask(
         assert json.loads(await calls.answer(question("Mill", operation, object=obj), HANG))["response"]["successful"]
         left_out.look()
     return [entry["place"] for entry in said if "place" in entry]
+
+
+async def test_log_names_each_absent_object_once() -> None:
+    store, rollout = Store(), GVK("argoproj.io", "v1alpha1", "Rollout")
+    store.load()
+    known = Known.of([], [GVK("apps", "v1", "Deployment")])
+    calls, left_out = Calls(store, Options()), LeftOutResources(lambda: known)
+    calls.observers = (left_out.see,)
+
+    async def reasons(**spec: object) -> list[str]:
+        obj = {**rollout.type_meta, "metadata": {"name": "shop", "namespace": "web"}, "spec": spec}
+        body = {"uid": "u", "kind": rollout._asdict(), "name": "shop", "operation": "InterpretReplica", "object": obj}
+        with capture_logs() as said:
+            await calls.answer(json.dumps({"request": body}).encode(), HANG)
+            left_out.look()
+        return [entry["reason"] for entry in said if "reason" in entry]
+
+    absent = {"workloadRef": {"kind": "Deployment", "name": "shop"}}
+    assert await reasons(**absent) == ["there is no Deployment shop; create it on the control plane of Karmada"]
+    assert await reasons(**absent) == []
+    assert await reasons(template={"spec": {"containers": []}}) == []
+    calls.close()
 
 
 async def test_log_names_each_place_of_resources_left_out_once(tmp_path: Path) -> None:

@@ -7,11 +7,21 @@ from functools import cached_property, reduce
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias
 
+from karta_interpreter.base.errors import QueryAbsentError
 from karta_interpreter.base.findings import Finding
 from karta_interpreter.base.k8s import GVK, JSON, Object
 from karta_interpreter.base.k8s.projection import values_in
 from karta_interpreter.definitions.karta.status_rules import StatusRules
-from karta_interpreter.languages.jq import Query, field_of, is_computed, parts_of, render, variables_in
+from karta_interpreter.languages.jq import (
+    Absent,
+    Query,
+    Unresolved,
+    field_of,
+    is_computed,
+    parts_of,
+    render,
+    variables_in,
+)
 from karta_interpreter.languages.jq.compiled.costs import CHARACTERS
 from karta_interpreter.languages.jq.syntax import Alternative, Array, Binary, Comma, If, Index, Literal, Node, Pipe
 from karta_interpreter.languages.lua.script import Scripts
@@ -200,6 +210,8 @@ class Definition:
     """The references to look up before the expressions that read them
     (`karta_interpreter.definitions.karta.reference_resolver`).
     """
+    absent: tuple[str, ...] = field(default=(), compare=False)
+    """Why references lack objects that an object names."""
     _queued: "Queued | None" = field(default=None, compare=False, repr=False)
     _bindings: "Bindings | None" = field(default=None, compare=False, repr=False)
 
@@ -214,10 +226,23 @@ class Definition:
         """Return a copy with overriding scripts for their operations."""
         return replace(self, scripts=scripts.over(self.scripts))
 
-    def bound(self, values: Mapping[str, JSON]) -> Self:
-        """Return a copy with values for its references, by their names, and without references to look up."""
+    def bound(self, values: Mapping[str, Any]) -> Self:
+        """Return a copy with values for its references, by their names, and without references to look up.
+
+        Pods and dependencies read a value that is unknown for long as null, because what else they have can be
+        answered. A count or a status that reads it stays an error.
+        """
         parts = {} if self._bindings is None else self._bindings.bound(values)
-        return replace(self, references=(), **parts)
+        lenient = {
+            name: Absent(value.reason)
+            for name, value in values.items()
+            if isinstance(value, Unresolved) and value.error is QueryAbsentError
+        }
+        if self._bindings is not None and lenient:
+            known_in_part = self._bindings.bound({**values, **lenient})
+            parts = {name: _known_in_part(part, known_in_part[name]) for name, part in parts.items()}
+        absent = (value.reason for value in {**values, **lenient}.values() if isinstance(value, Absent))
+        return replace(self, references=(), absent=tuple(absent), **parts)
 
     def answers(self, operation: str) -> bool:
         """Return whether a script or (if that is allowed) the Karta answers an operation for this kind."""
@@ -274,6 +299,14 @@ class Definition:
             ancestors.append(component)
             component = None if component.owner is None else self.component(component.owner)
         return tuple(ancestors)
+
+
+def _known_in_part(strict: Any, lenient: Any) -> Any:  # noqa: ANN401 - any part of a definition
+    """Return a part of a definition whose pods and dependencies are the lenient ones."""
+    if isinstance(strict, tuple):
+        return tuple(replace(one, pods=other.pods) for one, other in zip(strict, lenient, strict=True))
+    lists = ("dependencies", "added_containers")
+    return replace(strict, **{name: getattr(lenient, name) for name in lists if hasattr(strict, name)})
 
 
 Binding: TypeAlias = Callable[[Mapping[str, JSON]], Any]

@@ -9,14 +9,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol, Self
 
-from karta_interpreter.base.errors import InterpretationError, QueryReferenceError
+from karta_interpreter.base.errors import InterpretationError, QueryAbsentError, QueryReferenceError
 from karta_interpreter.base.k8s import GVK, JSON, Object, edit, namespace as namespace_of, type_name
 from karta_interpreter.definitions.karta.definition import Definition, LabelOperator, LabelRule, Reference
-from karta_interpreter.languages.jq import Query, Unresolved
+from karta_interpreter.languages.jq import Absent, Query, Unresolved
 
 
 class ReferenceReader(Protocol):
-    """Looks up other objects. Both methods raise QueryReferenceError for objects that cannot be looked up.
+    """Looks up other objects. Both methods raise QueryReferenceError for objects that cannot be looked up now.
+
+    They raise QueryAbsentError for those that cannot be looked up for long.
 
     ``namespace`` belongs to the workload or the reference. It is ignored for cluster-scoped objects.
     """
@@ -56,12 +58,12 @@ class Known:
                 return obj
         if gvk in self.complete:
             return None
-        raise QueryReferenceError(f"{gvk} {name} is not among the objects that were given")
+        raise QueryAbsentError(f"{gvk} {name} is not among the objects that were given")
 
     def list(self, gvk: GVK, namespace: str | None) -> Sequence[Object]:
         """Return the objects of a kind. An object without a namespace is in every namespace."""
         if gvk in self.unknown:
-            raise QueryReferenceError(self.unknown[gvk])
+            raise QueryAbsentError(self.unknown[gvk])
         listed = self.objects.get(gvk, ())
         return [obj for obj in listed if namespace is None or namespace_of(obj) in ("", namespace)]
 
@@ -80,7 +82,7 @@ def known_to(reader: ReferenceReader | None, references: Iterable[Reference]) ->
 
 def _present(reader: ReferenceReader | None) -> ReferenceReader:
     if reader is None:
-        raise QueryReferenceError("objects cannot be looked up here")
+        raise QueryAbsentError("objects cannot be looked up here")
     return reader
 
 
@@ -91,15 +93,20 @@ def resolved(definition: Definition, obj: Object, reader: ReferenceReader | None
     return definition.bound({reference.name: _value(reference, obj, reader) for reference in definition.references})
 
 
-def _value(reference: Reference, obj: Object, reader: ReferenceReader | None) -> JSON:
+def _value(reference: Reference, obj: Object, reader: ReferenceReader | None) -> JSON | Unresolved | Absent:
+    missing: list[str] = []
     try:
-        return _looked_up(reference, obj, reader)
+        value = _looked_up(reference, obj, reader, missing)
     except InterpretationError as error:
         # Not raised: most operations do not read the reference, and need an answer without it.
-        return Unresolved(f"the reference ${reference.name} has no value: {error}")
+        kind = QueryAbsentError if isinstance(error, QueryAbsentError) else QueryReferenceError
+        return Unresolved(f"the reference ${reference.name} has no value: {error}", kind)
+    if not missing:
+        return value
+    return Absent(f"there is {', '.join(missing)}; create it on the control plane of Karmada", value)
 
 
-def _looked_up(reference: Reference, obj: Object, reader: ReferenceReader | None) -> JSON:
+def _looked_up(reference: Reference, obj: Object, reader: ReferenceReader | None, missing: list[str]) -> JSON:
     own_namespace = (
         namespace_of(obj) if reference.namespace is None else _text(reference.namespace, obj, "namespaceExpression")
     )
@@ -113,7 +120,12 @@ def _looked_up(reference: Reference, obj: Object, reader: ReferenceReader | None
     def named(name: JSON) -> JSON:
         text = _checked_text(query, name)
         # A workload that names no object needs no reader. Without one, only a name or labels to look up are an error.
-        return None if text is None else _present(reader).get(reference.gvk, namespace, text)
+        if text is None:
+            return None
+        found = _present(reader).get(reference.gvk, namespace, text)
+        if found is None:
+            missing.append(f"no {reference.gvk.kind} {text}")
+        return found
 
     names = _one(query, obj, "nameExpression", f"; `[{query.text}]` looks up a list")
     return [named(name) for name in names] if isinstance(names, list) else named(names)

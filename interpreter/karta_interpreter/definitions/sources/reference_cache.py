@@ -17,8 +17,9 @@ import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from http import HTTPStatus
 
-from karta_interpreter.base.errors import ClusterError, QueryReferenceError
+from karta_interpreter.base.errors import ClusterError, QueryAbsentError, QueryReferenceError
 from karta_interpreter.base.k8s import GVK, Object, edit
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.budget import Budget, weight_of
@@ -39,6 +40,7 @@ class ReferenceCache:
         self._moved = asyncio.Event()
         self._collections: Mapping[GVK, Informer[Object | bytes]] = {}
         self._problems: Mapping[GVK, ClusterError] = {}
+        self._unknown: set[GVK] = set()  # kinds that the server has said it does not have
 
     def want(self, references: Iterable[tuple[GVK, GVK]]) -> None:
         """Hold only the kinds in these references: pairs of a kind of workload and a kind that it refers to."""
@@ -109,6 +111,9 @@ class ReferenceCache:
                     return await self._path(kind)
                 except ClusterError as error:
                     self._problems = {**self._problems, gvk: error}
+                    # Until the kind of workload is found, the kind that it refers to may be there, too.
+                    if kind == gvk and (error.reason == "NotFound" or error.status == HTTPStatus.NOT_FOUND):
+                        self._unknown.add(gvk)
             failures += 1
             await asyncio.sleep(self._pace.pause(failures))
 
@@ -123,8 +128,17 @@ class ReferenceCache:
     def _objects(self, gvk: GVK) -> Mapping[str, Object | bytes]:
         """Return the objects of a kind by namespace (if any) and name."""
         if problem := self.problem(gvk):
-            raise QueryReferenceError(f"{gvk} cannot be looked up: {problem}")
+            # After other errors Karmada asks again, and has the right answer a moment later.
+            error = QueryAbsentError if self._is_absent(gvk) else QueryReferenceError
+            raise error(f"{gvk} cannot be looked up: {problem}")
         return self._collections[gvk].objects
+
+    def _is_absent(self, gvk: GVK) -> bool:
+        """Return whether the server does not have a kind or forbids it, or its objects have no room."""
+        collection = self._collections.get(gvk)
+        if collection is None:
+            return gvk in self._unknown
+        return collection.is_refused or collection.absent or bool(collection.left_out)
 
 
 def _view(gvk: GVK, obj: Object) -> Object | bytes:

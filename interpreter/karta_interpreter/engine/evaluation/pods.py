@@ -2,17 +2,18 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import Final, NamedTuple
 
-from karta_interpreter.base.errors import QueryError, QueryWriteError
+from karta_interpreter.base.errors import InterpretationError, QueryError, QueryWriteError
 from karta_interpreter.base.k8s import Object
 from karta_interpreter.base.k8s.projection import Projection
 from karta_interpreter.definitions.karta import Component, Definition, Fragments, PodSpec
 from karta_interpreter.definitions.karta.expression_text import count_places
-from karta_interpreter.engine.evaluation.evaluation import instance_ids, positions, query_failure
+from karta_interpreter.engine.evaluation.evaluation import instance_ids, is_absence, positions, query_failure
 from karta_interpreter.engine.evaluation.scale import Scale, replica_counts, scales
 from karta_interpreter.engine.evaluation.templates import templates, with_added
-from karta_interpreter.languages.jq import Location, Query, project, take_outputs
+from karta_interpreter.languages.jq import Location, Query, noting_absent, project, take_outputs
 
 
 class PodSet(NamedTuple):
@@ -67,7 +68,8 @@ _Part = tuple[Component, tuple[str, ...], list[Object | None]]
 def pod_sets(definition: Definition, obj: Object) -> tuple[PodSet, ...]:
     """Return the pod sets that exist in the object, in the order of the definition and then of the object.
 
-    Raises InterpretationError if an expression fails, or its results do not fit the instances or the types.
+    Raises InterpretationError if an expression fails, its results do not fit the instances or the types, or all pods
+    are in objects that are absent. Karmada would give the whole of a workload without pods to every cluster.
     """
     sets: list[_Unnamed] = []
     for component, ids, own_templates in _parts(definition.components, obj):
@@ -76,7 +78,20 @@ def pod_sets(definition: Definition, obj: Object) -> tuple[PodSet, ...]:
         for instance, count, template in zip(ids, counts, whole, strict=True):
             if template is not None:
                 sets.append((component.name, instance, count, template))
+    if definition.absent and not sets:
+        reasons = "; ".join(definition.absent)
+        raise InterpretationError(f"definition {definition.name}: no pods are known: {reasons}")
     return _named(sets)
+
+
+def absences(definition: Definition, obj: Object) -> list[str]:
+    """Return why objects are absent from which pods of this object are made. What they request is not answered."""
+    if not definition.absent:
+        return []
+    with noting_absent() as reasons, suppress(InterpretationError):
+        for _ in pod_templates(definition, obj):
+            pass
+    return reasons
 
 
 def total_replicas(definition: Definition, obj: Object) -> int:
@@ -92,11 +107,16 @@ def total_replicas(definition: Definition, obj: Object) -> int:
 def pod_templates(definition: Definition, obj: Object) -> Iterator[tuple[Component, int, Object]]:
     """Yield every pod template with its component and position, whatever the ids and counts.
 
-    Raises InterpretationError.
+    A component whose instances are in an object that is absent has none. Raises InterpretationError.
     """
     for component in definition.components:
         if component.pods is not None:
-            own_templates = templates(component, component.pods, obj, positions(component, obj))
+            try:
+                own_templates = templates(component, component.pods, obj, positions(component, obj))
+            except InterpretationError as error:
+                if is_absence(error):
+                    continue
+                raise
             for position, template in enumerate(with_added(definition, component, obj, own_templates)):
                 if template is not None:
                     yield component, position, template

@@ -24,7 +24,7 @@ from karta_interpreter.definitions.karta import (
     PodSpec,
     PodTemplate,
 )
-from karta_interpreter.engine.evaluation import Status, match_status, positions
+from karta_interpreter.engine.evaluation import Status, absences, match_status, positions
 from karta_interpreter.engine.evaluation.templates import templates
 from karta_interpreter.engine.explain.explanation import Fact, Place
 from karta_interpreter.engine.explain.reading import (
@@ -73,6 +73,7 @@ def warnings_about(definition: Definition, obj: Object, operation: Operation | N
     """
     warnings_found: list[Fact] = []
     for warnings, operations in (
+        (_absence_warnings, _OF_PODS),
         (_pod_warnings, _OF_PODS),
         (_left_out_warnings, _OF_PODS - {Operation.INTERPRET_DEPENDENCY}),
         (_status_warnings, _OF_STATUS),
@@ -83,6 +84,13 @@ def warnings_about(definition: Definition, obj: Object, operation: Operation | N
                 for warning in warnings(definition, obj):
                     warnings_found.append(warning)  # noqa: PERF402 - what comes before an error is kept
     return tuple(warnings_found)
+
+
+def _absence_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
+    """Yield the objects that are absent, and from which pods are made."""
+    for reason in absences(definition, obj):
+        note = f"{reason}: what its pods request there is not answered"
+        yield Fact("reference-absent", note, severity=Severity.WARNING)
 
 
 def _pod_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:

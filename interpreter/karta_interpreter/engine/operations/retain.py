@@ -65,7 +65,7 @@ def retain_steps(definition: Definition, desired: Object, observed: Object) -> I
     # Switches before counts: Karta's own Sandbox counts 0 pods while its switch `.spec.operatingMode` is Suspended.
     retained = _retain_switches(definition, places, desired)
     yield "switches", retained
-    retained = before = _retain_scale(definition, retained, desired, observed)
+    retained = before = _retain_scale(definition, retained, observed)
     yield "counts", retained
     if is_queued(definition, desired):
         retained = before = _keep_queued(definition, places, retained, observed)
@@ -74,7 +74,7 @@ def retain_steps(definition: Definition, desired: Object, observed: Object) -> I
         retained = _followed(rule, places, retained, observed)
         yield rule, retained
     if retained is not before:  # a part filled in by the annotation may leave counts unset, too
-        yield "counts", _retain_scale(definition, retained, desired, observed)
+        yield "counts", _retain_scale(definition, retained, observed)
 
 
 def retain_reads(definition: Definition, projection: Projection) -> None:
@@ -203,11 +203,9 @@ def _left_scales(definition: Definition, template: Object) -> _Scales:
     return _scales(definition, template) if is_asked else {}
 
 
-def _retain_scale(definition: Definition, template: Object, desired: Object, observed: Object) -> Object:
+def _retain_scale(definition: Definition, template: Object, observed: Object) -> Object:
     """Return the template (the desired object so far) with the member's own counts."""
     ours = unless_broken(_left_scales, definition, template)
-    if ours is None:
-        _left_scales(definition, desired)  # what is wrong in the template itself is an error
     if not ours:
         return template
     leaves_replicas = label(template, RETAIN_REPLICAS) == "true"

@@ -275,7 +275,7 @@ end
 
 -- Keeps the member's counts if the template has Karmada's label, and those that the template leaves unset.
 local function keep_counts(pod_sets, pairing, places_of)
-  local scales = read_template(pairing, left_scales, pod_sets, places_of) or {}
+  local scales = unless_broken(left_scales, pairing.desired, pod_sets, places_of) or {}
   local theirs = scales[1] and scales_of_member(pod_sets, pairing.observed, places_of)
   local retains = retains_replicas(pairing.desired)
   for _, scale in ipairs(scales) do
@@ -310,7 +310,7 @@ end
 -- returns the components that have pods.
 local function keep_counts_at(paths, pods_of, pairing, bounds)
   local desired, observed = pairing.desired, pairing.observed
-  local ours = read_template(pairing, left_pods, paths, pods_of, bounds) or {}
+  local ours = unless_broken(left_pods, desired, paths, pods_of, bounds) or {}
   if with.counts then
     local retains = retains_replicas(desired)
     for name, path in pairs(paths) do

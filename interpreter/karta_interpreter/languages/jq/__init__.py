@@ -18,7 +18,7 @@ from karta_interpreter.languages.jq.compiled.functions import (
 from karta_interpreter.languages.jq.compiled.reads import mark_all, project, sources
 from karta_interpreter.languages.jq.compiled.singles import Singles, repeats_pieces
 from karta_interpreter.languages.jq.compiled.values import equal, normal, to_text, truthy
-from karta_interpreter.languages.jq.compiled.variables import Unresolved
+from karta_interpreter.languages.jq.compiled.variables import Absent, Unresolved, noting_absent
 from karta_interpreter.languages.jq.query import Query, queries_in, quoted, take_outputs
 from karta_interpreter.languages.jq.syntax.parser import parse
 from karta_interpreter.languages.jq.syntax.precedence import split_path
@@ -37,6 +37,7 @@ from karta_interpreter.languages.jq.syntax.traversal import (
 __all__ = [
     "GENERATORS",
     "PICKERS",
+    "Absent",
     "Argument",
     "Location",
     "Query",
@@ -57,6 +58,7 @@ __all__ = [
     "mark_all",
     "most_outputs",
     "normal",
+    "noting_absent",
     "owner_of",
     "parse",
     "parts_of",

@@ -19,6 +19,7 @@ import orjson
 from karta_interpreter.base.errors import (
     InterpretationError,
     InterpreterError,
+    QueryAbsentError,
     QueryReferenceError,
     RequestError,
     SandboxError,
@@ -187,12 +188,13 @@ class IsolatedCalls:
 async def _look_up(reader: ReferenceReader | None, question: bytes) -> _Message:
     """Return the reply to a process that looks up an object, or the objects of a kind."""
     if reader is None:
-        return child.FAILURE, b"objects cannot be looked up here"
+        return child.ABSENT, b"objects cannot be looked up here"
     kind, *where = json.loads(question)
     try:
         objects = [reader.get(GVK(*kind), *where)] if len(where) > 1 else reader.list(GVK(*kind), *where)
     except QueryReferenceError as error:
-        return child.FAILURE, str(error).encode(errors="replace")
+        letter = child.ABSENT if isinstance(error, QueryAbsentError) else child.FAILURE
+        return letter, str(error).encode(errors="replace")
     # There may be many: one after the other, in a thread, so that the event loop gets its turn.
     texts = await asyncio.to_thread(lambda: [json.dumps(obj) for obj in objects])
     return child.ANSWER, f"[{','.join(texts)}]".encode()

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
-from karta_interpreter.base.errors import InterpretationError, QueryReferenceError, RequestError
+from karta_interpreter.base.errors import InterpretationError, QueryAbsentError, QueryReferenceError, RequestError
 from karta_interpreter.base.k8s import GVK, JSON, Object
 from karta_interpreter.base.sandbox.deadline import deadline
 from karta_interpreter.definitions.karta.loading import unpack
@@ -36,6 +36,7 @@ QUESTIONS: Final = (ABOUT, LOOK_UP)
 UNREADABLE: Final = b"U"
 ANSWER: Final = b"A"
 FAILURE: Final = b"F"
+ABSENT: Final = b"N"
 
 MEMORY: Final = 2**30
 NICENESS: Final = 5
@@ -109,6 +110,10 @@ def _interpret(channel: "Channel", request: Request, definition: str, options: d
     return encode_results(request, interpret(unpack(definition), request.call, Options.of(options), reader=reader))
 
 
+_ERRORS: Final = {FAILURE: QueryReferenceError, ABSENT: QueryAbsentError}
+"""The errors of a look-up by their letters."""
+
+
 class _ServerReader:
     """Looks up objects of the other process, a `reference_resolver.ReferenceReader`."""
 
@@ -127,8 +132,8 @@ class _ServerReader:
     def _found(self, *place: JSON) -> Sequence[Any]:
         self._channel.send(LOOK_UP, json.dumps(place).encode())
         letter, payload = self._channel.receive()
-        if letter == FAILURE:
-            raise QueryReferenceError(payload.decode())
+        if letter in _ERRORS:
+            raise _ERRORS[letter](payload.decode())
         objects: Sequence[Any] = json.loads(payload)
         return objects
 

@@ -1,11 +1,14 @@
 """Resources that an object sets but its definition does not read, as the log reports them."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Final
 
 import orjson
 
 from karta_interpreter.base.k8s import field_path
+from karta_interpreter.definitions.karta import ReferenceReader, resolved
+from karta_interpreter.engine.evaluation import absences
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.engine.operations.left_out import resources_left_out
 from karta_interpreter.webhook.answering.pending_call import SUCCESS, Answer, PendingCall
@@ -19,9 +22,13 @@ _MOST: Final = 1000
 
 
 class LeftOutResources:
-    """Looks at the latest call that counted pods, once a second, and logs each place of a definition once."""
+    """Looks at the latest call that counted pods, once a second, and logs each place of a definition once.
 
-    def __init__(self) -> None:
+    It also logs each object that is absent, of which the pods of a call are made. ``reader`` looks objects up.
+    """
+
+    def __init__(self, reader: Callable[[], ReferenceReader | None] = lambda: None) -> None:
+        self._reader = reader
         self._latest: PendingCall | None = None
         self._logged: set[tuple[str, str]] = set()
 
@@ -40,11 +47,21 @@ class LeftOutResources:
     def look(self) -> None:
         """Look at the latest call, if there is a new one since the last look."""
         call, self._latest = self._latest, None
-        if call is None or call.definition is None or len(self._logged) >= _MOST:
+        if call is None or call.definition is None:
             return
-        for path in resources_left_out(call.definition, orjson.loads(call.body)["request"]["object"]):
+        name, kind, obj = call.definition.name, str(call.request.gvk), orjson.loads(call.body)["request"]["object"]
+        for path in resources_left_out(call.definition, obj):
             field = field_path(tuple(0 if isinstance(step, int) else step for step in path))
-            if (call.definition.name, field) not in self._logged:
-                self._logged.add((call.definition.name, field))
+            if self._is_new(name, field):
                 message = "an object sets resources that its definition does not read"
-                log.warning(message, definition=call.definition.name, place=field, kind=str(call.request.gvk))
+                log.warning(message, definition=name, place=field, kind=kind)
+        for reason in absences(resolved(call.definition, obj, self._reader()), obj):
+            if self._is_new(name, reason):
+                message = "the answer lacks what pods request in an object that is absent"
+                log.warning(message, definition=name, reason=reason, kind=kind)
+
+    def _is_new(self, name: str, subject: str) -> bool:
+        is_new = (name, subject) not in self._logged and len(self._logged) < _MOST
+        if is_new:
+            self._logged.add((name, subject))
+        return is_new

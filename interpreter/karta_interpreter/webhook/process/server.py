@@ -128,7 +128,7 @@ class Server:
         options, load = options_of(settings), Load()
         differences = deque[JSON](maxlen=_MOST_SHOWN) if settings.shadow and settings.console_port is not None else None
         self._watchers = tuple(_watchers(settings, self._metrics, differences))
-        self._left_out = LeftOutResources()
+        self._left_out = LeftOutResources(lambda: self._store.reader)
         self._calls = Calls(self._store, options, load)
         self._metrics.fights.limited = self._calls.interruption.limited
         observers = CallLog(), self._metrics, self._metrics.fights, self._left_out, *self._watchers

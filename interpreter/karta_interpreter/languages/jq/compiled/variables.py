@@ -1,6 +1,7 @@
 """The values of variables, while an expression runs."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Final, TypeVar
@@ -12,13 +13,34 @@ A = TypeVar("A")
 B = TypeVar("B")
 
 _present: Final = ContextVar[Mapping[str, JSON]]("values of variables")
+_absent_read: Final = ContextVar[list[str] | None]("reasons of absent values that were read", default=None)
 
 
 @dataclass(frozen=True, slots=True)
 class Unresolved:
-    """Stands for a value that is not known, with the reason."""
+    """Stands for a value that is not known, with the reason. Reading it is an error."""
 
     reason: str
+    error: type[QueryReferenceError] = QueryReferenceError
+
+
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """Stands for a value that lacks objects, with the reason. Reading it gives what there is: null, or a list."""
+
+    reason: str
+    value: JSON = None
+
+
+@contextmanager
+def noting_absent() -> Iterator[list[str]]:
+    """Give a list of the reasons of the absent values that expressions read from here on."""
+    reasons: list[str] = []
+    token = _absent_read.set(reasons)
+    try:
+        yield reasons
+    finally:
+        _absent_read.reset(token)
 
 
 def with_values(values: Mapping[str, JSON], function: Callable[[A], B], argument: A) -> B:
@@ -34,5 +56,10 @@ def value_of(name: str) -> JSON:
     """Return the value of a variable. Raise QueryReferenceError if it has none. Null is a value."""
     value = _present.get().get(name, Unresolved(f"the reference ${name} has no value: it was not looked up"))
     if isinstance(value, Unresolved):
-        raise QueryReferenceError(value.reason)
-    return value
+        raise value.error(value.reason)
+    if not isinstance(value, Absent):
+        return value
+    reasons = _absent_read.get()
+    if reasons is not None and value.reason not in reasons:
+        reasons.append(value.reason)
+    return value.value
