@@ -5,12 +5,12 @@ from typing import Final
 
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s.edit import remove
-from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.base.k8s.values import JSON, Object
 from karta_interpreter.definitions.karta.annotations import PREFIX, annotation_path
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.definitions.karta.reference_resolver import Known, resolved
-from karta_interpreter.engine.explain import Explanation, explain, outline
+from karta_interpreter.engine.explain import Explanation, explain, outline, warnings_about
 from karta_interpreter.engine.explain.reading import annotation_field
 from karta_interpreter.engine.operations import Operation, interpret
 from karta_interpreter.engine.suites.suite import Case
@@ -88,6 +88,11 @@ def test_annotation_is_explained_only_if_it_decides(definition: Definition, swep
             f"{name}: left: it is named for; right: it changes an answer of"
         )
         assert not decides & without_effect
+
+
+def test_object_of_a_suite_has_no_hint_about_a_typo(definition: Definition, objects: Sequence[Object]) -> None:
+    notes = [fact.note for obj in objects for fact in warnings_about(definition, obj)]
+    assert [note for note in notes if "did you mean" in note] == []
 
 
 def _without_one(definition: Definition) -> Iterator[tuple[str, Definition]]:

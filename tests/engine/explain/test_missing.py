@@ -159,6 +159,25 @@ def test_warnings_about_pods_of_dependencies_name_bare_specs(define: Define, pat
     assert all("write {spec: …} around the spec of a pod" in fact.note for fact in facts)
 
 
+@pytest.mark.parametrize(
+    ("path", "hints"),
+    [
+        pytest.param(".spec.groups[].tempalte", [], id="a field that another expression reads"),
+        pytest.param(".spec.owenr", ["did you mean spec.owner?"], id="a field that none reads"),
+        pytest.param(".spec | .owenr, .owner", [], id="an alternative"),
+    ],
+)
+def test_warnings_about_names_leave_out_alternatives_of_the_definition(
+    define: Define, path: str, hints: list[str]
+) -> None:
+    dependencies = f"- {{apiVersion: v1, kind: Secret, name: '{path}'}}"
+    obj = {"spec": {"groups": [HOT], "owner": "a"}}
+
+    facts = warnings_about(define(annotations={"dependencies": dependencies}), obj)
+
+    assert [fact.note.partition("; ")[2] for fact in facts if fact.rule == "dependency-not-found"] == hints
+
+
 def test_operation_has_its_own_warnings(define: Define) -> None:
     obj = train({"name": "ml", "replicas": 2}, HOT, phase="Ready")
 

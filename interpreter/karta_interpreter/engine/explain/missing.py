@@ -107,9 +107,9 @@ def _pod_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
             missing.append((component, field, query))
         yield from _incomplete(definition, component, field, query, whole)
         yield from _counts(definition, component, obj, pods)
-    is_named = False
+    is_named, pods_read = False, tuple(component.pods for component in definition.components)
     for component, field, query in missing:
-        hints = [hint for path in paths_read(query, obj) if (hint := misspelt(path, obj))][:1]
+        hints = [hint for path in paths_read(query, obj) if (hint := misspelt(path, obj, pods_read))][:1]
         if hints or readings(component.instance_ids, obj):
             is_named = True
             note = "; ".join([f"{component.name}: no pods at {_looked(query, obj)}", *hints])
@@ -129,7 +129,7 @@ def _misspelt_parts(definition: Definition, component: Component, obj: Object) -
         for path in paths_read(query, obj):
             # A whole missing list is a warning about pods.
             is_part = not is_id or any(isinstance(step, int) for step in path)
-            if is_part and (hint := misspelt(path, obj)):
+            if is_part and (hint := misspelt(path, obj, definition)):
                 note = f"{component.name}: {'no id' if is_id else 'nothing'} at {field_path(path)}; {hint}"
                 yield _warn(definition, component, field, query, "id-not-found" if is_id else "piece-not-found", note)
                 break
@@ -171,10 +171,12 @@ def _counts(definition: Definition, component: Component, obj: Object, pods: Seq
             note = f"count {count.value}, but {_lack(component.pods)} if the operator makes pods"
             yield _warn(definition, component, field, query, NO_PODS, note, places=count.places, instance=name)
     is_all_default = any(pods) and all(count.value is None for count in counts)
-    if absent := _absent(counts, obj):
+    if absent := _absent(counts, obj, definition):
         places = [missing for _, missing in absent]
         hints = [
-            hint for missing in places if (hint := misspelt(missing.path, obj) or _other_count(component, missing, obj))
+            hint
+            for missing in places
+            if (hint := misspelt(missing.path, obj, definition) or _other_count(component, missing, obj))
         ]
         if hints or is_all_default:
             count, looked = absent[0][0], ", ".join(dict.fromkeys(field_path(missing.path) for missing in places[:2]))
@@ -183,12 +185,12 @@ def _counts(definition: Definition, component: Component, obj: Object, pods: Seq
             yield _warn(definition, component, field, query, "count-not-found", note, places=count.places)
 
 
-def _absent(counts: Sequence[Reading], obj: Object) -> list[tuple[Reading, Place]]:
+def _absent(counts: Sequence[Reading], obj: Object, definition: Definition) -> list[tuple[Reading, Place]]:
     """Return the counts that are not at their places: all of them, or only those that a typo of the object hides."""
     read = [(count, count.places[0]) for count in counts if count.location]
     read = read or [(count, absent_place) for count in counts for absent_place in count.places]
     absent = [pair for pair in read if pair[1].value is None]
-    return absent if len(absent) == len(read) else [pair for pair in absent if misspelt(pair[1].path, obj)]
+    return absent if len(absent) == len(read) else [pair for pair in absent if misspelt(pair[1].path, obj, definition)]
 
 
 def _other_count(component: Component, missing: Place, obj: Object) -> str:
@@ -247,7 +249,7 @@ def _status_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
             yield _warn(definition, definition.root, _CONDITIONS, conditions, "condition-not-found", note)
     for field, query in ((_PHASE, rules.phase), (_CONDITIONS, conditions)):
         for path in paths_read(query, obj) if query else ():
-            if (hint := misspelt(path, obj)) and not place_at(path, obj).exists:
+            if (hint := misspelt(path, obj, definition)) and not place_at(path, obj).exists:
                 note = f"nothing at {field_path(path)}; {hint}"
                 yield _warn(definition, definition.root, field, query, "status-not-found", note)
 
@@ -258,7 +260,7 @@ def _dependency_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
     for extra in definition.annotations.dependencies:
         match extra:
             case ExtraDependency(kind=kind, name=query):
-                hints = ((path, misspelt(path, obj)) for path in paths_read(query, obj))
+                hints = ((path, misspelt(path, obj, definition)) for path in paths_read(query, obj))
                 notes = [f"{kind}: no name at {field_path(path)}; {hint}" for path, hint in hints if hint]
             case ExtraPodTemplates(query):
                 templates_read = (reading.value for reading in readings(query, obj))

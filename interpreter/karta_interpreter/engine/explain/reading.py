@@ -16,7 +16,7 @@ from karta_interpreter.base.k8s import JSON, NOTHING, Object, Path, field_path, 
 from karta_interpreter.base.k8s.projection import Projection
 from karta_interpreter.definitions.karta import Component, Definition, Fragments, annotation_path
 from karta_interpreter.engine.explain.explanation import OBJECT, Fact, Place
-from karta_interpreter.languages.jq import Location, Query, take_outputs, truthy
+from karta_interpreter.languages.jq import Location, Query, queries_in, take_outputs, truthy
 
 _MOST = 12
 """The most places of one output that are listed."""
@@ -152,18 +152,26 @@ def paths_of_text(value: JSON, text: str, path: Path = ()) -> Iterator[Path]:
         yield from paths_of_text(below, text, (*path, key))
 
 
-def misspelt(path: Path, obj: Object) -> str:
+def misspelt(path: Path, obj: Object, part: object) -> str:
     """Return a hint about the first step of a path that the object lacks, "" if no other field is almost equal to it.
 
-    >>> misspelt(("spec", "replcias"), {"spec": {"replicas": 2, "maxReplicas": 4}})
-    'did you mean spec.replicas?'
+    A field that an expression in ``part`` of the definition reads is not a typo: ``semaphores`` next to ``semaphore``.
     """
     for depth, step in enumerate(path):
         parent = get(obj, path[:depth])
         if isinstance(parent, dict) and step not in parent:
-            similar = almost(str(step), parent)
-            return f"did you mean {field_path((*path[:depth], similar))}?" if similar else ""
+            similar = (*path[:depth], almost(str(step), parent))
+            is_known = not similar[-1] or any(_reads(query, similar) for query in queries_in(part))
+            return "" if is_known else f"did you mean {field_path(similar)}?"
     return ""
+
+
+def _reads(query: Query, path: Path) -> bool:
+    """Return whether an expression that is traced names a field."""
+    projection = _projection(query) if query.is_plain else None
+    for step in path:
+        projection = projection and (projection.elements if isinstance(step, int) else projection.fields.get(step))
+    return projection is not None
 
 
 def almost(name: str, candidates: Iterable[str]) -> str:
