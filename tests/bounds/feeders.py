@@ -47,7 +47,6 @@ from karta_interpreter.webhook.answering.fights import Fights
 from karta_interpreter.webhook.answering.load import Load
 from karta_interpreter.webhook.answering.pending_call import Answer, PendingCall
 from karta_interpreter.webhook.answering.recorder import Recorder
-from karta_interpreter.webhook.answering.shadow import Shadow
 from karta_interpreter.webhook.http.bodies import Bodies
 from karta_interpreter.webhook.process import server
 from karta_interpreter.webhook.process.health import HealthListener
@@ -250,31 +249,6 @@ class _Plain:
 
     def flush(self, _: int = 0) -> bytes:
         return b""
-
-
-@feeder("calls that wait for a shadow", "webhook.answering.shadow:MOST_WAITING", small=8)
-def _shadowed(bound: int) -> Iterator[Fed]:
-    outcomes = Counter[str]()
-    shadow = Shadow(Path(), 1.0, DEFAULT_OPTIONS, lambda *labels: outcomes.update(labels[-1:]))
-    shadow._queue.maxsize = bound
-    push = lambda text: shadow.see(*answered(text.encode(), b"{}"))  # noqa: E731
-    yield Fed(push, shadow._queue.qsize, lambda: outcomes["left out"])
-
-
-@feeder("answers of a shadow that the console shows", "webhook.process.server:_MOST_SHOWN", small=5)
-def _shown(bound: int) -> Iterator[Fed]:
-    shown = deque[Any](maxlen=bound)
-    shadow = Shadow(Path(), 1.0, DEFAULT_OPTIONS, lambda *_: None, shown)
-    found = ["v1/Mill", "Retain", "different", [[".spec", "1", "2"]]]
-    vars(shadow)["_ask"] = lambda _: found  # without a process
-    kind = {"group": "", "version": "v1", "kind": "Mill"}
-    obj = {"apiVersion": "v1", "kind": "Mill", "metadata": {"name": "rye"}}
-
-    def push(text: str) -> None:
-        request = {"uid": "1", "kind": kind, "name": text, "operation": "InterpretHealth", "object": obj}
-        shadow._compare(orjson.dumps({"request": request}), b"{}")
-
-    yield Fed(push, lambda: len(shown))
 
 
 @feeder("a message between the two processes", "web.web_process:MOST_BYTES", small=80_000, unit=1000)

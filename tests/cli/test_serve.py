@@ -145,7 +145,6 @@ def test_wrong_settings_are_exit_code_2(run: Run, settings: list[Settings], argu
             "--types-token-file has no effect without --types-api HOST:PORT",
             id="an API that is off",
         ),
-        pytest.param(["--shadow-sample", "0.5"], "--shadow-sample has no effect without --shadow PATH", id="no shadow"),
         pytest.param(["--record-secrets"], "--record-secrets has no effect without --record FOLDER", id="no recording"),
     ],
 )

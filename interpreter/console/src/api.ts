@@ -193,17 +193,6 @@ export interface ServerPage {
     begin: number;
     remedy: string;
   }[];
-  /** The last answers of a shadow that differ, with at most a few places of each; null without a shadow. */
-  differences:
-    | null
-    | {
-        kind: string;
-        namespace: string;
-        name: string;
-        operation: string;
-        at: number;
-        places: [field: string, live: string, shadow: string][];
-      }[];
   lastHour: null | {
     seconds: number;
     calls: { operation: string; kind: string; calls: number; errors: number; meanMilliseconds: number; slow: number }[];

@@ -77,12 +77,6 @@ export function ServerPage({ hasServer }: { hasServer: boolean }) {
             <Fights fights={page.fights} />
           </section>
         ) : null}
-        {page.differences ? (
-          <section class="card wide" aria-labelledby="shadow-title">
-            <h2 id="shadow-title">Other answers of the shadow: the last {page.differences.length}</h2>
-            {page.differences.length ? <Differences differences={page.differences} /> : <p class="quiet">No answer of the sample has differed.</p>}
-          </section>
-        ) : null}
         <section class="card wide" aria-labelledby="calls-title">
           <h2 id="calls-title">Calls of the last hour</h2>
           {page.lastHour ? <Calls hour={page.lastHour} /> : <p class="quiet">{prose("There is no server next to this console: `serve --console-port` shows its calls.")}</p>}
@@ -125,13 +119,6 @@ function Fights({ fights }: { fights: Page["fights"] }) {
     each.others.join(" "),
   ]);
   return <Table label="Fields that are overwritten in turns" columns={columns} rows={rows} />;
-}
-
-function Differences({ differences }: { differences: NonNullable<Page["differences"]> }) {
-  const rows = differences.flatMap((each) =>
-    each.places.map((place) => [`${each.kind} ${each.namespace}/${each.name}`, each.operation, ...place, time(each.at)]),
-  );
-  return <Table label="Answers of the shadow that differ" columns={["object", "operation", "field", "answered", "shadow", "at"]} rows={rows} />;
 }
 
 function time(seconds: number): string {

@@ -145,8 +145,6 @@ OPTIONS: Final[Mapping[str, Sequence[click.Option]]] = {
     "Recording": [
         _option("record", FOLDER, "Record requests and answers in this folder, for `replay`.", "FOLDER"),
         _option("record_secrets", bool, "Whether to record values of environments, Secrets and passwords, too."),
-        _option("shadow", PATH, "Definitions whose answers to a sample of calls are compared.", "PATH"),
-        _option("shadow_sample", Decimal(min=0, max=1), "Part of the calls that are compared.", "NUMBER"),
     ],
     "Workload types API": [
         _option("types_api", HostPort(), "Address of the workload types API; default: it is off.", "HOST:PORT"),
@@ -193,7 +191,6 @@ def _contradictions(settings: Settings) -> Iterator[str]:
 
 _NEEDED = {
     "types_token_file": "types_api",
-    "shadow_sample": "shadow",
     "record_secrets": "record",
 }
 """The settings that have no effect without another one."""

@@ -196,7 +196,7 @@ class WebProcess:
         await channel.send(answer)
 
     async def _answer(self, what: str, *about: Any) -> JSON:  # noqa: ANN401 - JSON
-        """Answer a question: read a file of the types folder, labels of Kartas, counters, fights, a shadow's answers.
+        """Answer a question: read a file of the types folder, labels of Kartas, counters, fights.
 
         Only the first may take more than a part of a millisecond: a thread reads the file, and changes in it are
         published like every change of definitions.
@@ -212,8 +212,6 @@ class WebProcess:
             return {"series": [[*labels, *counts] for labels, counts in totals.series.items()], "within": totals.within}
         if what == "fights":
             return shared.metrics.fights.fights()
-        if what == "differences" and shared.differences is not None:
-            return [*shared.differences]
         return None
 
 

@@ -99,7 +99,6 @@ async def _open(settings: Settings, webhook: Webhook, opened: AsyncExitStack) ->
             hour.document,
             lambda: webhook.state.in_step,
             fights=partial(webhook.ask, "fights"),
-            differences=partial(webhook.ask, "differences"),
         )
         url = urls["console"] = await opened.enter_async_context(listening(served, settings.console_port))
         ports["console_port"] = urlsplit(url).port

@@ -40,8 +40,7 @@ class Settings(Bounds):
     Tokens are in ``types_token_file``. Without one the cluster decides about them. Priorities are written as
     ``NAME=VALUE``.
 
-    Calls are recorded in the folder ``record``. With ``record_secrets``, they are recorded as they came. The
-    definitions at ``shadow`` answer ``shadow_sample`` of the calls, too, and the answers are compared.
+    Calls are recorded in the folder ``record``. With ``record_secrets``, they are recorded as they came.
 
     On SIGTERM the server becomes not ready and keeps serving for ``grace_period``, so that load balancers remove it.
     Then it waits for running calls.
@@ -68,8 +67,6 @@ class Settings(Bounds):
     log_level: str = "info"
     record: Path | None = None
     record_secrets: bool = False
-    shadow: Path | None = None
-    shadow_sample: float = 0.01
     resource_quota_estimate: bool = False
     pod_requests: str = "scheduler"
     cluster: bool = False

@@ -77,7 +77,6 @@ ATTACKS: Final[dict[str, Attack]] = {
     "calls-failing": beside.FAILING,
     "replay-hostile": beside.REPLAYED,
     "recordings": watchers.RECORDINGS,
-    "shadow-broken": watchers.SHADOW,
     "fights": watchers.FIGHTS,
     "clock": clock.JUMPS,
     "reloads": reloading.RELOADS,

@@ -79,10 +79,6 @@ BOUNDS: Final[dict[str, tuple[Bound, ...]]] = {
         Bound("unwritten", 0, "calls were recorded before the disk was full"),
         Bound("unnoticed", 0, "the metric counts the calls that cannot be recorded"),
     ),
-    "shadow-broken": (
-        Bound("unsaid", 0, "the log says at the start that the definitions of the shadow cannot be used"),
-        Bound("uncounted", 0, "the metric counts each comparison that failed"),
-    ),
     "fights": (
         Bound("MiB taken", 60, "objects and fights that are remembered have bounds, and so have their texts"),
         Bound("unseen", 0, "fights were seen"),

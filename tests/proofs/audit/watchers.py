@@ -1,4 +1,4 @@
-"""What watches calls: a recorder whose disk is full, a shadow that is broken, and fights with hostile names."""
+"""What watches calls: a recorder whose disk is full, and fights with hostile names."""
 
 import asyncio
 import os
@@ -48,15 +48,6 @@ def _with_secrets() -> Iterator[bytes]:
         status = {"conditions": [{"type": "Ready", "message": f"{value} {secrets.token_hex(_NOISE)}"}]}
         for operation in ("InterpretStatus", "InterpretReplica"):
             yield post(body(operation, deployment(pod, status=status)))
-
-
-async def _shadowed(target: Target) -> Found:
-    """Ask a server whose shadow has definitions that cannot be read."""
-    await target.flood((post(body("InterpretReplica", deployment({}))) for _ in count()), 1, target.effort.seconds)
-    return target.found(
-        unsaid="shadow definitions cannot be used" not in target.server.log.read_text(),
-        uncounted=await _counted(target, "shadow_calls_total", "failed") == 0,
-    )
 
 
 async def _fights(target: Target) -> Found:
@@ -123,16 +114,10 @@ def _mounted(folder: Path) -> tuple[str, ...]:
     return "unshare", "--mount", "sh", "-c", inside, "sh"
 
 
-def _broken(folder: Path) -> tuple[str | Path, ...]:
-    (folder / "broken.yaml").write_text("kind: [")
-    return "--shadow", folder, "--shadow-sample", "1"
-
-
 RECORDINGS = Attack(
     _recorded,
     lambda folder: ("--record", _disk(folder)),
     begin=_mounted,
     lacks=lambda: None if os.geteuid() == 0 else "only root can mount a small disk",
 )
-SHADOW = Attack(_shadowed, _broken)
 FIGHTS = Attack(_fights)

@@ -32,14 +32,6 @@ Run = Callable[..., Result]
 FIGHT = Fight(
     "example.io/v1/Crawler", "member1", "ml", "a", ".spec.seed", "1", "2", "seeder", (), 0.0, 0.0, 9e12, "add a line"
 )
-DIFFERENCE = {
-    "kind": "example.io/v1/Crawler",
-    "namespace": "ml",
-    "name": "a",
-    "operation": "InterpretReplica",
-    "at": 1.0,
-    "places": [["replica", "2", "4"]],
-}
 REVIEW = {
     "apiVersion": "config.karmada.io/v1alpha1",
     "kind": "ResourceInterpreterContext",
@@ -87,8 +79,6 @@ async def test_taken_port_is_an_error() -> None:
 @asynccontextmanager
 async def fighting(shared: Shared) -> AsyncIterator[Callable[[], Awaitable[None]]]:
     shared.metrics.fights.present[b"u"] = FIGHT
-    assert shared.differences is not None
-    shared.differences.append(DIFFERENCE)
     yield partial(asyncio.sleep, 0)
 
 
@@ -97,9 +87,7 @@ async def test_next_to_a_server_its_definitions_and_calls_are_shown(tmp_path: Pa
     (tmp_path / "karta.yaml").write_text(KARTA)
     urls: dict[str, str] = {}
     folders = (tmp_path / "karta.yaml",)
-    settings = Settings(
-        port=0, plain_http=True, folders=folders, console_port=0, log_level="error", shadow=tmp_path, shadow_sample=0
-    )
+    settings = Settings(port=0, plain_http=True, folders=folders, console_port=0, log_level="error")
     async with Server(settings, [in_loop(urls), fighting]) as server:
         interpret = f"{server.started.url}/interpret"
         async with aiohttp.ClientSession() as session, session.post(interpret, json=REVIEW) as response:
@@ -117,7 +105,6 @@ async def test_next_to_a_server_its_definitions_and_calls_are_shown(tmp_path: Pa
         0,
     )
     assert found["fights"] == [asdict(FIGHT) | {"others": []}]
-    assert found["differences"] == [DIFFERENCE]
     assert found["inStep"] is None, "this server does not register"
     assert 1 in [each["kinds"] for each in found["origins"]], "the file"
     assert ("example.io/v1", "Crawler") in [(row["apiVersion"], row["kind"]) for row in kinds]

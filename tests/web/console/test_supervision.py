@@ -4,7 +4,6 @@ import asyncio
 import json
 import os
 import signal
-from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
@@ -104,12 +103,12 @@ async def test_frozen_process_delays_the_end_by_two_seconds(clock: Clock) -> Non
 async def test_answer_that_is_too_long_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, logged: list[dict[str, Any]]
 ) -> None:
-    monkeypatch.setenv("QUESTIONS", json.dumps([["differences"], ["reload"], ["fights"]]))
+    monkeypatch.setenv("QUESTIONS", json.dumps([["fights"], ["reload"], ["labels", "rye", []]]))
     monkeypatch.setenv("ANSWERS", str(tmp_path / "answers"))
 
     @asynccontextmanager
     async def differing(shared: Shared) -> AsyncIterator[Callable[[], Awaitable[object]]]:
-        object.__setattr__(shared, "differences", deque(["x" * module.MOST_BYTES]))
+        monkeypatch.setattr(shared.metrics.fights, "fights", lambda: ["x" * module.MOST_BYTES])
         async with SECOND(shared) as listens:
             yield listens
 
@@ -118,11 +117,11 @@ async def test_answer_that_is_too_long_is_an_error(
         await until((tmp_path / "answers").exists)
         await until((tmp_path / "answers").read_text)
         assert second() == pid
-    too_long, unreadable, fights = json.loads((tmp_path / "answers").read_text())
+    too_long, unreadable, labels = json.loads((tmp_path / "answers").read_text())
     assert "the most is 1048576" in too_long["error"]
     assert unreadable == {"answer": None}
-    assert fights == {"answer": []}
-    assert [line["question"] for line in logged] == ["differences"]
+    assert labels == {"answer": None}
+    assert [line["question"] for line in logged] == ["fights"]
 
 
 async def test_webhook_is_ready_when_the_other_process_listens() -> None:

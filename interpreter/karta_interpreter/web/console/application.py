@@ -60,7 +60,6 @@ class ConsoleSources:
     in_step: Callable[[], bool | None] = lambda: None
     texts: Texts = field(default_factory=Texts)
     fights: Callable[[], Awaitable[JSON]] | None = None
-    differences: Callable[[], Awaitable[JSON]] | None = None
     report: Object | None = None
     """What ``verify`` says about a saved folder."""
 
@@ -155,8 +154,7 @@ class Console:
         served = self._served
         calls = await served.last_hour() if served.last_hour else None
         fights = await served.fights() if served.fights else []
-        differences = await served.differences() if served.differences else None
-        live = {"lastHour": calls, "inStep": served.in_step(), "fights": fights, "differences": differences}
+        live = {"lastHour": calls, "inStep": served.in_step(), "fights": fights}
         return _json({**state(served.snapshot()), **live})
 
     async def _member(self, _: web.Request) -> web.Response:

@@ -86,14 +86,6 @@ class Metrics:
             "recorded_calls", "With --record: calls that were written, dropped, or failed to be written.", "outcome"
         )
         self.recorded: Callable[[str], None] = lambda outcome: recorded.labels(outcome).inc()
-        shadow = self._counter(
-            "shadow_calls",
-            "With --shadow: calls whose answers were the same or different, failed, or were left out.",
-            "kind",
-            "operation",
-            "outcome",
-        )
-        self.shadowed: Callable[[str, str, str], None] = lambda *labels: shadow.labels(*labels).inc()
         in_flight = self._gauge("requests_in_flight", "Requests that are being answered, this one included.")
         self.show_in_flight = in_flight.set_function
 

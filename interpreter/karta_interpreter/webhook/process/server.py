@@ -2,15 +2,14 @@
 
 import asyncio
 import time
-from collections import Counter, deque
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, Self, TypeAlias
 
 from karta_interpreter.base.findings import in_one_line
-from karta_interpreter.base.k8s import JSON
 from karta_interpreter.base.k8s.requirements import Counting
 from karta_interpreter.definitions.sources.budget import Budget
 from karta_interpreter.definitions.sources.snapshot import Quarantined, Selection, Snapshot
@@ -38,12 +37,9 @@ from karta_interpreter.webhook.settings import Settings
 if TYPE_CHECKING:
     from karta_interpreter.definitions.sources.cluster import Cluster
     from karta_interpreter.webhook.answering.recorder import Recorder
-    from karta_interpreter.webhook.answering.shadow import Shadow
     from karta_interpreter.webhook.process.control_plane import ControlPlane
 
 _EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - compared with, not bound to
-_MOST_SHOWN = 20
-"""How many answers of a shadow are kept for the console."""
 _MOST_LOGGED = 20
 """The most broken definitions of a source, and findings of each, in the log: a folder may be mounted wrongly."""
 
@@ -76,10 +72,7 @@ class Started:
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """The parts of a running server. ``tls`` is None for plain HTTP, ``control_plane`` is None if there is none.
-
-    ``differences`` are the last answers of a shadow that differ. None without a shadow, or if no console shows them.
-    """
+    """The parts of a running server. ``tls`` is None for plain HTTP, ``control_plane`` is None if there is none."""
 
     settings: Settings
     store: Store
@@ -87,7 +80,6 @@ class Shared:
     metrics: Metrics
     tls: Tls | None
     control_plane: "ControlPlane | None"
-    differences: deque[JSON] | None = None
 
 
 Extension: TypeAlias = Callable[[Shared], AbstractAsyncContextManager[Callable[[], Awaitable[object]]]]
@@ -126,13 +118,14 @@ class Server:
             lambda: plane is None or plane.is_settled,
         )
         options, load = options_of(settings), Load()
-        differences = deque[JSON](maxlen=_MOST_SHOWN) if settings.shadow and settings.console_port is not None else None
-        self._watchers = tuple(_watchers(settings, self._metrics, differences))
+        self._recorder = _recorder(settings, self._metrics)
         self._left_out = LeftOutResources(lambda: self._store.reader)
         self._calls = Calls(self._store, options, load)
         self._metrics.fights.limited = self._calls.interruption.limited
-        observers = CallLog(), self._metrics, self._metrics.fights, self._left_out, *self._watchers
+        observers = CallLog(), self._metrics, self._metrics.fights, self._left_out
         self._calls.observers = [observer.see for observer in observers]
+        if self._recorder:
+            self._calls.observers.append(self._recorder.see)
         existing_kinds = (lambda: plane.kinds) if plane else dict
         application = Application(self._calls, self._readiness, self._metrics, settings, existing_kinds)
         connections = Connections(application, settings)
@@ -144,7 +137,7 @@ class Server:
         self._registration: asyncio.Task[None] | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self._quarantined: tuple[Quarantined, ...] = ()
-        self._shared = Shared(settings, self._store, self._readiness, self._metrics, self._tls, plane, differences)
+        self._shared = Shared(settings, self._store, self._readiness, self._metrics, self._tls, plane)
         self._extensions, self._open = tuple(extensions), AsyncExitStack()
         self._readiness.is_starting = bool(self._extensions)
 
@@ -176,9 +169,9 @@ class Server:
             opened.push_async_callback(tls.source.close)
         if plane:
             opened.push_async_callback(plane.close)
-        for watcher in self._watchers:
-            watcher.start()
-            opened.push_async_callback(asyncio.to_thread, watcher.close)
+        if self._recorder:
+            self._recorder.start()
+            opened.push_async_callback(asyncio.to_thread, self._recorder.close)
         opened.callback(self._calls.close)
         opened.enter_context(self._calls.interruption.running())
         opened.push_async_callback(self._listener.close)
@@ -287,17 +280,14 @@ def options_of(settings: Settings) -> Options:
     return Options(settings.resource_quota_estimate, Counting(settings.pod_requests))
 
 
-def _watchers(settings: Settings, metrics: Metrics, differences: deque[JSON] | None) -> Iterator["Recorder | Shadow"]:
-    # Imported only with their settings, as below.
-    if settings.record:
-        from karta_interpreter.webhook.answering.recorder import MOST_RECORDED, Recorder  # noqa: PLC0415
+def _recorder(settings: Settings, metrics: Metrics) -> "Recorder | None":
+    if not settings.record:
+        return None
+    # Imported only with its setting, as below.
+    from karta_interpreter.webhook.answering.recorder import MOST_RECORDED, Recorder  # noqa: PLC0415
 
-        count, secret = metrics.recorded, settings.record_secrets
-        yield Recorder(settings.record, MOST_RECORDED, options_of(settings), count, secret=secret)
-    if settings.shadow:
-        from karta_interpreter.webhook.answering.shadow import Shadow  # noqa: PLC0415
-
-        yield Shadow(settings.shadow, settings.shadow_sample, options_of(settings), metrics.shadowed, differences)
+    secret = settings.record_secrets
+    return Recorder(settings.record, MOST_RECORDED, options_of(settings), metrics.recorded, secret=secret)
 
 
 def _control_plane(settings: Settings) -> "ControlPlane | None":
