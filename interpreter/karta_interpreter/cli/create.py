@@ -14,7 +14,6 @@ from karta_interpreter.base.k8s.yaml_writer import WIDTH, to_authored_yaml
 from karta_interpreter.cli.calls import Arguments, ask
 from karta_interpreter.cli.definitions import Interpreter, interpreter_for, kinds_of
 from karta_interpreter.cli.diff_input import MEMBERS
-from karta_interpreter.cli.draft_customization import Customization
 from karta_interpreter.cli.draft_evidence import Shown, from_files, from_folder, from_member
 from karta_interpreter.cli.files import check_stdin, named, read_crds, read_objects, write_files
 from karta_interpreter.cli.options import (
@@ -23,7 +22,6 @@ from karta_interpreter.cli.options import (
     NO_WORKLOAD,
     definitions,
     desired_replica,
-    file_option,
     inputs,
     output_dir_option,
 )
@@ -52,7 +50,6 @@ Examples:
   karta-interpreter create karta --context member1 --kind rabbitmqcluster
   karta-interpreter create karta --from evidence --kind rabbitmqcluster --crd crd.yaml
   karta-interpreter create karta --object clusters.yaml --pods pods.yaml
-  karta-interpreter create karta --from-customization scripts.yaml --object trainjobs.yaml
 """
 
 
@@ -65,7 +62,6 @@ Examples:
 @inputs("--object", "objects", text="Objects of the kind")
 @inputs("--pods", "pods", text="The pods of --object, and the objects between")
 @click.option("--from", "folder", type=FOLDER, metavar="FOLDER", help="A folder that `verify --save` wrote.")
-@file_option("--from-customization", "customization", help="Scripts to ask about --object, or a sample of --crd.")
 @click.option("--kubeconfig", type=click.Path(path_type=Path), metavar="FILE", help="Kubeconfig of a member.")
 @click.option("--context", metavar="NAME", help="Context of a member in the kubeconfig.")
 @click.option("-n", "--namespace", metavar="NAME", help="Namespace in the member; default: all.")
@@ -77,26 +73,18 @@ def karta_command(  # noqa: PLR0913 - one for each option
     objects: tuple[str, ...],
     pods: tuple[str, ...],
     folder: Path | None,
-    customization: str | None,
     kubeconfig: Path | None,
     context: str | None,
     namespace: str | None,
 ) -> None:
-    """Draft a Karta from a CRD's OpenAPI schema, from objects and their pods, or from the scripts of a customization.
+    """Draft a Karta from a CRD's OpenAPI schema, or from objects and their pods.
 
     A schema shows fields that look like pods, counts, conditions and a switch to suspend, but not their meaning. The
     pods of a member show it: comments in the draft have the number of objects that agree with a line, and name what to
-    CHECK. stderr has the findings of `validate`, and what `verify` says of the draft and the same objects. The scripts
-    of a customization are asked about objects, and about copies with other numbers. stderr then has what the draft
-    answers differently.
+    CHECK. stderr has the findings of `validate`, and what `verify` says of the draft and the same objects.
     """
-    check_stdin((*objects, *pods, *crd, *([customization] if customization else ())))
+    check_stdin((*objects, *pods, *crd))
     is_member = bool(kubeconfig or context)
-    if customization:
-        if pods or folder or is_member or not (objects or crd):
-            raise UsageProblem("error: give --from-customization with --object, --crd or both, and no other evidence")
-        _print_asked(Customization(customization, kind, objects), read_crds(crd) if crd else [], version)
-        return
     if sum((bool(objects or pods), folder is not None, is_member)) > 1:
         raise UsageProblem("error: give --object with --pods, --from or --context, not several of them")
     if bool(objects) != bool(pods):
@@ -134,15 +122,6 @@ def _print_from(shown: Shown, crd: Object | None, version: str | None) -> None:
     definition = load_definition(drafted.karta)
     workloads = [(definition, each) for each in shown.evidence]
     click.echo(f"verify: {summary(verify_all(workloads, lambda _: crd, shown.problems))}", err=True)
-
-
-def _print_asked(scripts: Customization, crds: list[Object], version: str | None) -> None:
-    """Print the draft of what scripts answer, and where it answers otherwise."""
-    crd = _crd(crds, scripts.gvk.kind) if crds else None
-    custom = CustomKind.of(crd, version or scripts.gvk.version) if crd else CustomKind("", scripts.gvk, {})
-    drafted = scripts.draft(custom)
-    _print(drafted, custom, f"Drafted from the scripts for {scripts.gvk}.", crd)
-    click.echo(scripts.differences(drafted), err=True)
 
 
 def _print(drafted: Draft, custom: CustomKind, title: str, crd: Object | None) -> None:

@@ -115,8 +115,8 @@ def command(
             return [found.entry.definition for side in sides if (found := side.find(gvk))]
 
         questions = read_questions(paths, replicas, definitions)
-        changes = distinct(
-            changed_answer(
+        changes = _distinct(
+            _changed_answer(
                 (sides[0].find(each.gvk), sides[1].find(each.gvk)), each, options, explained=shown["explained"]
             )
             for each in questions
@@ -127,7 +127,7 @@ def command(
             if not any(side.find(gvk) for side in sides)
         ]
     if output == "table":
-        text = "".join(change_text(change, full=shown["full"]) for change in changes)
+        text = "".join(_change_text(change, full=shown["full"]) for change in changes)
     elif output == "markdown":
         text = "".join(_markdown(changes, questions, full=shown["full"]))
     else:
@@ -153,7 +153,7 @@ def _one_more(side: Side, obj: Object) -> int:
     return min(counted + 1, MOST_REPLICAS) if isinstance(counted, int) else 1
 
 
-def changed_answer(
+def _changed_answer(
     interpreters: tuple[Interpreter | None, Interpreter | None],
     question: SourcedCall,
     options: Options = DEFAULT_OPTIONS,
@@ -170,7 +170,7 @@ def changed_answer(
     return ChangedAnswer(question, found, reason_of(before, after, call.operation), cause)
 
 
-def distinct(changes: Iterable[ChangedAnswer]) -> list[ChangedAnswer]:
+def _distinct(changes: Iterable[ChangedAnswer]) -> list[ChangedAnswer]:
     """Return the questions with different answers. About one object and operation, each difference appears once."""
     distinct: dict[object, ChangedAnswer] = {}
     for change in changes:
@@ -180,7 +180,7 @@ def distinct(changes: Iterable[ChangedAnswer]) -> list[ChangedAnswer]:
     return [*distinct.values()]
 
 
-def change_text(change: ChangedAnswer, *, full: bool = False) -> str:
+def _change_text(change: ChangedAnswer, *, full: bool = False) -> str:
     """Return the lines about a question with different answers."""
     question = change.question
     place = click.style(f"{question.source}:{question.line}: ", bold=True) if question.source else ""

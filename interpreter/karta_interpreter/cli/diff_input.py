@@ -71,11 +71,11 @@ def _read(text: str, source: str, replicas: Callable[[Object], int], definitions
         question
         for document, _, value in objects
         if edit.get(value, ("kind",)) not in DEFINITIONS
-        for question in questions_about(value, source, document.line, replicas, definitions)
+        for question in _questions_about(value, source, document.line, replicas, definitions)
     ]
 
 
-def questions_about(
+def _questions_about(
     obj: JSON, source: str, line: int, replicas: Callable[[Object], int], definitions: _Finder
 ) -> Iterator[SourcedCall]:
     """Yield the questions about a plain object: one for each operation, and for Retain one for each made member."""

@@ -54,7 +54,7 @@ def from_files(objects: Sequence[str], pods: Sequence[str], kind: str | None) ->
     for each in listed:
         if not (isinstance(each.get("kind"), str) and isinstance(each.get("apiVersion"), str)):
             raise Problem(f"error: {', '.join(objects)}: an object has no apiVersion and kind")
-    gvk = chosen_kind({GVK.of(each) for each in listed}, kind, ", ".join(objects))
+    gvk = _chosen_kind({GVK.of(each) for each in listed}, kind, ", ".join(objects))
     chosen = [_with_uid(each) for each in listed if GVK.of(each) == gvk]
     others = [each for path in pods for each in read_objects(path)]
     tree = Tree()
@@ -101,7 +101,7 @@ def _with_owner(pod: Object, objects: Sequence[Object]) -> Object:
     return {**pod, "metadata": {**pod["metadata"], "ownerReferences": references}}
 
 
-def chosen_kind(kinds: Iterable[GVK], kind: str | None, source: str) -> GVK:
+def _chosen_kind(kinds: Iterable[GVK], kind: str | None, source: str) -> GVK:
     """Return the kind among several. Another one is a UsageProblem."""
     names = sorted({each.kind for each in kinds})
     chosen = sorted(each for each in kinds if kind is None or kind.lower() in each.names)
@@ -121,7 +121,7 @@ def from_folder(folder: Path, kind: str | None) -> Shown:
         of_kind = listed.setdefault(GVK.of(each.object), [])
         if len(of_kind) < MOST and (kind is None or kind.lower() in GVK.of(each.object).names):
             of_kind.append(each)
-    gvk = chosen_kind(listed, kind, str(folder))
+    gvk = _chosen_kind(listed, kind, str(folder))
     return shown_by(gvk, listed[gvk], saved.crd(gvk), saved.problems)
 
 

@@ -1,7 +1,6 @@
 """Drafts definitions from evidence: objects of a kind, and the pods that a member runs for them."""
 
 from karta_interpreter.engine.drafting.absent import named_objects
-from karta_interpreter.engine.drafting.asked import MOST_PODS, answered_evidence, sample_of
-from karta_interpreter.engine.drafting.drafting import draft_from
+from karta_interpreter.engine.drafting.drafting import MOST_PODS, draft_from
 
-__all__ = ["MOST_PODS", "answered_evidence", "draft_from", "named_objects", "sample_of"]
+__all__ = ["MOST_PODS", "draft_from", "named_objects"]

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.findings import count
@@ -22,6 +22,9 @@ from karta_interpreter.engine.evaluation import instance_ids, pod_sets
 from karta_interpreter.engine.verification import Question
 from karta_interpreter.engine.verification.evidence import Evidence, unsettled
 from karta_interpreter.engine.verification.members import Group, members
+
+MOST_PODS: Final = 1000
+"""The most pods of an object that a draft looks at."""
 
 
 class Shown(NamedTuple):
