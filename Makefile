@@ -32,16 +32,11 @@ help: ## Show what there is to do
 
 .venv/vulnerabilities.stamp: .venv/dev.stamp
 
-BUILDING = '<!doctype html><title>Karta console</title><meta http-equiv="refresh" content="2"><p>The page is being built: about half a minute</p>'
-NO_PAGE = { ! grep -qs http-equiv=.refresh $(STATIC)/index.html || rm $(STATIC)/index.html; }
-
-serve: .venv/run.stamp ## Serve the catalogue over HTTPS on 127.0.0.1:8443 (PORT=... changes it), and the console
-	@# The server is there first: until the page is built, its place is taken by one that loads itself again.
-	@if ! $(MAKE) --no-print-directory --question $(STATIC)/index.html 2>/dev/null; then \
-	  ! command -v npm >/dev/null || test -e $(STATIC)/index.html || { mkdir -p $(STATIC) && echo $(BUILDING) >$(STATIC)/index.html && touch -t 197001010000 $(STATIC)/index.html; }; \
-	  { $(MAKE) --no-print-directory --silent $(STATIC)/index.html || $(NO_PAGE); } & \
-	fi; \
-	$(BIN)/karta-interpreter serve --port $(PORT) $$(test ! -e $(STATIC)/index.html || echo --console-port 0); code=$$?; $(NO_PAGE); exit $$code
+serve: .venv/run.stamp ## Serve the catalogue over HTTPS on 127.0.0.1:8443 (PORT=... changes it), and start the console
+	@# The server is there first: the console starts when its page is built, and ends with the server.
+	@trap : INT; \
+	{ $(MAKE) --no-print-directory --silent $(STATIC)/index.html && echo "The console:" && exec $(BIN)/karta-interpreter console --no-open --port 0; } & \
+	console=$$!; $(BIN)/karta-interpreter serve --port $(PORT); code=$$?; kill $$console 2>/dev/null; exit $$code
 
 $(STATIC)/index.html: $(shell find interpreter/console -maxdepth 1 -type f; find interpreter/console/src -type f)
 	@command -v npm >/dev/null || { echo "serving without the console: to build its page needs npm"; exit 1; }

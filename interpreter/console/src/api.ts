@@ -166,45 +166,10 @@ export interface Kind extends Omit<Row, "compared" | "components" | "suspend"> {
   operationsWithMultiplePodTemplatesScheduling: string[];
 }
 
-export interface ServerPage {
-  version: string;
-  generation: number;
-  origins: { origin: string; kinds: number }[];
-  conflicts: Finding[];
-  quarantined: {
-    source: string;
-    name: string;
-    kind: string;
-    servingLastGood: boolean;
-    inPart: boolean;
-    findings: Finding[];
-  }[];
-  inStep: boolean | null;
-  fights: {
-    kind: string;
-    cluster: string;
-    namespace: string;
-    name: string;
-    field: string;
-    ours: string;
-    theirs: string;
-    manager: string;
-    others: string[];
-    begin: number;
-    remedy: string;
-  }[];
-  lastHour: null | {
-    seconds: number;
-    calls: { operation: string; kind: string; calls: number; errors: number; meanMilliseconds: number; slow: number }[];
-    operations: { operation: string; p50: number | null; p99: number | null }[];
-  };
-}
-
 export interface Start {
   version: string;
   texts: { karta: string; object: string };
   example: { karta: string; object: string };
-  hasServer: boolean;
   hasMember: boolean;
 }
 

@@ -8,7 +8,6 @@ import type { Schema } from "./completion";
 import { KindPage } from "./kind";
 import { MemberPage } from "./member";
 import { prose } from "./prose";
-import { ServerPage } from "./server";
 import { Workbench, type Opened } from "./workbench";
 import "./style.css";
 
@@ -64,7 +63,6 @@ function App() {
           {[
             ["/", "Workbench"],
             ["/catalogue", "Catalogue"],
-            ["/server", "Server"],
             ...(loaded?.start.hasMember ? [["/member", "Member"]] : []),
           ].map(([to = "", name]) => (
             <a href={to} aria-current={isAt(path, to) ? "page" : undefined} onClick={(event) => follow(event, go)}>
@@ -86,7 +84,6 @@ function App() {
             </div>
             {path === "/catalogue" && <CataloguePage rows={loaded.rows} go={go} />}
             {path.startsWith("/catalogue/") && <KindPage key={path} path={path.slice("/catalogue/".length)} open={open} go={go} />}
-            {path === "/server" && <ServerPage hasServer={loaded.start.hasServer} />}
             {path === "/member" && <MemberPage />}
             {isKnown(path) ? null : <Unknown path={path} go={go} />}
           </>
@@ -98,11 +95,11 @@ function App() {
 
 function title(path: string): string {
   if (path.startsWith("/catalogue/")) return path.split("/").at(-1) ?? "";
-  return { "/": "Workbench", "/catalogue": "Catalogue", "/server": "Server", "/member": "Member" }[path] ?? "No such page";
+  return { "/": "Workbench", "/catalogue": "Catalogue", "/member": "Member" }[path] ?? "No such page";
 }
 
 function isKnown(path: string): boolean {
-  return ["/", "/catalogue", "/server", "/member"].includes(path) || path.startsWith("/catalogue/");
+  return ["/", "/catalogue", "/member"].includes(path) || path.startsWith("/catalogue/");
 }
 
 function Unknown({ path, go }: { path: string; go: (to: string) => void }) {
@@ -141,7 +138,7 @@ function Failure({ error }: { error: Error }) {
       <h1>{isUnknown ? "Missing or expired token" : "The console does not answer"}</h1>
       <p>
         {isUnknown
-          ? prose("Open the URL that `karta-interpreter console` or the server has printed.")
+          ? prose("Open the URL that `karta-interpreter console` has printed.")
           : `Is the command still running? ${error.message}`}
       </p>
     </section>

@@ -442,7 +442,7 @@ function KindPicker(props: { rows: Row[]; kind: Kind | null; choose: (name: stri
       onChange={(event) => {
         const chosen = event.currentTarget.value;
         event.currentTarget.value = value; // until the other one is there, which its user may refuse
-        props.choose(chosen);
+        if (chosen) props.choose(chosen);
       }}
     >
       {value ? null : <option value="">Choose a kind …</option>}

@@ -1,21 +1,26 @@
 """``karta-interpreter console``: the console in a browser on this machine."""
 
+import asyncio
 import webbrowser
 from collections.abc import Sequence
+from http import HTTPStatus
 from pathlib import Path
 from threading import Thread
 
 import click
 
+from karta_interpreter.base.errors import ClusterError
 from karta_interpreter.base.k8s.values import GVK
-from karta_interpreter.cli.definitions import snapshot_of
+from karta_interpreter.cli.definitions import print_findings, snapshot_of
 from karta_interpreter.cli.files import check_stdin, read_object, read_texts
 from karta_interpreter.cli.member import Wanted
 from karta_interpreter.cli.options import FOLDER, WholeNumber, definitions, file_option
 from karta_interpreter.cli.program import UsageProblem
 from karta_interpreter.cli.verify import verify_folder
+from karta_interpreter.definitions.karta.schema import kartas_path, name_of
+from karta_interpreter.definitions.sources.cluster_karta import ClusterKarta
 from karta_interpreter.definitions.sources.files import load_catalogue
-from karta_interpreter.definitions.sources.snapshot import Snapshot
+from karta_interpreter.definitions.sources.snapshot import Snapshot, SourceDefinitions, combine
 from karta_interpreter.web.console.application import ConsoleSources, Texts, run
 from karta_interpreter.web.console.catalogue import text_of, to_text
 
@@ -27,6 +32,7 @@ Examples:
   karta-interpreter console -f my-karta.yaml --object job.yaml
   karta-interpreter console --no-open --port 0
   karta-interpreter console --from evidence
+  karta-interpreter console --context karmada-apiserver
 """
 
 
@@ -36,16 +42,33 @@ Examples:
 )
 @click.option("--open/--no-open", "is_opened", default=True, help="Whether to open a browser.")
 @definitions
+@click.option(
+    "--kubeconfig", type=click.Path(path_type=Path), metavar="FILE", help="Show the Kartas of this cluster, too."
+)
+@click.option("--context", metavar="NAME", help="Context of the kubeconfig; alone: of the default kubeconfig.")
 @file_option("--object", "path", help='The workload in the editor: file or "-".')
 @click.option("--from", "folder", type=FOLDER, metavar="FOLDER", help="Show a folder that `verify --save` wrote.")
-def command(port: int, filenames: tuple[str, ...], path: str | None, folder: Path | None, *, is_opened: bool) -> None:
+def command(
+    port: int,
+    filenames: tuple[str, ...],
+    kubeconfig: Path | None,
+    context: str | None,
+    path: str | None,
+    folder: Path | None,
+    *,
+    is_opened: bool,
+) -> None:
     """Edit a Karta in the browser and see its answers.
 
     The console listens on loopback and prints its address, which has a token for this run. The first file of -f is in
-    the editor; all definitions of -f are in the list of kinds, before those of the catalogue. No file is written.
+    the editor; all definitions of -f are in the list of kinds, before those of the cluster and of the catalogue.
+    Definitions are read once, at the start. No file is written.
     """
     check_stdin([source for source in (path, *filenames) if source])
-    snapshot = snapshot_of(filenames, below=[load_catalogue()])
+    has_cluster = kubeconfig is not None or context is not None
+    layers = [asyncio.run(_cluster_layer(kubeconfig, context))] if has_cluster else []
+    snapshot = snapshot_of(filenames, below=[*layers, load_catalogue()])
+    print_findings(combine(layers))
     texts = _texts(snapshot, filenames, path)
     definitions = [entry.definition for entry in snapshot.entries.values()]
     report = verify_folder(folder, definitions, Wanted()).to_json() if folder else None
@@ -57,7 +80,27 @@ def command(port: int, filenames: tuple[str, ...], path: str | None, folder: Pat
             # In a thread: it waits for a browser in the terminal, and some others, which the console has to answer.
             Thread(target=webbrowser.open, args=(url,), daemon=True).start()
 
-    run(ConsoleSources(lambda: snapshot, texts=texts, report=report), port, started)
+    run(ConsoleSources(snapshot, texts, report), port, started)
+
+
+async def _cluster_layer(kubeconfig: Path | None, context: str | None) -> SourceDefinitions:
+    """Return the definitions of a cluster's Kartas. Raises ClusterError."""
+    # Imported only if needed: the extra [console] has no client of Kubernetes.
+    from karta_interpreter.definitions.sources import cluster  # noqa: PLC0415
+    from karta_interpreter.definitions.sources.api_server import ApiServer  # noqa: PLC0415
+
+    kartas = list[ClusterKarta]()
+    async with ApiServer.of(kubeconfig, context) as api:
+        for path in (kartas_path(), cluster.RESOURCE_INTERFACES):
+            try:
+                objects = await api.list(path)
+            except ClusterError as error:
+                if error.status != HTTPStatus.NOT_FOUND:  # there, its CRD does not exist
+                    raise
+                continue
+            kind = path.rpartition("/")[2]
+            kartas += [ClusterKarta.first_seen(f"{kind}/{name_of(obj)}", path, obj) for obj in objects]
+    return cluster.layer_of_kartas(sorted(kartas, key=lambda karta: karta.age))
 
 
 def _texts(snapshot: Snapshot, filenames: Sequence[str], path: str | None) -> Texts:

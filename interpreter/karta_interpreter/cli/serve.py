@@ -86,7 +86,6 @@ OPTIONS: Final[Mapping[str, Sequence[click.Option]]] = {
         _option("host", _Address(), "Address to listen on; 0.0.0.0 for all.", "ADDRESS"),
         _option("port", WholeNumber(0, 65535), "Port to listen on; 0 for any free one.", "PORT"),
         _option("health_port", WholeNumber(0, 65535), "Port for /healthz and /readyz alone, over plain HTTP.", "PORT"),
-        _option("console_port", WholeNumber(0, 65535), "Port on loopback for the console in the browser.", "PORT"),
         _option(
             "connection_age", _SECONDS, "Age after which a client has to open a new connection; 0: never.", "SECONDS"
         ),
@@ -197,8 +196,8 @@ _NEEDED = {
 
 
 def _extensions(settings: Settings) -> Iterator[Extension]:
-    if settings.types_api or settings.console_port is not None:
-        # Imported only with their settings: other servers need none of it.
+    if settings.types_api:
+        # Imported only with the setting: other servers need none of it.
         from karta_interpreter.web.web_process import web_process  # noqa: PLC0415 - see above
 
         yield partial(web_process, module="karta_interpreter.web.web_server")

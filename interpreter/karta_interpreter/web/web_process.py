@@ -1,4 +1,4 @@
-"""The process of the types API and the console, next to the webhook: started, informed, answered, and restarted.
+"""The process of the types API, next to the webhook: started, informed, answered, and restarted.
 
 Both ends of its channel send JSON documents, one on each line. The two use no time or memory of the webhook's process
 except for the questions that `WebProcess` answers.
@@ -31,7 +31,6 @@ MOST_BYTES: Final = MIB
 BEAT_SECONDS: Final = 1.0
 """How often the process sends a beat."""
 
-_SERIES: Final = 500  # counters in one answer, which takes some tenths of a millisecond of the event loop
 _INFORM_SECONDS: Final = 0.2
 _START_SECONDS: Final = 60.0
 """The most seconds until the first beat: the process imports its modules, perhaps on a busy machine."""
@@ -124,7 +123,7 @@ class WebProcess:
                 return
             lasted = time.monotonic() - begun > _LONGEST_PAUSE
             pause = _FIRST_PAUSE if lasted else min(2 * pause or _FIRST_PAUSE, _LONGEST_PAUSE)
-            log.error("the workload types API and the console start again", reason=reason, pause=pause)
+            log.error("the workload types API starts again", reason=reason, pause=pause)
             with suppress(TimeoutError):
                 await asyncio.wait_for(self.stopping.wait(), pause)
 
@@ -154,7 +153,7 @@ class WebProcess:
         how = f"the signal {signal.Signals(-status).name}" if status < 0 else f"status {status}"
         if self._silence > _SILENT_AT_END:
             how += f" after {_SILENT_SECONDS:.0f} s without a beat"
-        return f"the process of the workload types API and the console has ended with {how}"
+        return f"the process of the workload types API has ended with {how}"
 
     def _take(self, urls: dict[str, str], ports: dict[str, Any], error: str = "") -> None:
         """Take the news that the process serves, or cannot."""
@@ -190,16 +189,16 @@ class WebProcess:
             answer = message({"answer": await self._answer(question, *arguments)})
         except Exception as error:  # noqa: BLE001 - the error of one question
             reason = f"{error!r}"[:_LONGEST_REASON]
-            log.warning("a question of the types API or the console failed", question=question, reason=reason)
+            log.warning("a question of the types API failed", question=question, reason=reason)
             answer = message({"error": reason})
         self._silence = 0.0
         await channel.send(answer)
 
     async def _answer(self, what: str, *about: Any) -> JSON:  # noqa: ANN401 - JSON
-        """Answer a question: read a file of the types folder, labels of Kartas, counters, fights.
+        """Answer a question: read a file of the types folder, or labels of Kartas.
 
-        Only the first may take more than a part of a millisecond: a thread reads the file, and changes in it are
-        published like every change of definitions.
+        The first may take more than a part of a millisecond: a thread reads the file, and changes in it are published
+        like every change of definitions.
         """
         shared = self._shared
         if what == "reload" and (folder := shared.settings.types_folder):
@@ -207,11 +206,6 @@ class WebProcess:
         if what == "labels" and shared.control_plane and (cluster := shared.control_plane.cluster):
             name, kartas = about
             return [label(found.obj, name) if (found := cluster.find(each)) else None for each in kartas]
-        if what == "totals":
-            totals = shared.metrics.totals(about[0], _SERIES)
-            return {"series": [[*labels, *counts] for labels, counts in totals.series.items()], "within": totals.within}
-        if what == "fights":
-            return shared.metrics.fights.fights()
         return None
 
 

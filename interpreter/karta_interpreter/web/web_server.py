@@ -1,4 +1,4 @@
-"""The process of a server's types API and console: a second server, with the same definitions, next to the webhook.
+"""The process of a server's types API: a second server, with the same definitions, next to the webhook.
 
 The webhook starts it (`karta_interpreter.web.web_process`), with its end of a channel and the settings as
 arguments. It ends when the channel does. It registers nothing and writes no status.
@@ -12,7 +12,6 @@ import socket
 import sys
 from collections.abc import Coroutine
 from contextlib import AsyncExitStack, suppress
-from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -26,10 +25,9 @@ from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.budget import Budget
 from karta_interpreter.definitions.sources.cluster import Cluster
 from karta_interpreter.definitions.sources.store import Store
-from karta_interpreter.web.console.application import ConsoleSources, listening
 from karta_interpreter.web.types_api.api import serve_types
 from karta_interpreter.web.web_process import BEAT_SECONDS, WebChannel, message
-from karta_interpreter.web.webhook import LastHour, Webhook
+from karta_interpreter.web.webhook import Webhook
 from karta_interpreter.webhook.http.tls import Tls
 from karta_interpreter.webhook.log import configure_log, flush_log, open_standard_files
 from karta_interpreter.webhook.memory import keep_memory_trimmed, release_memory, settle_garbage
@@ -91,17 +89,6 @@ async def _open(settings: Settings, webhook: Webhook, opened: AsyncExitStack) ->
         _keep(opened, tls.run(_CERTIFICATE_SECONDS))
     urls: dict[str, str] = {}
     ports: dict[str, object] = {}
-    if settings.console_port is not None:
-        hour = LastHour(webhook.totals)
-        _keep(opened, hour.run())
-        served = ConsoleSources(
-            lambda: store.snapshot,
-            hour.document,
-            lambda: webhook.state.in_step,
-            fights=partial(webhook.ask, "fights"),
-        )
-        url = urls["console"] = await opened.enter_async_context(listening(served, settings.console_port))
-        ports["console_port"] = urlsplit(url).port
     if settings.types_api:
         serving = serve_types(settings, store, api, cluster, tls, webhook)
         url = urls["workload types API"] = await opened.enter_async_context(serving)

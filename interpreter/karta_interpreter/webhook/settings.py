@@ -49,7 +49,6 @@ class Settings(Bounds):
     host: str = "127.0.0.1"
     port: int = 8443
     health_port: int | None = None
-    console_port: int | None = None
     folders: tuple[Path, ...] = ()
     catalogue: bool = True
     kinds: tuple[str, ...] = ()

@@ -49,7 +49,7 @@ class Door:
 class Target:
     """The attacked server, and what an attack has found so far.
 
-    ``doors`` has "webhook", and "types" and "console" where the attack opens them; ``folder`` is the prepared one.
+    ``doors`` has "webhook", and "types" where the attack opens it; ``folder`` is the prepared one.
     """
 
     server: Server
@@ -158,7 +158,6 @@ class Attack:
     types: Callable[[Path], object] | None = None
     bounds: Mapping[str, float] = field(default_factory=lambda: {"types_rate": 1_000_000})
     """Other bounds of the server. An attacker has more than one address, each with so many requests in a minute."""
-    console: bool = False
     self_signed: bool = False
     begin: Callable[[Path], Sequence[str]] | None = None
     lacks: Callable[[], str | None] = lambda: None

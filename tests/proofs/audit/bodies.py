@@ -7,7 +7,6 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any, Final
 
-from karta_interpreter.web.console.application import NOT_BUILT, STATIC
 from tests.proofs.audit.admission import PATHS, review as reviewed
 from tests.proofs.audit.attack import Attack, Door, Target
 from tests.proofs.audit.definitions import GROUP, definition, kind_of, watched
@@ -15,7 +14,6 @@ from tests.proofs.audit.found import Found
 from tests.proofs.audit.workload_types import PATH, path_of, registration, request, store
 from tests.webhook.process.client import post, question
 
-CONSOLE_PATH: Final = "/api/answers"
 _CLIENTS, _PATIENCE = 4, 12.0
 _EXPRESSION: Final = ".spec.n[0]"
 _OPERATIONS: Final = ("InterpretReplica", "InterpretStatus", "InterpretHealth", "InterpretDependency", "Retain")
@@ -77,16 +75,6 @@ def _types(door: Door) -> Iterator[bytes]:
         yield from (request("POST", f"{path_of(kind_of(0))}:interpret", door.headers, made) for made in filled(asked))
 
 
-def _texts(door: Door) -> Iterator[bytes]:
-    karta = definition(0, _EXPRESSION)
-    texts = [(json.dumps(karta), made.decode()) for made in (*filled(_object(spec=_FAT)), *filled(_object(**_FAT)))]
-    texts += [(made.decode(), json.dumps(_object())) for made in (*filled({**karta, **_FAT}), *filled(_FAT))]
-    for one, other in texts:
-        body = json.dumps({"karta": one, "object": other}).encode()
-        yield post(body, CONSOLE_PATH, door.headers)
-    yield from (post(body, CONSOLE_PATH, door.headers) for body in filled(_FAT))
-
-
 def _at(requests: Callable[[Door], Iterator[bytes]], door: str = "webhook") -> Callable[[Target], Awaitable[Found]]:
     """Return an attack that sends requests to a door, in an order of the seed."""
 
@@ -109,12 +97,6 @@ def _stored(folder: Path) -> None:
     store(folder, kind_of(0), definition(0, _EXPRESSION))
 
 
-def page_lacks() -> str | None:
-    """Return why there is no console."""
-    return None if (STATIC / "index.html").is_file() else NOT_BUILT
-
-
 WEBHOOK = Attack(_at(_calls), _known)
 REVIEWS = Attack(_at(_reviews))
 TYPES = Attack(_at(_types, "types"), types=_stored)
-CONSOLE = Attack(_at(_texts, "console"), console=True, lacks=page_lacks)

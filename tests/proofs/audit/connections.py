@@ -10,7 +10,6 @@ from typing import Final
 
 from tests.proofs.audit.admission import PATHS
 from tests.proofs.audit.attack import Attack, Target
-from tests.proofs.audit.bodies import CONSOLE_PATH, page_lacks
 from tests.proofs.audit.found import Found
 from tests.proofs.audit.workload_types import PATH as TYPES_PATH, no_types, request
 from tests.webhook.process.client import PATIENT, Client, get
@@ -142,7 +141,6 @@ async def _is_kept(client: Client) -> bool:
 WEBHOOK = Attack(_unfinished(PATIENT, 31 * 2**20))
 REVIEWS = Attack(_unfinished(PATHS[0], 3 * 2**20 - 1))
 TYPES = Attack(_unfinished(TYPES_PATH, 2 * 2**20 - 1, "types"), types=no_types)
-CONSOLE = Attack(_unfinished(CONSOLE_PATH, 4 * 2**20 - 1, "console"), console=True, lacks=page_lacks)
 # So that others keep the connections that they have.
 IDLE = Attack(_idle, lambda _: ("--connection-age", "0"))
 SLOW = Attack(_slow, bounds={"header_timeout": _HEADER_TIMEOUT})

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import re
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +16,6 @@ from tests.proofs.audit.bounds import AFTER
 from tests.proofs.audit.container import MEMORY, container
 from tests.proofs.audit.found import FLOOR, Found, Waits
 from tests.proofs.audit.prober import ATTACKED, CONTROL, Probe, Prober, trusting_anybody
-from tests.proofs.benchmarks.program import MeasurementError
 from tests.proofs.benchmarks.servers import Bay, Server, cores, serving
 from tests.proofs.rig.processes import free_port
 from tests.support import bounds as other_bounds
@@ -101,13 +99,12 @@ class Stage:
         folder = self._folder / f"{self._number}-{name}" / "given"
         folder.mkdir(parents=True)
         types = Door(free_port(), token=_TOKEN) if attack.types else None
-        console = free_port() if attack.console else None
         with ExitStack() as ending:
             # asyncio's own loop needs more memory for each connection: 2,000 do not fit into a small container.
             is_contained = attack.contained and not self.metered
             cgroup = ending.enter_context(container(str(self._number))) if is_contained else None
             begin = (*(cgroup.entered if cgroup else ()), *(attack.begin(folder) if attack.begin else ()))
-            options = (*attack.prepare(folder), *_doors(attack, folder, types, console))
+            options = (*attack.prepare(folder), *_doors(attack, folder, types))
             starting = self.server(name, *options, begin=begin, self_signed=attack.self_signed, bounds=attack.bounds)
             attacked = ending.enter_context(starting)
             server = attacked[0]
@@ -115,8 +112,6 @@ class Stage:
             doors = {"webhook": Door(server.port, trust)}
             if types:
                 doors["types"] = types
-            if console:
-                doors["console"] = Door(console, token=_token(server.log))
             target = Target(server, control[0], doors, folder, self._effort)
             asyncio.run(_warm_up(attack, target))
             with Prober(self._probes(attack, attacked, control)) as prober:
@@ -153,26 +148,14 @@ class Stage:
         return [*probes, Probe("bounded", ports, bounded, good, _CALLS_EVERY)] if attack.probes_bounded else probes
 
 
-def _doors(attack: Attack, folder: Path, types: Door | None, console: int | None) -> Iterator[str | Path]:
-    """Yield the options that open the workload types API and the console."""
+def _doors(attack: Attack, folder: Path, types: Door | None) -> Iterator[str | Path]:
+    """Yield the options that open the workload types API."""
     if types and attack.types:
         stored, tokens = folder.with_name("types"), folder.with_name("tokens")
         stored.mkdir()
         attack.types(stored)
         tokens.write_text(f"{types.token} audit\n")
         yield from ("--types-api", f"127.0.0.1:{types.port}", "--types-folder", stored, "--types-token-file", tokens)
-    if console:
-        yield from ("--console-port", str(console))
-
-
-def _token(log: Path) -> str:
-    """Return the token of the console, which the log tells."""
-    until = time.monotonic() + _SETTLING
-    while not (found := re.search(r"#token=([\w-]+)", log.read_text())):
-        if time.monotonic() > until:
-            raise MeasurementError("the log has no address of the console")
-        time.sleep(_PAUSE)
-    return found[1]
 
 
 async def _warm_up(attack: Attack, target: Target) -> None:

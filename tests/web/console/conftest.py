@@ -31,7 +31,7 @@ def snapshot() -> Snapshot:
 
 @pytest.fixture
 async def console(snapshot: Snapshot, static: Path) -> AsyncIterator[Console]:
-    served = ConsoleSources(lambda: snapshot, texts=Texts("the Karta", "the object"), report={"kinds": []})
+    served = ConsoleSources(snapshot, Texts("the Karta", "the object"), {"kinds": []})
     console = Console(served, Questions(HANG), static=static)
     yield console
     await console.close()

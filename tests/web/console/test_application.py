@@ -1,9 +1,7 @@
-"""The JSON API: the catalogue, its kinds, the state of a server, and answers."""
+"""The JSON API: the catalogue, its kinds, and answers."""
 
 import io
-import json
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +11,9 @@ from aiohttp.test_utils import TestClient, TestServer
 
 from karta_interpreter.base.errors import ServeError
 from karta_interpreter.definitions.karta.loading import load_documents
-from karta_interpreter.definitions.sources.snapshot import (
-    Quarantined,
-    ServedDefinition,
-    Snapshot,
-    SourceDefinitions,
-    combine,
-)
+from karta_interpreter.definitions.sources.snapshot import ServedDefinition, Snapshot, SourceDefinitions, combine
 from karta_interpreter.engine.suites.suite import read_suite
-from karta_interpreter.web.console.application import Console, ConsoleSources, state
+from karta_interpreter.web.console.application import Console, ConsoleSources
 from karta_interpreter.web.console.catalogue import page
 from karta_interpreter.web.console.questions import QuestionError
 from tests.web.console.conftest import Ask
@@ -34,7 +26,7 @@ Get = Callable[[str], Awaitable[ClientResponse]]
 async def test_page_starts_with_the_given_texts(get: Get) -> None:
     found = await (await get("/api/start")).json()
     assert found["texts"] == {"karta": "the Karta", "object": "the object"}
-    assert (found["hasServer"], found["hasMember"]) == (False, True)
+    assert found["hasMember"]
 
 
 async def test_report_about_a_saved_folder_is_shown(get: Get) -> None:
@@ -93,7 +85,7 @@ async def test_assets_are_those_of_the_page(get: Get, name: str) -> None:
     assert (await get(f"/assets/{name}")).status == 404
 
 
-@pytest.mark.parametrize("path", ["/", "/catalogue", "/catalogue/apps/v1/Deployment", "/server", "/member"])
+@pytest.mark.parametrize("path", ["/", "/catalogue", "/catalogue/apps/v1/Deployment", "/member"])
 async def test_pages_can_be_opened_by_address(client: TestClient[Any, Any], path: str) -> None:
     assert "csp-nonce" in await (await client.get(path)).text()
 
@@ -132,47 +124,19 @@ async def test_too_large_body_is_rejected(client: TestClient[Any, Any], console:
     assert response.status == 413
 
 
-async def test_kinds_are_those_of_the_newest_snapshot(static: Path) -> None:
-    shown = [Snapshot(generation=1)]
-    console = Console(ConsoleSources(lambda: shown[0]), static=static)
+async def test_definition_of_a_file_is_among_the_kinds(static: Path) -> None:
+    entries = [ServedDefinition(each.usable(), "crawler.yaml") for each in load_documents(KARTA, "crawler.yaml")]
+    console = Console(ConsoleSources(combine([SourceDefinitions(tuple(entries))])), static=static)
     headers = {"Authorization": f"Bearer {console.token}"}
     async with TestClient(TestServer(console.application)) as client:
-        before = await (await client.get("/api/kinds", headers=headers)).json()
-        shown[0] = replace(combine([layer(KARTA)]), generation=2)
-        after = await (await client.get("/api/kinds", headers=headers)).json()
+        (row,) = await (await client.get("/api/kinds", headers=headers)).json()
         page = await (await client.get("/api/kinds/example.io/v1/Crawler", headers=headers)).json()
     await console.close()
 
-    assert (before, [row["kind"] for row in after]) == ([], ["Crawler"])
-    assert after[0]["origin"] == "crawler.yaml"
+    assert (row["kind"], row["origin"]) == ("Crawler", "crawler.yaml")
     assert [each.name for each in load_documents(page["text"], "")] == ["crawler"]
-
-
-def layer(text: str) -> SourceDefinitions:
-    loaded = load_documents(text, "crawler.yaml")
-    broken = tuple(
-        Quarantined(each.source, each.findings, each.name, each.gvk) for each in loaded if not each.definition
-    )
-    return SourceDefinitions(
-        tuple(ServedDefinition(each.definition, "crawler.yaml") for each in loaded if each.definition), broken
-    )
-
-
-def test_state_names_origins_and_quarantine() -> None:
-    broken = (
-        KARTA.replace(".spec.replicas // 1", "env")
-        .replace("name: crawler", "name: broken")
-        .replace("kind: Crawler", "kind: Broken")
-    )
-    found = state(combine([layer(f"{KARTA}---\n{broken}")]))
-    (quarantined,) = found["quarantined"]
-
-    assert found["origins"] == [{"origin": "crawler.yaml", "kinds": 1}]
-    assert (quarantined["name"], quarantined["kind"]) == ("broken", "example.io/v1, Kind=Broken")
-    assert quarantined["findings"][0]["line"] > KARTA.count("\n")
-    assert json.dumps(found)
 
 
 def test_without_the_built_page_there_is_one_clear_line(tmp_path: Path) -> None:
     with pytest.raises(ServeError, match="run `make console`"):
-        Console(ConsoleSources(Snapshot), static=tmp_path)
+        Console(ConsoleSources(Snapshot()), static=tmp_path)

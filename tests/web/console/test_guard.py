@@ -25,7 +25,7 @@ async def test_request_not_sent_by_page_is_rejected(
     client: TestClient[Any, Any], console: Console, _: object, headers: dict[str, str], status: int
 ) -> None:
     given = {"Authorization": f"Bearer {console.token}"} | headers
-    for path in ("/api/start", "/api/kinds", "/api/server"):
+    for path in ("/api/start", "/api/kinds", "/api/member"):
         response = await client.get(path, headers=given)
         assert response.status == status, path
         assert (await response.json()).keys() == {"error"}

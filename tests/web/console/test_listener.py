@@ -1,17 +1,15 @@
-"""The console listens on loopback, by itself or next to a server."""
+"""The console listens on loopback, and the command gives it what it shows."""
 
-import asyncio
+import copy
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
-from dataclasses import asdict
-from functools import partial
+from collections.abc import Callable
 from pathlib import Path
 from threading import Event
 from typing import Any
 
 import aiohttp
 import pytest
+import yaml
 from click.testing import CliRunner, Result
 
 from karta_interpreter.base.errors import ServeError
@@ -21,28 +19,14 @@ from karta_interpreter.cli.program import program
 from karta_interpreter.definitions.sources.snapshot import Snapshot
 from karta_interpreter.web.console import application
 from karta_interpreter.web.console.application import NOT_BUILT, ConsoleSources, listening
-from karta_interpreter.webhook.answering.fights import Fight
-from karta_interpreter.webhook.process.server import Server, Shared
-from karta_interpreter.webhook.settings import Settings
+from tests.cli.test_doctor import Handler
+from tests.support.serving import serving
 from tests.support.waiting import HANG
-from tests.web.console.in_loop import in_loop
 from tests.web.console.test_answers import KARTA, OBJECT
+from tests.webhook.doctor.karmada import KARTAS, items
 
 Run = Callable[..., Result]
-FIGHT = Fight(
-    "example.io/v1/Crawler", "member1", "ml", "a", ".spec.seed", "1", "2", "seeder", (), 0.0, 0.0, 9e12, "add a line"
-)
-REVIEW = {
-    "apiVersion": "config.karmada.io/v1alpha1",
-    "kind": "ResourceInterpreterContext",
-    "request": {
-        "uid": "1",
-        "kind": {"group": "batch", "version": "v1", "kind": "Job"},
-        "name": "sum",
-        "operation": "InterpretReplica",
-        "object": {"apiVersion": "batch/v1", "kind": "Job", "spec": {"parallelism": 2, "template": {"spec": {}}}},
-    },
-}
+NAMED = {"context": "karmada", "cluster": "karmada", "user": "admin"}
 
 
 @pytest.fixture
@@ -62,7 +46,7 @@ async def fetched(url: str, path: str) -> Any:
 
 @pytest.mark.usefixtures("built")
 async def test_address_has_token_in_its_fragment() -> None:
-    async with listening(ConsoleSources(Snapshot), 0) as url:
+    async with listening(ConsoleSources(Snapshot()), 0) as url:
         assert url.startswith("http://127.0.0.1:")
         assert await fetched(url, "/api/kinds") == []
 
@@ -71,43 +55,12 @@ async def test_address_has_token_in_its_fragment() -> None:
 async def test_taken_port_is_an_error() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        with pytest.raises(ServeError, match=f"cannot listen on 127.0.0.1:{port}"):
-            async with listening(ConsoleSources(Snapshot), port):
+        with pytest.raises(
+            ServeError,
+            match=f"cannot listen on 127.0.0.1 port {port}: another process listens there: stop it, or choose",
+        ):
+            async with listening(ConsoleSources(Snapshot()), port):
                 pass
-
-
-@asynccontextmanager
-async def fighting(shared: Shared) -> AsyncIterator[Callable[[], Awaitable[None]]]:
-    shared.metrics.fights.present[b"u"] = FIGHT
-    yield partial(asyncio.sleep, 0)
-
-
-@pytest.mark.usefixtures("built")
-async def test_next_to_a_server_its_definitions_and_calls_are_shown(tmp_path: Path) -> None:
-    (tmp_path / "karta.yaml").write_text(KARTA)
-    urls: dict[str, str] = {}
-    folders = (tmp_path / "karta.yaml",)
-    settings = Settings(port=0, plain_http=True, folders=folders, console_port=0, log_level="error")
-    async with Server(settings, [in_loop(urls), fighting]) as server:
-        interpret = f"{server.started.url}/interpret"
-        async with aiohttp.ClientSession() as session, session.post(interpret, json=REVIEW) as response:
-            assert (await response.json())["response"]["replicas"] == 2
-        found = await fetched(urls["console"], "/api/server")
-        while not found["lastHour"]["calls"]:
-            found = await fetched(urls["console"], "/api/server")
-        kinds = await fetched(urls["console"], "/api/kinds")
-
-    (call,) = found["lastHour"]["calls"]
-    assert (call["kind"], call["operation"], call["calls"], call["errors"]) == (
-        "batch/v1/Job",
-        "InterpretReplica",
-        1,
-        0,
-    )
-    assert found["fights"] == [asdict(FIGHT) | {"others": []}]
-    assert found["inStep"] is None, "this server does not register"
-    assert 1 in [each["kinds"] for each in found["origins"]], "the file"
-    assert ("example.io/v1", "Crawler") in [(row["apiVersion"], row["kind"]) for row in kinds]
 
 
 @pytest.fixture
@@ -131,8 +84,48 @@ def test_command_fills_the_editors(run: Run, served: list[tuple[ConsoleSources, 
     assert (result.exit_code, result.output) == (0, "")
     ((found, port),) = served
     assert (found.texts.karta, found.texts.object, port) == (KARTA, OBJECT, 8448)
-    assert found.snapshot().find(GVK("example.io", "v1", "Crawler")), "beside the catalogue"
-    assert found.snapshot().find(GVK("batch", "v1", "Job"))
+    assert found.snapshot.find(GVK("example.io", "v1", "Crawler")), "beside the catalogue"
+    assert found.snapshot.find(GVK("batch", "v1", "Job"))
+
+
+@pytest.mark.parametrize(
+    ("given", "origin", "name"),
+    [
+        pytest.param(False, "cluster", "older", id="before the catalogue, the oldest first"),
+        pytest.param(True, "job.yaml", "mine", id="behind files"),
+    ],
+)
+def test_kartas_of_a_cluster_are_shown(
+    run: Run, served: list[tuple[ConsoleSources, int]], tmp_path: Path, *, given: bool, origin: str, name: str
+) -> None:
+    karta = yaml.safe_load(KARTA.replace("example.io", "batch").replace("kind: Crawler", "kind: Job"))
+    named = [copy.deepcopy(karta) for _ in range(3)]
+    for obj, (called, created) in zip(named, [("newer", "2026-02"), ("older", "2026-01"), ("mine", "")], strict=True):
+        obj["metadata"] |= {"name": called, "creationTimestamp": created}
+    broken = {"kind": "Karta", "metadata": {"name": "broken"}, "spec": {}}
+    (tmp_path / "job.yaml").write_text(yaml.safe_dump(named[2]))
+    files = ["-f", str(tmp_path / "job.yaml")] if given else []
+    with serving(Handler, objects={KARTAS: items(*named[:2], broken)}) as url:
+        result = run("console", "--kubeconfig", kubeconfig(tmp_path, url), *files)
+
+    assert (result.exit_code, "kartas/broken" in result.stderr) == (0, True), result.stderr
+    entry = served[0][0].snapshot.find(GVK("batch", "v1", "Job"))
+    assert entry
+    found = served[0][0].snapshot.entries[entry.gvk]
+    assert (found.origin.rpartition("/")[2], found.definition.name) == (origin, name)
+
+
+def test_cluster_that_does_not_answer_is_an_error(run: Run, tmp_path: Path) -> None:
+    result = run("console", "--kubeconfig", kubeconfig(tmp_path, "http://127.0.0.1:1"))
+    assert (result.exit_code, result.stderr.startswith("error: ")) == (1, True)
+
+
+def kubeconfig(folder: Path, url: str) -> str:
+    names = {"context": {"cluster": "karmada", "user": "admin"}, "cluster": {"server": url}, "user": {"token": "a"}}
+    config = {f"{each}s": [{"name": name, each: names[each]}] for each, name in NAMED.items()}
+    file = folder / "karmada.config"
+    file.write_text(yaml.safe_dump(config | {"current-context": "karmada"}))
+    return str(file)
 
 
 def test_saved_folder_is_verified_with_the_definitions(run: Run, served: list[tuple[ConsoleSources, int]]) -> None:

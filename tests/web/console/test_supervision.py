@@ -1,7 +1,6 @@
 """The webhook watches over its second process: beats, questions, readiness and the end."""
 
 import asyncio
-import json
 import os
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -24,7 +23,7 @@ from tests.webhook.process.processes import descendants, is_there
 
 TICK = 0.2
 SETTINGS = Settings(port=0, plain_http=True, catalogue=False)
-NOT_LISTENING = "the workload types API and the console do not listen yet"
+NOT_LISTENING = "the workload types API does not listen yet"
 SECOND = partial(web_process, module="tests.web.console.second_process")
 
 
@@ -100,30 +99,6 @@ async def test_frozen_process_delays_the_end_by_two_seconds(clock: Clock) -> Non
     await until(end.done)
 
 
-async def test_answer_that_is_too_long_is_an_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, logged: list[dict[str, Any]]
-) -> None:
-    monkeypatch.setenv("QUESTIONS", json.dumps([["fights"], ["reload"], ["labels", "rye", []]]))
-    monkeypatch.setenv("ANSWERS", str(tmp_path / "answers"))
-
-    @asynccontextmanager
-    async def differing(shared: Shared) -> AsyncIterator[Callable[[], Awaitable[object]]]:
-        monkeypatch.setattr(shared.metrics.fights, "fights", lambda: ["x" * module.MOST_BYTES])
-        async with SECOND(shared) as listens:
-            yield listens
-
-    async with Server(SETTINGS, [differing]):
-        pid = second()
-        await until((tmp_path / "answers").exists)
-        await until((tmp_path / "answers").read_text)
-        assert second() == pid
-    too_long, unreadable, labels = json.loads((tmp_path / "answers").read_text())
-    assert "the most is 1048576" in too_long["error"]
-    assert unreadable == {"answer": None}
-    assert labels == {"answer": None}
-    assert [line["question"] for line in logged] == ["fights"]
-
-
 async def test_webhook_is_ready_when_the_other_process_listens() -> None:
     may_listen = asyncio.Event()
     objections: Callable[[], list[str]] = list
@@ -150,7 +125,7 @@ async def test_error_of_the_webhook_reaches_who_asks() -> None:
     writer: Any = type("Writer", (), {"write": staticmethod(sent.append), "close": None})
     webhook = Webhook(WebChannel(reader, writer))
     following = asyncio.create_task(webhook.follow())
-    question = asyncio.create_task(webhook.ask("fights"))
+    question = asyncio.create_task(webhook.ask("labels"))
     await until(lambda: sent)
     reader.feed_data(b'{"error": "too long"}\n')
     with pytest.raises(ServeError, match="too long"):

@@ -1,4 +1,4 @@
-"""The types API and the console have a process of their own, next to the webhook's."""
+"""The types API has a process of their own, next to the webhook's."""
 
 import asyncio
 import http.client
@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from karta_interpreter.web.console.application import STATIC
 from karta_interpreter.webhook.process.server import Server
 from karta_interpreter.webhook.settings import Settings
 from tests.support.waiting import HANG, until
@@ -40,11 +39,6 @@ def files(pid: int) -> set[str]:
     return {str(each.readlink()) for each in Path(f"/proc/{pid}/fd").iterdir() if each.is_symlink()}
 
 
-def is_page_built() -> bool:
-    """Whether a server can have a console; the page is built by npm."""
-    return (STATIC / "index.html").is_file()
-
-
 def killed_first(pid: int) -> bool:
     return Path(f"/proc/{pid}/oom_score_adj").read_text() == "1000\n"
 
@@ -58,13 +52,10 @@ def ready(server: TypesServer) -> bool:
 
 
 async def test_webhook_goes_on_when_the_process_is_killed_which_comes_back(tmp_path: Path) -> None:
-    console = ["--console-port", "0"] if is_page_built() else []
-    with running(tmp_path, *console) as server:
+    with running(tmp_path) as server:
         web, webhook = server.web, server.child.pid
         assert webhook
-        urls = [line["url"] for line in server.seen if line["message"] == "console"]
-        assert len(urls) == len(console) // 2
-        for url, owner in (*((each, web) for each in (server.url, *urls)), (server.webhook, webhook)):
+        for url, owner in ((server.url, web), (server.webhook, webhook)):
             assert [listener(url) in files(pid) for pid in (web, webhook)] == [owner == web, owner == webhook]
         assert killed_first(web)
 
@@ -73,7 +64,7 @@ async def test_webhook_goes_on_when_the_process_is_killed_which_comes_back(tmp_p
         os.kill(web, signal.SIGSTOP)
         assert server.interpret(workload())["replicas"] == 3, "nothing waits for the other process"
         os.kill(web, signal.SIGKILL)
-        assert server.logged("the workload types API and the console start again")["reason"].endswith("SIGKILL")
+        assert server.logged("the workload types API starts again")["reason"].endswith("SIGKILL")
         assert (server.interpret(workload())["replicas"], ready(server)) == (3, True)
 
         assert server.logged("workload types API")["url"] == server.url, "at the same address"

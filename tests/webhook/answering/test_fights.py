@@ -299,18 +299,18 @@ async def test_fight_is_seen_in_every_lane(kind: str, overrides: str, lines: lis
         answer = await calls.answer(question(desired | {"spec": {"stones": 3}}, observed), HANG)
         assert b'"successful":true' in answer
     calls.close()
-    (fight,) = found.fights()
-    assert (fight["field"], fight["ours"], fight["theirs"]) == (".spec.stones", "3", "7")
+    (fight,) = found.current().values()
+    assert (fight.field, fight.ours, fight.theirs) == (".spec.stones", "3", "7")
     (metric,) = found.collect()
     labels = {
         "kind": f"mill.example.org/v1/{kind}",
         "field": ".spec.stones",
         "cluster": "member1",
         "manager": "miller",
-        "remedy": fight["remedy"],
+        "remedy": fight.remedy,
     }
     assert [(sample.labels, sample.value) for sample in metric.samples] == [(labels, 1)]
-    assert _LINE.findall(fight["remedy"]) == lines
+    assert _LINE.findall(fight.remedy) == lines
 
 
 def entries(number: int) -> list[Thing]:
@@ -412,4 +412,4 @@ def test_calls_of_others_than_karmada_are_ignored(body: bytes) -> None:
     found = Fights(lambda: 0.0, lambda: 0.0, lambda: 0.0)
     for _ in range(3):
         see(found, body, b"")
-    assert found.fights() == []
+    assert found.current() == {}

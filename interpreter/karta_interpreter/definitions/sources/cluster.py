@@ -12,7 +12,7 @@ Kartas are read as ``kartas.run.ai``, or of another API group, and as the older
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import partial
 from http import HTTPStatus
 
@@ -134,16 +134,9 @@ class Cluster:
         return sorted(self.kartas.values(), key=lambda karta: karta.age)
 
     def _new_layer(self) -> SourceDefinitions:
-        entries: list[ServedDefinition] = []
-        quarantined = [problem for layer in (self._current, self._older) if (problem := self._problem(layer))]
-        for karta in self._oldest_first():
-            if karta.served and karta.served.definition:
-                entries.append(ServedDefinition(karta.served.definition, ORIGIN))
-            if not karta.loaded.definition:
-                loaded, kept = karta.loaded, karta.last_good is not None
-                broken = Quarantined(loaded.source, loaded.findings, loaded.name, loaded.gvk, serving_last_good=kept)
-                quarantined.append(broken)
-        return SourceDefinitions(tuple(entries), tuple(quarantined))
+        problems = [problem for layer in (self._current, self._older) if (problem := self._problem(layer))]
+        layer = layer_of_kartas(self._oldest_first())
+        return SourceDefinitions(layer.entries, (*problems, *layer.quarantined))
 
     def _problem(self, collection: Informer[dict[str, JSON]]) -> Quarantined | None:
         """Return why the objects of a collection may be outdated. None for the older kind if nothing needs a fix."""
@@ -156,3 +149,17 @@ class Cluster:
                 return None
         finding = Finding(Severity.ERROR, "cluster", (), str(problem), source=collection.name)
         return Quarantined(collection.name, (finding,), serving_last_good=bool(collection.objects))
+
+
+def layer_of_kartas(kartas: Iterable[ClusterKarta]) -> SourceDefinitions:
+    """Return the definitions of Kartas, in their order, and those that are broken."""
+    entries, quarantined = list[ServedDefinition](), list[Quarantined]()
+    for karta in kartas:
+        if karta.served and karta.served.definition:
+            entries.append(ServedDefinition(karta.served.definition, ORIGIN))
+        if not karta.loaded.definition:
+            loaded, kept = karta.loaded, karta.last_good is not None
+            quarantined.append(
+                Quarantined(loaded.source, loaded.findings, loaded.name, loaded.gvk, serving_last_good=kept)
+            )
+    return SourceDefinitions(tuple(entries), tuple(quarantined))

@@ -3,8 +3,7 @@
 import asyncio
 import secrets
 import signal
-from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -25,6 +24,7 @@ from karta_interpreter.web.console import catalogue
 from karta_interpreter.web.console.answers import Question
 from karta_interpreter.web.console.guard import guard, new_token, page_policy
 from karta_interpreter.web.console.questions import QuestionError, Questions
+from karta_interpreter.webhook.http.ports import cannot_listen
 
 HOST: Final = "127.0.0.1"
 """Loopback only: the console has no TLS. From elsewhere it is reached by ``kubectl port-forward`` or ``ssh -L``."""
@@ -53,13 +53,10 @@ class Texts:
 
 @dataclass(frozen=True, slots=True)
 class ConsoleSources:
-    """The contents of the console: the definitions, and what a server or a saved folder shows of them."""
+    """The contents of the console: the definitions, the first texts, and what a saved folder shows."""
 
-    snapshot: Callable[[], Snapshot]
-    last_hour: Callable[[], Awaitable[Object]] | None = None
-    in_step: Callable[[], bool | None] = lambda: None
+    snapshot: Snapshot
     texts: Texts = field(default_factory=Texts)
-    fights: Callable[[], Awaitable[JSON]] | None = None
     report: Object | None = None
     """What ``verify`` says about a saved folder."""
 
@@ -76,21 +73,19 @@ class Console:
         self.token: Final = new_token()
         self.questions: Final = questions or Questions()
         self._served = served
-        self._rows: tuple[int, bytes] = (-1, b"")  # by the generation of their snapshot, which is never negative
         self._warming: asyncio.Task[None] | None = None
 
     @cached_property
     def application(self) -> web.Application:
         """The handlers of all paths behind the guard."""
         application = web.Application(middlewares=[guard(self.token)], client_max_size=_MOST_BYTES)
-        for path in ("/", "/catalogue", "/catalogue/{kind:.*}", "/server", "/member"):
+        for path in ("/", "/catalogue", "/catalogue/{kind:.*}", "/member"):
             application.router.add_get(path, self._page)
         application.router.add_get("/assets/{name}", self._asset)
         application.router.add_get("/api/start", self._start)
         application.router.add_get("/api/schema", self._schema)
         application.router.add_get("/api/kinds", self._kinds)
         application.router.add_get("/api/kinds/{api_version:.+}/{kind}", self._kind)
-        application.router.add_get("/api/server", self._server)
         application.router.add_get("/api/member", self._member)
         application.router.add_post("/api/answers", self._answers)
         return application
@@ -106,6 +101,10 @@ class Console:
             self._warming.cancel()
             await asyncio.wait([self._warming])
         await self.questions.close()
+
+    @cached_property
+    def _rows(self) -> bytes:
+        return orjson.dumps(catalogue.rows(self._served.snapshot))
 
     async def _page(self, _: web.Request) -> web.Response:
         # The editor (CodeMirror) adds style elements, which the policy allows by a nonce of this one answer.
@@ -127,35 +126,24 @@ class Console:
         self.warm_up()
         texts = asdict(self._served.texts)
         example = {"karta": example_files()["karta.yaml"], "object": example_files()["indexer.yaml"]}
-        shown = {"hasServer": self._served.last_hour is not None, "hasMember": self._served.report is not None}
-        return _json({"version": __version__, "texts": texts, "example": example, **shown})
+        has_member = self._served.report is not None
+        return _json({"version": __version__, "texts": texts, "example": example, "hasMember": has_member})
 
     async def _schema(self, _: web.Request) -> web.Response:
         return _json(json_schema(__version__))
 
     async def _kinds(self, _: web.Request) -> web.Response:
-        snapshot = self._served.snapshot()
-        if self._rows[0] != snapshot.generation:
-            rows = await asyncio.to_thread(lambda: orjson.dumps(catalogue.rows(snapshot)))
-            self._rows = (snapshot.generation, rows)
-        return _json_bytes(self._rows[1])
+        return _json_bytes(await asyncio.to_thread(lambda: self._rows))
 
     async def _kind(self, request: web.Request) -> web.Response:
         try:
             gvk = GVK.parse(request.match_info["api_version"], request.match_info["kind"])
         except InterpretationError as error:
             raise web.HTTPNotFound(reason="this is not a kind") from error
-        entry = self._served.snapshot().entries.get(gvk)
+        entry = self._served.snapshot.entries.get(gvk)
         if entry is None:
             raise web.HTTPNotFound(reason="there is no definition for this kind")
         return _json_bytes(await asyncio.to_thread(lambda: orjson.dumps(catalogue.page(entry))))
-
-    async def _server(self, _: web.Request) -> web.Response:
-        served = self._served
-        calls = await served.last_hour() if served.last_hour else None
-        fights = await served.fights() if served.fights else []
-        live = {"lastHour": calls, "inStep": served.in_step(), "fights": fights}
-        return _json({**state(served.snapshot()), **live})
 
     async def _member(self, _: web.Request) -> web.Response:
         return _json(self._served.report)
@@ -174,28 +162,6 @@ class Console:
             return _json_bytes(await self.questions.ask(body))
         except QuestionError as error:
             return _json({"findings": [], "problems": {}, "answers": [], "stopped": str(error)})
-
-
-def state(snapshot: Snapshot) -> Object:
-    """Return the origins of the definitions in use, the conflicts between them, and the unusable ones."""
-    origins = Counter(entry.origin for entry in snapshot.entries.values())
-    return {
-        "version": __version__,
-        "generation": snapshot.generation,
-        "origins": [{"origin": origin, "kinds": kinds} for origin, kinds in sorted(origins.items())],
-        "conflicts": [finding.to_json() for finding in snapshot.findings],
-        "quarantined": [
-            {
-                "source": broken.source,
-                "name": broken.name,
-                "kind": str(broken.gvk or ""),
-                "servingLastGood": broken.serving_last_good,
-                "inPart": broken.in_part,
-                "findings": [finding.to_json() for finding in broken.findings],
-            }
-            for broken in snapshot.quarantined
-        ],
-    }
 
 
 def _json(document: JSON) -> web.Response:
@@ -218,9 +184,8 @@ async def listening(served: ConsoleSources, port: int) -> AsyncIterator[str]:
         try:
             await site.start()
         except OSError as error:
-            raise ServeError(f"cannot listen on {HOST}:{port}: {error.strerror}") from error
-        if served.last_hour is None:  # no server next to it: the console was started to be opened
-            console.warm_up()
+            raise cannot_listen(HOST, port, error) from error
+        console.warm_up()
         yield f"http://{HOST}:{runner.addresses[0][1]}/#token={console.token}"
     finally:
         await runner.cleanup()

@@ -31,7 +31,7 @@ ANSWER: Final = b"A"
 
 _MEMORY: Final = 2**30
 _NICENESS: Final = 5
-"""A server in the parent process has calls to answer, perhaps on the same processor."""
+"""The parent process has requests to answer, perhaps on the same processor."""
 _MOST_REQUESTS: Final = 1000
 _TOO_DEEP: Final = b"it is nested too deeply"
 

@@ -6,7 +6,7 @@ import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import inf
 from typing import Final
@@ -16,7 +16,7 @@ from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from karta_interpreter.base.errors import InterpreterError
-from karta_interpreter.base.k8s import JSON, Object, annotation, patched
+from karta_interpreter.base.k8s import Object, annotation, patched
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.engine.fights.remedies import remedy
 from karta_interpreter.engine.fights.rounds import FieldDifference, advanced, compared
@@ -111,7 +111,7 @@ class Fights(Collector):
         self._free_at = max(self._free_at, at - _SAVED) + (self._spent() - before) / _SHARE
 
     def _look(self, uid: bytes, call: PendingCall, answer: Answer) -> None:
-        request, now, present = call.request, self._now(), self._current().get(uid)
+        request, now, present = call.request, self._now(), self.current().get(uid)
         with self.limited():
             decoded = orjson.loads(call.body)["request"]
             desired, observed = decoded["object"], decoded["observedObject"]
@@ -184,17 +184,12 @@ class Fights(Collector):
         except (InterpreterError, InterruptedWork):
             return ""
 
-    def fights(self) -> list[JSON]:
-        """Return the present fights as documents, the latest first, at most a hundred."""
-        latest = sorted(self._current().values(), key=lambda fight: fight.begin, reverse=True)
-        return [asdict(fight) for fight in latest[:_MOST_SERIES]]
-
     def collect(self) -> Iterator[Metric]:
         """Yield the metric: objects by kind, field, cluster and manager."""
         description = "Objects in which Karmada and a manager in a member overwrite each other's value of a field."
         names = "kind", "field", "cluster", "manager", "remedy"
         metric = GaugeMetricFamily("karta_interpreter_fights", description, labels=names)
-        fights = Counter(tuple(getattr(fight, name) for name in names) for fight in self._current().values())
+        fights = Counter(tuple(getattr(fight, name) for name in names) for fight in self.current().values())
         shown = fights.most_common(_MOST_SERIES)
         for labels, number in shown:
             metric.add_metric(labels, number)
@@ -202,7 +197,8 @@ class Fights(Collector):
             metric.add_metric((_OTHERS, _OTHERS, "", "", ""), left)
         yield metric
 
-    def _current(self) -> Mapping[bytes, Fight]:
+    def current(self) -> Mapping[bytes, Fight]:
+        """Return the present fights by the uids of their objects."""
         now = self._now()
         self.present = {uid: fight for uid, fight in self.present.items() if fight.end > now}
         return self.present

@@ -20,6 +20,7 @@ from karta_interpreter.base.errors import ServeError
 from karta_interpreter.webhook.http.bodies import Bodies, most_bytes
 from karta_interpreter.webhook.http.connection import Answers, Connection
 from karta_interpreter.webhook.http.fast_lane import FastLane
+from karta_interpreter.webhook.http.ports import cannot_listen
 from karta_interpreter.webhook.http.tls import Tls
 from karta_interpreter.webhook.log import log
 from karta_interpreter.webhook.memory import trim_memory
@@ -143,11 +144,6 @@ _RELEASE_SECONDS: Final = 0.5
 _FIRST_SECONDS: Final = 1.0  # how long a server that stops waits for handshakes and first requests
 _OTHER_FILES: Final = 256
 """File handles except for connections: files that are read, pipes and sockets of child processes."""
-_HINTS: Final = {
-    errno.EADDRINUSE: "another process listens there: stop it, or choose another port",
-    errno.EACCES: "ports below 1024 are for root: choose a higher one",
-    errno.EADDRNOTAVAIL: "this machine has no such address: 0.0.0.0 stands for all that it has",
-}
 
 
 class Listener:
@@ -284,12 +280,6 @@ class Listener:
             # Otherwise each failed handshake is cyclic garbage, and collecting that of a flood takes 0.1 s.
             error.__traceback__ = None
             protocol.abandon()
-
-
-def cannot_listen(host: str, port: int, error: OSError) -> ServeError:
-    """Return the error for an address that is not available, with a hint."""
-    hint = _HINTS.get(error.errno or 0, error.strerror or str(error))
-    return ServeError(f"cannot listen on {host} port {port}: {hint}")
 
 
 async def _bind(host: str, port: int) -> list[socket.socket]:

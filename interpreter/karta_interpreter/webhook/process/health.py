@@ -53,7 +53,7 @@ class Readiness:
         if self.draining:
             reasons.append("the server is about to stop")
         if self.is_starting:
-            reasons.append("the workload types API and the console do not listen yet")
+            reasons.append("the workload types API does not listen yet")
         if not self._settled():
             reasons.append("the Kartas of the cluster have not been read yet")
         if not self._store.snapshot.entries:

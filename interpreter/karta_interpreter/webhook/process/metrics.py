@@ -5,9 +5,9 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import accumulate, islice
+from itertools import accumulate
 from math import inf
-from typing import Final, NamedTuple
+from typing import Final
 
 from prometheus_client import (
     CollectorRegistry,
@@ -65,7 +65,7 @@ class Metrics:
         ProcessCollector(registry=self._registry)
         calls = CallMetrics()
         self._registry.register(calls)
-        self.see, self.answered, self.totals = calls.see, calls.add, calls.totals
+        self.see, self.answered = calls.see, calls.add
         self.fights = Fights()
         self._registry.register(self.fights)
         self._http_errors = self._counter("http_errors", "Requests that got an HTTP error.", "status")
@@ -136,17 +136,6 @@ class Metrics:
         return Gauge(f"{_PREFIX}_{name}", help_text, labels, registry=self._registry)
 
 
-class AnswerCounts(NamedTuple):
-    """The counts of answers at one moment.
-
-    ``series`` has calls, seconds and slow calls by operation, kind and outcome. ``within`` has the buckets of `BOUNDS`
-    by operation.
-    """
-
-    series: dict[tuple[str, str, str], tuple[int, float, int]]
-    within: dict[str, tuple[int, ...]]
-
-
 class CallMetrics(Collector):
     """Counts of answers in plain numbers, for one thread: prometheus_client takes four times as long to record them.
 
@@ -172,12 +161,6 @@ class CallMetrics(Collector):
         series.seconds += seconds
         series.slow += seconds > SLOW_SECONDS
         series.within[bisect_left(BOUNDS, seconds)] += 1
-
-    def totals(self, first: int = 0, most: int | None = None) -> AnswerCounts:
-        """Return the present counts, with at ``most`` that many series, beginning with the ``first``."""
-        chosen = islice(self._series.items(), first, None if most is None else first + most)
-        series = {labels: (totals.calls, totals.seconds, totals.slow) for labels, totals in chosen}
-        return AnswerCounts(series, {operation: tuple(counts) for operation, counts in self._within.items()})
 
     def collect(self) -> Iterator[Metric]:
         """Yield the metrics for a registry."""

@@ -20,12 +20,8 @@ from karta_interpreter.webhook.answering.calls import Calls
 from karta_interpreter.webhook.answering.left_out import LeftOutResources
 from karta_interpreter.webhook.answering.load import Load
 from karta_interpreter.webhook.http.certificate import Certificate
-from karta_interpreter.webhook.http.listener import (
-    MOST_CONNECTIONS,
-    Connections,
-    Listener,
-    cannot_listen,
-)
+from karta_interpreter.webhook.http.listener import MOST_CONNECTIONS, Connections, Listener
+from karta_interpreter.webhook.http.ports import cannot_listen
 from karta_interpreter.webhook.http.tls import Tls, certificate_source
 from karta_interpreter.webhook.log import log
 from karta_interpreter.webhook.memory import keep_memory_trimmed, release_memory

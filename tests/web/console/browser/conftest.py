@@ -58,7 +58,7 @@ def wait(page: Any, holds: Callable[[], object]) -> None:
 
 @contextmanager
 def started(*arguments: str) -> Iterator[str]:
-    """A process of the program; the address of its console, which it prints or logs."""
+    """A process of the program; the address of its console, which it prints."""
     command = [sys.executable, "-m", "karta_interpreter", *arguments]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=ROOT) as process:
         assert process.stdout
@@ -80,7 +80,7 @@ def _address(lines: Iterable[str]) -> str:
 
 @pytest.fixture(scope="session")
 def url() -> Iterator[str]:
-    """The address of a console without a server."""
+    """The address of a console with a saved folder."""
     with started("console", "--no-open", "--port", "0", "--from", "docs/examples/member") as address:
         yield address
 

@@ -1,16 +1,10 @@
 """Measures the console in a browser: ``python -m tests.web.console.browser.measure`` after ``make console-test``.
 
-How long the answers take after a key in an object of 24 KB, how long the page takes to paint, and the latency of the
-webhook of a server while its console is used, in turns with none.
+How long the answers take after a key in an object of 24 KB, and how long the page takes to paint.
 """
 
-import http.client
-import json
 import shutil
-import socket
 import sys
-import threading
-import time
 from statistics import median
 from typing import Any
 
@@ -19,13 +13,10 @@ from playwright.sync_api import sync_playwright
 
 from tests.web.console.browser.conftest import started
 from tests.web.console.browser.test_workbench import put
-from tests.web.console.test_listener import REVIEW
 
 _SIZE = 24_000
 _KEYS = 40
 _PAUSE = 150
-_TURNS = 5
-_CALLS = 1500
 _GROUP = {"groupName": "g", "replicas": 2, "minReplicas": 0, "maxReplicas": 9, "rayStartParams": {"num-gpus": "1"}}
 
 
@@ -61,7 +52,6 @@ def main() -> None:
                 paints.append(page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime"))
             show("first paint", paints)
             show(f"answers after a key, object of {_SIZE // 1000} KB", typed(page))
-        measure_webhook(browser)
         browser.close()
 
 
@@ -85,50 +75,6 @@ def typed(page: Any, keys: int = _KEYS) -> list[float]:
         page.keyboard.type("x")
         page.wait_for_timeout(_PAUSE)
     found: list[float] = page.evaluate("performance.getEntriesByName('answer').map(each => each.duration)")
-    return found
-
-
-def measure_webhook(browser: Any) -> None:
-    """Ask a server in turns with and without a user of its console."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    arguments = [
-        "--port",
-        str(port),
-        "--plain-http",
-        "--console-port",
-        "0",
-        "--grace-period",
-        "0",
-    ]
-    with started("serve", *arguments) as url:
-        page = opened(browser, url)
-        quiet: list[float] = []
-        used: list[float] = []
-        for _ in range(_TURNS):
-            quiet += calls(port)
-            results: list[float] = []
-            thread = threading.Thread(target=lambda: results.extend(calls(port)))  # noqa: B023 - joined below
-            thread.start()
-            while thread.is_alive():
-                page.keyboard.type("x")
-                page.wait_for_timeout(100)
-            thread.join()
-            used += results
-        show("webhook, idle console", quiet)
-        show("webhook, typing in the console", used)
-
-
-def calls(port: int) -> list[float]:
-    """Milliseconds of calls one after the other on one connection."""
-    connection = http.client.HTTPConnection("127.0.0.1", port)
-    body, found = json.dumps(REVIEW), []
-    for _ in range(_CALLS):
-        begin = time.perf_counter()
-        connection.request("POST", "/interpret", body, {"Content-Type": "application/json"})
-        connection.getresponse().read()
-        found.append(1000 * (time.perf_counter() - begin))
-    connection.close()
     return found
 
 

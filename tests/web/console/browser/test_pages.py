@@ -1,23 +1,15 @@
-"""Catalogue and server pages, accessibility at every size and theme, and the pictures of the documentation."""
+"""Pages of catalogue and member, accessibility at every size and theme, and the pictures of the documentation."""
 
-import json
 import os
-import urllib.request
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.proofs.rig.processes import free_port
-from tests.web.console.browser.conftest import ROOT, Open, started, wait
-from tests.web.console.test_answers import KARTA
-from tests.web.console.test_listener import REVIEW
-from tests.web.types_api.types_server import TOKEN, TYPES, workload_type
+from tests.web.console.browser.conftest import ROOT, Open, wait
 
 AXE = ROOT / "interpreter" / "console" / "node_modules" / "axe-core" / "axe.min.js"
 PICTURES = ROOT / "docs" / "console"
-PAGES = ["/", "/catalogue", "/catalogue/ray.io/v1/RayCluster", "/server", "/member"]
-SERVE = ["serve", "--console-port", "0", "--plain-http", "--grace-period", "0"]
+PAGES = ["/", "/catalogue", "/catalogue/ray.io/v1/RayCluster", "/member"]
 SIZES = [(1280, 860), (400, 800)]
 
 
@@ -105,16 +97,6 @@ def test_saved_folder_is_shown_with_its_differences(open_page: Open) -> None:
     assert page.get_by_role("region", name="Results").get_by_text("differs").count() == 6
 
 
-def test_bar_of_failing_calls_is_not_green(open_page: Open) -> None:
-    port = free_port()
-    with started(*SERVE, "--port", str(port)) as address:
-        failing = json.loads(json.dumps(REVIEW).replace('"parallelism": 2', '"parallelism": "x"'))
-        assert posted(f"http://127.0.0.1:{port}/interpret", failing, {"Content-Type": "application/json"}) == 200
-        page = open_page("/server", address=address)
-        assert page.locator("meter").first.evaluate("meter => meter.high < meter.value && meter.optimum < meter.low")
-        page.close()
-
-
 def test_small_screen_shows_one_part_at_a_time(open_page: Open) -> None:
     page = open_page(width=400, height=800)
     shown = page.get_by_role("group", name="Shown")
@@ -123,55 +105,6 @@ def test_small_screen_shows_one_part_at_a_time(open_page: Open) -> None:
         parts = (".pane-karta", ".pane-objects", ".answers")
         assert [each for each in parts if page.locator(each).is_visible()] == [place]
         assert page.evaluate("document.querySelector('main').scrollHeight") <= 800
-
-
-def test_kind_added_to_server_shows_up(open_page: Open, tmp_path: Path) -> None:
-    with started(*SERVE, "--port", "0", "--kartas", str(tmp_path)) as address:
-        page = open_page("/catalogue", address=address)
-        page.get_by_label("Search kinds").fill("crawler")
-        page.wait_for_selector("text=0 of")
-        (tmp_path / "crawler.yaml").write_text(KARTA)
-        (tmp_path / "broken.yaml").write_text(KARTA.replace("kind: Crawler", "kind: Broken").replace("// 1", "//"))
-        page.get_by_role("link", name="Server", exact=True).click()
-        page.wait_for_selector("text=Quarantined: 1")
-        page.get_by_role("link", name="Catalogue", exact=True).click()
-        page.get_by_label("Search kinds").fill("crawler")
-        page.get_by_role("link", name="Crawler").wait_for()
-
-
-def test_registered_type_shows_up(open_page: Open, tmp_path: Path) -> None:
-    (tmp_path / "tokens").write_text(f"{TOKEN} ada\n")
-    (tmp_path / "types").mkdir()
-    port = free_port()
-    stored = ["--types-folder", str(tmp_path / "types"), "--types-token-file", str(tmp_path / "tokens")]
-    with started(*SERVE, "--port", "0", "--types-api", f"127.0.0.1:{port}", *stored) as address:
-        page = open_page("/catalogue", address=address)
-        page.get_by_label("Search kinds").fill("GrainMill")
-        page.wait_for_selector("text=0 of")
-        headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
-        assert posted(f"http://127.0.0.1:{port}{TYPES}", workload_type(), headers) == 201
-        page.get_by_role("link", name="Server", exact=True).click()
-        page.get_by_role("link", name="Catalogue", exact=True).click()
-        page.get_by_label("Search kinds").fill("GrainMill")
-        page.get_by_role("link", name="GrainMill").click()
-        page.get_by_role("button", name="Open in the workbench").click()
-        wait(page, lambda: "GrainMill" in page.locator("[data-text=karta] .cm-content").inner_text())
-
-
-def posted(url: str, body: Any, headers: dict[str, str]) -> int:
-    request = urllib.request.Request(url, json.dumps(body).encode(), headers)  # noqa: S310 - our own server
-    with urllib.request.urlopen(request) as response:  # noqa: S310
-        status: int = response.status
-        return status
-
-
-def test_calls_of_a_server_show_up(open_page: Open) -> None:
-    port = free_port()
-    with started(*SERVE, "--port", str(port)) as address:
-        assert posted(f"http://127.0.0.1:{port}/interpret", REVIEW, {"Content-Type": "application/json"}) == 200
-        page = open_page("/server", address=address)
-        page.get_by_role("rowheader", name="batch/v1/Job").wait_for()
-        page.close()  # it asks the server again and again
 
 
 @pytest.mark.skipif(not os.environ.get("PICTURES"), reason="PICTURES=1 writes docs/console")

@@ -462,6 +462,14 @@ def test_definition_is_compared_with_the_served_one(open_page: Open) -> None:
     assert page.get_by_role("row", name="healthy true false").count() == 1
 
 
+def test_choosing_no_kind_asks_for_none(open_page: Open, requests: list[str]) -> None:
+    page = open_page()
+    page.get_by_label("Kind", exact=True).evaluate("each => each.dispatchEvent(new Event('change', {bubbles: true}))")
+    page.get_by_label("Kind", exact=True).select_option("batch/v1/Job")
+    wait(page, lambda: "kind: Job" in text_of(page, "object"))
+    assert [url for url in requests if url.endswith("/api/kinds/")] == []
+
+
 def test_mistake_of_yaml_is_underlined_at_its_key_and_told_with_the_line(open_page: Open) -> None:
     page = open_page()
     put(page, "object", OBJECT)
