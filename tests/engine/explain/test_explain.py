@@ -38,7 +38,7 @@ def test_unreachable_number_explains_pod_sets(define: Define) -> None:
     found = explain(fixed, Call(Operation.REVISE_REPLICA, train(HOT), replicas=3))
 
     assert (found.results, rules(found)) == (None, ["fixed"])
-    assert found.facts[0].note == "hot has 2 pods: it is the only pod set, but its count is not a field to write"
+    assert found.facts[0].note == "hot has 2 pods: it is the only pod set, but its count follows from spec.groups[]"
 
 
 def test_status_field_is_escaped_in_pointer(define: Define) -> None:

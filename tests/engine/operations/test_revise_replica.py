@@ -160,7 +160,10 @@ def test_only_the_named_instances_of_a_component_are_elastic(define: Define) -> 
     ):
         after = revise(define(groups, elastic=elastic), before, 9)
         assert [each["replicas"] for each in after["spec"]["groups"]] == expected, elastic
-    with pytest.raises(InterpretationError, match="cold can change; hot stays at 2; hotter stays at 2"):
+    with pytest.raises(
+        InterpretationError,
+        match=r"cold can change; hot stays at 2 \(spec\.groups\[0\]\.replicas\); hotter stays at 2 \(",
+    ):
         revise(define(groups, elastic="group/cold"), before, 3)
 
 
@@ -250,16 +253,44 @@ def test_impossible_numbers_are_explained(define: Define, spec: dict[str, Any], 
         revise(define(MASTER, WORKER), job({}, spec), replicas)
 
 
-def test_literal_count_is_not_writable(define: Define) -> None:
-    definition = define(root=component("train", ".spec.template", "1"))
-    with pytest.raises(InterpretationError, match="train stays at 1, for its count `1` is not a field") as raised:
-        revise(definition, obj(template=template()), 2)
-    assert "elastic" not in str(raised.value), "naming it there would not help"
+@pytest.mark.parametrize(
+    ("count", "spec", "reason"),
+    [
+        pytest.param("1", {}, "no field sets its count", id="a literal"),
+        pytest.param(
+            ".spec.groups | map(.size * .hosts) | add",
+            {"groups": [{"size": 2, "hosts": 2}]},
+            "its count follows from spec.groups[].size, spec.groups[].hosts",
+            id="a sum",
+        ),
+        pytest.param(
+            ".spec.replicas * .spec.hosts",
+            {"replicas": 2, "hosts": 0},
+            "its count follows from spec.replicas, spec.hosts",
+            id="a product with 0",
+        ),
+        pytest.param(
+            ".spec | .a.b + .a.c + .a.d + .e + (.f.g // 0)",
+            {"a": {"b": 1, "c": 1, "d": 1}, "e": 1},
+            "its count follows from spec.a, spec.e, spec.f",
+            id="more fields than a message names",
+        ),
+        pytest.param(".status.pods // 0", {}, "its count follows from status.pods", id="a report of the members"),
+    ],
+)
+def test_computed_count_is_refused_with_its_fields(
+    define: Define, count: str, spec: dict[str, Any], reason: str
+) -> None:
+    definition = define(root=component("train", ".spec.template", count))
+    with pytest.raises(InterpretationError) as raised:
+        revise(definition, obj(template=template(), **spec), 9)
+    assert f" ({reason}); Karmada can place" in str(raised.value), "elastic: naming it there would not help"
 
 
 def test_constant_above_minimum_is_named(define: Define) -> None:
     definition = define(root=component("train", ".spec.template", "4", min=".spec.min"))
-    with pytest.raises(InterpretationError, match="the object would then have 4 by `4` of train; Karmada can place"):
+    reason = "the object would then have 4: for train, no field sets its count; Karmada can place"
+    with pytest.raises(InterpretationError, match=reason):
         revise(definition, obj(template=template(), min=2), 6)
 
 
@@ -269,7 +300,9 @@ def test_lone_master_does_not_change_if_workers_are_elastic(define: Define) -> N
 
 
 def test_object_without_pods_is_not_scalable(define: Define) -> None:
-    with pytest.raises(InterpretationError, match="no pod template"):
+    with pytest.raises(
+        InterpretationError, match=r"no pod template at spec\.master\.template, spec\.worker\.template; "
+    ):
         revise(define(MASTER, WORKER), obj(), 2)
 
 

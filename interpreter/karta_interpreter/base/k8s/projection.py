@@ -11,7 +11,7 @@ import msgspec
 import orjson
 from msgspec.structs import astuple
 
-from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.base.k8s.values import JSON, field_path
 
 MOST_VALUES: Final = 12_000
 """Keys and values that one call may have in the server's own process: a hostile call of as many takes some 30 ms."""
@@ -103,6 +103,22 @@ class Projection:
                 name = step.removesuffix("[]")
                 current = current.at(name) if step == name else current.at(name).each()
             current.at(last).take_all()
+
+    def paths(self, steps: int) -> list[str]:
+        """Return the paths of what is read, each with at most so many steps.
+
+        >>> projection = Projection()
+        >>> projection.take("spec.replicas", "spec.containers[].image")
+        >>> projection.paths(4), projection.paths(1)
+        (['spec.replicas', 'spec.containers[].image'], ['spec'])
+        """
+        parts = [(field_path((name,)), part) for name, part in self.fields.items()] if steps else []
+        parts += [("[]", self.elements)] if steps and self.elements else []
+        return [
+            f"{name}{'.' if path[:1] not in ('', '[') else ''}{path}"
+            for name, part in parts
+            for path in ([] if part.is_whole else part.paths(steps - 1)) or [""]
+        ]
 
     def take_all(self) -> None:
         """Read all of the value."""

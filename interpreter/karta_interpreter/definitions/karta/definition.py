@@ -141,13 +141,18 @@ class Component:
         return self.instance_ids is not None or self.owner is None
 
     @property
+    def count(self) -> Query | None:
+        """The expression of the number of pods. Kinds that only have bounds run the minimum."""
+        return self.replicas or self.min_replicas
+
+    @property
     def has_default_count(self) -> bool:
         """Whether the count is ``.spec.replicas // 1`` or similar: a field in which its default can be written.
 
         Other unset fields mean something else, such as a ``parallelism`` without a limit. Nor is a quotient written,
         because it loses what was divided: seven tasks in slots of four are two pods, and two pods are eight tasks.
         """
-        count = self.replicas or self.min_replicas
+        count = self.count
         return count is not None and _has_default(count.node)
 
     @property

@@ -8,11 +8,11 @@ from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s import JSON, Object, Path, get, json_pointer
 from karta_interpreter.base.k8s.requirements import pod_requirements
 from karta_interpreter.definitions.karta import Definition, Fragments, PodSpec
-from karta_interpreter.engine.evaluation import PodSet, instance_ids, pod_sets, scale_locations
+from karta_interpreter.engine.evaluation import PodSet, ScaleLocation, instance_ids, pod_sets, scale_locations
 from karta_interpreter.engine.explain.explanation import Fact, Place
 from karta_interpreter.engine.explain.reading import Reading, about, annotation_field, place_at, pod_queries, readings
 from karta_interpreter.engine.operations import Call, Options, Results
-from karta_interpreter.engine.operations.apportion import ScaleTarget, scale_targets
+from karta_interpreter.engine.operations.apportion import ScaleTarget, scale_targets, why_fixed
 from karta_interpreter.engine.operations.revise_replica import elastic_pod_sets
 from karta_interpreter.languages.jq import Query
 
@@ -54,9 +54,9 @@ def revision_facts(definition: Definition, call: Call, _options: Options, result
     elastic = elastic_pod_sets(definition, scales)
     targets = scale_targets(scales, elastic)
     moved = {name for target in targets for name in target.pod_sets}
-    for pods in (scale.pod_set for scale in scales):
-        moves = pods.name in moved
-        why = _why_elastic(definition, len(scales), pods, is_elastic=pods.name in elastic, moves=moves)
+    for scale in scales:
+        pods, moves = scale.pod_set, scale.pod_set.name in moved
+        why = _why_elastic(definition, len(scales), scale, is_elastic=pods.name in elastic, moves=moves)
         note = f"{pods.name} has {count(pods.replicas, 'pod')}: {why}"
         counted = view.counted(pods, "")
         yield replace(counted, rule="elastic" if moves else "fixed", note=note, writes=counted.writes if moves else ())
@@ -85,8 +85,8 @@ def _written(view: "_View", call: Call, targets: Sequence[ScaleTarget], revised:
         yield Fact("unchanged", f"the object has {call.replicas} pods already")
 
 
-def _why_elastic(definition: Definition, number: int, pods: PodSet, *, is_elastic: bool, moves: bool) -> str:
-    annotations = definition.annotations
+def _why_elastic(definition: Definition, number: int, scale: ScaleLocation, *, is_elastic: bool, moves: bool) -> str:
+    annotations, pods = definition.annotations, scale.pod_set
     if annotations.is_indivisible:
         return f"{annotation_field('elastic')} is none, so it stays"
     if annotations.elastic is not None:
@@ -98,7 +98,7 @@ def _why_elastic(definition: Definition, number: int, pods: PodSet, *, is_elasti
     else:
         rule = "it has bounds or more than one pod" if is_elastic else "others have bounds, or it is a single pod"
     if is_elastic and not moves:
-        return f"{rule}, but its count is not a field to write"
+        return f"{rule}, but {why_fixed(scale.places.component)}"
     return f"{rule}, so it can change" if is_elastic else f"{rule}; it {'moves along' if moves else 'stays'}"
 
 
@@ -153,11 +153,10 @@ class _View:
                     pods, f"scaleDefinition.{field}", query, rule="count", note=f"{pods.name}: {reading.source}{back}",
                     value=pods.replicas, answer=answer, places=places, writes=reading.writes,
                 )  # fmt: skip
-        query = component.replicas or component.min_replicas
-        why = "no count is in the object" if query else "the definition has no count for it"
+        why = "no count is in the object" if component.count else "the definition has no count for it"
         return self.fact(
-            pods, "scaleDefinition", query, rule="count", note=f"{pods.name}: {why}, which means {pods.replicas}",
-            value=pods.replicas, answer=answer, places=places, writes=tuple(read.pointer for read in places[:1]),
+            pods, "scaleDefinition", component.count, rule="count", value=pods.replicas, answer=answer, places=places,
+            note=f"{pods.name}: {why}, which means {pods.replicas}", writes=tuple(read.pointer for read in places[:1]),
         )  # fmt: skip
 
     def _reading(self, pods: PodSet, query: Query) -> Reading | None:

@@ -5,8 +5,13 @@ from math import ceil, floor, gcd, lcm
 from typing import NamedTuple
 
 from karta_interpreter.base.k8s import MOST_REPLICAS, Object, Path
+from karta_interpreter.base.k8s.projection import Projection
+from karta_interpreter.definitions.karta import Component
 from karta_interpreter.engine.evaluation import ScaleLocation
-from karta_interpreter.languages.jq import Location
+from karta_interpreter.languages.jq import Location, Query, take_outputs
+
+_MOST_FIELDS, _MOST_STEPS = 4, 12
+"""The most fields that a message names, and the longest path."""
 
 _REACH = {2: 1024, 3: 128, 4: 64}
 _MOST_REACH, _LEAST_REACH = 16, 2
@@ -118,6 +123,29 @@ def _bounds(scale: ScaleLocation, location: Location) -> tuple[int, int]:
     least = max([bound for bound in (0, location.floor, minimum) if bound is not None])
     most = min([bound for bound in (MOST_REPLICAS, location.cap, maximum) if bound is not None])
     return ceil(least / location.factor), floor(most / location.factor)
+
+
+def why_fixed(component: Component) -> str:
+    """Return why no number of pods can be written for a component, with the fields that set its number."""
+    if component.count is None:
+        return f"its definition has no replicasPath for {component.name}"
+    fields = fields_read(component.count)
+    return f"its count follows from {fields}" if fields else "no field sets its count"
+
+
+def fields_read(*queries: Query) -> str:
+    """Return the fields that expressions read, or the objects with these fields. Return "" if there are none.
+
+    >>> fields_read(Query.compile(".spec.groups[] | .replicas * .hosts"))
+    'spec.groups[].replicas, spec.groups[].hosts'
+    """
+    projection = Projection()
+    take_outputs(projection, *queries)
+    steps, fields = _MOST_STEPS, [] if projection.is_whole else projection.paths(_MOST_STEPS)
+    while len(fields) > _MOST_FIELDS and steps > 1:
+        steps -= 1
+        fields = projection.paths(steps)
+    return ", ".join(fields)
 
 
 def share(total: int, targets: Sequence[ScaleTarget]) -> tuple[int, ...] | None:

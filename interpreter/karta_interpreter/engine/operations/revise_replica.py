@@ -1,11 +1,10 @@
 """ReviseReplica: write a number of pods so that InterpretReplica then reads exactly that number."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import reduce
-from textwrap import shorten
 
 from karta_interpreter.base.errors import InterpretationError, QueryError
-from karta_interpreter.base.k8s import Object
+from karta_interpreter.base.k8s import Object, field_path
 from karta_interpreter.base.k8s.projection import Projection
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.engine.evaluation import (
@@ -15,15 +14,13 @@ from karta_interpreter.engine.evaluation import (
     scale_locations,
     total_replicas,
 )
-from karta_interpreter.engine.operations.apportion import ScaleTarget, scale_targets, share
+from karta_interpreter.engine.operations.apportion import ScaleTarget, fields_read, scale_targets, share, why_fixed
 from karta_interpreter.languages.jq import take_outputs
 
 _ADVICE = (
     "Karmada can place it undivided: a spread constraint with maxGroups 1 runs the whole of it in one cluster, "
     "replicaSchedulingType Duplicated runs the whole of it in every cluster"
 )
-_LONGEST = 120
-"""The most characters of an expression that a message repeats."""
 
 
 def revise_replica(definition: Definition, obj: Object, replicas: int) -> Object:
@@ -51,7 +48,7 @@ def revise_replica(definition: Definition, obj: Object, replicas: int) -> Object
     # Bounds in expressions and pod sets that share a field may give another number than was written.
     reached = total_replicas(definition, revised)
     if reached != replicas:
-        reason = f"the object would then have {reached} by {_expressions(definition, targets)}"
+        reason = f"the object would then have {reached}: {_counted(targets)}"
         raise _cannot(definition, replicas, reason)
     return revised
 
@@ -89,48 +86,35 @@ def _shared(
     left = replicas - sum(scale.pod_set.replicas for scale in fixed)
     counts = share(left, targets) if left >= 0 else None
     if counts is None:
-        raise _cannot(definition, replicas, "; ".join(map(str, (*targets, *_descriptions(definition, fixed)))))
+        raise _cannot(definition, replicas, "; ".join([*map(str, targets), *map(_description, fixed)]))
     return counts
 
 
-def _expressions(definition: Definition, targets: Sequence[ScaleTarget]) -> str:
-    """Return the expressions that count the pods to be changed."""
-    moved = {scale.pod_set.component for target in targets for scale in target.scales}
-    counts = {
-        component.name: component.replicas or component.min_replicas
-        for component in definition.components
-        if component.name in moved
-    }
-    return ", ".join(f"`{_shortened(count.text)}` of {name}" for name, count in counts.items() if count)
-
-
-def _shortened(text: str) -> str:
-    return shorten(text, _LONGEST, placeholder=" …")
+def _counted(targets: Sequence[ScaleTarget]) -> str:
+    """Return what sets the number of the pods to be changed."""
+    components = {scale.pod_set.component: scale.places.component for target in targets for scale in target.scales}
+    return "; ".join(f"for {name}, {why_fixed(component)}" for name, component in components.items())
 
 
 def _nothing_elastic(definition: Definition, fixed: Sequence[ScaleLocation]) -> str:
     if not fixed:
-        return "the object has no pod template"
+        fields = fields_read(*(query for leaf in definition.leaves for query in leaf.pod_queries.values()))
+        return f"the object has no pod template{fields and f' at {fields}'}"
     if definition.annotations.is_indivisible:
         pods = sum(scale.pod_set.replicas for scale in fixed)
         return f"it has {pods}, and its definition does not let them be divided (karta-interpreter.io/elastic: none)"
-    written = sorted({scale.pod_set.component for scale in fixed if scale.replicas or scale.minimum})
+    written = sorted({scale.pod_set.component for scale in fixed if scale.count and scale.count.factor})
     hint = (
         "name the components that may change in the annotation "
         f"karta-interpreter.io/elastic (there are: {', '.join(written)})"
     )
-    return "; ".join([*_descriptions(definition, fixed), *([hint] if written else ())])
+    return "; ".join([*map(_description, fixed), *([hint] if written else ())])
 
 
-def _descriptions(definition: Definition, fixed: Sequence[ScaleLocation]) -> Iterator[str]:
-    counts = {component.name: component.replicas or component.min_replicas for component in definition.components}
-    for scale in fixed:
-        count = counts[scale.pod_set.component]
-        stays = f"{scale.pod_set.name} stays at {scale.pod_set.replicas}"
-        if scale.count is not None or count is None:
-            yield stays
-        else:
-            yield f"{stays}, for its count `{_shortened(count.text)}` is not a field to write"
+def _description(scale: ScaleLocation) -> str:
+    location = scale.count
+    reason = field_path(location.path) if location and location.factor else why_fixed(scale.places.component)
+    return f"{scale.pod_set.name} stays at {scale.pod_set.replicas} ({reason})"
 
 
 def _cannot(definition: Definition, replicas: int, reason: str) -> InterpretationError:

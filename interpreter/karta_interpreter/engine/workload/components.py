@@ -1,7 +1,6 @@
 """The inverse of InterpretComponent: writes counts of components to the fields that they are read from."""
 
 from collections.abc import Mapping
-from textwrap import shorten
 
 from karta_interpreter.base.errors import (
     ComponentNotFoundError,
@@ -13,11 +12,8 @@ from karta_interpreter.base.errors import (
 from karta_interpreter.base.findings import did_you_mean
 from karta_interpreter.base.k8s import MOST_REPLICAS, Object, field_path
 from karta_interpreter.definitions.karta import Definition
-from karta_interpreter.engine.evaluation import ScaleLocation, pod_sets, scale_locations
-from karta_interpreter.engine.operations.apportion import ScaleTarget, scale_targets
-
-_LONGEST = 120
-"""The most characters of an expression that a message repeats."""
+from karta_interpreter.engine.evaluation import pod_sets, scale_locations
+from karta_interpreter.engine.operations.apportion import ScaleTarget, scale_targets, why_fixed
 
 
 def set_components(definition: Definition, obj: Object, counts: Mapping[str, int]) -> Object:
@@ -35,7 +31,7 @@ def set_components(definition: Definition, obj: Object, counts: Mapping[str, int
         raise PathNotWritableError(f"{_cannot(definition, min(changed), counts)}: {reason}")
     targets = scale_targets(scales.values(), frozenset(counts))
     for name in sorted(changed - {name for target in targets for name in target.pod_sets}):
-        raise PathNotWritableError(f"{_cannot(definition, name, counts)}: {_fixed(definition, scales[name])}")
+        raise PathNotWritableError(f"{_cannot(definition, name, counts)}: {why_fixed(scales[name].places.component)}")
     revised = obj
     for target in targets:
         revised = _written(definition, target, counts, changed, revised)
@@ -79,14 +75,6 @@ def _verify(definition: Definition, targets: list[ScaleTarget], expected: Mappin
         why = f": {field_path(location.path)} counts {' and '.join(shared.pod_sets)}" if shared and location else ""
         message = f"{name} would become {actual.get(name)}, not {expected.get(name)}{why}; nothing was changed"
         raise WriteVerificationError(f"definition {definition.name}: {message}")
-
-
-def _fixed(definition: Definition, scale: ScaleLocation) -> str:
-    component = definition.component(scale.pod_set.component)
-    query = component and (component.replicas or component.min_replicas)
-    if not query:
-        return f"its definition has no replicasPath for {scale.pod_set.component}"
-    return f"its count `{shorten(query.text, _LONGEST, placeholder=' …')}` is not a field to write"
 
 
 def _cannot(definition: Definition, name: str, counts: Mapping[str, int]) -> str:
