@@ -3,19 +3,19 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple, Self, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
 import click
 
 from karta_interpreter import __version__
-from karta_interpreter.base.errors import ExportError, InterpretationError, ServeError
+from karta_interpreter.base.errors import ExportError, ServeError
 from karta_interpreter.base.findings import count, escaped
-from karta_interpreter.base.k8s import GVK, Object, edit
+from karta_interpreter.base.k8s import GVK, Object
 from karta_interpreter.base.k8s.yaml_writer import to_yaml
 from karta_interpreter.cli.calls import operation_named
 from karta_interpreter.cli.definitions import Sources, definitions_named, load_sources, sources
 from karta_interpreter.cli.export_policies import override_policy_command, propagation_policy_command
-from karta_interpreter.cli.files import read_crds, read_object, write_files
+from karta_interpreter.cli.files import read_crds, write_files
 from karta_interpreter.cli.options import (
     FILE,
     Command,
@@ -33,17 +33,14 @@ from karta_interpreter.cli.render import findings_text, table, to_json, watched,
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.definitions.karta.schema_export import custom_resource_definition, json_schema
 from karta_interpreter.definitions.sources.snapshot import Selection
-from karta_interpreter.engine.operations import SLOTS, Operation
+from karta_interpreter.engine.operations import Operation
 from karta_interpreter.engine.registered.operations import operations_for, served_kinds
-from karta_interpreter.engine.suites.suite import Case, find_suites, home_of, load_suite, scan_suite
 from karta_interpreter.export.argocd_health import argocd_health
 from karta_interpreter.export.customization import Exported, customization
 from karta_interpreter.export.flux_health import flux_health
 from karta_interpreter.export.gitops import ARGO_CD, FLUX, Check, Tool, by_kind
-from karta_interpreter.export.karmada_thirdparty import folder_of, third_party
 from karta_interpreter.webhook.registration.configuration import NAME, Endpoint, left_out, webhook_configuration
 
-_NO_SCRIPT = "the exported customization has no script for it"
 _UNSAFE = "Karmada would write counts that it cannot read, as that script cannot be exported"
 
 _EXAMPLES = """\b
@@ -201,7 +198,7 @@ def customization_command(
     ]
     if operations is not None:
         _check_answered(chosen, wanted, gate=multiple_pod_templates)
-    exported = [(each.gvk, of_kind, _exported(each, of_kind)) for each, of_kind in watched(chosen, "Definitions")]
+    exported = [(each.gvk, of_kind, exported_safely(each, of_kind)) for each, of_kind in watched(chosen, "Definitions")]
     made = [each.customization for *_, each in exported if each.customization is not None]
     if check:
         rows = [
@@ -225,114 +222,6 @@ def customization_command(
     _report(rejected, f"{summary}; {len(rejected)} rejected", is_quiet=check, is_error=bool(kinds or paths))
 
 
-@command.command("karmada-thirdparty")
-@_kinds
-@_files
-@output_dir_option(required=True, help="The folder resourcecustomizations of Karmada, or a new one.")
-def karmada_thirdparty_command(*, kinds: tuple[str, ...], paths: tuple[str, ...], output_dir: Path) -> None:
-    """Write definitions and their suites as Karmada keeps its third-party interpreters, for a pull request to Karmada.
-
-    Each kind gets a folder GROUP/VERSION/KIND with customizations.yaml and testdata. KIND is a kind, apiVersion/Kind or
-    the name of a definition in the given files, or in the catalogue; suites are in the folder testdata next to its
-    file. The operations are those for Karmada's feature gate MultiplePodTemplatesScheduling. Cases that a folder has
-    already stay where the scripts pass them. Operations and cases that are dropped, or that Karmada's folder cannot
-    hold, are named on stderr with the reason; a rejected operation of a kind that was asked for makes the exit code 1.
-    """
-    files: dict[str, str] = {}
-    rejected: dict[str, str] = {}
-    left_out: dict[str, str] = {}
-    suites: list[Path] = []
-    folders = cases = 0
-    for each in watched(definitions_named(kinds, paths), "Definitions"):
-        try:
-            folder = output_dir / folder_of(each.gvk)
-            exported = _exported(each, _in_both_states(each))
-            rejected |= {f"{each.gvk}, {operation}": reason for operation, reason in exported.rejected.items()}
-            if exported.customization is None:
-                continue
-            present = _Present.read(folder)
-            found = third_party(each.gvk, exported.customization, [*_cases(each), *present.cases])
-        except ExportError as error:
-            rejected[str(each.gvk)] = str(error)
-        else:
-            files |= found.files
-            reasons = {**found.left_out, **present.replaced(exported.customization)}
-            left_out |= {f"{each.gvk}, {case}": present.worded(case, reason) for case, reason in reasons.items()}
-            suites += present.suites
-            folders, cases = folders + 1, cases + found.cases
-    write_files(output_dir, files)
-    for suite in {*suites} - {output_dir / name for name in files}:
-        suite.unlink()
-    for subject, reason in left_out.items():
-        click.echo(escaped(f"{subject}: {reason}"), err=True)
-    summary = f"{count(folders, 'folder')}, {count(cases, 'case')}; {len(rejected)} rejected"
-    _report(rejected, summary, is_quiet=False, is_error=bool(kinds or paths))
-
-
-def _in_both_states(definition: Definition) -> list[Operation]:
-    """Return the operations of a customization that Karmada has in both states of the gate.
-
-    It asks for replicas while it asks for no components.
-    """
-    operations = {*operations_for(definition, multiple_pod_templates=True)}
-    if Operation.INTERPRET_COMPONENT in operations and definition.answers(Operation.INTERPRET_REPLICA):
-        operations.add(Operation.INTERPRET_REPLICA)
-    return [operation for operation in Operation if operation in operations]
-
-
-class _Present(NamedTuple):
-    """The content of a kind's folder in Karmada's tree: the scripts, the files of its suites, and their cases."""
-
-    scripts: Mapping[str, object]
-    suites: Sequence[Path]
-    cases: Sequence[Case]
-    unreadable: Mapping[str, str]
-
-    @classmethod
-    def read(cls, folder: Path) -> Self:
-        """Read a folder. A folder without a customization is not part of the tree, and its content stays."""
-        file = folder / "customizations.yaml"
-        if not file.is_file():
-            return cls({}, (), (), {})
-        scripts = edit.get(read_object(str(file)), ("spec", "customizations"))
-        suites = find_suites(folder)
-        cases = [case for suite in suites for case in scan_suite(suite)]
-        return cls(
-            scripts if isinstance(scripts, dict) else {},
-            suites,
-            [case for case in cases if isinstance(case, Case)],
-            {f"case {at}": str(case) for at, case in enumerate(cases) if not isinstance(case, Case)},
-        )
-
-    def replaced(self, customization: Object) -> Mapping[str, str]:
-        """Return the names missing from the new folder before any case is asked, with reasons."""
-        gone = self.scripts.keys() - customization["spec"]["customizations"].keys()
-        scripts = {f"{each}, script": _NO_SCRIPT for each, slot in SLOTS.items() if slot.field in gone}
-        return {**self.unreadable, **scripts}
-
-    def worded(self, case: str, reason: str) -> str:
-        """Return a reason, marked as dropped if the case was in the folder, or else as left out."""
-        names = {f"{each.call.operation}: {each.name}" for each in self.cases}
-        is_there = case in names or case in self.unreadable or reason == _NO_SCRIPT
-        return f"{'dropped' if is_there else 'left out'}: {reason}"
-
-
-def _cases(definition: Definition) -> list[Case]:
-    """Return the cases about a definition in the suites next to its file, or none without a file."""
-    file = Path(definition.source)
-    if not file.is_file():
-        return []
-    suites = [suite for suite in find_suites(file.parent) if home_of(suite) == file.parent]
-    return [case for suite in suites for case in load_suite(suite) if _is_about(case, definition.gvk)]
-
-
-def _is_about(case: Case, gvk: GVK) -> bool:
-    try:
-        return GVK.of(case.call.object) == gvk
-    except InterpretationError:  # an object without a kind
-        return False
-
-
 def _check_answered(
     chosen: Sequence[tuple[Definition, Sequence[Operation]]], wanted: Sequence[Operation], *, gate: bool
 ) -> None:
@@ -347,7 +236,7 @@ def _check_answered(
         click.echo(f"warning: {operation} is registered for no kind{hint}", err=True)
 
 
-def _exported(definition: Definition, operations: Sequence[Operation]) -> Exported:
+def exported_safely(definition: Definition, operations: Sequence[Operation]) -> Exported:
     """Return the customization of a definition, never with a script that writes counts next to none that reads them."""
     exported = customization(definition, operations)
     left = [operation for operation in operations if operation not in exported.rejected]

@@ -14,7 +14,7 @@ from pathlib import Path
 from docs.tools.write_known import read_reasons
 from karta_interpreter.languages.lua.machine import worker
 from tests.export.forms import pairs
-from tests.proofs.conformance import components, customizations, operators, ours, samples, thirdparty, upstream
+from tests.proofs.conformance import components, customizations, operators, ours, samples, upstream
 from tests.proofs.conformance.benchmark import benchmark, benchmark_exported, write
 from tests.proofs.conformance.bundle import KINDS, Bundled, load_bundle, name_of
 from tests.proofs.conformance.catalogue import PAGE, compare_catalogue, complaints, describe
@@ -28,6 +28,7 @@ from tests.proofs.conformance.known import stale
 from tests.proofs.conformance.peer import Peer
 from tests.proofs.conformance.report import show_failures
 from tests.proofs.conformance.suite import failures, judge, table
+from tests.proofs.conformance.thirdparty import karmadas_test
 from tests.proofs.conformance.toolchain import (
     ToolchainError,
     argocd_source,
@@ -178,7 +179,7 @@ def _upstream() -> Iterator[str]:
 
 def _thirdparty(test: Path, source: Path) -> Iterator[str]:
     _title("To Karmada's folder: exported folders of third-party interpreters in Karmada's own test")
-    tally = thirdparty.compare(test, source)
+    tally = karmadas_test.compare(test, source)
     _say(str(tally))
     yield from tally.failures()
 

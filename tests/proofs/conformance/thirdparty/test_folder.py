@@ -4,7 +4,7 @@ import yaml
 from karta_interpreter.base.errors import ExportError
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.engine.suites.suite import read_suite
-from karta_interpreter.export.karmada_thirdparty import ThirdParty, third_party
+from tests.proofs.conformance.thirdparty.folder import ThirdParty, third_party
 
 _GVK = GVK("example.io", "v1", "Job")
 _SCRIPTS = {

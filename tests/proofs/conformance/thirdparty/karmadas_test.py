@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 from click.testing import CliRunner
 
-from karta_interpreter.cli.program import program
+from tests.proofs.conformance.thirdparty.__main__ import command
 
 _LEAST_CASES = 2000
 _TREE = Path("pkg/resourceinterpreter/default/thirdparty/resourcecustomizations")
@@ -46,9 +46,7 @@ def compare(test: Path, source: Path) -> Tally:
     with TemporaryDirectory() as place:
         folder = Path(place, _TREE.name)
         copytree(source / _TREE, folder, copy_function=copyfile)  # the module's own files cannot be written
-        exported = CliRunner().invoke(
-            program, ["export", "karmada-thirdparty", "--output-dir", str(folder)], catch_exceptions=False
-        )
+        exported = CliRunner().invoke(command, ["--output-dir", str(folder)], catch_exceptions=False)
         done = subprocess.run(
             [test, "-test.v", "-test.run", f"^{_TEST}$"], cwd=place, capture_output=True, text=True, check=False
         )

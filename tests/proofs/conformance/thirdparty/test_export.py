@@ -1,9 +1,15 @@
+"""``python -m tests.proofs.conformance.thirdparty``: the folders that it writes, and what it drops."""
+
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import yaml
-from click.testing import Result
+from click.testing import CliRunner, Result
+
+from karta_interpreter.cli.program import program
+from tests.cli.conftest import KARTA
+from tests.proofs.conformance.thirdparty.__main__ import command
 
 Run = Callable[..., Result]
 
@@ -26,14 +32,23 @@ output: {error: negative}
 """
 
 
+@pytest.fixture
+def run() -> Run:
+    return lambda *arguments: CliRunner().invoke(command, arguments)
+
+
 @pytest.fixture(autouse=True)
-def _suite(files: Path) -> None:
-    (files / "testdata").mkdir()
-    (files / "testdata" / "suite.yaml").write_text(_SUITE)
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder, with a definition and its suite."""
+    (tmp_path / "karta.yaml").write_text(KARTA.format(kind="Job", name="job", replicas=".spec.replicas // 1"))
+    (tmp_path / "testdata").mkdir()
+    (tmp_path / "testdata" / "suite.yaml").write_text(_SUITE)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
 
 
 def test_thirdparty_folder_passes_its_own_suite(run: Run, files: Path) -> None:
-    result = run("export", "karmada-thirdparty", "-f", "karta.yaml", "--output-dir", "out")
+    result = run("-f", "karta.yaml", "--output-dir", "out")
 
     folder = files / "out" / "example.io" / "v1" / "Job"
     assert result.exit_code == 0, result.output
@@ -44,12 +59,12 @@ def test_thirdparty_folder_passes_its_own_suite(run: Run, files: Path) -> None:
     customization = yaml.safe_load((folder / "customizations.yaml").read_text())
     assert customization["spec"]["target"] == {"apiVersion": "example.io/v1", "kind": "Job"}
     assert [file.name for file in (folder / "testdata").iterdir()] == ["interprethealth-test.yaml"]
-    tested = run("test", str(folder))
+    tested = CliRunner().invoke(program, ["test", str(folder)])
     assert (tested.exit_code, tested.stderr) == (0, "1 kind, 1 case: 1 passed, 0 failed\n")
 
 
 def test_thirdparty_kind_without_group_is_rejected(run: Run, files: Path) -> None:
-    result = run("export", "karmada-thirdparty", "Pod", "--output-dir", "out")
+    result = run("Pod", "--output-dir", "out")
 
     assert result.exit_code == 1
     assert result.stderr.endswith("the core group has no name\n0 folders, 0 cases; 1 rejected\n")
@@ -58,10 +73,10 @@ def test_thirdparty_kind_without_group_is_rejected(run: Run, files: Path) -> Non
 
 def test_thirdparty_suite_that_cannot_be_read_is_an_error(run: Run, files: Path) -> None:
     (files / "testdata" / "suite.yaml").write_text("name: a")
-    result = run("export", "karmada-thirdparty", "-f", "karta.yaml", "--output-dir", "out")
+    result = run("-f", "karta.yaml", "--output-dir", "out")
 
     assert result.exit_code == 1
-    assert result.stderr.startswith('error: testdata/suite.yaml:1: case "a": there is no operation')
+    assert str(result.exception).startswith('testdata/suite.yaml:1: case "a": there is no operation')
 
 
 _TREE = """\
@@ -84,7 +99,7 @@ def tree(files: Path) -> Path:
     return folder
 
 
-_EXPORT = ("export", "karmada-thirdparty", "-f", "karta.yaml", "--output-dir", "out")
+_EXPORT = ("-f", "karta.yaml", "--output-dir", "out")
 
 
 def test_thirdparty_export_over_tree_keeps_cases_that_pass(run: Run, tree: Path) -> None:
@@ -128,7 +143,7 @@ def test_thirdparty_export_leaves_testdata_of_another_program(run: Run, tree: Pa
 
 
 def test_thirdparty_kind_with_components_has_replicas_for_the_other_state_of_the_gate(run: Run, files: Path) -> None:
-    run("export", "karmada-thirdparty", "FlinkDeployment", "--output-dir", "out")
+    run("FlinkDeployment", "--output-dir", "out")
     folder = files / "out" / "flink.apache.org" / "v1beta1" / "FlinkDeployment"
     scripts = yaml.safe_load((folder / "customizations.yaml").read_text())["spec"]["customizations"]
     assert {"componentResource", "replicaResource"} <= scripts.keys()
