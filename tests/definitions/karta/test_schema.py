@@ -303,7 +303,7 @@ def test_everything_is_said_at_once(brew: Raw, findings_of: FindingsOf) -> None:
     raw = edit.remove(brew, (*ROOT, "name"))
     raw = edit.set_value(raw, (*ROOT, "nmae"), "brew")
     raw = edit.set_value(raw, (*ROOT, "kind", "version"), 1)
-    raw = edit.set_value(raw, ("spec", "expressionLanguage"), "cel")
+    raw = edit.set_value(raw, ("spec", "expressionLanguage"), "jsonata")
     rules = sorted((finding.rule, format_path(finding.path[3:])) for finding in findings_of(raw))
     assert rules == [
         ("expression-language", ""),
@@ -315,6 +315,48 @@ def test_everything_is_said_at_once(brew: Raw, findings_of: FindingsOf) -> None:
 
 def test_only_jq_is_spoken(brew: Raw, findings_of: FindingsOf) -> None:
     assert findings_of(edit.set_value(brew, ("spec", "expressionLanguage"), "jq")) == []
-    (finding,) = findings_of(edit.set_value(brew, ("spec", "expressionLanguage"), "cel"))
+    (finding,) = findings_of(edit.set_value(brew, ("spec", "expressionLanguage"), "jsonata"))
     assert finding.severity is Severity.ERROR
-    assert finding.message == "the expression language cel is not supported"
+    assert finding.message == "the expression language jsonata is not supported"
+
+
+@pytest.mark.parametrize(
+    ("changes", "found"),
+    [
+        pytest.param({"expressionLanguage": "cel"}, "expressionLanguage", id="language, which the issue proposes"),
+        pytest.param({"expressionLanguage": "CEL"}, "expressionLanguage", id="language in capitals"),
+        pytest.param(
+            {"variables": [{"name": "threads", "expression": 'object[?"spec"][?"threads"].orValue(1)'}]},
+            "variables",
+            id="variables, which pull request 352 proposes",
+        ),
+        pytest.param(
+            {"structureDefinition.rootComponent.scaleDefinition.replicas": {"expression": "variables.threads"}},
+            "structureDefinition.rootComponent.scaleDefinition.replicas",
+            id="expression in place of a path",
+        ),
+        pytest.param(
+            {
+                "structureDefinition.rootComponent.statusDefinition.phaseDefinition": {
+                    "expression": "object.status.phase"
+                }
+            },
+            "structureDefinition.rootComponent.statusDefinition.phaseDefinition.expression",
+            id="expression in place of the phase's path",
+        ),
+    ],
+)
+def test_definition_in_cel_has_one_finding(
+    brew: Raw, findings_of: FindingsOf, changes: dict[str, JSON], found: str
+) -> None:
+    for path, value in changes.items():
+        brew = edit.set_value(brew, ("spec", *path.split(".")), value)
+    brew = edit.set_value(brew, ("spec", "replicas"), 1)
+    (finding,) = findings_of(brew)
+    assert (finding.rule, format_path(finding.path)) == ("expression-language", f"spec.{found}")
+    assert finding.message == "a definition in CEL (workload-map #330, open) is not supported yet"
+
+
+def test_expression_in_jq_at_a_wrong_place_is_an_unknown_field(brew: Raw, findings_of: FindingsOf) -> None:
+    phase = (*ROOT, "statusDefinition", "phaseDefinition", "expression")
+    assert [finding.rule for finding in findings_of(edit.set_value(brew, phase, ".status.phase"))] == ["unknown-field"]
