@@ -118,6 +118,9 @@ def _condition_fields(rules: StatusRules | None) -> dict[str, str]:
         "mapped": _set(sorted({name for name, _ in meanings})),
         "failing": _meaning(meanings, lambda means: means & FAILING),
         "transitional": _meaning(meanings, lambda means: means <= TRANSITIONAL),
+        "waiting": _set(
+            sorted(name for (name, status), means in meanings.items() if status == "Unknown" and means <= TRANSITIONAL)
+        ),
     }
     if completed:
         fields["ending"] = _set(sorted({name for (name, _), means in meanings.items() if means & UNTIL_THE_END}))

@@ -643,6 +643,33 @@ local function with_starts(kind, status, known, template)
   for _, start in ipairs(starts) do status[start] = known[start] end
 end
 
+-- The names of the clusters whose controller has observed no generation yet, nil for none.
+local function new_clusters(items)
+  local names = {}
+  for _, reported in ipairs(items) do
+    local status = reported.status
+    if is_object(status) and is_silent(status) and observed_generation(status) then
+      names[#names + 1] = reported.clusterName or ""
+    end
+  end
+  table.sort(names)
+  return names[1] and table.concat(names, ", ")
+end
+
+-- Lets nothing be True for the whole that a cluster has yet to begin.
+local function wait_for(kind, merged, clusters)
+  local conditions = {}
+  for place, condition in ipairs(conditions_in(merged)) do
+    if condition.status == "True" and kind.waiting[condition.type] then
+      condition = copy(condition)
+      condition.status, condition.reason = "Unknown", "Progressing"
+      condition.message = "not observed yet: " .. clusters
+    end
+    conditions[place] = condition
+  end
+  if conditions[1] then merged.conditions = conditions end
+end
+
 -- The template with the status of all clusters.
 local function aggregated(kind, template, items)
   local before, merged = template.status, nil
@@ -653,18 +680,24 @@ local function aggregated(kind, template, items)
   end
   if not is_object(template.metadata) then template.metadata = {} end
   local generation = agreed_generation(items, integer(template.metadata.generation))
+  local clusters = with.waiting and new_clusters(items)
   local reports = reports_of(kind, template, items)
   if reports[2] then
     merged = merged_value(kind, "status", nil, reports) or {}
   elseif reports[1] then
     merged = reports[1].value
   elseif items[1] or not is_object(before) then
-    return template
+    if not with.waiting then return template end
+    if with.waiting then
+      if not clusters or not is_object(before) then return template end
+      merged = copy(before)
+    end
   else
     local statuses = with.ends and kind.statuses_of(template)
     if with.ends and (statuses.Completed or statuses.Failed) then return template end
     merged = emptied(kind, before)
   end
+  if with.waiting and clusters then wait_for(kind, merged, clusters) end
   if with.outcomes and kind.outcomes then merged = with_outcome(kind, merged, before, is_over) end
   local known = is_object(before) and before or {}
   merged.observedGeneration = generation or known.observedGeneration

@@ -10,7 +10,7 @@ from karta_interpreter.base.k8s import JSON, Object
 from karta_interpreter.base.k8s.projection import Projection
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.engine.evaluation import status_match_reads
-from karta_interpreter.engine.operations.aggregate.member_status import reports_of
+from karta_interpreter.engine.operations.aggregate.member_status import is_new, reports_of
 from karta_interpreter.engine.operations.aggregate.merge import Merging
 from karta_interpreter.engine.operations.aggregate.status_history import emptied, has_ended, has_outcome, next_status
 from karta_interpreter.engine.operations.call import StatusItem
@@ -52,4 +52,7 @@ def _merged(definition: Definition, template: Object, items: Sequence[StatusItem
     reports = reports_of(definition, template, items)
     if len(reports) > 1:
         return Merging(definition).status(reports)
-    return dict(reports[0].status) if reports else None
+    if reports:
+        return dict(reports[0].status)
+    before = template.get("status")
+    return before if isinstance(before, dict) and any(is_new(item.status) for item in items) else None

@@ -65,13 +65,19 @@ def reports_of(definition: Definition, template: Object, items: Sequence[StatusI
     return reports if is_completed else reporting
 
 
+def is_new(status: JSON) -> bool:
+    """Return whether a status only says that no generation is observed yet, as CRDs of Flux say of a new object."""
+    observed = observed_generation(status)
+    return isinstance(status, dict) and observed is not None and observed < 1 and status.keys() <= _GENERATIONS
+
+
 def _report(
     definition: Definition, template: Object, removed: _Removed, item: StatusItem, *, is_single: bool
 ) -> MemberReport:
     if not isinstance(item.status, dict | None):
         message = f"the status of cluster {item.cluster} must be an object, but is {type_name(item.status)}"
         raise InterpretationError(message, code=400)
-    # The CRDs of Flux give a new object a status without an observed generation, which does not count as a status.
+    # The status of an object that its controller has not seen is no status, with an observed generation or without.
     is_unseen = (observed_generation(item.status) or 0) < 1
     if not item.status or (is_unseen and item.status.keys() <= _GENERATIONS):
         return MemberReport(item.cluster, {})

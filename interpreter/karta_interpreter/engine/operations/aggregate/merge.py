@@ -190,6 +190,10 @@ class Polarity:
         """Return whether a status of a type is mapped to Failed or Degraded. An absent one is not."""
         return status is not None and not FAILING.isdisjoint(self.means(name, status))
 
+    def waits(self, name: str) -> bool:
+        """Return whether an unknown status of a type is mapped only to waiting."""
+        return bool(means := self.means(name, "Unknown")) and means <= TRANSITIONAL
+
     def holds_anywhere(self, name: str) -> bool:
         """Return whether a type is written only if it is true. Its absence in other clusters then says nothing."""
         return self._rules.get(("status", "conditions", name)) is AggregateRule.ANY

@@ -12,6 +12,7 @@ from karta_interpreter.base.k8s import JSON, Object, generation, get, set_value
 from karta_interpreter.base.k8s.projection import Projection
 from karta_interpreter.definitions.karta import ADDING_UP, OF_A_CLUSTER, AggregateRule, Definition
 from karta_interpreter.engine.evaluation import Status, match_status, status_match_reads
+from karta_interpreter.engine.operations.aggregate.member_status import is_new
 from karta_interpreter.engine.operations.aggregate.merge import Polarity, are_conditions
 from karta_interpreter.engine.operations.aggregate.reduce import (
     falls,
@@ -24,6 +25,9 @@ from karta_interpreter.engine.operations.aggregate.reduce import (
 )
 from karta_interpreter.engine.operations.call import StatusItem
 from karta_interpreter.engine.operations.interpret_status import BOOKKEEPING, observed_generation
+
+_PROGRESSING = "Progressing"
+"""The reason that Flux's controllers give before the first result (`meta.ProgressingReason` in fluxcd/pkg)."""
 
 _ENDED = frozenset({Status.COMPLETED, Status.FAILED})
 
@@ -42,7 +46,7 @@ def next_status(definition: Definition, template: Object, merged: _Fields, items
     """Return a merged status as the successor of the template's present status."""
     before = template.get("status")
     present_status: Object = before if isinstance(before, dict) else {}
-    status = _with_outcome(definition, merged, present_status, items)
+    status = _with_outcome(definition, _with_new_clusters(definition, merged, items), present_status, items)
     # Each member counts its own generations, which mean nothing here.
     status = {key: value for key, value in status.items() if key != "observedGeneration"}
     observed = _agreed_generation(items, generation(template))
@@ -51,6 +55,20 @@ def next_status(definition: Definition, template: Object, merged: _Fields, items
     if definition.annotations.outcomes:
         status = _with_starts(definition, template, status, present_status)
     return _with_required(definition, _with_known(definition, status, present_status))
+
+
+def _with_new_clusters(definition: Definition, merged: _Fields, items: Sequence[StatusItem]) -> _Fields:
+    """Return a status in which nothing is True for the whole that a cluster has yet to begin."""
+    clusters = sorted(item.cluster for item in items if is_new(item.status))
+    if not clusters or not (conditions := _conditions(merged)):
+        return merged
+    polarity = Polarity(definition)
+    unknown = {"status": "Unknown", "reason": _PROGRESSING, "message": f"not observed yet: {', '.join(clusters)}"}
+    waits = [each["status"] == "True" and polarity.waits(each["type"]) for each in conditions]
+    return {
+        **merged,
+        "conditions": [{**each, **unknown} if wait else each for each, wait in zip(conditions, waits, strict=True)],
+    }
 
 
 def _with_outcome(definition: Definition, merged: _Fields, before: Object, items: Sequence[StatusItem]) -> _Fields:
