@@ -1,12 +1,13 @@
 """What definitions answer while something that they refer to does not exist, as a server finds it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import product
 
 import pytest
 
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s.values import GVK
+from karta_interpreter.base.karmada import Results
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.reference_resolver import Known
 from karta_interpreter.engine.operations import Call, Operation, interpret
@@ -29,3 +30,48 @@ def test_missing_job_template_costs_only_the_count(definition: Definition, cases
     for operation, reader in product((Operation.INTERPRET_REPLICA, Operation.INTERPRET_COMPONENT), (first, none)):
         with pytest.raises(InterpretationError, match="a JobTemplate does not exist"):
             interpret(definition, Call(operation, case.call.object), reader=reader)
+
+
+_EVERY = (Operation.INTERPRET_DEPENDENCY, Operation.RETAIN)
+_COUNTS = (Operation.INTERPRET_REPLICA, Operation.INTERPRET_COMPONENT)
+_COUNTED_ELSEWHERE = {
+    _FLOW: "the tasks of all jobs are in JobTemplates (`createJob` in pkg/controllers/jobflow of Volcano)",
+    GVK("trainer.kubeflow.org", "v1alpha1", "TrainJob"): "all Jobs are in the runtime (pkg/runtime/core)",
+}
+"""The kinds whose number of pods is in other objects."""
+
+
+def _lacking(definition: Definition, case: Case) -> Iterator[Known]:
+    """Yield what is known while each referenced object is missing or empty, and while no kind can be looked up."""
+    complete = [reference.gvk for reference in definition.references]
+    yield Known({})
+    yield Known.of([], complete)
+    for position, gone in enumerate(case.references):
+        others = [*case.references[:position], *case.references[position + 1 :]]
+        yield Known.of(others, complete)
+        bare = {**GVK.of(gone).type_meta, "metadata": gone["metadata"]}
+        yield Known.of([*others, bare], complete)
+
+
+@applies(lambda entry: entry.definition is not None and entry.definition.references)
+def test_absent_reference_costs_only_what_it_says(definition: Definition, cases: Sequence[Case]) -> None:
+    for case in cases:
+        for reader in _lacking(definition, case):
+            for operation in filter(definition.answers, _EVERY):
+                call = Call(operation, case.call.object, observed=case.call.object)
+                results = interpret(definition, call, reader=reader)
+                assert results.get("retained", case.call.object) == case.call.object
+            for operation in filter(definition.answers, _COUNTS):
+                call = Call(operation, case.call.object)
+                try:
+                    whole = interpret(definition, call, reader=Known.of(case.references))
+                except InterpretationError:
+                    continue
+                if definition.gvk in _COUNTED_ELSEWHERE:
+                    continue
+                assert _count(interpret(definition, call, reader=reader)) == _count(whole), case.name
+
+
+def _count(results: Results) -> int:
+    components = results.get("components")
+    return results["replica"] if components is None else sum(each["replicas"] for each in components)

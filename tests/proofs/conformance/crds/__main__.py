@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 from tests.proofs.conformance.bundle import load_bundle
-from tests.proofs.conformance.crds import references, sources, validity
+from tests.proofs.conformance.crds import answered, references, sources, validity
 from tests.proofs.conformance.toolchain import build_crds, karmada_source
 
 
@@ -19,11 +19,11 @@ def main() -> int:
     program, bundle = build_crds(), load_bundle(karmada_source()[1])
     begun = time.monotonic()
     named, tally = references.compare(files), validity.compare(program, files, bundle)
-    failures = [*named.failures(), *tally.failures()]
+    asked = answered.compare(program, files)
+    failures = [*named.failures(), *asked.failures(), *tally.failures()]
+    tallies = map(str, (named, asked, tally))
     sys.stdout.write(
-        "\n".join(
-            [str(named), str(tally), *failures, f"{len(failures)} failures, {time.monotonic() - begun:.0f} s", ""]
-        )
+        "\n".join([*tallies, *failures, f"{len(failures)} failures, {time.monotonic() - begun:.0f} s", ""])
     )
     return 1 if failures else 0
 

@@ -1,9 +1,11 @@
-// Answers for each status on standard input what an API server with the CRDs in the files of the arguments has against it.
+// Answers for each status or spec on standard input what an API server with the CRDs in the files of the arguments has
+// against it.
 //
-// A line has {"apiVersion", "kind", "status"}, its answer {"refused", "unknown"}: errors, none for a status that is stored,
-// and paths of fields that the schema does not have; null for a kind without a CRD. As for an update of the status subresource (statusStrategy in pkg/registry/customresource), nulls
-// are pruned and defaults are set, unknown fields are dropped, then schema, lists and CEL rules are checked. An API server
-// tolerates what an object had before; here every status is judged as a new one.
+// A line has {"apiVersion", "kind"} and "status" or "spec", its answer {"refused", "unknown", "stored"}: errors, none for
+// what is stored, paths of fields that the schema does not have, and the part with its defaults; null for a kind without a
+// CRD. As for an update of the status subresource (statusStrategy in pkg/registry/customresource), nulls are pruned and
+// defaults are set, unknown fields are dropped, then schema, lists and CEL rules are checked. An API server tolerates what
+// an object had before; here every part is judged as a new one.
 package main
 
 import (
@@ -28,8 +30,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-type kind struct {
-	status    *schema.Structural
+type part struct {
+	structure *schema.Structural
 	validator validation.SchemaValidator
 	rules     *cel.Validator
 }
@@ -37,12 +39,13 @@ type kind struct {
 type answer struct {
 	Refused []string `json:"refused"`
 	Unknown []string `json:"unknown"`
+	Stored  any      `json:"stored"`
 }
 
 func main() {
-	kinds := map[string]kind{}
+	parts := map[string]part{}
 	for _, file := range os.Args[1:] {
-		if err := add(kinds, file); err != nil {
+		if err := add(parts, file); err != nil {
 			log.Fatalf("%s: %v", file, err)
 		}
 	}
@@ -53,18 +56,22 @@ func main() {
 	for input.Scan() {
 		var asked struct {
 			APIVersion, Kind string
-			Status           json.RawMessage
+			Status, Spec     json.RawMessage
 		}
-		var status any
+		var value any
 		if err := json.Unmarshal(input.Bytes(), &asked); err != nil {
 			log.Fatal(err)
 		}
-		if err := utiljson.Unmarshal(asked.Status, &status); err != nil {
+		name, text := "status", asked.Status
+		if text == nil {
+			name, text = "spec", asked.Spec
+		}
+		if err := utiljson.Unmarshal(text, &value); err != nil {
 			log.Fatal(err)
 		}
 		var answer *answer
-		if known, found := kinds[asked.APIVersion+" "+asked.Kind]; found {
-			answer = known.judge(status)
+		if known, found := parts[asked.APIVersion+" "+asked.Kind+" "+name]; found {
+			answer = known.judge(name, value)
 		}
 		if err := json.NewEncoder(output).Encode(answer); err != nil {
 			log.Fatal(err)
@@ -75,7 +82,7 @@ func main() {
 	}
 }
 
-func add(kinds map[string]kind, file string) error {
+func add(parts map[string]part, file string) error {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return err
@@ -85,44 +92,47 @@ func add(kinds map[string]kind, file string) error {
 		return err
 	}
 	for _, version := range crd.Spec.Versions {
-		if version.Schema == nil || version.Subresources == nil || version.Subresources.Status == nil {
+		if version.Schema == nil {
 			continue
 		}
 		var props apiextensions.JSONSchemaProps
 		if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(version.Schema.OpenAPIV3Schema, &props, nil); err != nil {
 			return err
 		}
-		described, found := props.Properties["status"]
-		if !found {
-			continue
+		for _, field := range []string{"status", "spec"} {
+			described, found := props.Properties[field]
+			hasStatus := version.Subresources != nil && version.Subresources.Status != nil
+			if !found || field == "status" && !hasStatus {
+				continue
+			}
+			structure, err := schema.NewStructural(&described)
+			if err != nil {
+				return fmt.Errorf("%s: %w", version.Name, err)
+			}
+			validator, _, err := validation.NewSchemaValidator(&described)
+			if err != nil {
+				return fmt.Errorf("%s: %w", version.Name, err)
+			}
+			name := fmt.Sprintf("%s/%s %s %s", crd.Spec.Group, version.Name, crd.Spec.Names.Kind, field)
+			parts[name] = part{structure, validator, cel.NewValidator(structure, false, celconfig.PerCallLimit)}
 		}
-		status, err := schema.NewStructural(&described)
-		if err != nil {
-			return fmt.Errorf("%s: %w", version.Name, err)
-		}
-		validator, _, err := validation.NewSchemaValidator(&described)
-		if err != nil {
-			return fmt.Errorf("%s: %w", version.Name, err)
-		}
-		name := fmt.Sprintf("%s/%s %s", crd.Spec.Group, version.Name, crd.Spec.Names.Kind)
-		kinds[name] = kind{status, validator, cel.NewValidator(status, false, celconfig.PerCallLimit)}
 	}
 	return nil
 }
 
-func (k kind) judge(status any) *answer {
-	defaulting.PruneNonNullableNullsWithoutDefaults(status, k.status)
-	defaulting.Default(status, k.status)
-	unknown := pruning.PruneWithOptions(status, k.status, false, schema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})
-	path := field.NewPath("status")
-	errors := validation.ValidateCustomResource(path, status, k.validator)
-	if object, isObject := status.(map[string]any); isObject {
-		errors = append(errors, listtype.ValidateListSetsAndMaps(path, k.status, object)...)
+func (p part) judge(name string, value any) *answer {
+	defaulting.PruneNonNullableNullsWithoutDefaults(value, p.structure)
+	defaulting.Default(value, p.structure)
+	unknown := pruning.PruneWithOptions(value, p.structure, false, schema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})
+	path := field.NewPath(name)
+	errors := validation.ValidateCustomResource(path, value, p.validator)
+	if object, isObject := value.(map[string]any); isObject {
+		errors = append(errors, listtype.ValidateListSetsAndMaps(path, p.structure, object)...)
 	}
-	if len(errors) == 0 && k.rules != nil {
-		errors, _ = k.rules.Validate(context.Background(), path, k.status, status, nil, celconfig.RuntimeCELCostBudget)
+	if len(errors) == 0 && p.rules != nil {
+		errors, _ = p.rules.Validate(context.Background(), path, p.structure, value, nil, celconfig.RuntimeCELCostBudget)
 	}
-	found := answer{Refused: []string{}, Unknown: unknown}
+	found := answer{Refused: []string{}, Unknown: unknown, Stored: value}
 	for _, each := range errors {
 		found.Refused = append(found.Refused, each.Error())
 	}

@@ -35,7 +35,7 @@ class Tally:
 
 def compare(files: Iterable[Path]) -> Tally:
     """Look for references in the CRDs of all kinds that the catalogue answers for."""
-    tally, crds = Tally(), _crds(files)
+    tally, crds = Tally(), crds_of(files)
     for definition, text in [(entry.definition, entry.text) for entry in entries()]:
         assert definition
         gvk = definition.gvk
@@ -50,7 +50,8 @@ def compare(files: Iterable[Path]) -> Tally:
     return tally
 
 
-def _crds(files: Iterable[Path]) -> dict[tuple[str, str], list[Object]]:
+def crds_of(files: Iterable[Path]) -> dict[tuple[str, str], list[Object]]:
+    """Return the CRDs in files, by group and kind."""
     crds = defaultdict(list)
     for file in files:
         # Some are templates of charts, whose lines are no YAML.

@@ -1,0 +1,156 @@
+"""No valid object is refused, and none is counted as nothing: objects made from the schemas of the CRDs are answered.
+
+Karmada makes no binding after an error of InterpretReplica, sends no update after one of Retain, and gives the whole of
+a workload without pods to every cluster. Each error and each 0 has a row with its reason by the controller's source.
+"""
+
+import json
+import random
+import re
+import subprocess
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.base.k8s.values import GVK, JSON, Object, field_path
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.engine.operations import Call, Operation, interpret
+from tests.catalogue.entries import Entry, entries, has_pods
+from tests.catalogue.knowledge import knowing
+from tests.proofs.conformance.crds.expected import EXPECTED
+from tests.proofs.conformance.crds.objects import optional, smallest, with_field
+from tests.proofs.conformance.crds.references import crds_of
+
+_MOST_FIELDS = 300
+_PAIRS = 100
+_COUNTS = (Operation.INTERPRET_REPLICA, Operation.INTERPRET_COMPONENT)
+
+
+@dataclass
+class Tally:
+    """What was asked: ``wrong`` has an example for each kind, operation and outcome that no row explains."""
+
+    kinds: int = 0
+    asked: int = 0
+    invalid: int = 0
+    explained: Counter[str] = field(default_factory=Counter)
+    wrong: dict[tuple[str, str, str], list[str]] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        rows = "\n".join(f"  {count} {row}" for row, count in self.explained.most_common())
+        return (
+            f"{self.asked} made objects of {self.kinds} kinds are answered, {self.invalid} left out as not valid, "
+            f"{sum(map(len, self.wrong.values()))} unexplained\n{rows}"
+        )
+
+    def failures(self) -> Iterator[str]:
+        """Yield each unexplained outcome with its shortest example, and rows that explain nothing."""
+        for (kind, operation, outcome), examples in self.wrong.items():
+            yield f"{kind}, {operation}: {outcome}, {len(examples)} times, with {min(examples, key=len)[:600]}"
+        yield from (f"the row explains nothing: {row}" for row in EXPECTED if row.text not in self.explained)
+        if not self.kinds:
+            yield "no object was made"
+
+
+def compare(program: Path, files: Sequence[Path]) -> Tally:
+    """Ask about made objects of all kinds with a CRD."""
+    tally, known, made = Tally(), crds_of(files), list[_Made]()
+    for entry in entries():
+        definition = entry.definition
+        assert definition
+        schemas = [schema for crd in known.get(definition.gvk[::2], ()) if (schema := _schema(crd, definition.gvk))]
+        if schemas:
+            tally.kinds += 1
+            bases = [smallest(schemas[0]), *_samples(entry)]
+            made += [
+                _Made(definition, *each) for base in bases for each in _specs(schemas[0], base, str(definition.gvk))
+            ]
+    for each, spec in _valid(program, files, made, tally):
+        _ask(each, spec, tally)
+    return tally
+
+
+class _Made(NamedTuple):
+    """A spec, and the fields that are switched on in it."""
+
+    definition: Definition
+    spec: JSON
+    why: str
+
+
+def _samples(entry: Entry) -> Iterator[Object]:
+    """Yield the spec of the shortest object of the suite that has pods."""
+    assert entry.definition
+    objects = [case.call.object for case in entry.cases if case.call.operation is Operation.INTERPRET_REPLICA]
+    counted = [obj for obj in objects if not _outcome(entry.definition, Operation.INTERPRET_REPLICA, obj)]
+    if counted:
+        yield min(counted, key=lambda obj: len(json.dumps(obj)))["spec"]
+
+
+def _schema(crd: Object, gvk: GVK) -> Object | None:
+    versions = {version["name"]: version for version in crd["spec"]["versions"]}
+    found = versions.get(gvk.version, {}).get("schema", {}).get("openAPIV3Schema", {})
+    spec: Object | None = found.get("properties", {}).get("spec")
+    return spec
+
+
+def _specs(schema: Object, least: JSON, seed: str) -> list[tuple[JSON, str]]:
+    """Return a spec, and others with one or two more fields, each with these fields."""
+    chance = random.Random(seed)  # noqa: S311 - the same objects each time
+    alone = [*optional(schema)]
+    alone = chance.sample(alone, min(len(alone), _MOST_FIELDS))
+    specs = [(least, "required fields")]
+    made = [(path, with_field(schema, least, path, smallest(below))) for path, below in alone]
+    specs += [(spec, field_path(path)) for path, spec in made]
+    for _ in range(_PAIRS if len(alone) > 1 else 0):
+        (one, below), (other, beside) = chance.sample(alone, 2)
+        if one[: len(other)] != other and other[: len(one)] != one:
+            spec = with_field(schema, least, one, smallest(below))
+            spec = with_field(schema, spec, other, smallest(beside))
+            specs.append((spec, f"{field_path(one)} and {field_path(other)}"))
+    return specs
+
+
+def _valid(program: Path, files: Iterable[Path], made: Sequence[_Made], tally: Tally) -> Iterator[tuple[_Made, Object]]:
+    """Yield what an API server stores, with its defaults."""
+    lines = "".join(json.dumps({**each.definition.gvk.type_meta, "spec": each.spec}) + "\n" for each in made)
+    command = [str(program), *map(str, files)]
+    done = subprocess.run(command, input=lines, capture_output=True, text=True, check=True)
+    for each, answer in zip(made, map(json.loads, done.stdout.splitlines()), strict=True):
+        if answer is None or answer["refused"]:
+            tally.invalid += 1
+        else:
+            yield each, answer["stored"]
+
+
+def _ask(made: _Made, spec: Object, tally: Tally) -> None:
+    definition, gvk = made.definition, made.definition.gvk
+    obj = {**gvk.type_meta, "metadata": {"name": "a", "namespace": "b", "uid": "u"}, "spec": spec}
+    tally.asked += 1
+    for operation in (*_COUNTS, Operation.INTERPRET_DEPENDENCY, Operation.RETAIN):
+        if definition.answers(operation) and (outcome := _outcome(definition, operation, obj)):
+            row = next((row for row in EXPECTED if row.explains(gvk.kind, operation, outcome, spec)), None)
+            if row:
+                tally.explained[row.text] += 1
+            else:
+                example = f"{made.why}: {json.dumps(spec)}"
+                tally.wrong.setdefault((str(gvk), operation, outcome), []).append(example)
+
+
+def _outcome(definition: Definition, operation: Operation, obj: Object) -> str:
+    """Return what is wrong with an answer, "" for nothing."""
+    call = Call(operation, obj, observed=obj if operation is Operation.RETAIN else None)
+    try:
+        results: Mapping[str, JSON] = interpret(knowing(definition, obj), call)
+    except InterpretationError as error:
+        return re.sub(r"`.*?`", "`…`", str(error))
+    if operation is Operation.RETAIN:
+        return "" if results["retained"] == obj else "another object"
+    if operation not in _COUNTS or not has_pods(definition):
+        return ""
+    components = results.get("components")
+    count = results["replica"] if components is None else sum(each["replicas"] for each in components)
+    return "" if count else "0 pods"
