@@ -217,6 +217,26 @@ def _recorded_texts(bound: int) -> Iterator[Fed]:
     yield Fed(push, held)
 
 
+@feeder(
+    "characters of values that may be secret, compared with each character of a recorded call or a saved workload",
+    "webhook.wire.redaction:_MOST_COMPARED",
+    small=16,
+)
+def _compared(bound: int) -> Iterator[Fed]:
+    values, text = list[str](), "a " * 5_000
+    size, lost = len(text) + redaction._KEPT, Counter[str]()
+
+    def held() -> int:
+        known = redaction._KnownValues(values, text)
+        try:
+            deque(known.within(text), maxlen=0)
+        except RecordingError as error:
+            lost[str(error)] += 1
+        return bound - max(0, known._left) // size
+
+    yield Fed(lambda _: values.append("a "), held, lost.total)
+
+
 @feeder("calls that wait to be recorded", "webhook.answering.recorder:MOST_WAITING", small=10 * TEXT, unit=TEXT)
 def _recorded(_: int) -> Iterator[Fed]:
     outcomes = Counter[str]()

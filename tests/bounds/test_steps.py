@@ -4,9 +4,11 @@ from collections.abc import Callable
 from itertools import combinations
 from typing import Any, NamedTuple
 
+import orjson
 import pytest
 
 from karta_interpreter.engine.fights.rounds import advanced, compared
+from karta_interpreter.webhook.wire.redaction import Redaction
 from tests.support.steps import steps
 
 pytestmark = pytest.mark.sweep
@@ -52,8 +54,21 @@ def _fights(elements: int, names: int, depth: int) -> Callable[[], object]:
     return work
 
 
+def _recording(values: int, texts: int, equal: int, depth: int) -> Callable[[], object]:
+    """Values of an environment, in texts that repeat them, and values of equal words."""
+    env = [{"name": "A", "value": f"the value {number}"} for number in range(values)]
+    env += [{"name": "A", "value": "of " * (3 + number % 9) + str(number)} for number in range(equal)]
+    inner: Any = "--token x"
+    for number in range(depth):
+        inner = {"a": [inner, f"the value {number} of it"]}
+    said = [f"see the value {number} of {number}" for number in range(texts)]
+    body = orjson.dumps({"request": {"object": {"spec": {"env": env, "said": said, "in": inner}}}})
+    return lambda: Redaction(b"key").redacted(body, b'{"response": {}}')
+
+
 PATHS: dict[str, Path] = {
     "fights": Path({"elements": 50, "names": 100, "depth": 50}, _fights),
+    "recording": Path({"values": 50, "texts": 50, "equal": 50, "depth": 50}, _recording),
 }
 
 

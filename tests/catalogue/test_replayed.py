@@ -7,16 +7,16 @@ from functools import cache
 import orjson
 
 from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.cli.calls import CallOutcome
+from karta_interpreter.cli.changes import answer_of
 from karta_interpreter.cli.replay_calls import Replay
 from karta_interpreter.cli.sides import CATALOGUE, Side, side_of
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS, Call
 from karta_interpreter.engine.suites.suite import Case
+from karta_interpreter.webhook.wire import Request, decode, encode_failure, encode_results
 from karta_interpreter.webhook.wire.recording import RecordedCall
 from karta_interpreter.webhook.wire.redaction import Redaction
-
-_ANSWER = b'{"response":{"uid":"1","successful":false,"status":{"code":404}}}'
-"""What was recorded does not matter where both sides answer."""
 
 
 @cache
@@ -24,14 +24,28 @@ def _catalogue() -> Side:
     return side_of([CATALOGUE], ExitStack())
 
 
-def test_definition_replayed_against_itself_has_no_difference(definition: Definition, swept: Sequence[Case]) -> None:
-    replay, redaction = Replay(_catalogue(), _catalogue()), Redaction(b"key")
+def test_recorded_calls_of_definition_replayed_without_secrets_have_no_difference(
+    definition: Definition, swept: Sequence[Case]
+) -> None:
+    replay, redaction = Replay(None, _catalogue()), Redaction(b"key")
+    interpreter = _catalogue().find(definition.gvk)
     for case in swept:
-        request, answer = redaction.redacted(orjson.dumps({"request": _request(definition, case.call)}), _ANSWER)
+        asked = orjson.dumps({"request": _request(definition, case.call)})
+        outcome = answer_of(interpreter, case.call, (), DEFAULT_OPTIONS)
+        request, answer = redaction.redacted(asked, _answer(decode(asked), outcome))
         recorded = RecordedCall(orjson.loads(request), orjson.loads(answer)["response"], DEFAULT_OPTIONS)
         replay._replay(recorded)  # noqa: SLF001 - a file for each definition would be unpacked again
-    assert (replay.findings.asked.total(), replay.findings.different) == (len(swept), 0)
-    assert not replay.findings.left_out
+    found = replay.findings
+    examples = [example for group in found.groups.values() for example in group.examples]
+    assert (found.asked.total() + found.left_out.total(), examples) == (len(swept), [])
+
+
+def _answer(request: Request, outcome: CallOutcome | None) -> bytes:
+    if outcome is None:
+        return encode_failure("1", 404, "")
+    if outcome.results is None:
+        return encode_failure("1", 422, str(outcome.error))
+    return encode_results(request, outcome.results)
 
 
 def _request(definition: Definition, call: Call) -> dict[str, JSON]:

@@ -1,16 +1,17 @@
 """Folders with what a member showed: ``member.json`` about it, and a line for each workload in ``workloads.jsonl.gz``.
 
-Values that may be secret are left out, as in recordings.
+Values that may be secret are left out, as in recordings, and the files are for their owner only.
 """
 
 import gzip
+import os
 import secrets
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 import orjson
 
@@ -30,6 +31,7 @@ _LONGEST: Final = 2**26
 _MOST: Final = 2**30
 """The most bytes of all lines: the pods of the largest cluster have half as many."""
 
+_UNREADABLE: Final = "verify would not read it"
 _DAMAGED: Final = (EOFError, gzip.BadGzipFile, zlib.error, ValueError, KeyError, TypeError, AttributeError)
 
 
@@ -60,21 +62,30 @@ def save(folder: Path, saved: Saved, workloads: Iterable[Evidence]) -> list[str]
     """Write a folder, and return which workloads are too large for it. Raises OSError, and RecordingError."""
     redaction, written, left_out = Redaction(secrets.token_bytes()), 0, list[str]()
     folder.mkdir(parents=True, exist_ok=True)
-    with gzip.open(folder / _WORKLOADS, "wb") as file:
+    with _created(folder / _WORKLOADS) as packed, gzip.open(packed, "wb") as file:
         for evidence in workloads:
-            line = redaction.redacted_document(orjson.dumps(replace(evidence, reader=None))) + b"\n"
-            if len(line) > _LONGEST or written + len(line) > _MOST:
+            try:
+                line = redaction.redacted_document(orjson.dumps(replace(evidence, reader=None))) + b"\n"
+                _check("its line", len(line), _LONGEST, _UNREADABLE)
+                _check("the folder", written + len(line), _MOST, _UNREADABLE)
+                written += file.write(line)
+            except RecordingError as error:
                 name = full_name(evidence.object.get("metadata"))
-                left_out.append(f"{GVK.of(evidence.object)} {name} is not saved: {len(line)} bytes are too many")
-                continue
-            written += file.write(line)
+                left_out.append(f"{GVK.of(evidence.object)} {name} is not saved: {error}")
     problems = *saved.problems, *left_out
     about = {"format": _FORMAT, "version": 1, "time": saved.time, "problems": problems, "crds": saved.crds}
     references = orjson.loads(redaction.redacted_document(orjson.dumps({"references": saved.references})))
     content = orjson.dumps({**about, **references})
-    _check(_ABOUT, len(content), _LONGEST, "verify would not read it")
-    (folder / _ABOUT).write_bytes(content)
+    _check(_ABOUT, len(content), _LONGEST, _UNREADABLE)
+    with _created(folder / _ABOUT) as file:
+        file.write(content)
     return left_out
+
+
+def _created(path: Path) -> BinaryIO:
+    """Return a new file that only its owner can read."""
+    path.unlink(missing_ok=True)
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 import gzip
 import json
+import stat
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -114,6 +115,7 @@ def test_folder_gives_the_report_of_the_cluster_without_secret_values(run: Run, 
         live = _verify(run, member, tmp_path, "-o", "json", "--save", folder)
     saved = run("verify", folder, "-o", "json", "--kinds", "apps/v1/Deployment")
 
+    assert {stat.S_IMODE(path.stat().st_mode) for path in Path(folder).iterdir()} == {0o600}
     assert _json(saved) == _json(live)
     assert saved.exit_code == live.exit_code == 1
     text = gzip.decompress((tmp_path / "evidence" / "workloads.jsonl.gz").read_bytes())

@@ -20,6 +20,7 @@ _CALLERS, _SETTLING = 4, 2.0
 _PLANTED: Final = "hunter2-planted"
 _DISK: Final = "2m"
 _NOISE: Final = 10_000
+_NOW_AND_THEN, _VALUES = 50, 4_000
 _FIELDS, _FIELD, _ROUNDS, _LONG = 40, 180, 4, 240
 _WIDE, _ELEMENTS = 9_000, (5_000, 5_001)
 
@@ -48,6 +49,11 @@ def _with_secrets() -> Iterator[bytes]:
         status = {"conditions": [{"type": "Ready", "message": f"{value} {secrets.token_hex(_NOISE)}"}]}
         for operation in ("InterpretStatus", "InterpretReplica"):
             yield post(body(operation, deployment(pod, status=status)))
+        if number % _NOW_AND_THEN == 0:
+            env = [{"name": "A", "value": f"{value}-{each}"} for each in range(_VALUES)]
+            said = [f"see {value}-{each} again" for each in range(_VALUES)]
+            pod = {"containers": [{"name": "main", "image": "x", "env": env}]}
+            yield post(body("InterpretStatus", deployment(pod, status={"messages": said})))
 
 
 async def _fights(target: Target) -> Found:

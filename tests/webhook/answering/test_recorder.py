@@ -4,7 +4,7 @@ import os
 import stat
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from karta_interpreter.webhook.answering.calls import Calls
 from karta_interpreter.webhook.answering.recorder import Recorder
 from karta_interpreter.webhook.log import log
 from karta_interpreter.webhook.wire.recording import RecordedCall, files_in, read
+from karta_interpreter.webhook.wire.redaction import Redaction
 from tests.support.waiting import HANG
 from tests.webhook.answering.answered import answered
 from tests.webhook.answering.test_scripts import OVERRIDES
@@ -107,6 +108,50 @@ def test_calls_beyond_what_may_wait_are_dropped(
     made.close()
 
     assert counts == {"written": 2, "dropped": 3}
+
+
+def _slowly(seconds: float) -> Callable[[Redaction, bytes, bytes], tuple[bytes, bytes]]:
+    def redacted(_: Redaction, request: bytes, answer: bytes) -> tuple[bytes, bytes]:
+        time.sleep(seconds)
+        return request, answer
+
+    return redacted
+
+
+def test_recorder_that_ends_keeps_what_is_written_and_says_what_is_not(
+    tmp_path: Path, counts: Counter[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recorder, "_END_SECONDS", 0.3)
+    monkeypatch.setattr(Redaction, "redacted", _slowly(0.1))
+    lines: list[tuple[str, dict[str, Any]]] = []
+    monkeypatch.setattr(log, "warning", lambda message, **fields: lines.append((message, fields)))
+    made = _recorder(tmp_path, counts)
+    for _ in range(50):
+        made.see(*answered(REQUEST, ANSWER))
+    made.start()
+    made.close()
+
+    written = len(_calls(tmp_path))
+    assert 1 <= written <= 10
+    assert counts == {"written": written}
+    left = (50 - written) * (len(REQUEST) + len(ANSWER))
+    assert lines == [("the last calls are not recorded: the server has ended", {"bytes": left})]
+
+
+def test_busy_recorder_writes_each_second(
+    tmp_path: Path, counts: Counter[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recorder, "_FLUSH_SECONDS", 0.05)
+    monkeypatch.setattr(Redaction, "redacted", _slowly(0.02))
+    made = _recorder(tmp_path, counts)
+    for _ in range(50):
+        made.see(*answered(REQUEST, ANSWER))
+    made.start()
+    time.sleep(0.5)
+    seen = len(_calls(tmp_path))
+    made.close()
+
+    assert 1 <= seen < 50
 
 
 def test_large_request_is_omitted_unless_values_are_recorded(

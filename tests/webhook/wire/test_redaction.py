@@ -1,12 +1,14 @@
 """Which values are left out of a recorded call, and which are not: names of Secrets, and what answers depend on."""
 
 import base64
+from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
 import yaml
 
+from karta_interpreter.base.errors import RecordingError
 from karta_interpreter.webhook.wire.redaction import Redaction
 
 PLANTED = "hunter2-planted"
@@ -71,6 +73,14 @@ a type: {secretType: GCPServiceAccount}
 the path of a token: {tokenPath: /var/run/token}
 a number of tokens: {maxTokens: 4096}
 a taint that is tolerated: {tolerations: [{key: gpu, operator: Equal, value: training, effect: NoSchedule}]}
+the name of a Secret that an object refers to: {authSecret: ngc, dependencies: [{kind: Secret, name: ngc}]}
+the names of Secrets in one text: {pullSecrets: "a,b", pods: [{imagePullSecrets: [{name: a}]}]}
+a host and a port: {address: "auth.example.com:8080"}
+a number of tokens of a model: {args: [--max-num-batched-tokens, "8192", --max-tokens=12]}
+a tokenizer: {args: [--tokenizer=bert], tokenizer: bert}
+a switch: {auth: "true", args: [--auth=false]}
+a key of a topology: {topologyKey: zone, matchLabelKeys: [a], args: [--topology-key=zone]}
+an environment variable in a text: {args: ["--password=$PASSWORD", "--token $(TOKEN)"]}
 a digest: {image: "registry.example.com:5000/team/image:v1@sha256:abcdef"}
 an address: {url: "https://example.com:8080/path"}
 requests: {resources: {requests: {cpu: 100m, memory: 1Gi}}}
@@ -103,6 +113,39 @@ def test_redaction_leaves_no_planted_value_in_request_status_or_answer(spec: Any
     written = orjson.loads(base64.b64decode(orjson.loads(answer)["response"]["patch"]))
     assert written[0]["value"] == orjson.loads(request)["request"]["object"]["spec"], "question and answer agree"
     assert PLANTED not in str(written[0])
+
+
+@pytest.mark.parametrize("spec", _rows((Path(__file__).parent / "testdata" / "planted.yaml").read_text()))
+def test_recording_and_saved_document_have_no_planted_value(spec: Any) -> None:
+    spec = orjson.loads(orjson.dumps(spec).replace(b"PLANTED", PLANTED.encode()))
+    redaction = Redaction(b"key")
+
+    request, _ = redaction.redacted(_call({"kind": "Training", "spec": spec}), _answer())
+    saved = redaction.redacted_document(orjson.dumps({"object": {"spec": spec}}))
+
+    assert PLANTED.encode() not in request + saved
+    assert orjson.loads(request)["request"]["object"]["spec"] == orjson.loads(saved)["object"]["spec"]
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        pytest.param("--token={}", "by {} at 3", id="a value within its text"),
+        pytest.param("https://me:{}@host/x", "login of me:{} failed", id="a part of an address"),
+        pytest.param("--token={}", "{}{}", id="twice without a space"),
+    ],
+)
+def test_redaction_finds_a_part_of_a_text_again(value: str, message: str) -> None:
+    texts = {"args": [value.format(PLANTED)], "message": message.format(PLANTED, "." + PLANTED)}
+
+    assert PLANTED not in str(Redaction(b"key").redacted_document(orjson.dumps(texts)))
+
+
+def test_redaction_with_values_of_equal_words_is_given_up() -> None:
+    env = [{"name": "A", "value": "a " * number} for number in range(4, 1_000)]
+
+    with pytest.raises(RecordingError, match="too many values"):
+        Redaction(b"key").redacted_document(orjson.dumps({"env": env, "x": ["a " * 100_000]}))
 
 
 def test_redaction_finds_a_value_again_in_the_status_and_in_messages() -> None:

@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Callable
 from contextlib import suppress
 from fcntl import LOCK_EX, LOCK_NB, flock
+from math import inf
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
@@ -23,7 +24,7 @@ MOST_RECORDED: Final = 2**30
 MOST_WAITING: Final = 32 * 2**20
 """The most bytes of calls that wait to be written. Further calls are dropped."""
 LARGEST_REDACTED: Final = 2**20
-"""The most bytes of a request that is read to leave values out. Other threads do not run meanwhile."""
+"""The most bytes of a request, and of its answer, that are read to leave values out."""
 _FILE_BYTES: Final = 4 * 2**20
 _LEAST_FILES: Final = 4
 _FLUSH_SECONDS: Final = 1.0
@@ -56,6 +57,8 @@ class Recorder:
         self._packer = zlib.compressobj(_LEVEL, wbits=_GZIP)
         self._file_size = 0
         self._retry_at = 0.0
+        self._flush_at = 0.0
+        self._until = inf
         self._failing = False
         self._thread = Thread(target=self._run, name="recorder", daemon=True)
 
@@ -74,21 +77,25 @@ class Recorder:
 
     def close(self) -> None:
         """Write the waiting calls, for some seconds at most, and end the file."""
+        self._until = time.monotonic() + _END_SECONDS
         self._queue.put(None)
-        self._thread.join(_END_SECONDS)
+        # One call more takes less than a second.
+        self._thread.join(_END_SECONDS + 1)
 
     def _run(self) -> None:
-        while True:
-            try:
+        while time.monotonic() < self._until:
+            with suppress(Empty):
                 seen = self._queue.get(timeout=_FLUSH_SECONDS)
-            except Empty:
+                if seen is None:
+                    break
+                self.record(*seen)
+                self._taken += len(seen[1]) + len(seen[2])
+            if time.monotonic() > self._flush_at:
+                self._flush_at = time.monotonic() + _FLUSH_SECONDS
                 self._attempt(lambda: self._write(self._packer.flush(zlib.Z_SYNC_FLUSH)) if self._file else None)
-                continue
-            if seen is None:
-                self._attempt(self._end_file)
-                return
-            self.record(*seen)
-            self._taken += len(seen[1]) + len(seen[2])
+        self._attempt(self._end_file)
+        if left := self._put - self._taken:
+            log.warning("the last calls are not recorded: the server has ended", bytes=left)
 
     def record(self, at: float, request: bytes, answer: bytes) -> None:
         """Write a call that was answered at a time in seconds since 1970. Only one thread may do this."""
@@ -96,7 +103,7 @@ class Recorder:
             self._count("failed")
             return
         if self._redaction:
-            if len(request) > LARGEST_REDACTED:
+            if max(len(request), len(answer)) > LARGEST_REDACTED:
                 self._count("dropped")
                 return
             try:
