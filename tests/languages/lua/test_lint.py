@@ -115,6 +115,47 @@ def _lines(judgements: list[Lint]) -> list[tuple[int, str, str]]:
             id="a jump",
         ),
         pytest.param(
+            "function Retain(a, b)\n  names[#a + 1] = {#b}\n  return a\nend",
+            [(2, "unknown-global", "names")],
+            id="a table nobody makes, written at a computed place",
+        ),
+        pytest.param(
+            "function Retain(a, b)\n  if a then local x = b end\n  return x\nend",
+            [(3, "unknown-global", "x")],
+            id="a local behind the end of its block",
+        ),
+        pytest.param(
+            "function Retain(a, b)\n  for i, x in ipairs(b) do while i do local y = x end end\n  return i, y\nend",
+            [(3, "unknown-global", "i"), (3, "unknown-global", "y")],
+            id="variables of a loop, and a local of a loop in it",
+        ),
+        pytest.param(
+            "function Retain(a, b)\n  repeat local done = b.done until done\n  return {x = a, y = b, done = 1}\nend",
+            [],
+            id="the condition of repeat reads its locals, and fields of a table are no names",
+        ),
+        pytest.param(
+            "function Retain(a, b)\n  x, a.y, os.own = 1, 2, os.own\n  return a\nend",
+            [(2, "global-variable", "x")],
+            id="a global among places that are set at once",
+        ),
+        pytest.param(
+            'local k = require "kube"\nfunction Retain(a, b) return k.podRequirements(a) end',
+            [(2, "unknown-global", "kube.podRequirements")],
+            id="a member that a module does not have, by the local that holds it",
+        ),
+        pytest.param(
+            "local t = {}\nfunction t.f(x) return x end\nfunction t:g() return self end\n"
+            "function Retain(a, ...) return t.f(a), arg end",
+            [],
+            id="functions of a table, self, and the arguments of a variadic function",
+        ),
+        pytest.param(
+            "function Retain(a, b) return a.name:gsub('a', b), _G.nope end",
+            [(1, "unknown-global", "nope"), (1, "forbidden-function", "string.gsub")],
+            id="a method of a text, and a global by its table",
+        ),
+        pytest.param(
             "function Retain(a)\n  x = nope\nend",
             [(1, "parameter-count", "Retain"), (2, "global-variable", "x"), (2, "unknown-global", "nope")],
             id="everything is said, in the order of the lines",

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from karta_interpreter.base.errors import LuaSyntaxError
 from karta_interpreter.base.findings import closest, did_you_mean
 from karta_interpreter.base.karmada import OWN_FUNCTIONS, SLOTS
-from karta_interpreter.languages.lua.machine.bytecode import FunctionValue, Mention, Names
+from karta_interpreter.languages.lua.machine.names import FunctionValue, Mention, Names
 
 FORBIDDEN: Final = frozenset(
     (

@@ -29,8 +29,9 @@ from lupa import lua52
 
 from karta_interpreter.base.errors import LuaRunError, LuaSyntaxError
 from karta_interpreter.base.k8s import JSON
-from karta_interpreter.languages.lua.machine.bytecode import Names, names_of
+from karta_interpreter.languages.lua.machine.bytecode import kept_locals
 from karta_interpreter.languages.lua.machine.host import Host, Kube, OnPrint, as_latin1, decoded
+from karta_interpreter.languages.lua.machine.names import Mention, Names, names_of
 from karta_interpreter.languages.lua.machine.source import placed, readable, rewrite
 from karta_interpreter.languages.lua.script import Own
 
@@ -103,7 +104,9 @@ class Runtime:
         bytecode, problem = _pair(self._machine.compiled(as_latin1(readable(text))))
         if bytecode is None:
             raise _syntax_error(problem)
-        return names_of(bytecode.encode("latin-1"))
+        names = names_of(text)
+        names.kept = [Mention(*kept) for kept in kept_locals(bytecode.encode("latin-1"))]
+        return names
 
     def _start(self) -> Any:  # noqa: ANN401 - a table of Lua
         """Return the half of a new machine that is written in Lua."""

@@ -63,6 +63,14 @@ def readable(text: str) -> str:
     return _Rewriter("", "", keeps_order=False).rewrite(text)
 
 
+def tokens_of(text: str) -> Iterator[tuple[str, str, int]]:
+    """Yield kind, text and line of each token of a script, blanks among them."""
+    line = 1
+    for token in _TOKEN.finditer(text):
+        yield token.lastgroup or "", token.group(), line
+        line += token.group().count("\n")
+
+
 def _unused(name: str, text: str) -> str:
     suffixes = re.findall(f"{name}(_*)", text)
     return f"{name}_{max(suffixes, key=len)}" if suffixes else name
