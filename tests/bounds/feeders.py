@@ -545,6 +545,12 @@ def _saved_workload(_: int) -> Iterator[Fed]:
     yield from _saved(b"", max)
 
 
+@feeder("keys and values of a workload of a folder that verify reads", "cli.saved:_MOST_VALUES", small=200, unit=10)
+def _saved_values(_: int) -> Iterator[Fed]:
+    values = b"," * 9
+    yield from _saved(values, lambda lengths: 1 + max(lengths) // TEXT * len(values))
+
+
 @feeder("workloads of a folder that verify reads", "cli.saved:_MOST", small=20 * TEXT, unit=TEXT)
 def _saved_workloads(_: int) -> Iterator[Fed]:
     yield from _saved(b"\n", sum)

@@ -1,20 +1,26 @@
 """Work on what others send grows with its size: twice as much of one thing, or of two, takes twice as many steps."""
 
+import gc
+import time
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import combinations
 from typing import Any, NamedTuple
 
 import orjson
 import pytest
 
+from karta_interpreter import Karta
 from karta_interpreter.engine.fights.rounds import advanced, compared
+from karta_interpreter.engine.verification import verify
 from karta_interpreter.webhook.wire.redaction import Redaction
+from tests.engine.verification.member import container, evidence, pod, workload
 from tests.support.steps import steps
 
 pytestmark = pytest.mark.sweep
 
-_MOST = 2.3
-"""Twice the steps, and the logarithm of sorting."""
+_MOST, _MOST_SECONDS, _LARGE = 2.3, 9, 30
+"""Twice the steps and four times the seconds, with the logarithm of sorting and what memory costs."""
 
 
 class Path(NamedTuple):
@@ -66,9 +72,23 @@ def _recording(values: int, texts: int, equal: int, depth: int) -> Callable[[], 
     return lambda: Redaction(b"key").redacted(body, b'{"response": {}}')
 
 
+def _verify(pods: int, owners: int, elements: int) -> Callable[[], object]:
+    """Pods of a Deployment, which other objects own, and a list in the object."""
+    shared = {"template": {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [container()]}}}
+    spec = {"replicas": pods, "other": [{"name": f"n{number}"} for number in range(elements)], **shared}
+    between = tuple(
+        {"kind": "ReplicaSet", "metadata": {"uid": f"r{number}"}, "spec": shared} for number in range(owners)
+    )
+    own = [pod(number, owner=f"r{number % owners}") for number in range(pods)]
+    shown = evidence(workload("apps/v1", "Deployment", spec, {}), *own, owners=between)
+    definition = Karta.for_object(shown.object).definition
+    return lambda: verify(definition, replace(shown))
+
+
 PATHS: dict[str, Path] = {
     "fights": Path({"elements": 50, "names": 100, "depth": 50}, _fights),
     "recording": Path({"values": 50, "texts": 50, "equal": 50, "depth": 50}, _recording),
+    "verify": Path({"pods": 50, "owners": 50, "elements": 50}, _verify),
 }
 
 
@@ -81,3 +101,27 @@ def test_work_doubles_with_each_dimension_and_with_each_two(path: str) -> None:
     for several in (*combinations(sizes, 1), *combinations(sizes, 2)):
         twice = steps(prepared(**{**sizes, **{name: 2 * sizes[name] for name in several}}))
         assert twice <= _MOST * once, f"twice as many {' and '.join(several)}: {twice} steps instead of {once}"
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_time_of_large_work_grows_with_its_size(path: str) -> None:
+    """Loops in C are no steps. Four times as much takes sixteen times as long if the work is a product."""
+    sizes, prepared = PATHS[path]
+    once, larger = (
+        prepared(**{name: size if name == "depth" else size * times for name, size in sizes.items()})
+        for times in (_LARGE, 4 * _LARGE)
+    )
+    assert _seconds(larger) <= _MOST_SECONDS * _seconds(once)
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    """Return the least processor time of three times."""
+    found = []
+    for _ in range(3):
+        gc.collect()
+        gc.disable()
+        begun = time.thread_time()
+        work()
+        found.append(time.thread_time() - begun)
+        gc.enable()
+    return min(found)

@@ -17,6 +17,7 @@ import orjson
 
 from karta_interpreter.base.errors import RecordingError
 from karta_interpreter.base.k8s.edit import get
+from karta_interpreter.base.k8s.projection import values_in
 from karta_interpreter.base.k8s.values import GVK, JSON, Object, objects_in
 from karta_interpreter.cli.render import full_name
 from karta_interpreter.definitions.karta.reference_resolver import Known
@@ -31,7 +32,9 @@ _LONGEST: Final = 2**26
 _MOST: Final = 2**30
 """The most bytes of all lines: the pods of the largest cluster have half as many."""
 
-_UNREADABLE: Final = "verify would not read it"
+_MOST_VALUES: Final = 2**22
+"""The most keys and values of ``member.json``, and of a line: 13,000 pods have as many. They take 400 MiB."""
+_UNREAD, _UNREADABLE = "the rest is not read", "verify would not read it"
 _DAMAGED: Final = (EOFError, gzip.BadGzipFile, zlib.error, ValueError, KeyError, TypeError, AttributeError)
 
 
@@ -66,7 +69,7 @@ def save(folder: Path, saved: Saved, workloads: Iterable[Evidence]) -> list[str]
         for evidence in workloads:
             try:
                 line = redaction.redacted_document(orjson.dumps(replace(evidence, reader=None))) + b"\n"
-                _check("its line", len(line), _LONGEST, _UNREADABLE)
+                _check_size("its line", line, _UNREADABLE)
                 _check("the folder", written + len(line), _MOST, _UNREADABLE)
                 written += file.write(line)
             except RecordingError as error:
@@ -76,7 +79,7 @@ def save(folder: Path, saved: Saved, workloads: Iterable[Evidence]) -> list[str]
     about = {"format": _FORMAT, "version": 1, "time": saved.time, "problems": problems, "crds": saved.crds}
     references = orjson.loads(redaction.redacted_document(orjson.dumps({"references": saved.references})))
     content = orjson.dumps({**about, **references})
-    _check(_ABOUT, len(content), _LONGEST, _UNREADABLE)
+    _check_size(_ABOUT, content, _UNREADABLE)
     with _created(folder / _ABOUT) as file:
         file.write(content)
     return left_out
@@ -104,7 +107,7 @@ def read_about(folder: Path) -> Saved:
     """Return the part of a folder that is not about one workload. Raises RecordingError."""
     with _read(folder), _regular(folder / _ABOUT).open("rb") as file:
         content = file.read(_LONGEST + 1)
-        _check(_ABOUT, len(content), _LONGEST)
+        _check_size(_ABOUT, content)
         about = orjson.loads(content)
         if (about["format"], about["version"]) != (_FORMAT, 1):
             raise ValueError
@@ -118,7 +121,7 @@ def read_workloads(folder: Path, saved: Saved) -> Iterator[Evidence]:
     with _read(folder), gzip.open(_regular(folder / _WORKLOADS)) as file:
         while line := file.readline(_LONGEST + 1):
             read += len(line)
-            _check("a workload", len(line), _LONGEST)
+            _check_size("a workload", line)
             _check("its content", read, _MOST)
             yield Evidence.of(orjson.loads(line), saved.time, reader)
 
@@ -130,6 +133,11 @@ def _regular(path: Path) -> Path:
     return path
 
 
-def _check(what: str, length: int, most: int, effect: str = "the rest is not read") -> None:
-    if length > most:
-        raise RecordingError(f"{what} has more than {most} bytes; {effect}")
+def _check_size(what: str, content: bytes, effect: str = _UNREAD) -> None:
+    _check(what, len(content), _LONGEST, effect)
+    _check(what, values_in(content), _MOST_VALUES, effect, "keys and values")
+
+
+def _check(what: str, size: int, most: int, effect: str = _UNREAD, unit: str = "bytes") -> None:
+    if size > most:
+        raise RecordingError(f"{what} has more than {most} {unit}; {effect}")

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from typing import Final, Self
 
 from karta_interpreter.base.k8s import JSON, Object, generation, get, objects_in
@@ -20,7 +21,7 @@ _CRASHES: Final = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Evidence:
     """A workload and its pods in a member at the time ``now``, in seconds since 1970.
 
@@ -55,7 +56,11 @@ class Evidence:
     def owner_of(self, pod: Object) -> Object | None:
         """Return the object between that controls a pod, None if the workload does."""
         uids = [owner.get("uid") for owner in owner_references(pod) if owner.get("controller")]
-        return next((owner for owner in self.owners if get(owner, ("metadata", "uid")) in uids), None)
+        return next((self._owners_by_uid[uid] for uid in uids if uid in self._owners_by_uid), None)
+
+    @cached_property
+    def _owners_by_uid(self) -> Mapping[JSON, Object]:
+        return {get(owner, ("metadata", "uid")): owner for owner in self.owners}
 
 
 def owner_references(obj: Object) -> list[Object]:

@@ -37,32 +37,47 @@ def members(definition: Definition, obj: Object, sets: Sequence[PodSet], pods: I
     """Return the pods by the pod set that they belong to."""
     strays: list[Object] = []
     joined: list[tuple[set[int], list[Object]]] = [({position}, []) for position in range(len(sets))]
+    numbers_by_key: dict[tuple[str, str], list[int]] = {}
+    for number, own in enumerate(sets):
+        numbers_by_key.setdefault((own.component, own.instance), []).append(number)
     for pod in pods:
-        matches = _matches(definition, obj, sets, pod)
+        chosen = _chosen(definition, pod)
+        keys = {(each.name, instance) for each in chosen for instance in _instances(each, obj, sets, pod)}
+        matches = _best(
+            definition, sets, chosen, pod, [number for key in keys for number in numbers_by_key.get(key, ())]
+        )
         if not matches:
             strays.append(pod)
             continue
-        # Groups that one pod may belong to become one.
-        touched = [group for group in joined if group[0] & matches]
-        merged = (set().union(*(group[0] for group in touched)), [pod for group in touched for pod in group[1]] + [pod])
-        joined = [group for group in joined if not group[0] & matches] + [merged] if len(touched) > 1 else joined
-        if len(touched) == 1:
-            touched[0][1].append(pod)
-    ordered = sorted(joined, key=lambda each: min(each[0]))
+        # Groups that one pod may belong to become one: the largest takes in the others.
+        touched = {id(joined[number][0]): joined[number] for number in matches}.values()
+        largest = max(touched, key=lambda group: len(group[1]))
+        for group in touched:
+            if group is not largest:
+                for number in group[0]:
+                    joined[number] = largest
+                largest[0].update(group[0])
+                largest[1].extend(group[1])
+        largest[1].append(pod)
+    ordered = sorted({id(group): group for group in joined}.values(), key=lambda group: min(group[0]))
     groups = tuple(Group(tuple(sets[index] for index in sorted(numbers)), tuple(own)) for numbers, own in ordered)
     return Members(groups, tuple(strays))
 
 
-def _matches(definition: Definition, obj: Object, sets: Sequence[PodSet], pod: Object) -> set[int]:
-    leaves = definition.leaves
-    chosen = [leaf for leaf in leaves if is_selected(leaf, pod)]
-    chosen = chosen[:1] or [leaf for leaf in leaves if leaf.selector.component_type is None]
-    keys = {(component.name, instance) for component in chosen for instance in _instances(component, obj, sets, pod)}
-    numbers = [number for number, pods in enumerate(sets) if (pods.component, pods.instance) in keys]
+def _chosen(definition: Definition, pod: Object) -> list[Component]:
+    """Return the component that selects a pod, or else those that cannot tell their pods."""
+    chosen = [leaf for leaf in definition.leaves if is_selected(leaf, pod)]
+    return chosen[:1] or [leaf for leaf in definition.leaves if leaf.selector.component_type is None]
+
+
+def _best(
+    definition: Definition, sets: Sequence[PodSet], chosen: Sequence[Component], pod: Object, numbers: Iterable[int]
+) -> set[int]:
+    """Return the numbers of those pod sets whose templates a pod resembles most."""
     scores = {number: _likeness(sets[number].template, pod) for number in numbers}
     best = max(scores.values(), default=0)
     # Without a selector a pod that resembles none of several templates belongs to none.
-    if not best and len(leaves) > 1 and chosen and chosen[0].selector.component_type is None:
+    if not best and len(definition.leaves) > 1 and chosen and chosen[0].selector.component_type is None:
         return set()
     return {number for number, score in scores.items() if score == best}
 
