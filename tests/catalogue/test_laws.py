@@ -31,6 +31,8 @@ _BOOKKEEPING = {"generation", "resourceTemplateGeneration", "observedGeneration"
 
 _MADE_FROM_NOTHING = {
     GVK("milvus.io", "v1beta1", "Milvus"): "an empty spec is a standalone Milvus with an etcd and a MinIO",
+    GVK("serving.kserve.io", "v1alpha1", "LLMInferenceService"): "the model is optional, and the template a preset's",
+    GVK("serving.kserve.io", "v1alpha2", "LLMInferenceService"): "likewise",
 }
 """Kinds whose operators run pods for an empty spec."""
 
@@ -138,6 +140,8 @@ _WITHOUT_TEMPLATES = {
     GVK("flow.volcano.sh", "v1alpha1", "JobFlow"): "the templates are in the JobTemplates that are referred to",
     GVK("spark.apache.org", "v1", "SparkApplication"): "there are pods without a template",
     GVK("postgresql.cnpg.io", "v1", "Cluster"): "a pod is made of single fields",
+    GVK("serving.kserve.io", "v1alpha1", "LLMInferenceService"): "a pod is made of the templates of several objects",
+    GVK("serving.kserve.io", "v1alpha2", "LLMInferenceService"): "likewise",
     GVK("sparkoperator.k8s.io", "v1beta2", "SparkApplication"): "a pod is made of single fields",
     GVK("tekton.dev", "v1", "PipelineRun"): "a place is made of the tasks",
     GVK("tekton.dev", "v1", "TaskRun"): "a pod is made of the steps",

@@ -37,6 +37,10 @@ _COUNTS = (Operation.INTERPRET_REPLICA, Operation.INTERPRET_COMPONENT)
 _COUNTED_ELSEWHERE = {
     _FLOW: "the tasks of all jobs are in JobTemplates (`createJob` in pkg/controllers/jobflow of Volcano)",
     GVK("trainer.kubeflow.org", "v1alpha1", "TrainJob"): "all Jobs are in the runtime (pkg/runtime/core)",
+    **{
+        GVK("serving.kserve.io", version, "LLMInferenceService"): "configs add counts and stages (config_merge.go)"
+        for version in ("v1alpha1", "v1alpha2")
+    },
 }
 """The kinds whose number of pods is in other objects."""
 

@@ -197,6 +197,25 @@ def test_lookup_of_array_keeps_order_of_names(orchestra: Raw) -> None:
 
 
 @pytest.mark.parametrize(
+    ("objects", "complete", "found"),
+    [
+        pytest.param([hall("great", 9, "town"), hall("great", 2, "land")], True, 9, id="the first namespace"),
+        pytest.param([hall("great", 2, "land")], True, 2, id="the next one"),
+        pytest.param([hall("great", 2, "land")], False, 2, id="the only one that was given"),
+        pytest.param([hall("great", 5, "sea")], True, 0, id="none of them"),
+    ],
+)
+def test_lookup_in_several_namespaces_finds_the_first_object(
+    orchestra: Raw, objects: list[Object], complete: bool, found: int
+) -> None:
+    namespaces = {"namespaceExpression": '[.metadata.namespace, "land"]'}
+    halls = {**HALL, **namespaces, "lookup": {"nameExpression": '["great"]'}}
+    raw = referring(orchestra, halls, replicas="[$hall[].spec.sections[].players] | add // 0")
+    reader = Known.of(objects, [GVK("toys.example.com", "v1", "Hall")] if complete else [])
+    assert players(load_definition(raw), reader, with_(OBJECT, "town", "metadata", "namespace")) == found
+
+
+@pytest.mark.parametrize(
     ("reference", "message"),
     [
         pytest.param(

@@ -6,6 +6,7 @@
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Protocol, Self
 
@@ -103,18 +104,15 @@ def _value(reference: Reference, obj: Object, reader: ReferenceReader | None) ->
         return Unresolved(f"the reference ${reference.name} has no value: {error}", kind)
     if not missing:
         return value
-    return Absent(f"there is {', '.join(missing)}; create it on the control plane of Karmada", value)
+    return Absent("; ".join(missing), value)
 
 
 def _looked_up(reference: Reference, obj: Object, reader: ReferenceReader | None, missing: list[str]) -> JSON:
-    own_namespace = (
-        namespace_of(obj) if reference.namespace is None else _text(reference.namespace, obj, "namespaceExpression")
-    )
-    namespace = own_namespace or ""
+    namespaces = _namespaces(reference, obj)
     query = reference.lookup
     if query is None:
         rules = [replace(rule, values=tuple(_values(rule, obj))) for rule in reference.labels]
-        listed = _present(reader).list(reference.gvk, namespace)
+        listed = [found for namespace in namespaces for found in _present(reader).list(reference.gvk, namespace)]
         return [candidate for candidate in listed if all(_follows(rule, candidate) for rule in rules)]
 
     def named(name: JSON) -> JSON:
@@ -122,13 +120,39 @@ def _looked_up(reference: Reference, obj: Object, reader: ReferenceReader | None
         # A workload that names no object needs no reader. Without one, only a name or labels to look up are an error.
         if text is None:
             return None
-        found = _present(reader).get(reference.gvk, namespace, text)
+        found = _first(_present(reader), reference.gvk, namespaces, text)
         if found is None:
-            missing.append(f"no {reference.gvk.kind} {text}")
+            missing.append(f"there is no {reference.gvk.kind} {text}; create it on the control plane of Karmada")
         return found
 
+    def listed_name(name: JSON) -> JSON:
+        try:
+            return named(name)
+        except QueryAbsentError as error:
+            missing.append(str(error))
+            return None
+
     names = _one(query, obj, "nameExpression", f"; `[{query.text}]` looks up a list")
-    return [named(name) for name in names] if isinstance(names, list) else named(names)
+    return [listed_name(name) for name in names] if isinstance(names, list) else named(names)
+
+
+def _namespaces(reference: Reference, obj: Object) -> list[str]:
+    """Return the namespaces in which an object may be, in the order in which they are searched."""
+    if reference.namespace is None:
+        return [namespace_of(obj)]
+    value = _one(reference.namespace, obj, "namespaceExpression", f"; `[{reference.namespace.text}]` is a list")
+    names = value if isinstance(value, list) else [value]
+    return [_checked_text(reference.namespace, name) or "" for name in names]
+
+
+def _first(reader: ReferenceReader, gvk: GVK, namespaces: Sequence[str], name: str) -> Object | None:
+    """Return the object of that name in the first namespace that has it."""
+    for namespace in namespaces[:-1]:
+        # A reader of files may know the object of the next namespace only.
+        with suppress(QueryAbsentError):
+            if (found := reader.get(gvk, namespace, name)) is not None:
+                return found
+    return reader.get(gvk, namespaces[-1], name) if namespaces else None
 
 
 def _one(query: Query, obj: Object, field: str, hint: str = "") -> JSON:

@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 
 import orjson
 
-from karta_interpreter.base.errors import InterpretationError, LuaError, LuaLimitError, LuaRunError
+from karta_interpreter.base.errors import InterpretationError, LuaError, LuaLimitError, LuaRunError, QueryRaisedError
 from karta_interpreter.base.k8s import JSON, Object
 from karta_interpreter.base.karmada import OWN_FUNCTIONS, SLOTS, Operation, Results
 from karta_interpreter.definitions.karta import Definition, ReferenceReader, resolved
@@ -51,7 +51,13 @@ def interpret(
         return script_results(call, answers)
     if not definition.answers(call.operation):
         raise _unanswered(definition, call.operation)
-    return own_answer(definition, call, options)
+    try:
+        return own_answer(definition, call, options)
+    except InterpretationError as error:
+        if definition.absent and isinstance(error.__cause__, QueryRaisedError):
+            # The words of a definition's author name no object.
+            raise InterpretationError(f"{error}: {'; '.join(definition.absent)}") from error
+        raise
 
 
 def _unanswered(definition: Definition, operation: Operation) -> InterpretationError:
