@@ -158,6 +158,7 @@ release-push-charts release-page: .venv/run.stamp
 
 docs: .venv/docs.stamp ## Build the documentation site into build/docs; a warning or a broken link fails it
 	rm -rf build/docs
+	$(BIN)/python -m docs.tools.write_site
 	$(SPHINX) --builder html docs build/docs
 	$(BIN)/python -m docs.tools.check_site build/docs
 	$(BIN)/python -m docs.tools.check_prose
@@ -171,6 +172,7 @@ docs-serve: docs ## Build the documentation site and serve it on 127.0.0.1:8000
 
 docs-links: .venv/docs.stamp ## Check the links of the documentation to other sites (needs a network)
 	@$(BIN)/python -c 'import urllib.request as r; r.urlopen("https://github.com", timeout=10)' 2>/dev/null || { echo "make docs-links is skipped: it needs a network"; exit 0; }; \
+	$(BIN)/python -m docs.tools.write_site
 	$(SPHINX) --builder linkcheck docs build/docs-links
 
 pip-audit: .venv/vulnerabilities.stamp ## Look for known vulnerabilities of the locked packages (needs the data of pypi.org)

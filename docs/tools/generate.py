@@ -57,7 +57,7 @@ def main() -> int:
     written = schemas() | example() | rooms | write_reference.pages() | write_definitions.pages()
     written |= write_known.pages()
     changed = update(written, set(), check=check)
-    changed += update(write_catalogue.pages(), set(write_catalogue.FOLDER.glob("*.md")), check=check)
+    changed += update(write_catalogue.pages(), set(), check=check)
     changed += update(write_readme.pages(), set(), check=check)
     changed += update(write_licenses.pages(), set(), check=check)
     if write_kustomize.tool("helm"):

@@ -23,6 +23,7 @@ SECTIONS = (
 )
 """The pages whose lists are the navigation, by their names without the suffix."""
 
+_KARTA = re.compile(r"\]\(\.\./\.\./kartas/([\w.-]+)/(\w+)/(\w+)/karta\.yaml\)")
 _HEADING = re.compile(r"^## (.+)$")
 _ENTRY = re.compile(r"^(?:- |\| )\[([^]]+)\]\(([\w./-]+)\.md\)")
 _LINK = re.compile(r"\]\(([^)#\s:]+)(#[^)\s]*)?\)")
@@ -30,10 +31,22 @@ _FILE_NAME = re.compile(r"\[[\w/-]+\.md\]\((?=[\w/.-]+\.md[)#])")
 _FENCED = re.compile(r"^( *)```.*?^\1```$", re.MULTILINE | re.DOTALL)
 
 
+def with_site_pages(text: str, page: str) -> str:
+    """Return the Markdown of a page with links to the pages that only the site has.
+
+    >>> with_site_pages("[Pod](../../kartas/core/v1/Pod/karta.yaml)", "catalogue/README")
+    '[Pod](core-pod-v1.md)'
+    """
+    if page not in ("catalogue/README", "catalogue/component-names"):
+        return text.replace("](../deploy/helm)", "](values.md)") if page == "reference" else text
+    return _KARTA.sub(lambda found: f"]({'-'.join([found[1].replace('.', '-'), found[3].lower(), found[2]])}.md)", text)
+
+
 def groups(section: str) -> list[tuple[str, dict[str, str]]]:
     """Return the captions of a section, each with its pages and their names there, in the order of the page."""
     found: list[tuple[str, dict[str, str]]] = [("", {})]
-    for line in (DOCS / f"{section}.md").read_text(encoding="utf-8").splitlines():
+    text = (DOCS / f"{section}.md").read_text(encoding="utf-8")
+    for line in with_site_pages(text, section).splitlines():
         if heading := _HEADING.match(line):
             found.append((heading[1], {}))
         elif entry := _ENTRY.match(line):
@@ -67,7 +80,8 @@ def on_site(text: str, page: str) -> str:
         return f"]({HOME}/blob/main/{path}{link[2] or ''})" if known else link[0]
 
     return "".join(
-        _FILE_NAME.sub("[](", _LINK.sub(target, part)) if outside else part for outside, part in _parts(text)
+        _FILE_NAME.sub("[](", _LINK.sub(target, part)) if outside else part
+        for outside, part in _parts(with_site_pages(text, page))
     )
 
 

@@ -1,4 +1,4 @@
-"""The pages of docs/catalogue/: one for each definition of the catalogue, and a list of them."""
+"""The pages of docs/catalogue/: a list of the definitions of the catalogue, and for the site a page of each."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -8,6 +8,7 @@ import yaml
 from karta_interpreter.base.k8s.values import Object
 from karta_interpreter.cli.catalogue import children_text, component_facts
 from karta_interpreter.definitions.sources.files import load_catalogue
+from karta_interpreter.definitions.sources.snapshot import ServedDefinition
 from karta_interpreter.engine.registered.description import describe, gate_text, summarize
 
 DOCS = Path(__file__).parents[1]
@@ -18,22 +19,28 @@ WRITTEN_BY = "<!-- written by docs/tools/write_catalogue.py -->"
 
 
 def pages() -> dict[Path, str]:
-    """Every page by its path."""
-    entries = sorted(load_catalogue().entries, key=lambda entry: entry.definition.gvk)
-    found = [describe(entry) for entry in entries]
-    written = {FOLDER / f"{description['definition']}.md": page(description) for description in found}
+    """Return the pages that are in the repository, by their paths. Their kinds are links to the definitions."""
+    entries = _entries()
     return {
         FOLDER / "README.md": index(map(summarize, entries)),
-        FOLDER / "component-names.md": names(found),
-        **written,
+        FOLDER / "component-names.md": names([*map(describe, entries)]),
     }
+
+
+def pages_of_kinds() -> dict[Path, str]:
+    """Return the pages that only the site has, by their paths."""
+    return {FOLDER / f"{each['definition']}.md": page(each) for each in map(describe, _entries())}
+
+
+def _entries() -> list[ServedDefinition]:
+    return sorted(load_catalogue().entries, key=lambda entry: entry.definition.gvk)
 
 
 def index(summaries: Iterable[Object]) -> str:
     """Return the list of all kinds."""
     rows = [
         [
-            f"[{each['kind']}]({each['definition']}.md)",
+            linked(each),
             f"`{each['apiVersion']}`",
             each["writtenFrom"],
             ", ".join(each["components"]),
@@ -48,7 +55,7 @@ def index(summaries: Iterable[Object]) -> str:
 
 These {len(rows)} kinds are interpreted as they come. Each definition was written from the API types, the defaults
 and the controller of the version that is named; it fits other versions as far as these are the same in them.
-`karta-interpreter catalogue list` prints this list, `catalogue show` what a page says, and `catalogue export` the
+`karta-interpreter catalogue list` prints this list, `catalogue show KIND` describes a kind, and `catalogue export` the
 Kartas themselves. How each of them was tested: the suites in `testdata` next to it. Where the components have other
 names than in Karta's own catalogue: [component-names.md](component-names.md).
 
@@ -65,7 +72,7 @@ def names(found: Sequence[Object]) -> str:
     if unknown := theirs.keys() - ours.keys():
         raise SystemExit(f"{KARTA.name}: the catalogue has no {', '.join(sorted(unknown))}")
     rows = [
-        [f"[{description['kind']}]({description['definition']}.md)", f"`{description['apiVersion']}`", *only]
+        [linked(description), f"`{description['apiVersion']}`", *only]
         for kind, description in ours.items()
         if kind in theirs and any(only := differing([part["name"] for part in description["components"]], theirs[kind]))
     ]
@@ -89,13 +96,11 @@ def differing(ours: Sequence[str], theirs: Sequence[str]) -> tuple[str, str]:
 def page(description: Object) -> str:
     """Return the page of one kind."""
     kind, api_version = description["kind"], description["apiVersion"]
-    folder = api_version if "/" in api_version else f"core/{api_version}"
-    karta = f"../../kartas/{folder}/{kind}/karta.yaml"
     source = f", written from {description['writtenFrom']}" if description["writtenFrom"] else ""
     components = [[f"**{part['name']}**", *fact] for part in description["components"] for fact in component(part)]
     statuses = [[each["status"], code(each["when"])] for each in description["statuses"]]
     sections = [
-        f"{WRITTEN_BY}\n# {kind}\n\n`{api_version}`{source}: [the definition]({karta}).",
+        f"{WRITTEN_BY}\n# {kind}\n\n`{api_version}`{source}: [the definition]({file_of(description)}).",
         f"```mermaid\n{diagram(description)}```",
         f"## Components\n{table(['component', 'what', 'where'], once(components))}",
         f"## Operations\n{operations(description)}",
@@ -103,6 +108,18 @@ def page(description: Object) -> str:
         f"## Other properties\n{table(['about', 'what'], besides(description))}",
     ]
     return "\n\n".join(section.strip() for section in sections) + "\n"
+
+
+def linked(description: Object) -> str:
+    """Return the kind as a link to its definition. On the site it leads to the page of the kind."""
+    return f"[{description['kind']}]({file_of(description)})"
+
+
+def file_of(description: Object) -> str:
+    """Return the path of a definition from the pages of the catalogue."""
+    api_version = description["apiVersion"]
+    folder = api_version if "/" in api_version else f"core/{api_version}"
+    return f"../../kartas/{folder}/{description['kind']}/karta.yaml"
 
 
 def diagram(description: Object) -> str:

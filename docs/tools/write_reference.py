@@ -27,7 +27,7 @@ _VALUES = sorted(write_readme.CHARTS.glob("*/values.yaml"))
 
 def pages() -> dict[Path, str]:
     """Every page by its path."""
-    texts = {"commands": commands(), "settings": settings(), "metrics": metrics(), "values": values()}
+    texts = {"commands": commands(), "settings": settings(), "metrics": metrics()}
     return {DOCS / f"{name}.md": text for name, text in texts.items()}
 
 
@@ -61,7 +61,7 @@ explains them; the charts [set them from values](install.md).
 
 
 def values() -> str:
-    """Return the page of the values of both charts."""
+    """Return the page of the values of both charts, which only the site has."""
     tables = {each.parent.name: write_readme.table(each.read_text(encoding="utf-8")) for each in _VALUES}
     sections = [f"## {chart}\n{rows}" for chart, rows in tables.items()]
     return f"""{WRITTEN_BY}

@@ -1,0 +1,24 @@
+"""Write the pages that only the documentation site has and git ignores: kinds of the catalogue, values of charts.
+
+``python -m docs.tools.write_site``; `make docs` runs it.
+"""
+
+from pathlib import Path
+
+from docs.tools import write_catalogue, write_reference
+from docs.tools.generate import update
+
+
+def pages() -> dict[Path, str]:
+    """Return every page by its path."""
+    return write_catalogue.pages_of_kinds() | {write_reference.DOCS / "values.md": write_reference.values()}
+
+
+def main() -> None:
+    """Write the pages, and delete those of kinds that are no longer there."""
+    present = set(write_catalogue.FOLDER.glob("*.md")) - write_catalogue.pages().keys()
+    update(pages(), present, check=False)
+
+
+if __name__ == "__main__":
+    main()
