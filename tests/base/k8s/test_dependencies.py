@@ -110,7 +110,18 @@ def test_volumes(spec: dict[str, JSON], expected: list[str]) -> None:
         pytest.param({"imagePullSecrets": [{"name": "a"}, {"name": "b"}]}, ["Secret/a", "Secret/b"], id="pull secrets"),
         pytest.param({"serviceAccountName": "robot"}, ["ServiceAccount/robot"], id="service account"),
         pytest.param({"serviceAccountName": "default"}, [], id="the default service account is everywhere"),
-        pytest.param({"serviceAccount": "robot"}, [], id="the deprecated field is ignored"),
+        pytest.param({"serviceAccount": "robot"}, ["ServiceAccount/robot"], id="the older name of the account"),
+        pytest.param(
+            {"serviceAccountName": "", "serviceAccount": "robot"},
+            ["ServiceAccount/robot"],
+            id="the older name next to an empty one",
+        ),
+        pytest.param(
+            {"serviceAccountName": "new", "serviceAccount": "old"}, ["ServiceAccount/new"], id="the newer name counts"
+        ),
+        pytest.param(
+            {"serviceAccountName": "default", "serviceAccount": "old"}, [], id="the newer name counts, default too"
+        ),
         pytest.param({"imagePullSecrets": [{"name": ""}, {}], "serviceAccountName": ""}, [], id="empty names"),
         pytest.param({"priorityClassName": "p", "runtimeClassName": "r"}, [], id="classes are not followed"),
         pytest.param({}, [], id="nothing"),

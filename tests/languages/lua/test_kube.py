@@ -124,8 +124,16 @@ def test_get_pod_dependencies(namespace: Any, used: str) -> None:
     ]
 
 
-def test_pod_without_dependencies_gives_nil() -> None:
-    assert KUBE["getPodDependencies"]({}, "team") is None
+@pytest.mark.parametrize(
+    "template",
+    [
+        pytest.param({}, id="empty"),
+        # GetDependenciesFromPodTemplate of Karmada reads ServiceAccountName only.
+        pytest.param(_pod(serviceAccount="runner"), id="the older name of an account, which Karmada does not read"),
+    ],
+)
+def test_pod_without_dependencies_gives_nil(template: Any) -> None:
+    assert KUBE["getPodDependencies"](template, "team") is None
 
 
 def test_dependencies_without_a_namespace_have_none() -> None:

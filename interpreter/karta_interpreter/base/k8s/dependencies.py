@@ -1,7 +1,8 @@
 """The objects that a pod cannot start without.
 
 Follows ``GetDependenciesFromPodTemplate`` of Karmada (``pkg/util/helper/pod.go``, ``pkg/util/lifted/visitpod.go``).
-That does not know the claims of Dynamic Resource Allocation.
+That does not know the claims of Dynamic Resource Allocation, nor the older name of ``serviceAccountName``. On a control
+plane only built-in kinds have both names: an API server does not complete the pod templates of custom resources.
 """
 
 from typing import Final, NamedTuple
@@ -50,7 +51,8 @@ def pod_dependencies(template: Object, namespace: str) -> tuple[Dependency, ...]
 @remembered
 def _named(spec: Object) -> tuple[_Found, ...]:
     # Karmada leaves out `default`, which every namespace has.
-    account = text_field(spec, "serviceAccountName", _SPEC)
+    # The newer name counts if both are set (Convert_v1_PodSpec_To_core_PodSpec in Kubernetes' pkg/apis/core/v1).
+    account = text_field(spec, "serviceAccountName", _SPEC) or text_field(spec, "serviceAccount", _SPEC)
     names = [("ServiceAccount", "" if account == "default" else account)]
     for index, reference in enumerate(objects_field(spec, "imagePullSecrets", _SPEC)):
         names.append(("Secret", text_field(reference, "name", ("spec", "imagePullSecrets", index))))
@@ -84,6 +86,7 @@ def claim_dependencies(template: Object, namespace: str) -> tuple[Dependency, ..
 
 DEPENDENCIES_READ: Final = (
     "serviceAccountName",
+    "serviceAccount",
     "imagePullSecrets",
     "volumes",
     "resourceClaims",
@@ -169,6 +172,7 @@ A volume has one source. Where it has several, Karmada looks at the first one in
 
 DEPENDENCY_NAMES: Final = (
     "serviceAccountName",
+    "serviceAccount",
     "imagePullSecrets[].name",
     *(f"resourceClaims[].{field}" for field in _CLAIMS.values()),
     *(f"{group}[].envFrom[].{source}.name" for group in _CONTAINERS for source in ("configMapRef", "secretRef")),

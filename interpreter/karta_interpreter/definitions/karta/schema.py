@@ -48,7 +48,8 @@ _GHOSTS = {
 _OTHER_PIECES = frozenset(
     (
         *("affinity", "podAntiAffinity", "tolerations", "nodeSelector", "nodeName", "topologySpreadConstraints"),
-        *("initContainers", "volumes", "serviceAccountName", "imagePullSecrets", "runtimeClassName", "hostNetwork"),
+        *("initContainers", "volumes", "serviceAccountName", "serviceAccount", "imagePullSecrets", "runtimeClassName"),
+        "hostNetwork",
     )
 )
 """Fields of a pod spec that Karta's fragments do not have."""

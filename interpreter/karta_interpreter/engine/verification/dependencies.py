@@ -6,7 +6,7 @@ from typing import Final
 
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s import Path, get, namespace
-from karta_interpreter.base.k8s.dependencies import claim_dependencies, pod_dependencies
+from karta_interpreter.base.k8s.dependencies import DEPENDENCY_NAMES, claim_dependencies, pod_dependencies
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.engine.explain.reading import paths_of_text
 from karta_interpreter.engine.fights.rounds import field_of
@@ -65,7 +65,6 @@ def _referred(evidence: Evidence) -> Iterator[tuple[str, str, str]]:
 
 def _in_template(definition: Definition, path: Path) -> str:
     """Return the field of the pods whose template should have the place, or ""."""
-    inside = {"volumes", "containers", "initContainers", "imagePullSecrets", "serviceAccountName", "resourceClaims"}
-    if not inside & {*path}:
+    if not {field.partition("[")[0] for field in DEPENDENCY_NAMES} & {*path}:
         return ""
     return pod_field(definition, definition.leaves[0].name) if len(definition.leaves) == 1 else _COMPONENTS

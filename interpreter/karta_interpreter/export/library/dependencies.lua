@@ -6,8 +6,10 @@ end
 
 -- Appends the objects that a pod refers to, device claims too; volumes named in `without` are left out.
 local function add_pod_dependencies(found, spec, namespace, without)
+  local account = get(spec, "serviceAccountName")
+  if account == nil or account == "" then account = get(spec, "serviceAccount") end
   local naming = {
-    serviceAccountName = get(spec, "serviceAccountName"),
+    serviceAccountName = account,
     imagePullSecrets = spec.imagePullSecrets,
     volumes = spec.volumes,
     resourceClaims = spec.resourceClaims,

@@ -51,7 +51,8 @@ def _get_pod_dependencies(*arguments: JSON) -> JSON:
     table = _table("getPodDependencies", arguments[0])
     namespace = _namespace(arguments[1])
     template = _template(table, "corev1.PodTemplateSpec")
-    needed = sorted(pod_dependencies(template, namespace), key=lambda one: (_KINDS.index(one.kind), one.name))
+    spec = {field: value for field, value in template.get("spec", {}).items() if field != "serviceAccount"}  # not read
+    needed = sorted(pod_dependencies({"spec": spec}, namespace), key=lambda one: (_KINDS.index(one.kind), one.name))
     return [one.to_json() for one in needed] or None
 
 
