@@ -18,7 +18,7 @@ from unittest import mock
 
 import orjson
 
-from karta_interpreter.base.errors import ClusterError, RecordingError, RequestError, ServeError
+from karta_interpreter.base.errors import ClusterError, RecordingError, RequestError
 from karta_interpreter.base.findings import Finding, Severity
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.base.sandbox.pool import Pool
@@ -39,8 +39,7 @@ from karta_interpreter.languages.jq.compiled.regex import compile_pattern, test
 from karta_interpreter.languages.lua.script import Script, Scripts
 from karta_interpreter.web.types_api import records
 from karta_interpreter.web.types_api.access import ClusterAccess
-from karta_interpreter.web.types_api.edge import ClientLimits
-from karta_interpreter.web.web_process import message
+from karta_interpreter.web.types_api.application import ClientLimits
 from karta_interpreter.webhook import admission, log
 from karta_interpreter.webhook.answering import call_log, fights, left_out
 from karta_interpreter.webhook.answering.fights import Fights
@@ -271,22 +270,7 @@ class _Plain:
         return b""
 
 
-@feeder("a message between the two processes", "web.web_process:MOST_BYTES", small=80_000, unit=1000)
-def _channel_messages(_: int) -> Iterator[Fed]:
-    parts, part = list[str](), "x" * 980
-    sizes, refused = [0], Counter[str]()
-
-    def push(_: str) -> None:
-        parts.append(part)
-        try:
-            sizes[0] = len(message(parts))
-        except ServeError as error:
-            refused[type(error).__name__] += 1
-
-    yield Fed(push, lambda: sizes[0] - 1, refused.total)
-
-
-@feeder("addresses whose requests to the types API are counted", "web.types_api.edge:_MOST_CLIENTS", small=20)
+@feeder("addresses whose requests to the types API are counted", "web.types_api.application:_MOST_CLIENTS", small=20)
 def _clients(_: int) -> Iterator[Fed]:
     limits = ClientLimits(600, lambda: 0.0)
     yield Fed(limits.take, lambda: len(limits._clients))

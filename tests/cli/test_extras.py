@@ -109,7 +109,7 @@ def test_extras_are_those_of_the_package() -> None:
 
 @pytest.mark.usefixtures("files")
 def test_commands_on_files_need_no_extra(without: Without) -> None:
-    assert {line[0] for line in WORKING} | {"serve", "doctor", "console"} == COMMANDS.keys()
+    assert {line[0] for line in WORKING} | {"serve", "doctor", "console", "types-api"} == COMMANDS.keys()
 
     results = without([*EXTRAS["server"]], *WORKING)
 

@@ -44,19 +44,6 @@ def test_kinds_can_be_chosen(run: Run, settings: list[Settings], monkeypatch: py
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "address"),
-    [
-        pytest.param("127.0.0.1:8444", ("127.0.0.1", 8444), id="IPv4"),
-        pytest.param("[::1]:0", ("::1", 0), id="IPv6"),
-        pytest.param("localhost:8444", ("localhost", 8444), id="a name"),
-    ],
-)
-def test_address_is_host_and_port(run: Run, settings: list[Settings], text: str, address: tuple[str, int]) -> None:
-    assert run("serve", "--types-api", text).exit_code == 0
-    assert settings == [Settings(types_api=address)]
-
-
 def test_flags_are_settings(run: Run, settings: list[Settings], tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "b.yaml").touch()
@@ -119,11 +106,7 @@ def test_variables_are_settings_and_flags_are_stronger(run: Run, settings: list[
         pytest.param(["--grace-period", "nan"], id="a time that is not a number"),
         pytest.param(["--grace-period", "inf"], id="a time without end"),
         pytest.param(["--certificate-days", "nan"], id="a life that is not a number"),
-        pytest.param(["--types-api", "8444"], id="an address without a host"),
-        pytest.param(["--types-api", "127.0.0.1:99999"], id="an address with a port that cannot be"),
-        pytest.param(["--types-folder", "no-such-folder"], id="a folder for types that is missing"),
         pytest.param(["--port", "9000", "--health-port", "9000"], id="one port for two listeners"),
-        pytest.param(["--types-token-file", __file__], id="tokens of an API that is off"),
         pytest.param(["--authority-days", "1e7"], id="a life beyond what a certificate can say"),
     ],
 )
@@ -140,11 +123,8 @@ def test_wrong_settings_are_exit_code_2(run: Run, settings: list[Settings], argu
         pytest.param(
             ["--port", "9000", "--health-port", "9000"], "--port and --health-port are both 9000", id="one port for two"
         ),
-        pytest.param(
-            ["--types-token-file", __file__],
-            "--types-token-file has no effect without --types-api HOST:PORT",
-            id="an API that is off",
-        ),
+        pytest.param(["--types-api", "127.0.0.1:8444"], "`karta-interpreter types-api` is a program", id="the API"),
+        pytest.param(["--console-port", "0"], "`karta-interpreter console` is a program", id="the console"),
         pytest.param(["--record-secrets"], "--record-secrets has no effect without --record FOLDER", id="no recording"),
     ],
 )

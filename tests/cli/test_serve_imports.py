@@ -27,7 +27,7 @@ asyncio.run(main())
 FOR_NOBODY = {
     "aiohttp.web": "routes, websockets and static files",
     "karta_interpreter.cli.interpret": "another command",
-    "karta_interpreter.web.console": "another command",
+    "karta_interpreter.web": "for other commands",
     "karta_interpreter.webhook.doctor": "the doctor's",
     "karta_interpreter.definitions.openapi": "for authors",
     "karta_interpreter.definitions.karta.schema_export": "for authors",

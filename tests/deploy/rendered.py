@@ -15,6 +15,9 @@ DEPLOY = ROOT / "deploy"
 SERVER, CONTROL_PLANE = "karta-interpreter", "karta-interpreter-control-plane"
 CHARTS = (SERVER, CONTROL_PLANE)
 
+TYPES_API = "-types-api"
+"""The end of the names of what belongs to the workload types API."""
+
 Resource = dict[str, Any]
 
 needs_helm = pytest.mark.skipif(not tool("helm"), reason="helm is missing: run `make tools`")
@@ -81,6 +84,11 @@ VALUES = {
         "typesApi.enabled=true,typesApi.tokens.secret=mine,typesApi.port=9444,server.host=::,networkPolicy.enabled=true",
         "typesApi.categories={Serve},typesApi.priorities={low=1,high=2},typesApi.from[0].podSelector.matchLabels.a=b",
     ),
+    "the workload types API with definitions": (
+        SERVER,
+        r"typesApi.enabled=true,kartas.inline.a\.yaml=x,kartas.configMaps={one},overrides.configMaps={two}",
+        "server.kinds={RayCluster},server.without={apps/v1/*},server.catalogue=false,server.podRequests=karmada",
+    ),
     "a published runbook": (
         SERVER,
         "prometheusRule.enabled=true,prometheusRule.runbookUrl=https://example.com/runbook",
@@ -124,9 +132,11 @@ def of_kind(resources: list[Resource], kind: str) -> list[Resource]:
     return [resource for resource in resources if resource["kind"] == kind]
 
 
-def the(resources: list[Resource], kind: str) -> Resource:
-    """The only one of a kind."""
-    (resource,) = of_kind(resources, kind)
+def the(resources: list[Resource], kind: str, *, of_types: bool = False) -> Resource:
+    """The only one of a kind, of the server or of the workload types API."""
+    (resource,) = [
+        each for each in of_kind(resources, kind) if each["metadata"]["name"].endswith(TYPES_API) is of_types
+    ]
     return resource
 
 

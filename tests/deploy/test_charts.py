@@ -16,6 +16,8 @@ OTHERS = {"karmada.config", "kartas.run.ai", "server.config", "server.md"}
 FREE = {
     "resources.requests",
     "resources.limits",
+    "typesApi.resources.requests",
+    "typesApi.resources.limits",
     "dashboard.labels",
     "strategy.rollingUpdate",
     "podSecurityContext",
@@ -86,7 +88,6 @@ TYPOS = [
 """What the schema of a chart rejects, and its complaint; Helm prints all complaints at once."""
 CONTRADICTIONS = [
     ("server.healthPort=8443", "server.healthPort and server.port are the same"),
-    ("typesApi.enabled=true,typesApi.servicePort=443", "typesApi.servicePort and service.port are the same"),
     ("certificate.selfSigned.days=365,certificate.selfSigned.authorityDays=1459", "is less than four times"),
     (r"podLabels.app\.kubernetes\.io/name=x", "the selector of the Deployment uses this label"),
     ("autoscaling.enabled=true,autoscaling.minReplicas=7", "is more than autoscaling.maxReplicas"),

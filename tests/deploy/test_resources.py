@@ -34,10 +34,11 @@ def deployment_of(case: str) -> Resource:
 
 
 def pods_of(case: str) -> list[Resource]:
-    """The pod specs of the Deployment and of the hooks."""
+    """The pod specs of the Deployments and of the hooks."""
     hooks = [resource["spec"] for resource in rendered.of_kind(rendered.of(case), "Pod")]
     hooks += [resource["spec"]["template"]["spec"] for resource in rendered.of_kind(rendered.of(case), "Job")]
-    return [rendered.pod_of(rendered.of(case)), *hooks]
+    deployments = rendered.of_kind(rendered.of(case), "Deployment")
+    return [*(each["spec"]["template"]["spec"] for each in deployments), *hooks]
 
 
 def container_of(case: str) -> Resource:
@@ -66,50 +67,56 @@ def test_resources_are_unique_and_labelled(case: str) -> None:
     assert unlabelled == []
 
 
+def selectors_of(resource: Resource) -> list[Resource]:
+    """The labels by which a resource takes pods."""
+    spec = resource.get("spec", {})
+    if resource["kind"] == "Service":
+        return [spec["selector"]]
+    if resource["kind"] == "NetworkPolicy":
+        return [spec["podSelector"]["matchLabels"]]
+    if resource["kind"] == "PodDisruptionBudget":
+        return [spec["selector"]["matchLabels"]]
+    if resource["kind"] == "Deployment":
+        spread = spec["template"]["spec"].get("topologySpreadConstraints", ())
+        constrained = [constraint["labelSelector"]["matchLabels"] for constraint in spread]
+        return [spec["selector"]["matchLabels"], *constrained]
+    return []
+
+
 @pytest.mark.parametrize("case", DEPLOYED)
-def test_selectors_take_only_pods_of_the_server(case: str) -> None:
-    labels = deployment_of(case)["spec"]["template"]["metadata"]["labels"]
-    others = [pod["metadata"]["labels"] for pod in rendered.of_kind(rendered.of(case), "Pod")]
-    others += [job["spec"]["template"]["metadata"]["labels"] for job in rendered.of_kind(rendered.of(case), "Job")]
-    selectors = [deployment_of(case)["spec"]["selector"]["matchLabels"]]
-    for resource in rendered.of(case):
-        spec = resource.get("spec", {})
-        if resource["kind"] == "Service":
-            selectors.append(spec["selector"])
-        if resource["kind"] == "PodDisruptionBudget":
-            selectors.append(spec["selector"]["matchLabels"])
-        if resource["kind"] == "NetworkPolicy":
-            selectors.append(spec["podSelector"]["matchLabels"])
-    spread = deployment_of(case)["spec"]["template"]["spec"]["topologySpreadConstraints"]
-    selectors += [constraint["labelSelector"]["matchLabels"] for constraint in spread]
-    for selector in selectors:
-        assert selector.items() <= labels.items()
-        assert not any(selector.items() <= other.items() for other in others)
+def test_selectors_take_only_pods_of_their_program(case: str) -> None:
+    resources = rendered.of(case)
+    pods = {
+        each["metadata"]["name"]: each["spec"]["template"]["metadata"]["labels"]
+        for kind in ("Deployment", "Job")
+        for each in rendered.of_kind(resources, kind)
+    }
+    pods |= {pod["metadata"]["name"]: pod["metadata"]["labels"] for pod in rendered.of_kind(resources, "Pod")}
+    for resource in resources:
+        for selector in selectors_of(resource):
+            taken = {name for name, labels in pods.items() if selector.items() <= labels.items()}
+            assert taken == {resource["metadata"]["name"]}
 
 
 @pytest.mark.parametrize("case", DEPLOYED)
 def test_ports_lead_from_service_to_server(case: str) -> None:
-    port, health, *types = container_of(case)["ports"]
+    port, health = container_of(case)["ports"]
     assert flags_of(case)["--port"] == str(port["containerPort"])
     assert flags_of(case)["--health-port"] == str(health["containerPort"])
     service = rendered.the(rendered.of(case), "Service")
-    entry, *beside = service["spec"]["ports"]
-    assert [each["targetPort"] for each in (entry, *beside)] == [each["name"] for each in (port, *types)]
-    assert [flags_of(case)["--types-api"].rpartition(":")[2] for _ in types] == [
-        str(each["containerPort"]) for each in types
-    ]
+    (entry,) = service["spec"]["ports"]
+    assert entry["targetPort"] == port["name"]
     for monitor in rendered.of_kind(rendered.of(case), "ServiceMonitor"):
         assert [endpoint["port"] for endpoint in monitor["spec"]["endpoints"]] == [entry["name"]]
         assert monitor["spec"]["selector"]["matchLabels"].items() <= service["metadata"]["labels"].items()
-    for policy in rendered.of_kind(rendered.of(case), "NetworkPolicy"):
-        allowed = [rule["ports"] for rule in policy["spec"]["ingress"]]
-        names = [port["name"], *(each["name"] for each in types if case == "the workload types API with tokens")]
-        assert allowed == [[{"protocol": "TCP", "port": name}] for name in names]
+    if "networkPolicy.enabled=true" in str(rendered.VALUES[case]):
+        policy = rendered.the(rendered.of(case), "NetworkPolicy")
+        assert [rule["ports"] for rule in policy["spec"]["ingress"]] == [[{"protocol": "TCP", "port": port["name"]}]]
 
 
 @pytest.mark.parametrize("case", DEPLOYED)
 def test_probes_ask_what_the_server_answers(case: str) -> None:
-    _, health, *_ = container_of(case)["ports"]
+    _, health = container_of(case)["ports"]
     paths = {
         name: (probe["httpGet"]["path"], probe["httpGet"].get("scheme", "HTTP"), probe["httpGet"]["port"])
         for name, probe in container_of(case).items()

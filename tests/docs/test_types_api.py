@@ -46,7 +46,7 @@ def test_page_names_all_statuses() -> None:
 
 
 def test_page_names_all_options() -> None:
-    text = (ROOT / "interpreter" / "karta_interpreter" / "cli" / "serve.py").read_text(encoding="utf-8")
-    flags = {f"--{name.replace('_', '-')}" for name in re.findall(r'_option\("(types_\w+)"', text)}
+    text = (ROOT / "interpreter" / "karta_interpreter" / "cli" / "types_api.py").read_text(encoding="utf-8")
+    flags = {f"--{name.replace('_', '-')}" for name in re.findall(r'_setting\("(types_\w+)"', text)}
     flags -= {"--types-categories", "--types-priorities"}
     assert [flag for flag in (*flags, "--types-category", "--types-priority") if flag not in PAGE] == []

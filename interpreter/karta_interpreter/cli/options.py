@@ -22,24 +22,16 @@ PATH = click.Path(exists=True, path_type=Path)
 FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 LATER = click.Path(readable=False)
 """A path that the command checks when it reads it. Shells complete it."""
-_LAST_PORT = 65_535
 _COUNT = re.compile(r"[0-9]{1,10}", re.ASCII)
 _OBJECT_NAME = re.compile(r"[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?")
 
 
-class HostPort(click.ParamType[Any]):
-    """``HOST:PORT`` as a pair. An IPv6 address is in brackets."""
-
-    name = "address"
+class Address(click.types.StringParamType):
+    """A text that is not empty: Python listens on all addresses for an empty one."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - click's signature
-        """Return the pair. Anything else is a usage error."""
-        if isinstance(value, tuple):
-            return value
-        found = re.fullmatch(r"(?:\[([^\]]+)\]|([^:]+)):([0-9]{1,5})", value)
-        if not found or int(found[3]) > _LAST_PORT:
-            self.fail(f"{value!r} is not HOST:PORT, as 127.0.0.1:8444", param, ctx)
-        return found[1] or found[2], int(found[3])
+        """Return the text. An empty one is a usage error."""
+        return super().convert(value, param, ctx) or self.fail("it is empty; 0.0.0.0 stands for all", param, ctx)
 
 
 class OutputFolder(click.Path):

@@ -35,6 +35,7 @@ COMMANDS = {
     "create": "Draft definitions and suites.",
     "export": "Print manifests for GitOps, and schemas.",
     "verify": "Compare the answers about workloads with what runs in a member cluster.",
+    "types-api": "Register types of workloads over HTTP.",
     "unregister": "Remove a server's registration from Karmada.",
     "doctor": "Find out why Karmada does not get its answers.",
     "completion": "Print the script that completes command lines in a shell.",
@@ -78,12 +79,14 @@ _SYNONYMS = {
 
 
 _OTHERWISE = {
+    "--types-api": "`karta-interpreter types-api` is a program of its own, next to the server",
+    "--console-port": "`karta-interpreter console` is a program of its own",
     "--edit": "edit the file; `validate FILE --watch` and `console -f FILE` answer after each change",
     "--show-doc": "`explain rule NAME` shows what a rule of `validate` is for",
     "--recursive": "a folder is read with the folders in it",
     "-R": "a folder is read with the folders in it",
 }
-"""The options of karmadactl that are not needed here, and what to do instead."""
+"""Options of karmadactl, and of earlier versions, that are not needed here, and what to do instead."""
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
@@ -132,7 +135,7 @@ class Commands(click.Group):
         if cmd_name not in COMMANDS:
             return None
         try:
-            command: click.Command = importlib.import_module(f"karta_interpreter.cli.{cmd_name}").command
+            command: click.Command = importlib.import_module(f"{__package__}.{cmd_name.replace('-', '_')}").command
         except ModuleNotFoundError as error:
             if ctx.resilient_parsing:  # of a line that a shell completes
                 return None

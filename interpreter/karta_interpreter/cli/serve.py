@@ -5,8 +5,7 @@ import os
 import re
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final, cast
@@ -23,8 +22,8 @@ from karta_interpreter.cli.options import (
     PATH,
     POD_REQUESTS,
     QUOTA_ESTIMATE,
+    Address,
     Decimal,
-    HostPort,
     ObjectName,
     WholeNumber,
 )
@@ -35,9 +34,9 @@ from karta_interpreter.definitions.sources.file_scan import list_files
 from karta_interpreter.definitions.sources.snapshot import ServedDefinition, Snapshot
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.webhook.log import flush_log, has_terminal, log, print_text
-from karta_interpreter.webhook.process.server import Extension, Started
+from karta_interpreter.webhook.process.server import Started
 from karta_interpreter.webhook.process.signals import run
-from karta_interpreter.webhook.settings import Settings
+from karta_interpreter.webhook.settings import DefinitionSettings, Settings
 from karta_interpreter.webhook.wire.request import context_of
 
 _MOST_ROWS = 100  # of the table at the start: the catalogue fits, and a server may have thousands of kinds
@@ -47,24 +46,23 @@ _PREFIX = "KARTA_INTERPRETER_"
 _OF_KUBERNETES = re.compile(rf"{_PREFIX}(SERVICE_(HOST|PORT)|PORT_[0-9]+_)")
 
 
-class _Address(click.types.StringParamType):
-    """A text that is not empty: Python listens on all addresses for an empty one."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - click's
-        return super().convert(value, param, ctx) or self.fail("it is empty; 0.0.0.0 stands for all", param, ctx)
-
-
 # A day is long enough for every setting, and a timer of the event loop can still be set to it.
 _SECONDS = Decimal(min=0, max=86_400)
 # 1,000 years. A certificate cannot end after the year 9999.
 _DAYS = Decimal(min=0, min_open=True, max=365_000)
 
 
-def _option(
-    field: str, kind: "click.ParamType[Any] | type", help_text: str, metavar: str = "", *, flag: str = ""
+def setting(
+    field: str,
+    kind: "click.ParamType[Any] | type",
+    help_text: str,
+    metavar: str = "",
+    *,
+    flag: str = "",
+    of: DefinitionSettings = _DEFAULT,
 ) -> click.Option:
-    """Return the flag and the environment variable of one field of `Settings`, which also gives the default."""
-    default, name = getattr(_DEFAULT, field), field.replace("_", "-")
+    """Return the flag and the environment variable of one field of settings, which also give the default."""
+    default, name = getattr(of, field), field.replace("_", "-")
     is_list = isinstance(default, tuple)
     flag = flag or (f"--{name}/--no-{name}" if kind is bool else f"--{name}")
     variable = flag.partition("/")[0].removeprefix("--").replace("-", "_").upper()
@@ -83,39 +81,39 @@ def _option(
 
 OPTIONS: Final[Mapping[str, Sequence[click.Option]]] = {
     "Listening": [
-        _option("host", _Address(), "Address to listen on; 0.0.0.0 for all.", "ADDRESS"),
-        _option("port", WholeNumber(0, 65535), "Port to listen on; 0 for any free one.", "PORT"),
-        _option("health_port", WholeNumber(0, 65535), "Port for /healthz and /readyz alone, over plain HTTP.", "PORT"),
-        _option(
+        setting("host", Address(), "Address to listen on; 0.0.0.0 for all.", "ADDRESS"),
+        setting("port", WholeNumber(0, 65535), "Port to listen on; 0 for any free one.", "PORT"),
+        setting("health_port", WholeNumber(0, 65535), "Port for /healthz and /readyz alone, over plain HTTP.", "PORT"),
+        setting(
             "connection_age", _SECONDS, "Age after which a client has to open a new connection; 0: never.", "SECONDS"
         ),
-        _option("plain_http", bool, "Serve without TLS, behind a proxy that adds it.", flag="--plain-http/--https"),
+        setting("plain_http", bool, "Serve without TLS, behind a proxy that adds it.", flag="--plain-http/--https"),
     ],
     "Definitions": [
-        _option("folders", PATH, "Folder or file of definitions, highest precedence first.", "PATH", flag="--kartas"),
-        _option("overrides", PATH, "Folder or file of Karmada's Lua scripts, which override definitions.", "PATH"),
-        _option("catalogue", bool, "Whether to serve the definitions of this package, too."),
-        _option("kinds", str, 'Serve only this kind: KIND, apiVersion/KIND or "apiVersion/*".', "KIND"),
-        _option("without", str, "A kind to leave out, written in the same way.", "KIND"),
-        _option("cluster", bool, "Whether to serve the Kartas on karmada-apiserver, too."),
-        _option(
+        setting("folders", PATH, "Folder or file of definitions, highest precedence first.", "PATH", flag="--kartas"),
+        setting("overrides", PATH, "Folder or file of Karmada's Lua scripts, which override definitions.", "PATH"),
+        setting("catalogue", bool, "Whether to serve the definitions of this package, too."),
+        setting("kinds", str, 'Serve only this kind: KIND, apiVersion/KIND or "apiVersion/*".', "KIND"),
+        setting("without", str, "A kind to leave out, written in the same way.", "KIND"),
+        setting("cluster", bool, "Whether to serve the Kartas on karmada-apiserver, too."),
+        setting(
             "karta_api_group", ObjectName(), "API group of the Kartas on the cluster; files may have any.", "GROUP"
         ),
     ],
     "Karmada": [
-        _option(
+        setting(
             "kubeconfig",
             click.Path(path_type=Path),
             "Kubeconfig for karmada-apiserver; default: in-cluster config.",
             "FILE",
         ),
-        _option("context", str, "Context of the kubeconfig.", "NAME"),
-        _option("register", bool, "Whether to register this server with Karmada."),
-        _option("registration_name", ObjectName(), "Name of the configuration in Karmada.", "NAME"),
-        _option("public_url", str, "URL at which Karmada calls this server.", "URL"),
-        _option("service", str, "Service by which Karmada calls it, instead of a URL.", "NAMESPACE/NAME:PORT"),
-        _option("ca_file", FILE, "CA of the certificate, PEM; not needed for a self-signed one.", "FILE"),
-        _option(
+        setting("context", str, "Context of the kubeconfig.", "NAME"),
+        setting("register", bool, "Whether to register this server with Karmada."),
+        setting("registration_name", ObjectName(), "Name of the configuration in Karmada.", "NAME"),
+        setting("public_url", str, "URL at which Karmada calls this server.", "URL"),
+        setting("service", str, "Service by which Karmada calls it, instead of a URL.", "NAMESPACE/NAME:PORT"),
+        setting("ca_file", FILE, "CA of the certificate, PEM; not needed for a self-signed one.", "FILE"),
+        setting(
             "webhook_timeout",
             WholeNumber(1, 30),
             "How long Karmada waits. An answer has half a second less.",
@@ -123,38 +121,32 @@ OPTIONS: Final[Mapping[str, Sequence[click.Option]]] = {
         ),
     ],
     "Answers": [
-        _option("resource_quota_estimate", bool, QUOTA_ESTIMATE),
-        _option("pod_requests", COUNTING, POD_REQUESTS),
-        _option("multiple_pod_templates_scheduling", bool, "Whether Karmada's feature gate of that name is on."),
+        setting("resource_quota_estimate", bool, QUOTA_ESTIMATE),
+        setting("pod_requests", COUNTING, POD_REQUESTS),
+        setting("multiple_pod_templates_scheduling", bool, "Whether Karmada's feature gate of that name is on."),
     ],
     "Certificate": [
-        _option("certificate_file", FILE, "Certificate chain, PEM; read again when it changes.", "FILE"),
-        _option("key_file", FILE, "Private key of the certificate, PEM.", "FILE"),
-        _option("certificate_names", str, "Name for a self-signed certificate.", "NAME", flag="--certificate-name"),
-        _option(
+        setting("certificate_file", FILE, "Certificate chain, PEM; read again when it changes.", "FILE"),
+        setting("key_file", FILE, "Private key of the certificate, PEM.", "FILE"),
+        setting("certificate_names", str, "Name for a self-signed certificate.", "NAME", flag="--certificate-name"),
+        setting(
             "certificate_secret", str, "Secret for a self-signed one that replicas share; in-cluster.", "NAMESPACE/NAME"
         ),
-        _option("certificate_days", _DAYS, "How long a certificate in the Secret is valid.", "DAYS"),
-        _option("authority_days", _DAYS, "How long the CA that signs it is valid.", "DAYS"),
+        setting("certificate_days", _DAYS, "How long a certificate in the Secret is valid.", "DAYS"),
+        setting("authority_days", _DAYS, "How long the CA that signs it is valid.", "DAYS"),
     ],
     "Log and end": [
-        _option("log_level", click.Choice(["debug", "info", "warning", "error"]), "Lowest level of log lines."),
-        _option("grace_period", _SECONDS, "How long to keep serving after a signal to stop.", "SECONDS"),
+        setting("log_level", click.Choice(["debug", "info", "warning", "error"]), "Lowest level of log lines."),
+        setting("grace_period", _SECONDS, "How long to keep serving after a signal to stop.", "SECONDS"),
     ],
     "Recording": [
-        _option("record", FOLDER, "Record requests and answers in this folder, for `replay`.", "FOLDER"),
-        _option("record_secrets", bool, "Whether to record values of environments, Secrets and passwords, too."),
-    ],
-    "Workload types API": [
-        _option("types_api", HostPort(), "Address of the workload types API; default: it is off.", "HOST:PORT"),
-        _option("types_folder", FOLDER, "Where it stores types without --cluster.", "FOLDER"),
-        _option("types_token_file", FILE, "Bearer tokens for it, one on each line, each with a name.", "FILE"),
-        _option("types_categories", str, "A category of types", "NAME", flag="--types-category"),
-        _option("types_priorities", str, "A priority of types", "NAME=VALUE", flag="--types-priority"),
+        setting("record", FOLDER, "Record requests and answers in this folder, for `replay`.", "FOLDER"),
+        setting("record_secrets", bool, "Whether to record values of environments, Secrets and passwords, too."),
     ],
 }
 """The options by subject."""
-_BY_FIELD: Final = {option.name: option for option in chain(*OPTIONS.values())}
+BY_FIELD: Final = {option.name: option for option in chain(*OPTIONS.values())}
+"""The options by the fields of `Settings`."""
 
 
 def serve(**settings: object) -> None:
@@ -170,13 +162,18 @@ def serve(**settings: object) -> None:
         raise UsageProblem(f"error: {problem}")
     try:
         with karta_api_group(chosen.karta_api_group):
-            run(chosen, started=lambda started: _introduce(started, chosen), extensions=list(_extensions(chosen)))
+            run(chosen, started=lambda started: _introduce(started, chosen))
     except InterpreterError as error:
-        # click would wait for the reader of a full pipe, and fail without one.
         _warn_of_variables()
-        print_text("error: " + escaped(str(error), keep="\t\n") + "\n")
-        flush_log()
-        raise SystemExit(Problem.exit_code) from error
+        raise failed(error) from error
+
+
+def failed(error: InterpreterError) -> SystemExit:
+    """Print an error of a program with a log, and return what ends the program."""
+    # click would wait for the reader of a full pipe, and fail without one.
+    print_text("error: " + escaped(str(error), keep="\t\n") + "\n")
+    flush_log()
+    return SystemExit(Problem.exit_code)
 
 
 def _contradictions(settings: Settings) -> Iterator[str]:
@@ -184,23 +181,14 @@ def _contradictions(settings: Settings) -> Iterator[str]:
         yield f"--port and --health-port are both {settings.port}; give each its own"
     for name, other in _NEEDED.items():
         if getattr(settings, name) != getattr(_DEFAULT, name) and not getattr(settings, other):
-            option, needed = _BY_FIELD[name], _BY_FIELD[other]
+            option, needed = BY_FIELD[name], BY_FIELD[other]
             yield f"{option.opts[0]} has no effect without {needed.opts[0]} {needed.metavar}"
 
 
 _NEEDED = {
-    "types_token_file": "types_api",
     "record_secrets": "record",
 }
 """The settings that have no effect without another one."""
-
-
-def _extensions(settings: Settings) -> Iterator[Extension]:
-    if settings.types_api:
-        # Imported only with the setting: other servers need none of it.
-        from karta_interpreter.web.web_process import web_process  # noqa: PLC0415 - see above
-
-        yield partial(web_process, module="karta_interpreter.web.web_server")
 
 
 def _introduce(started: Started, settings: Settings) -> None:
@@ -227,7 +215,7 @@ def unknown_variables(names: Iterable[str]) -> list[str]:
 
 
 def _variables() -> set[str]:
-    return {str(option.envvar) for option in _BY_FIELD.values()}
+    return {str(option.envvar) for option in BY_FIELD.values()}
 
 
 def _warn_of_variables() -> None:
@@ -238,17 +226,24 @@ def _warn_of_variables() -> None:
         log.warning("an environment variable is not a setting", name=name, hint=hint)
 
 
-class _Serve(click.Command):
-    """The command with its options by subject in its help."""
+class SettingsCommand(click.Command):
+    """A command with its settings by subject in its help, which is the docstring of its function."""
+
+    def __init__(
+        self, name: str, sections: Mapping[str, Sequence[click.Option]], function: Callable[..., None]
+    ) -> None:
+        super().__init__(name, callback=function, params=list(chain(*sections.values())), help=function.__doc__)
+        self.sections = sections
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the settings by subject, then the options that every command has."""
         rest = [option for option in self.get_params(ctx) if option not in self.params]
-        for title, options in [*OPTIONS.items(), ("Help", rest)]:
+        for title, options in [*self.sections.items(), ("Help", rest)]:
             with formatter.section(title):
                 formatter.write_dl([record for each in options if (record := each.get_help_record(ctx))])
 
 
-command = _Serve("serve", callback=serve, params=list(_BY_FIELD.values()), help=serve.__doc__)
+command = SettingsCommand("serve", OPTIONS, serve)
 
 
 _DEPLOYMENT = GVK("apps", "v1", "Deployment")

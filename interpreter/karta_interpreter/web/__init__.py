@@ -1,1 +1,1 @@
-"""What people and programs look at, next to the webhook: the console, and the workload types API."""
+"""What people and programs look at, apart from the webhook: the console, and the workload types API."""

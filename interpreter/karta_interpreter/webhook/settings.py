@@ -12,43 +12,16 @@ _DAY, _LOOKS = 86_400, 40
 """Seconds, and the least number of looks for a new certificate in the life of one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """Bounds that suit every server, so no option sets them. Durations are in seconds.
+@dataclass(frozen=True)
+class DefinitionSettings:
+    """What every program needs that serves definitions: where they come from, how they answer, and its address.
 
-    A body of ``body_limit`` bytes has room for AggregateStatus: it has the statuses of hundreds of clusters, and Go may
-    write one character as six. ``types_rate`` is the most requests of an address to the workload types API in a minute.
-    """
-
-    body_limit: int = 32 * MIB
-    header_timeout: float = 10.0
-    exchange_timeout: float = 30.0
-    certificate_interval: float = 10.0
-    drain_timeout: float = 10.0
-    types_rate: int = 600
-
-
-@dataclass(frozen=True, slots=True)
-class Settings(Bounds):
-    """The settings of one server. `karta_interpreter.cli.serve` has a line about each, except the bounds.
-
-    Durations are in seconds, except ``certificate_days`` and ``authority_days``, which are in days. Kartas on the
-    cluster are of ``karta_api_group``, Kartas in files of any group. ``resource_quota_estimate`` and ``pod_requests``
-    change answers (`karta_interpreter.engine.operations.Options`).
-
-    ``types_api`` is host and port of the workload types API, which stores types on the cluster or in ``types_folder``.
-    Tokens are in ``types_token_file``. Without one the cluster decides about them. Priorities are written as
-    ``NAME=VALUE``.
-
-    Calls are recorded in the folder ``record``. With ``record_secrets``, they are recorded as they came.
-
-    On SIGTERM the server becomes not ready and keeps serving for ``grace_period``, so that load balancers remove it.
-    Then it waits for running calls.
+    Kartas on the cluster are of ``karta_api_group``, Kartas in files of any group. ``resource_quota_estimate`` and
+    ``pod_requests`` change answers (`karta_interpreter.engine.operations.Options`).
     """
 
     host: str = "127.0.0.1"
     port: int = 8443
-    health_port: int | None = None
     folders: tuple[Path, ...] = ()
     catalogue: bool = True
     kinds: tuple[str, ...] = ()
@@ -56,6 +29,42 @@ class Settings(Bounds):
     overrides: tuple[Path, ...] = ()
     certificate_file: Path | None = None
     key_file: Path | None = None
+    log_level: str = "info"
+    resource_quota_estimate: bool = False
+    pod_requests: str = "scheduler"
+    cluster: bool = False
+    karta_api_group: str = API_GROUP
+    kubeconfig: Path | None = None
+    context: str | None = None
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Bounds that suit every server, so no option sets them. Durations are in seconds.
+
+    A body of ``body_limit`` bytes has room for AggregateStatus: it has the statuses of hundreds of clusters, and Go may
+    write one character as six.
+    """
+
+    body_limit: int = 32 * MIB
+    header_timeout: float = 10.0
+    exchange_timeout: float = 30.0
+    certificate_interval: float = 10.0
+    drain_timeout: float = 10.0
+
+
+@dataclass(frozen=True)
+class Settings(Bounds, DefinitionSettings):
+    """The settings of one server. `karta_interpreter.cli.serve` has a line about each, except the bounds.
+
+    Durations are in seconds, except ``certificate_days`` and ``authority_days``, which are in days. Calls are recorded
+    in the folder ``record``. With ``record_secrets``, they are recorded as they came.
+
+    On SIGTERM the server becomes not ready and keeps serving for ``grace_period``, so that load balancers remove it.
+    Then it waits for running calls.
+    """
+
+    health_port: int | None = None
     certificate_names: tuple[str, ...] = ()
     certificate_secret: str | None = None
     certificate_days: float = 90.0
@@ -63,15 +72,8 @@ class Settings(Bounds):
     plain_http: bool = False
     connection_age: float = 60.0
     grace_period: float = 5.0
-    log_level: str = "info"
     record: Path | None = None
     record_secrets: bool = False
-    resource_quota_estimate: bool = False
-    pod_requests: str = "scheduler"
-    cluster: bool = False
-    karta_api_group: str = API_GROUP
-    kubeconfig: Path | None = None
-    context: str | None = None
     register: bool = False
     registration_name: str = "karta-interpreter"
     public_url: str | None = None
@@ -79,19 +81,6 @@ class Settings(Bounds):
     ca_file: Path | None = None
     webhook_timeout: int = 3
     multiple_pod_templates_scheduling: bool = False
-    types_api: tuple[str, int] | None = None
-    types_folder: Path | None = None
-    types_token_file: Path | None = None
-    types_categories: tuple[str, ...] = ("Build", "Train", "Deploy")
-    types_priorities: tuple[str, ...] = (
-        "very-low=25",
-        "low=40",
-        "medium-low=65",
-        "medium=80",
-        "medium-high=90",
-        "high=125",
-        "very-high=150",
-    )
 
     @property
     def call_limit(self) -> float:

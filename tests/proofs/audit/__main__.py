@@ -71,7 +71,6 @@ ATTACKS: Final[dict[str, Attack]] = {
     "unfinished-types": connections.TYPES,
     "overload": overload.CALLS,
     "scrapes": overload.SCRAPES,
-    "second-frozen": beside.FROZEN,
     "calls-failing": beside.FAILING,
     "replay-hostile": beside.REPLAYED,
     "recordings": watchers.RECORDINGS,

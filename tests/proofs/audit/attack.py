@@ -49,11 +49,13 @@ class Door:
 class Target:
     """The attacked server, and what an attack has found so far.
 
-    ``doors`` has "webhook", and "types" where the attack opens it; ``folder`` is the prepared one.
+    ``doors`` has "webhook", and "types" where the attack opens it: the address of ``types``, a workload types API that
+    shares its folder with the server. ``folder`` is the prepared one.
     """
 
     server: Server
     control: Server
+    types: Server | None
     doors: Mapping[str, Door]
     folder: Path
     effort: Effort
@@ -114,8 +116,8 @@ class Target:
                 group.create_task(send())
 
     def memory(self) -> float:
-        """Return the resident memory of the server and its children now, in MiB, and remember the largest."""
-        now = self.server.memory()
+        """Return the resident memory of the programs and their children now, in MiB, and remember the largest."""
+        now = sum(program.memory() for program in (self.server, self.types) if program)
         self.peak = max(self.peak, now)
         return now
 
@@ -143,8 +145,8 @@ def _nothing(_: Path) -> Sequence[str | Path]:
 class Attack:
     """One family of attacks: how it is run, and what its server needs.
 
-    ``prepare`` writes files into a folder and returns options of `serve` that name them; ``types`` has the workload
-    types API turned on, and writes what is stored there into a folder; ``begin`` returns the start of the command line.
+    ``prepare`` writes files into a folder and returns options of `serve` that name them; ``types`` has a workload
+    types API started, and writes what is stored there into a folder; ``begin`` returns the start of both command lines.
     """
 
     run: Callable[[Target], Awaitable[Found]]
@@ -156,8 +158,10 @@ class Attack:
     contained: bool = True
     """Whether the server has the memory of a small container: not where bodies of 32 MB or types of 100 MB are read."""
     types: Callable[[Path], object] | None = None
-    bounds: Mapping[str, float] = field(default_factory=lambda: {"types_rate": 1_000_000})
-    """Other bounds of the server. An attacker has more than one address, each with so many requests in a minute."""
+    bounds: Mapping[str, float] = field(default_factory=dict)
+    """Other bounds of the server."""
+    rate: int = 1_000_000
+    """Requests of an address to the types API in a minute. An attacker has more than one address."""
     self_signed: bool = False
     begin: Callable[[Path], Sequence[str]] | None = None
     lacks: Callable[[], str | None] = lambda: None

@@ -40,7 +40,7 @@ BOUNDS: Final[dict[str, tuple[Bound, ...]]] = {
         Bound("growth", 16, "eight times the children take eight times the time: validation is linear"),
     ),
     "admission-left": (Bound("busy afterwards", 0.5, "a review ends at its deadline, although its client has left"),),
-    "types-pages": (Bound("memory over text", 1.5, "each of both processes keeps the text of a type about once"),),
+    "types-pages": (Bound("memory over text", 1.5, "each of both programs keeps the text of a type about once"),),
     "types-many": (Bound("first page", 2, "the rows of all types are made in a thread, once"),),
     "connections-idle": (
         Bound("MiB taken", 110, "the number of connections is bounded"),
@@ -63,10 +63,6 @@ BOUNDS: Final[dict[str, tuple[Bound, ...]]] = {
         Bound("memory", 6, "the number of calls in work is bounded"),
     ),
     "scrapes": (Bound("MiB of a page", 4, "Prometheus takes it in an interval, and nobody renders it for long"),),
-    "second-frozen": (
-        Bound("noticed", 10, "a second process without a beat for 8 s is replaced"),
-        Bound("unanswered", 0, "the types API answers again"),
-    ),
     "calls-failing": (Bound("log lines", 10, "calls that fail for one reason have one line in a minute"),),
     "replay-hostile": (
         Bound("MiB of replay", 200, "recordings are unpacked in parts, and given up after bad lines"),

@@ -16,7 +16,7 @@ from tests.proofs.audit.bounds import AFTER
 from tests.proofs.audit.container import MEMORY, container
 from tests.proofs.audit.found import FLOOR, Found, Waits
 from tests.proofs.audit.prober import ATTACKED, CONTROL, Probe, Prober, trusting_anybody
-from tests.proofs.benchmarks.servers import Bay, Server, cores, serving
+from tests.proofs.benchmarks.servers import Bay, Server, cores, serving, serving_types
 from tests.proofs.rig.processes import free_port
 from tests.support import bounds as other_bounds
 from tests.webhook.process.client import get, post, question, trusting
@@ -41,14 +41,14 @@ class Trial:
     found: Found
     waits: Mapping[str, tuple[Waits, Waits]]
     peak: float
-    server: Server
+    target: Target
     before: float
     until: float
     ending: ExitStack
 
     def settle(self) -> bool:
         """Return whether the server has settled, or has had its time; then it is stopped, and `found` is complete."""
-        ratio = self.server.memory() / self.before
+        ratio = self.target.memory() / self.before
         if ratio > AFTER and time.monotonic() < self.until:
             return False
         self.found = self.found.with_figures({"memory after": ratio})
@@ -98,24 +98,25 @@ class Stage:
         self._number += 1
         folder = self._folder / f"{self._number}-{name}" / "given"
         folder.mkdir(parents=True)
-        types = Door(free_port(), token=_TOKEN) if attack.types else None
         with ExitStack() as ending:
             # asyncio's own loop needs more memory for each connection: 2,000 do not fit into a small container.
             is_contained = attack.contained and not self.metered
             cgroup = ending.enter_context(container(str(self._number))) if is_contained else None
-            begin = (*(cgroup.entered if cgroup else ()), *(attack.begin(folder) if attack.begin else ()))
-            options = (*attack.prepare(folder), *_doors(attack, folder, types))
+            around = tuple(attack.begin(folder)) if attack.begin else ()
+            begin = (*(cgroup.entered if cgroup else ()), *around)
+            types = ending.enter_context(_types(f"{name}-types", attack, folder, around)) if attack.types else None
+            options = (*attack.prepare(folder), *(("--kartas", _stored(folder)) if types else ()))
             starting = self.server(name, *options, begin=begin, self_signed=attack.self_signed, bounds=attack.bounds)
             attacked = ending.enter_context(starting)
             server = attacked[0]
             trust = trusting_anybody() if attack.self_signed else trusting(self._bay.authority)
             doors = {"webhook": Door(server.port, trust)}
             if types:
-                doors["types"] = types
-            target = Target(server, control[0], doors, folder, self._effort)
+                doors["types"] = Door(types.port, token=_TOKEN)
+            target = Target(server, control[0], types, doors, folder, self._effort)
             asyncio.run(_warm_up(attack, target))
             with Prober(self._probes(attack, attacked, control)) as prober:
-                before = server.memory()
+                before = target.memory()
                 file = self._turns_of(name)
                 known = file.stat().st_size if file.exists() else 0
                 found = asyncio.run(_run(attack, target))
@@ -125,7 +126,7 @@ class Stage:
             if is_contained:
                 figures["killed"] = float(cgroup.kills() if cgroup else target.peak > MEMORY)
             found, until = found.with_figures(figures), time.monotonic() + _SETTLING
-            return Trial(title, name, found, prober.waits, target.peak, server, before, until, ending.pop_all())
+            return Trial(title, name, found, prober.waits, target.peak, target, before, until, ending.pop_all())
 
     def _probes(self, attack: Attack, attacked: tuple[Server, int], control: tuple[Server, int]) -> list[Probe]:
         ports = {ATTACKED: attacked[0].port, CONTROL: control[0].port}
@@ -148,14 +149,22 @@ class Stage:
         return [*probes, Probe("bounded", ports, bounded, good, _CALLS_EVERY)] if attack.probes_bounded else probes
 
 
-def _doors(attack: Attack, folder: Path, types: Door | None) -> Iterator[str | Path]:
-    """Yield the options that open the workload types API."""
-    if types and attack.types:
-        stored, tokens = folder.with_name("types"), folder.with_name("tokens")
-        stored.mkdir()
+def _stored(folder: Path) -> Path:
+    return folder.with_name("types")
+
+
+@contextmanager
+def _types(name: str, attack: Attack, folder: Path, begin: Sequence[str]) -> Iterator[Server]:
+    """Run a workload types API in a folder with the types of an attack."""
+    stored, tokens = _stored(folder), folder.with_name("tokens")
+    stored.mkdir()
+    if attack.types:
         attack.types(stored)
-        tokens.write_text(f"{types.token} audit\n")
-        yield from ("--types-api", f"127.0.0.1:{types.port}", "--types-folder", stored, "--types-token-file", tokens)
+    tokens.write_text(f"{_TOKEN} audit\n")
+    python = *begin, sys.executable, "-m", other_bounds.__name__, json.dumps({"rate": attack.rate})
+    options = "--types-folder", stored, "--types-token-file", tokens
+    with serving_types(name, python, *options, on=cores()) as server:
+        yield server
 
 
 async def _warm_up(attack: Attack, target: Target) -> None:

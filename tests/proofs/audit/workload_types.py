@@ -67,7 +67,8 @@ def _many(folder: Path) -> None:
 async def _pages(target: Target) -> Found:
     """Read the first page with many clients at once, without a pause."""
     await target.flood(repeat(_page(target)), _READERS, target.effort.seconds, _PATIENCE, target.doors["types"])
-    added = max(target.server.resident()) - target.control.resident()[0]
+    programs = [target.server, *filter(None, [target.types])]
+    added = max(resident for program in programs for resident in program.resident()) - target.control.resident()[0]
     return target.found(memory_over_text=added / (_LARGE * _SIZE / 2**20))
 
 

@@ -126,6 +126,14 @@ def serving(
         yield server
 
 
+@contextmanager
+def serving_types(name: str, python: Sequence[str], *options: str | Path, on: Sequence[int] | None) -> Iterator[Server]:
+    """Run `types-api` with a Python; raises MeasurementError if that fails."""
+    command = *python, "-m", "karta_interpreter", "types-api", *options, "--port"
+    with _running(name, command, "", {}, on) as server:
+        yield server
+
+
 def cores() -> list[int]:
     """Return the two cores of this: servers get the first, who asks them the second; fewer where there are none."""
     return [*_CORES[:1], *_CORES[1:][-1:]]

@@ -9,7 +9,7 @@ import pytest
 from tests.proofs.e2e.flow import say
 from tests.proofs.e2e.installed import Installed
 from tests.proofs.rig.api import Object, until
-from tests.proofs.rig.interpreter import Interpreter
+from tests.proofs.rig.interpreter import PROGRAM, Interpreter
 from tests.proofs.rig.plane import ControlPlane
 from tests.proofs.rig.processes import free_port
 from tests.web.types_api.types_server import TYPES, TypesClient, karta, workload, workload_type
@@ -56,11 +56,12 @@ def server(plane: ControlPlane, installed: Installed) -> Iterator[tuple[Interpre
     rights = _role("karta-interpreter-types", _SERVER, _WRITE, *_REVIEWS)
     for each in rights:
         plane.karmada.apply(each)
-    port = free_port()
-    interpreter = installed.serve(f"--types-api=127.0.0.1:{port}", "--webhook-timeout=30")
-    # Its process starts while the webhook answers already.
+    port, interpreter = free_port(), installed.serve("--webhook-timeout=30")
+    given = "--cluster", "--no-catalogue", "--kubeconfig", installed.kubeconfig, "--port", str(port)
+    api = plane.processes.start("types-api", PROGRAM, "types-api", *given)
     until("the types API listens", lambda: _listens(port))
     yield interpreter, TypesClient(f"http://127.0.0.1:{port}")
+    api.stop()
     installed.stop(interpreter)
     for each in rights:
         plane.karmada.delete(each)
@@ -89,7 +90,12 @@ def test_types_are_registered_by_users_of_karmada_apiserver(
     stored = plane.karmada.request("GET", f"{_KARTAS}?labelSelector={selector}")["items"]
     say(f"  {[each['metadata']['name'] for each in stored]}")
     assert len(stored) == 2
-    assert interpreter.ask("InterpretReplica", workload())["replicas"] == 3
+
+    def answers(replicas: int) -> bool:
+        return bool(interpreter.ask("InterpretReplica", workload()).get("replicas") == replicas)
+
+    # The API answers when karmada-apiserver has the Kartas. The server sees them by its watch.
+    until("the server serves the type", lambda: answers(3))
 
     def is_registered() -> bool:
         return any("GrainMill" in str(webhook["rules"]) for webhook in installed.registration()["webhooks"])
@@ -100,7 +106,7 @@ def test_types_are_registered_by_users_of_karmada_apiserver(
     double = karta(scaleDefinition={"replicasPath": ".spec.stones * 2"})
     changed = client.ask("PUT", path, workload_type("GrainMill", double), token=ada, If_Match=again.headers["etag"])
     assert (changed.status, changed.json["versions"]) == (200, ["v1"]), changed.json
-    assert interpreter.ask("InterpretReplica", workload())["replicas"] == 6
+    until("the server serves the change", lambda: answers(6))
     lost = client.ask("DELETE", path, token=ada, If_Match=again.headers["etag"])
     assert lost.status == 412
 

@@ -8,7 +8,7 @@ import pytest
 from karta_interpreter.base.errors import ServeError
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.web.types_api.access import ClusterAccess, TokenFile
-from karta_interpreter.web.types_api.edge import ClientLimits
+from karta_interpreter.web.types_api.application import ClientLimits
 from karta_interpreter.web.types_api.models import ApiError
 from tests.definitions.sources.scripted_api import serving, status, write_kubeconfig
 from tests.web.types_api.karta_api import ACCESS_REVIEWS, USER_REVIEWS, KartaApi

@@ -3,24 +3,25 @@
 import asyncio
 import json
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import orjson
 import pytest
-from aiohttp.test_utils import make_mocked_request
-from aiohttp.web_response import Response
+from aiohttp.test_utils import TestClient, TestServer
+from aiohttp.web import Request, Response
 
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.sources.snapshot import Snapshot
 from karta_interpreter.web.types_api import view
-from karta_interpreter.web.types_api.edge import ClientLimits, HttpApi, RequestContext, Route
+from karta_interpreter.web.types_api.application import USER, ClientLimits, application, read
 from karta_interpreter.web.types_api.listing import MOST_BYTES, MOST_CONDITIONS, ListQuery
 from karta_interpreter.web.types_api.models import ApiError, WorkloadType, WorkloadTypes
+from karta_interpreter.web.types_api.openapi import OPERATIONS
 from karta_interpreter.web.types_api.records import Record
 from karta_interpreter.web.types_api.view import Row, View
+from tests.support.waiting import until
 from tests.web.types_api.types_server import TYPES, TypesServer, in_thread, karta, workload, workload_type
 
 MANY = 300
@@ -180,21 +181,37 @@ async def test_requests_of_one_user_leave_room_for_those_of_others() -> None:
     begun: list[str] = []
     end = asyncio.Event()
 
-    async def handler(asked: RequestContext) -> Response:
-        begun.append(asked.user)
+    async def handler(request: Request) -> Response:
+        begun.append(request.match_info[USER])
         await end.wait()
         return Response()
 
-    edge = HttpApi([Route.of("GET", "/", "list", handler)], _Users(), ClientLimits(1000))  # type: ignore[arg-type]
+    handlers = {operation.name: handler for operation in OPERATIONS}
+    made = application(handlers, _Users(), ClientLimits(1000))  # type: ignore[arg-type]  # as many users as tokens
+    async with TestClient(TestServer(made)) as client:
 
-    def requests(user: str, count: int) -> Iterator[asyncio.Task[Response]]:
-        for _ in range(count):
-            request = make_mocked_request("GET", "/", {"Authorization": f"Bearer {user}"})
-            yield asyncio.create_task(edge.handle(request))
+        async def ask(user: str) -> int:
+            async with client.get(TYPES, headers={"Authorization": f"Bearer {user}"}) as answer:
+                return answer.status
 
-    tasks = [*requests("eve", 5), *requests("ada", 1)]
-    while "ada" not in begun:  # noqa: ASYNC110 - the requests of the other one must not begin meanwhile
-        await asyncio.sleep(0)
-    assert begun.count("eve") == 2
-    end.set()
-    assert [(await task).status for task in tasks] == [200] * 6
+        tasks = [asyncio.create_task(ask(user)) for user in (*["eve"] * 5, "ada")]
+        await until(lambda: "ada" in begun)
+        assert begun.count("eve") == 2
+        end.set()
+        assert await asyncio.gather(*tasks) == [200] * 6
+
+
+async def test_body_that_does_not_come_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("karta_interpreter.web.types_api.application._BODY_SECONDS", 0.01)
+
+    async def handler(request: Request) -> Response:
+        return Response(body=await read(request))
+
+    handlers = {operation.name: handler for operation in OPERATIONS}
+    made = application(handlers, _Users(), ClientLimits(1000))  # type: ignore[arg-type]  # as many users as tokens
+    async with TestServer(made) as server:
+        reader, writer = await asyncio.open_connection(server.host, server.port)
+        fields = "Host: x\r\nAuthorization: Bearer ada\r\nContent-Type: application/json\r\nContent-Length: 9"
+        writer.write(f"POST {TYPES} HTTP/1.1\r\n{fields}\r\n\r\n".encode())
+        assert (await reader.readline()).startswith(b"HTTP/1.1 400")
+        writer.close()

@@ -5,7 +5,6 @@ import errno
 import itertools
 import json
 import os
-import signal
 import threading
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,9 @@ from karta_interpreter.web.types_api import folder_storage
 from karta_interpreter.web.types_api.folder_storage import FolderStorage
 from karta_interpreter.web.types_api.models import ApiError
 from karta_interpreter.web.types_api.records import StoredType
-from tests.support.waiting import HANG
+from karta_interpreter.webhook.process.server import Server
+from karta_interpreter.webhook.settings import Settings
+from tests.support.waiting import HANG, until
 from tests.web.types_api.types_server import TYPES, in_thread, karta, running, workload_type
 from tests.webhook.process.forked import forked
 
@@ -62,17 +63,13 @@ print(json.dumps([[*contents_seen(Path(path), content)] for content in contents]
 """Changes a file in processes that are killed before their first, second, ... step, until one comes to its end."""
 
 
-async def alone(*_: str) -> None:
-    """There is no webhook to ask."""
-
-
 def a_type(replicas: str = ".spec.stones") -> StoredType:
     one = karta(scaleDefinition={"replicasPath": replicas})
     return StoredType.new("mill.example.org", "GrainMill", "train", "low", [one])
 
 
 async def stored(root: Path) -> StoredType | None:
-    return await FolderStorage(root, Store((root,), catalogue=False), alone).read("mill.example.org", "GrainMill")
+    return await FolderStorage(root, Store((root,), catalogue=False)).read("mill.example.org", "GrainMill")
 
 
 def test_killed_process_leaves_old_or_new_file(tmp_path: Path) -> None:
@@ -87,7 +84,7 @@ def test_killed_process_leaves_old_or_new_file(tmp_path: Path) -> None:
 
 
 async def test_group_called_core_and_core_kinds_have_own_files(tmp_path: Path) -> None:
-    storage = FolderStorage(tmp_path, Store((tmp_path,), catalogue=False), alone)
+    storage = FolderStorage(tmp_path, Store((tmp_path,), catalogue=False))
     for group in ("", "core"):
         one = karta()
         one["spec"]["structureDefinition"]["rootComponent"]["kind"]["group"] = group
@@ -119,7 +116,7 @@ async def test_temporary_file_of_killed_process_is_not_a_type(tmp_path: Path) ->
     (tmp_path / ".GrainMill.mill.example.org.json.tmp").write_text('{"kind": "List", "ite')
     store = Store((tmp_path,), catalogue=False)
     assert store.load().quarantined == ()
-    storage = FolderStorage(tmp_path, store, alone)
+    storage = FolderStorage(tmp_path, store)
     await storage.write(a_type(), None)
     assert [str(gvk) for gvk in store.snapshot.kinds()] == ["mill.example.org/v1, Kind=GrainMill"]
 
@@ -127,7 +124,7 @@ async def test_temporary_file_of_killed_process_is_not_a_type(tmp_path: Path) ->
 async def test_writing_publishes_and_reading_gives_what_was_written(tmp_path: Path) -> None:
     store = Store((tmp_path,), catalogue=False)
     store.load()
-    storage = FolderStorage(tmp_path, store, alone)
+    storage = FolderStorage(tmp_path, store)
     first, second = a_type(), a_type(".spec.stones * 2")
     async with storage.exclusive():
         await storage.write(first, None)
@@ -164,7 +161,7 @@ async def test_file_of_another_author_is_409(tmp_path: Path, text: str) -> None:
 )
 async def test_unreadable_type_is_not_written(tmp_path: Path, spec: Any, status: int) -> None:
     store = Store((tmp_path,), catalogue=False)
-    storage, before = FolderStorage(tmp_path, store, alone), a_type()
+    storage, before = FolderStorage(tmp_path, store), a_type()
     await storage.write(before, None)
     large = karta()
     large["spec"]["unknown"] = spec
@@ -176,7 +173,7 @@ async def test_unreadable_type_is_not_written(tmp_path: Path, spec: Any, status:
 
 
 async def test_type_without_room_is_not_written(tmp_path: Path) -> None:
-    storage = FolderStorage(tmp_path, Store((tmp_path,), catalogue=False, budget=Budget(100)), alone)
+    storage = FolderStorage(tmp_path, Store((tmp_path,), catalogue=False, budget=Budget(100)))
     with pytest.raises(ApiError, match="no room for the type") as caught:
         await storage.write(a_type(), None)
     assert caught.value.status == 413
@@ -184,7 +181,7 @@ async def test_type_without_room_is_not_written(tmp_path: Path) -> None:
 
 
 async def test_processes_with_one_folder_take_turns(tmp_path: Path) -> None:
-    storages = [FolderStorage(tmp_path, Store((tmp_path,), catalogue=False), alone) for _ in range(2)]
+    storages = [FolderStorage(tmp_path, Store((tmp_path,), catalogue=False)) for _ in range(2)]
     order: list[str] = []
 
     async def change(storage: FolderStorage, name: str, begun: asyncio.Event) -> None:
@@ -200,6 +197,17 @@ async def test_processes_with_one_folder_take_turns(tmp_path: Path) -> None:
     await change(storages[1], "second", asyncio.Event())
     await first
     assert order == ["first begins", "first ends", "second begins", "second ends"]
+
+
+async def test_server_that_watches_the_folder_serves_what_is_registered(tmp_path: Path) -> None:
+    with in_thread(tmp_path) as api:
+        async with Server(Settings(port=0, plain_http=True, catalogue=False, folders=(tmp_path / "types",))) as server:
+            answer = await asyncio.to_thread(api.post, workload_type())
+            assert answer.status == 201
+            await until(lambda: server.started.snapshot.entries)
+            assert [str(gvk) for gvk in server.started.snapshot.kinds()] == ["mill.example.org/v1, Kind=GrainMill"]
+            assert (await asyncio.to_thread(api.ask, "DELETE", answer.headers["location"])).status == 204
+            await until(lambda: not server.started.snapshot.entries)
 
 
 def test_answered_registration_survives_killed_process(tmp_path: Path) -> None:
@@ -221,7 +229,7 @@ def test_answered_registration_survives_killed_process(tmp_path: Path) -> None:
         client = threading.Thread(target=register)
         client.start()
         assert enough.wait(HANG)
-        os.kill(server.web, signal.SIGKILL)
+        server.child.kill()
         client.join()
     with in_thread(tmp_path) as after:
         found = {f"{TYPES}/{each['id']}" for each in after.get(f"{TYPES}?limit=200").json["types"]}

@@ -10,7 +10,7 @@ import pytest
 
 from karta_interpreter.web.types_api.models import PROBLEMS, Choices
 from karta_interpreter.web.types_api.openapi import document
-from karta_interpreter.webhook.settings import Settings
+from karta_interpreter.web.types_api.settings import TypesSettings
 from tests.web.types_api.types_server import TOKEN, TYPES, TypesServer
 
 EXAMPLES = os.environ.get("KARTA_INTERPRETER_TEST_EXAMPLES", "")
@@ -20,7 +20,8 @@ EXAMPLES = os.environ.get("KARTA_INTERPRETER_TEST_EXAMPLES", "")
 def test_document_is_openapi_3_1(server: TypesServer, monkeypatch: pytest.MonkeyPatch) -> None:
     served = server.get("/api/v1/openapi.json").json
     assert served["openapi"].startswith("3.1")
-    assert served == json.loads(document(Choices.of(Settings().types_categories, Settings().types_priorities)))
+    settings = TypesSettings()
+    assert served == json.loads(document(Choices.of(settings.types_categories, settings.types_priorities)))
     # To import it takes seconds, most of them for the grammar of a format that no schema here has.
     monkeypatch.setitem(sys.modules, "rfc3987_syntax", None)
     pytest.importorskip("openapi_spec_validator").validate(served)

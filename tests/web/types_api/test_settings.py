@@ -1,29 +1,32 @@
+import asyncio
+import socket
 import ssl
-import subprocess
-import sys
 from collections.abc import Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import pytest
 from aiohttp import ClientSession
+from click.testing import CliRunner
 
 from karta_interpreter.base.errors import ServeError
+from karta_interpreter.cli import types_api as command
+from karta_interpreter.cli.program import program
+from karta_interpreter.web.types_api import api
+from karta_interpreter.web.types_api.api import serving
 from karta_interpreter.web.types_api.models import Choices
 from karta_interpreter.web.types_api.records import controller_of, writer_of
-from karta_interpreter.webhook.process.server import Server
-from karta_interpreter.webhook.settings import Settings
-from tests.support.waiting import HANG
-from tests.web.console.in_loop import in_loop
+from karta_interpreter.web.types_api.settings import TypesSettings
+from tests.webhook.http.pairs import chain_pem, key_pem, new_key
 
-LOOPBACK = ("127.0.0.1", 0)
-EVERYWHERE = ("0.0.0.0", 0)  # noqa: S104 - never bound to
+EVERYWHERE = "0.0.0.0"  # noqa: S104 - for a test of TLS
 
 
-def settings(tmp_path: Path, **changes: Any) -> Settings:
+def settings(tmp_path: Path, **changes: Any) -> TypesSettings:
     (tmp_path / "tokens").write_text("a-token-of-tests-0123456789")
-    given: dict[str, Any] = {"types_api": LOOPBACK, "types_folder": tmp_path, "types_token_file": tmp_path / "tokens"}
-    return Settings(port=0, catalogue=False, **{"plain_http": True} | given | changes)
+    given: dict[str, Any] = {"types_folder": tmp_path, "types_token_file": tmp_path / "tokens"}
+    return TypesSettings(**{"port": 0, "catalogue": False} | given | changes)
 
 
 @pytest.mark.parametrize(
@@ -32,8 +35,9 @@ def settings(tmp_path: Path, **changes: Any) -> Settings:
         pytest.param({"types_folder": None}, "give --cluster or --types-folder", id="no place for types"),
         pytest.param({"types_token_file": None}, "give --types-token-file or --cluster", id="no access"),
         pytest.param({"cluster": True}, "leave out --cluster or --types-folder", id="two places for types"),
-        pytest.param({"types_api": EVERYWHERE}, "needs TLS: leave out --plain-http", id="no TLS beyond loopback"),
-        pytest.param({"types_api": ("example.invalid", 0)}, "needs TLS", id="a name may be any address"),
+        pytest.param({"host": EVERYWHERE}, "needs TLS: give --certificate-file", id="no TLS beyond loopback"),
+        pytest.param({"host": "example.invalid"}, "needs TLS", id="a name may be any address"),
+        pytest.param({"certificate_file": Path("tls.crt")}, "a certificate needs its key", id="half of a pair"),
         pytest.param({"types_categories": ()}, "needs a category and a priority", id="no category"),
         pytest.param({"types_categories": ("A", "a")}, "a name of its own", id="one category twice"),
         pytest.param({"types_categories": ("a b",)}, "is not a name of a category", id="no label value"),
@@ -47,39 +51,70 @@ async def test_settings_that_contradict_each_other_end_the_start(
     config = tmp_path / "kubeconfig"
     config.write_text("{}")
     with pytest.raises(ServeError, match=message):
-        async with Server(settings(tmp_path, kubeconfig=config, **changes), [in_loop({})]):
+        async with serving(settings(tmp_path, kubeconfig=config, **changes)):
             pass
 
 
-async def test_beyond_loopback_the_api_has_the_certificate_of_the_server(tmp_path: Path) -> None:
-    urls: dict[str, str] = {}
-    given = settings(tmp_path, types_api=EVERYWHERE, plain_http=False)
-    async with Server(given, [in_loop(urls)]) as server:
-        address = urls["workload types API"]
-        assert address.startswith("https://0.0.0.0:")
-        certificate = server.started.certificate
-        assert certificate
-        assert certificate.authority
-        trusting = ssl.create_default_context(cadata=certificate.authority.decode())
-        url = f"https://127.0.0.1:{address.rpartition(':')[2]}/api/v1/workload-categories"
-        async with ClientSession() as session, session.get(url, ssl=trusting) as answer:
-            assert answer.status == 401
-
-
-def test_server_without_types_api_imports_nothing_of_it() -> None:
-    program = (
-        "import sys, karta_interpreter.cli.serve, karta_interpreter.webhook.process.control_plane; print(*sys.modules)"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=HANG, check=True)
-    assert [name for name in done.stdout.split() if name.startswith("karta_interpreter.web.console")] == []
-
-
-async def test_taken_address_ends_the_start(tmp_path: Path) -> None:
-    async with Server(settings(tmp_path), []) as server:
-        taken = settings(tmp_path, types_api=("127.0.0.1", server.started.port))
-        with pytest.raises(ServeError, match="another process listens there"):
-            async with Server(taken, [in_loop({})]):
+async def test_renewed_certificate_is_served_to_new_connections(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(api, "_CERTIFICATE_SECONDS", 0.01)
+    keys, pair = (new_key(), new_key()), (tmp_path / "tls.crt", tmp_path / "tls.key")
+    chains = [chain_pem(key, (name,)) for key, name in zip(keys, ("old", "new"), strict=True)]
+    pair[0].write_bytes(chains[0])
+    pair[1].write_bytes(key_pem(keys[0]))
+    given = settings(tmp_path, host=EVERYWHERE, certificate_file=pair[0], key_file=pair[1])
+    async with serving(given) as url:
+        assert url.startswith("https://0.0.0.0:")
+        port = int(url.rpartition(":")[2])
+        for name in ("localhost", None):
+            assert await shown(port, name) == chains[0]
+        pair[0].write_bytes(chains[1])
+        pair[1].write_bytes(key_pem(keys[1]))
+        for name in ("localhost", None):
+            while await shown(port, name) != chains[1]:
                 pass
+
+
+async def shown(port: int, name: str | None) -> bytes:
+    """The certificate that a client sees, which names the server unless it knows an address only."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    found = await asyncio.open_connection("127.0.0.1", port, ssl=context, server_hostname=name or "")
+    certificate = ssl.DER_cert_to_PEM_cert(found[1].get_extra_info("ssl_object").getpeercert(binary_form=True))
+    found[1].close()
+    return certificate.encode()
+
+
+async def test_taken_port_ends_the_start(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        hint = f"cannot listen on 127.0.0.1 port {port}: another process listens there"
+        with pytest.raises(ServeError, match=hint):
+            async with serving(settings(tmp_path, port=port)):
+                pass
+
+
+async def test_probe_needs_no_token(tmp_path: Path) -> None:
+    async with serving(settings(tmp_path)) as url, ClientSession() as session, session.get(f"{url}/healthz") as answer:
+        assert (answer.status, await answer.text()) == (200, "ok\n")
+
+
+def test_options_are_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: list[TypesSettings] = []
+    monkeypatch.setattr(command, "run", taken.append)
+    arguments = ["--types-folder", str(tmp_path), "--types-category", "Serve", "--no-catalogue", "--kinds", "JobSet"]
+    result = CliRunner().invoke(program, ["types-api", *arguments], env={"KARTA_INTERPRETER_PORT": "9444"})
+    assert (result.exit_code, result.output) == (0, "")
+    wanted: dict[str, Any] = {
+        "types_folder": tmp_path,
+        "types_categories": ("Serve",),
+        "catalogue": False,
+        "kinds": ("JobSet",),
+    }
+    assert taken == [TypesSettings(port=9444, **wanted)]
+    options = {option.name for section in command.OPTIONS.values() for option in section}
+    assert {field.name for field in fields(TypesSettings)} - options == {"rate", "judge_seconds"}
 
 
 @pytest.mark.parametrize(

@@ -87,7 +87,7 @@ def test_too_deep_karta_is_422(server: TypesServer) -> None:
 
 
 def test_too_many_requests_get_429_and_a_time_to_wait(tmp_path: Path) -> None:
-    with in_thread(tmp_path, types_rate=3) as server:
+    with in_thread(tmp_path, rate=3) as server:
         answers = [server.get("/api/v1/workload-categories", token=None) for _ in range(4)]
         assert [each.status for each in answers] == [401, 401, 401, 429]
         assert int(answers[-1].headers["retry-after"]) > 0

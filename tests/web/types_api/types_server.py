@@ -1,4 +1,4 @@
-"""A real server with the workload types API, and a client of it."""
+"""A real workload types API, and a client of it."""
 
 import asyncio
 import http.client
@@ -9,23 +9,23 @@ from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import Future
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import IO, Any
 from urllib.parse import urlsplit
 
-from karta_interpreter.webhook.process.server import Server
-from karta_interpreter.webhook.settings import Settings
+from karta_interpreter.web.types_api.api import serving
+from karta_interpreter.web.types_api.records import type_id
+from karta_interpreter.web.types_api.settings import TypesSettings
 from tests.support.waiting import HANG
-from tests.web.console.in_loop import in_loop
 from tests.webhook.process import client
 from tests.webhook.process.forked import forked
-from tests.webhook.process.processes import descendants
 
 TOKEN = "a-token-of-tests-0123456789"  # noqa: S105 - of tests
 TYPES = "/api/v1/workload-types"
-PATIENT = dict.fromkeys(("webhook_timeout", "header_timeout", "exchange_timeout"), HANG) | {"types_rate": 1_000_000}
-"""Settings with which nothing that is slow on a busy machine ends a call or a connection."""
+PATIENT: dict[str, Any] = {"judge_seconds": HANG, "rate": 1_000_000}
+"""Settings with which nothing that is slow on a busy machine ends a request."""
 
 
 def karta(kind: str = "GrainMill", *, version: str = "v1", group: str = "mill.example.org", **changes: Any) -> Any:
@@ -75,10 +75,9 @@ class Answer(client.Answer):
 
 @dataclass
 class TypesClient:
-    """Asks a server at two URLs."""
+    """Asks an API at a URL."""
 
     url: str = ""
-    webhook: str = ""
 
     def ask(self, method: str, path: str, body: Any = None, *, token: str | None = TOKEN, **headers: str) -> Answer:
         """Send a request; bytes as they are, anything else as JSON. Names of headers have _ for -."""
@@ -101,41 +100,23 @@ class TypesClient:
     def get(self, path: str = TYPES, **rest: Any) -> Answer:
         return self.ask("GET", path, **rest)
 
-    def interpret(self, obj: Any, operation: str = "InterpretReplica") -> Any:
-        """What Karmada gets about an object."""
-        group, _, version = obj["apiVersion"].rpartition("/")
-        request = {
-            "uid": "1",
-            "kind": {"group": group, "version": version, "kind": obj["kind"]},
-            "name": obj["metadata"]["name"],
-            "operation": operation,
-            "object": obj,
-        }
-        context = {"kind": "ResourceInterpreterContext", "apiVersion": "config.karmada.io/v1alpha1"}
-        connection = http.client.HTTPConnection(urlsplit(self.webhook).netloc, timeout=HANG)
-        try:
-            headers = {"Content-Type": "application/json"}
-            connection.request("POST", "/interpret", json.dumps(context | {"request": request}), headers)
-            return json.loads(connection.getresponse().read())["response"]
-        finally:
-            connection.close()
+    def interpret(self, obj: Any) -> Any:
+        """Return what a definition of the API says about the replicas of an object, None without a definition."""
+        group, kind = obj["apiVersion"].rpartition("/")[0], obj["kind"]
+        answer = self.post({"object": obj}, f"{TYPES}/{type_id(group, kind)}:interpret")
+        if answer.status != HTTPStatus.OK:
+            return None
+        results = {each["operation"]: each.get("results") for each in answer.json["explanations"]}
+        return results["InterpretReplica"]["replica"]
 
 
 @dataclass
 class TypesServer(TypesClient):
-    """A server in a process of its own, as users run it."""
+    """An API in a process of its own, as users run it."""
 
     child: ForkServerProcess = field(kw_only=True)
     lines: "queue.SimpleQueue[bytes]" = field(kw_only=True)
     seen: list[dict[str, Any]] = field(default_factory=list)
-
-    @property
-    def web(self) -> int:
-        """The id of the process of the API."""
-        assert self.child.pid
-        commands = {pid: Path(f"/proc/{pid}/cmdline").read_bytes() for pid in descendants(self.child.pid)}
-        (found,) = (pid for pid, command in commands.items() if b"web_server" in command)
-        return found
 
     def logged(self, message: str, **fields: Any) -> dict[str, Any]:
         """Wait for a line of the log with that message and those fields."""
@@ -147,7 +128,7 @@ class TypesServer(TypesClient):
 
 
 def command_line(tmp_path: Path, *arguments: str, token: bool = True, folder: bool = True) -> list[str]:
-    """Write what a server needs; the arguments that start it."""
+    """Write what an API needs; the arguments that start it."""
     types, tokens = tmp_path / "types", tmp_path / "tokens"
     if "--catalogue" not in arguments:
         arguments = ("--no-catalogue", *arguments)
@@ -157,13 +138,12 @@ def command_line(tmp_path: Path, *arguments: str, token: bool = True, folder: bo
     if token:
         tokens.write_text(f"{TOKEN} ada\n")
         arguments = ("--types-token-file", str(tokens), *arguments)
-    fixed = ["--types-api", "127.0.0.1:0", "--grace-period", "0"]
-    return [json.dumps(PATIENT), "-m", "karta_interpreter", "serve", "--port", "0", "--plain-http", *fixed, *arguments]
+    return [json.dumps(PATIENT), "-m", "karta_interpreter", "types-api", "--port", "0", *arguments]
 
 
 @contextmanager
 def running(tmp_path: Path, *arguments: str, token: bool = True, folder: bool = True) -> Iterator[TypesServer]:
-    """Run a server until the end of the block; without other arguments with a folder for types and a token file."""
+    """Run an API until the end of the block; without other arguments with a folder for types and a token file."""
     given = command_line(tmp_path, *arguments, token=token, folder=folder)
     with forked("from tests.support.bounds import run; run()", *given) as (child, _, stderr):
         lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
@@ -171,8 +151,7 @@ def running(tmp_path: Path, *arguments: str, token: bool = True, folder: bool = 
         reader.start()
         try:
             server = TypesServer(child=child, lines=lines)
-            server.url = server.logged("workload types API")["url"]
-            server.webhook = server.logged("serving")["url"]
+            server.url = server.logged("serving")["url"]
             yield server
         finally:
             child.kill()
@@ -181,17 +160,14 @@ def running(tmp_path: Path, *arguments: str, token: bool = True, folder: bool = 
 
 @asynccontextmanager
 async def in_process(**settings: Any) -> AsyncIterator[TypesClient]:
-    """Run a server in the event loop of a test, with a token file unless there are other ways in."""
-    urls: dict[str, str] = {}
-    given: dict[str, Any] = {"types_api": ("127.0.0.1", 0), "port": 0}
-    given |= {"plain_http": True, "catalogue": False}
-    async with Server(Settings(**given | PATIENT | settings), [in_loop(urls)]) as server:
-        yield TypesClient(urls["workload types API"], server.started.url)
+    """Run an API in the event loop of a test."""
+    async with serving(TypesSettings(**{"port": 0, "catalogue": False} | PATIENT | settings)) as url:
+        yield TypesClient(url)
 
 
 @contextmanager
 def in_thread(tmp_path: Path, **settings: Any) -> Iterator[TypesClient]:
-    """Run a server in a thread of this process, with a folder for types and a token file."""
+    """Run an API in a thread of this process, with a folder for types and a token file."""
     types, tokens = tmp_path / "types", tmp_path / "tokens"
     types.mkdir(exist_ok=True)
     tokens.write_text(f"{TOKEN} ada\n")

@@ -20,7 +20,8 @@ app.kubernetes.io/name: {{ include "karta-interpreter.name" . }}
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end -}}
 
-{{/* Arguments: root, and the name of a hook. Not the selector's: the Service must send no calls to the pods of hooks. */}}
+{{/* Arguments: root, and the name of a hook or of the workload types API. Not the selector's: the Service must send no
+     calls to their pods. */}}
 {{- define "karta-interpreter.hookLabels" -}}
 app.kubernetes.io/name: {{ include "karta-interpreter.name" (first .) | include "karta-interpreter.short" }}-{{ last . }}
 app.kubernetes.io/instance: {{ (first .).Release.Name }}
@@ -41,6 +42,71 @@ app.kubernetes.io/instance: {{ (first .).Release.Name }}
     defaultMode: 0440
     items:
       - {key: {{ .Values.karmada.kubeconfig.key }}, path: kubeconfig}
+{{- end -}}
+
+{{/* What the server and the workload types API have in common: definitions, and how they answer */}}
+{{- define "karta-interpreter.definitionArgs" -}}
+{{- if .Values.kartas.inline }}
+- --kartas=/etc/karta-interpreter/kartas-inline
+{{- end }}
+{{- range .Values.kartas.configMaps }}
+- --kartas=/etc/karta-interpreter/kartas/{{ . }}
+{{- end }}
+{{- if .Values.overrides.inline }}
+- --overrides=/etc/karta-interpreter/overrides-inline
+{{- end }}
+{{- range .Values.overrides.configMaps }}
+- --overrides=/etc/karta-interpreter/overrides/{{ . }}
+{{- end }}
+{{- if not .Values.server.catalogue }}
+- --no-catalogue
+{{- end }}
+{{- range .Values.server.kinds }}
+- {{ printf "--kinds=%s" . | quote }}
+{{- end }}
+{{- range .Values.server.without }}
+- {{ printf "--without=%s" . | quote }}
+{{- end }}
+{{- if .Values.server.resourceQuotaEstimate }}
+- --resource-quota-estimate
+{{- end }}
+{{- if ne .Values.server.podRequests "scheduler" }}
+- --pod-requests={{ .Values.server.podRequests }}
+{{- end }}
+{{- end -}}
+
+{{- define "karta-interpreter.definitionMounts" -}}
+{{- if .Values.kartas.inline }}
+- {name: kartas-inline, mountPath: /etc/karta-interpreter/kartas-inline, readOnly: true}
+{{- end }}
+{{- range $index, $name := .Values.kartas.configMaps }}
+- {name: kartas-{{ $index }}, mountPath: /etc/karta-interpreter/kartas/{{ $name }}, readOnly: true}
+{{- end }}
+{{- if .Values.overrides.inline }}
+- {name: overrides-inline, mountPath: /etc/karta-interpreter/overrides-inline, readOnly: true}
+{{- end }}
+{{- range $index, $name := .Values.overrides.configMaps }}
+- {name: overrides-{{ $index }}, mountPath: /etc/karta-interpreter/overrides/{{ $name }}, readOnly: true}
+{{- end }}
+{{- end -}}
+
+{{- define "karta-interpreter.definitionVolumes" -}}
+{{- if .Values.kartas.inline }}
+- name: kartas-inline
+  configMap: {name: {{ include "karta-interpreter.fullname" $ }}-kartas}
+{{- end }}
+{{- range $index, $name := .Values.kartas.configMaps }}
+- name: kartas-{{ $index }}
+  configMap: {name: {{ $name }}}
+{{- end }}
+{{- if .Values.overrides.inline }}
+- name: overrides-inline
+  configMap: {name: {{ include "karta-interpreter.fullname" $ }}-overrides}
+{{- end }}
+{{- range $index, $name := .Values.overrides.configMaps }}
+- name: overrides-{{ $index }}
+  configMap: {name: {{ $name }}}
+{{- end }}
 {{- end -}}
 
 {{- define "karta-interpreter.ownLabels" -}}
@@ -90,6 +156,21 @@ labels:
 {{- end }}
 {{- end -}}
 
+{{- define "karta-interpreter.typesName" -}}
+{{ include "karta-interpreter.fullname" . | include "karta-interpreter.short" }}-types-api
+{{- end -}}
+
+{{- define "karta-interpreter.typesMetadata" -}}
+{{- $own := include "karta-interpreter.hookLabels" (list . "types-api") | fromYaml -}}
+name: {{ include "karta-interpreter.typesName" . }}
+namespace: {{ .Release.Namespace }}
+labels:
+  {{- merge $own (include "karta-interpreter.labels" . | fromYaml) | toYaml | nindent 2 }}
+{{- with include "karta-interpreter.annotations" (list . dict) }}
+{{ . }}
+{{- end }}
+{{- end -}}
+
 {{- define "karta-interpreter.serviceAccountName" -}}
 {{- default (ternary (include "karta-interpreter.fullname" .) "default" .Values.serviceAccount.create) .Values.serviceAccount.name -}}
 {{- end -}}
@@ -134,6 +215,9 @@ labels:
 {{- $names := list $own $known (printf "%s.cluster.local" $own) -}}
 {{- with .Values.registration.publicUrl -}}
 {{- $names = append $names (get (urlParse .) "hostname") -}}
+{{- end -}}
+{{- if .Values.typesApi.enabled -}}
+{{- $names = append $names (printf "%s.%s.svc" (include "karta-interpreter.typesName" .) .Release.Namespace) -}}
 {{- end -}}
 {{- concat $names (.Values.certificate.extraNames | default list) | uniq | toJson -}}
 {{- end -}}

@@ -39,7 +39,7 @@ _logger = logging.getLogger(__name__)
 class Cluster:
     """The Kartas of a cluster as the first layer of a `Store`, and the objects that definitions refer to.
 
-    Only one process of a server ``reports``: it writes the status of the Kartas.
+    Only a server ``reports``: it writes the status of the Kartas.
     """
 
     def __init__(
@@ -84,10 +84,6 @@ class Cluster:
         async with asyncio.TaskGroup() as group:
             for work in works:
                 group.create_task(keep_running("reads the Kartas of the cluster", work, self._pace.longest))
-
-    def find(self, name: str) -> ClusterKarta | None:
-        """Return the Karta with a name as it was last seen."""
-        return self.kartas.get(f"{self._current.name}/{name}")
 
     def has_room(self, obj: Object) -> bool:
         """Return whether the budget has room for a Karta."""

@@ -1,73 +1,126 @@
-"""Serves the workload types API, on an address of its own."""
+"""Serves the workload types API, as a program of its own."""
 
+import asyncio
 import ipaddress
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import signal
+import ssl
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
+from typing import Any
+
+from aiohttp import web
 
 from karta_interpreter.base.errors import ServeError
 from karta_interpreter.definitions.sources.api_server import ApiServer
+from karta_interpreter.definitions.sources.budget import Budget
 from karta_interpreter.definitions.sources.cluster import Cluster
 from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.web.types_api.access import Access, ClusterAccess, TokenFile
+from karta_interpreter.web.types_api.application import ClientLimits, application
 from karta_interpreter.web.types_api.cluster_storage import ClusterStorage
-from karta_interpreter.web.types_api.edge import ClientLimits, HttpApi
 from karta_interpreter.web.types_api.folder_storage import FolderStorage
 from karta_interpreter.web.types_api.judge import Judge
 from karta_interpreter.web.types_api.models import Choices
 from karta_interpreter.web.types_api.records import Storage
 from karta_interpreter.web.types_api.routes import Routes
+from karta_interpreter.web.types_api.settings import TypesSettings
 from karta_interpreter.web.types_api.view import View
-from karta_interpreter.web.webhook import Webhook
-from karta_interpreter.webhook.http.listener import Connections, Listener
-from karta_interpreter.webhook.http.tls import Tls
-from karta_interpreter.webhook.process.metrics import Metrics
-from karta_interpreter.webhook.process.server import options_of
-from karta_interpreter.webhook.settings import MIB, Settings
+from karta_interpreter.webhook.http.ports import cannot_listen
+from karta_interpreter.webhook.http.tls import Tls, certificate_files
+from karta_interpreter.webhook.log import configure_log, flush_log, log, open_standard_files
+from karta_interpreter.webhook.memory import release_memory, settle_garbage
+from karta_interpreter.webhook.process.server import options_of, store_of
+from karta_interpreter.webhook.process.signals import event_loop
 
-_CONNECTIONS = 256
-_MOST_BYTES = 2 * MIB
-"""Of a request."""
-_DRAIN_SECONDS = 1.0
-"""How long requests may take when the server stops: it has been about to stop for its grace period by then."""
-_CALLS = 2
-"""How many times the limit of a call a request may take: it judges several Kartas, or answers all operations."""
+_CERTIFICATE_SECONDS = 10.0
+"""Between two looks at the files of the certificate."""
+_DRAIN_SECONDS = 10.0
+"""How long requests may take when the program ends."""
+
+
+def run(settings: TypesSettings) -> None:
+    """Serve until SIGTERM or SIGINT. Raises InterpreterError if the program cannot start."""
+    open_standard_files()
+    configure_log(settings.log_level)
+    try:
+        with event_loop() as runner:
+            runner.run(_run(settings))
+    finally:
+        flush_log()
+
+
+async def _run(settings: TypesSettings) -> None:
+    stopping = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stopping.set)
+    async with serving(settings) as url:
+        settle_garbage()
+        log.info("serving", url=url)
+        await stopping.wait()
+        log.info("stopping")
+    log.info("stopped")
 
 
 @asynccontextmanager
-async def serve_types(
-    settings: Settings, store: Store, api: ApiServer | None, cluster: Cluster | None, tls: Tls | None, webhook: Webhook
-) -> AsyncIterator[str]:
-    """Serve in a block, at the URL that it gets. Raises ServeError if the settings do not allow it.
+async def serving(settings: TypesSettings) -> AsyncIterator[str]:
+    """Serve in a block, at the URL that it gets. Raises InterpreterError if the settings do not allow it."""
+    async with AsyncExitStack() as opened:
+        tls = _tls(settings)
+        api = cluster = None
+        if settings.cluster:
+            api = await opened.enter_async_context(ApiServer.of(settings.kubeconfig, settings.context))
+            if settings.kubeconfig:
+                api.check()
+            cluster = Cluster(api, reports=False, budget=Budget.of_container())
+        folders = (*filter(None, [settings.types_folder]), *settings.folders)
+        store = store_of(replace(settings, folders=folders), cluster)
+        storage, access = _storage(settings, store, api, cluster), _access(settings, api)
+        choices = Choices.of(settings.types_categories, settings.types_priorities)
+        await asyncio.to_thread(store.load)
+        store.subscribe(lambda _: release_memory())  # the snapshot before is garbage then
+        _keep(opened, store.watch())
+        if tls:
+            _keep(opened, tls.run(_CERTIFICATE_SECONDS))
+        view, judge = View(store, storage), Judge(settings.judge_seconds)
+        opened.callback(judge.close)
+        await view.rows()  # 10,000 types take a second of processor time; clients do not have to wait for it
+        handlers = Routes(store, storage, view, judge, choices, options_of(settings)).handlers()
+        made = application(handlers, access, ClientLimits(settings.rate))
+        yield await _listen(made, settings, tls, opened)
 
-    ``api`` and ``cluster`` are None if the settings ask for neither, ``tls`` if the webhook has none.
-    """
-    if settings.types_api is None:
-        raise ServeError("the workload types API needs an address: give --types-api")
-    host, port = settings.types_api
-    if _is_loopback(host):
-        tls = None  # no packet leaves it
-    elif tls is None:
-        raise ServeError("the workload types API on an address other than loopback needs TLS: leave out --plain-http")
-    seconds = _CALLS * settings.call_limit
-    storage, access = _storage(settings, store, api, cluster, webhook, seconds), _access(settings, api)
-    choices = Choices.of(settings.types_categories, settings.types_priorities)
-    judge = Judge(seconds)
-    view, limit = View(store, storage), _MOST_BYTES
-    routes = Routes(store, storage, view, judge, choices, options_of(settings), limit)
-    edge = HttpApi(routes.table(), access, ClientLimits(settings.types_rate))
-    webhook.on_drain = lambda: setattr(edge, "draining", True)
-    connections = Connections(edge, replace(settings, body_limit=limit))
-    listener = Listener(connections, tls, most=_CONNECTIONS, rejected=Metrics().connection_rejected)
-    await view.rows()  # 10,000 types take a second of processor time; clients do not have to wait for it
-    await listener.open(host, port)
+
+async def _listen(made: web.Application, settings: TypesSettings, tls: Tls | None, opened: AsyncExitStack) -> str:
+    """Listen until ``opened`` closes. Return the URL."""
+    host, port = settings.host, settings.port
+    runner = web.AppRunner(made, access_log=None, shutdown_timeout=_DRAIN_SECONDS)
+    await runner.setup()
+    opened.push_async_callback(runner.cleanup)
     try:
-        yield f"{'https' if tls else 'http'}://{f'[{host}]' if ':' in host else host}:{listener.port}"
-        await listener.drain(_DRAIN_SECONDS)
-        await edge.finish(_DRAIN_SECONDS)
-    finally:
-        await listener.close()
-        judge.close()
+        await web.TCPSite(runner, host, port, ssl_context=_context(tls) if tls else None).start()
+    except OSError as error:
+        raise cannot_listen(host, port, error) from error
+    port = runner.addresses[0][1]
+    return f"{'https' if tls else 'http'}://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+def _tls(settings: TypesSettings) -> Tls | None:
+    if source := certificate_files(settings):
+        return Tls(source)
+    if _is_loopback(settings.host):
+        return None  # no packet leaves it
+    raise ServeError("an address other than loopback needs TLS: give --certificate-file and --key-file")
+
+
+def _context(tls: Tls) -> ssl.SSLContext:
+    """Return a context that hands every handshake to the newest one."""
+
+    def renew(connection: Any, _name: str | None, _context: ssl.SSLContext) -> None:  # noqa: ANN401 - two types
+        connection.context = tls.context
+
+    context = tls.context
+    context.sni_callback = renew
+    return context
 
 
 def _is_loopback(host: str) -> bool:
@@ -77,24 +130,25 @@ def _is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def _storage(
-    settings: Settings, store: Store, api: ApiServer | None, cluster: Cluster | None, webhook: Webhook, seconds: float
-) -> Storage:
+def _keep(opened: AsyncExitStack, work: Coroutine[None, None, None]) -> None:
+    """Work in the background until the end."""
+    opened.callback(asyncio.create_task(work).cancel)
+
+
+def _storage(settings: TypesSettings, store: Store, api: ApiServer | None, cluster: Cluster | None) -> Storage:
     folder = settings.types_folder
     if folder and cluster:
-        raise ServeError(
-            "workload types are stored on the cluster or in a folder: leave out --cluster or --types-folder"
-        )
+        raise ServeError("types are stored on the cluster or in a folder: leave out --cluster or --types-folder")
     if folder:
-        return FolderStorage(folder, store, webhook.ask)
+        return FolderStorage(folder, store)
     if api and cluster:
-        return ClusterStorage(api, cluster, webhook.ask, seconds)
-    raise ServeError("--types-api needs a place to store workload types: give --cluster or --types-folder")
+        return ClusterStorage(api, cluster, settings.judge_seconds)
+    raise ServeError("types need a place: give --cluster or --types-folder")
 
 
-def _access(settings: Settings, api: ApiServer | None) -> Access:
+def _access(settings: TypesSettings, api: ApiServer | None) -> Access:
     if file := settings.types_token_file:
         return TokenFile(file)
     if api:
         return ClusterAccess(api)
-    raise ServeError("--types-api needs to know who may use it: give --types-token-file or --cluster")
+    raise ServeError("the API needs to know who may use it: give --types-token-file or --cluster")

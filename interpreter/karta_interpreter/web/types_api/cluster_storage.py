@@ -9,7 +9,6 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from http import HTTPStatus
-from itertools import islice
 from typing import Final, TypeVar
 
 from karta_interpreter.base.errors import ClusterError
@@ -31,26 +30,19 @@ from karta_interpreter.web.types_api.records import (
     type_id,
     writer_of,
 )
-from karta_interpreter.webhook.log import log
 
 _T = TypeVar("_T")
 _LOOK_SECONDS: Final = 0.01
-_MOST_ASKED: Final = 100  # Kartas in one question to the webhook
 _OTHERS_LABELS: Final = "run.ai/"  # admission adds these to Kartas, for tools that look one up by its kind
 _REJECTED: Final = {HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY}
 
 
 class ClusterStorage:
-    """The types among the Kartas of a cluster.
+    """The types among the Kartas of a cluster. A change waits so many ``seconds`` for the first list of them."""
 
-    A change waits so many ``seconds`` for the first list of them, and then for the webhook to have seen it: ``ask`` is
-    `karta_interpreter.web.webhook.Webhook.ask`.
-    """
-
-    def __init__(self, api: ApiServer, cluster: Cluster, ask: Callable[..., Awaitable[object]], seconds: float) -> None:
+    def __init__(self, api: ApiServer, cluster: Cluster, seconds: float) -> None:
         self._api = api
         self._cluster = cluster
-        self._ask = ask
         self._seconds = seconds
         self._writing = asyncio.Lock()
 
@@ -93,32 +85,14 @@ class ClusterStorage:
             stored = before.get(version)
             after[version] = await (self._replace(karta, stored) if stored else self._create(karta))
             self._cluster.take(after[version])  # at once: the watch may bring it some milliseconds later
-        gone: dict[str, str | None] = {}
         for version in before.keys() - wanted.kartas.keys():
             await self._delete(before[version])
-            gone[_name(before[version])] = None
-        await self._until_seen(
-            gone | {_name(stored_karta): label(stored_karta, REVISION) for stored_karta in after.values()}
-        )
         return StoredType(wanted.group, wanted.kind, after)
 
     async def delete(self, present: StoredType) -> None:
         """Delete the objects of a type."""
         for karta in present.kartas.values():
             await self._delete(karta)
-        await self._until_seen({_name(karta): None for karta in present.kartas.values()})
-
-    async def _until_seen(self, revisions: Mapping[str, str | None]) -> None:
-        """Wait until the webhook has the Kartas with these revisions. None stands for a deleted Karta."""
-        try:
-            async with asyncio.timeout(self._seconds):
-                for first in range(0, len(revisions), _MOST_ASKED):
-                    batch = dict(islice(revisions.items(), first, first + _MOST_ASKED))
-                    # One change at a time waits: the webhook is asked a hundred times a second at most.
-                    while await self._ask("labels", REVISION, [*batch]) != [*batch.values()]:  # noqa: ASYNC110
-                        await asyncio.sleep(_LOOK_SECONDS)
-        except TimeoutError:
-            log.warning("a change of workload types is stored, but not served yet", kartas=[*revisions])
 
     async def _create(self, karta: Object) -> Object:
         try:

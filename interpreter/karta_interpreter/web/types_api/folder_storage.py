@@ -7,7 +7,7 @@ is in its old or its new state whenever the process or the machine stops.
 import asyncio
 import fcntl
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Final, TypeVar
@@ -29,15 +29,11 @@ _T = TypeVar("_T")
 
 
 class FolderStorage:
-    """The types in a folder that a `Store` watches. Processes that share the folder take turns.
+    """The types in a folder that a `Store` watches. Processes that share the folder take turns."""
 
-    ``ask`` has the webhook read one file of the folder (`karta_interpreter.web.webhook.Webhook.ask`).
-    """
-
-    def __init__(self, root: Path, store: Store, ask: Callable[[str, str], Awaitable[object]]) -> None:
+    def __init__(self, root: Path, store: Store) -> None:
         self._root = root
         self._store = store
-        self._ask = ask
         self._writing = asyncio.Lock()
 
     def sources(self) -> Mapping[Path, DefinitionFile]:
@@ -76,24 +72,21 @@ class FolderStorage:
         return StoredType.of(group, kind, kartas)
 
     async def write(self, wanted: StoredType, present: StoredType | None) -> StoredType:
-        """Replace the file of a type, and serve its content."""
+        """Replace the file of a type, and read it."""
         del present
         path = self._path(wanted.group, wanted.kind)
         text = await asyncio.to_thread(_text, wanted)
         if not self._store.budget.has_room(path, weight(text)):
             raise ApiError(413, f"there is no room for the type: {self._store.budget.reason}")
         await self._attempt(replace_file, path, text)
-        await self._serve(path)
+        await self._store.reload_file(self._root, path)
         return wanted
 
     async def delete(self, present: StoredType) -> None:
-        """Delete the file of a type, and serve it no longer."""
+        """Delete the file of a type, and forget it."""
         path = self._path(present.group, present.kind)
         await self._attempt(delete_file, path)
-        await self._serve(path)
-
-    async def _serve(self, path: Path) -> None:
-        await asyncio.gather(self._ask("reload", path.name), self._store.reload_file(self._root, path))
+        await self._store.reload_file(self._root, path)
 
     def _path(self, group: str, kind: str) -> Path:
         return self._root / f"{kind}{'.' if group else ''}{group}.json"

@@ -7,8 +7,8 @@ from http import HTTPStatus
 from typing import Final
 
 import orjson
-from aiohttp.web_request import BaseRequest
-from aiohttp.web_response import Response
+from aiohttp.typedefs import Handler
+from aiohttp.web import Request, Response
 
 from karta_interpreter.base.k8s import GVK, json_pointer
 from karta_interpreter.definitions.karta import known_to
@@ -16,10 +16,10 @@ from karta_interpreter.definitions.karta.schema_types import ROOT_KIND
 from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.engine.operations import Options
 from karta_interpreter.web.types_api import models
-from karta_interpreter.web.types_api.edge import Handler, RequestContext, Route, json_response, read
+from karta_interpreter.web.types_api.application import ABOUT, USER, json_response, read
 from karta_interpreter.web.types_api.judge import Judge, packed
 from karta_interpreter.web.types_api.listing import ListQuery
-from karta_interpreter.web.types_api.openapi import OPERATIONS, ROOT, TYPES, document
+from karta_interpreter.web.types_api.openapi import ROOT, TYPES, document
 from karta_interpreter.web.types_api.records import Storage, StoredType
 from karta_interpreter.web.types_api.view import API, Row, View
 from karta_interpreter.webhook.log import log
@@ -37,43 +37,37 @@ class Routes:
     judge: Judge
     choices: models.Choices
     options: Options
-    body_limit: int
 
-    def table(self) -> Sequence[Route]:
-        """Return every operation of the description, with the verb of RBAC that it needs."""
-        handlers: dict[str, tuple[str, Handler]] = {
-            "listTypes": ("list", self.list_types),
-            "createType": ("create", self.create),
-            # What stores nothing needs the right to read, although it is a POST.
-            "validateType": ("list", self.validate),
-            "getType": ("get", self.get),
-            "replaceType": ("update", self.replace),
-            "deleteType": ("delete", self.delete),
-            "interpret": ("get", self.interpret),
-            "listCategories": ("list", self.categories),
-            "listPriorities": ("list", self.priorities),
-            "describe": ("list", self.openapi),
+    def handlers(self) -> dict[str, Handler]:
+        """Return the handler of every operation of the description."""
+        return {
+            "listTypes": self.list_types,
+            "createType": self.create,
+            "validateType": self.validate,
+            "getType": self.get,
+            "replaceType": self.replace,
+            "deleteType": self.delete,
+            "interpret": self.interpret,
+            "listCategories": self.categories,
+            "listPriorities": self.priorities,
+            "describe": self.openapi,
         }
-        return [
-            Route.of(operation.method.upper(), f"{ROOT}{operation.path}", *handlers[operation.name])
-            for operation in OPERATIONS
-        ]
 
-    async def list_types(self, asked: RequestContext) -> Response:
+    async def list_types(self, request: Request) -> Response:
         """Return a page of the types."""
-        listing = ListQuery.of(asked.request.query.items())
+        listing = ListQuery.of(request.query.items())
         rows = await self.view.rows()
         return json_response(
             await asyncio.to_thread(listing.page, rows.values(), lambda row: row.encoded(self.choices))
         )
 
-    async def get(self, asked: RequestContext) -> Response:
+    async def get(self, request: Request) -> Response:
         """Return one type."""
-        return await self._sent(await self._row(asked))
+        return await self._sent(await self._row(request))
 
-    async def create(self, asked: RequestContext) -> Response:
+    async def create(self, request: Request) -> Response:
         """Register a type. The same request again changes nothing."""
-        wanted = await self._wanted(asked)
+        wanted = await self._wanted(request)
         async with self.storage.exclusive():
             present = await self._present(wanted.group, wanted.kind, wanted.kartas.keys())
             # A registration that was cut off is completed by the same request, and is not a conflict.
@@ -85,11 +79,11 @@ class Routes:
             stored = await self.storage.write(wanted, present) if is_new or not present else present
         return await self._stored(stored, 201 if is_new else 200)
 
-    async def replace(self, asked: RequestContext) -> Response:
+    async def replace(self, request: Request) -> Response:
         """Replace a type that is registered."""
-        row = await self._row(asked)
-        matches = _if_match(asked.request)
-        wanted = await self._wanted(asked, row)
+        row = await self._row(request)
+        matches = _if_match(request)
+        wanted = await self._wanted(request, row)
         async with self.storage.exclusive():
             present = self._required(row, await self._present(row.group, row.name, wanted.kartas.keys()))
             _check(present, matches)
@@ -98,10 +92,10 @@ class Routes:
             stored = present if is_same else await self.storage.write(wanted, present)
         return await self._stored(stored, 200)
 
-    async def delete(self, asked: RequestContext) -> Response:
+    async def delete(self, request: Request) -> Response:
         """Delete a type that is registered."""
-        row = await self._row(asked)
-        matches = _if_match(asked.request)
+        row = await self._row(request)
+        matches = _if_match(request)
         async with self.storage.exclusive():
             present = self._required(row, await self._present(row.group, row.name, ()))
             _check(present, matches)
@@ -109,14 +103,14 @@ class Routes:
         await self._until(lambda now: now is None or now.source != API, row.id)
         return Response(status=204)
 
-    async def validate(self, asked: RequestContext) -> Response:
+    async def validate(self, request: Request) -> Response:
         """Judge a type as `create` does, and store nothing."""
-        judged, _ = await self._judged(asked)
+        judged, _ = await self._judged(request)
         return json_response(models.Validation(findings=judged.findings, findings_total=judged.findings_total))
 
-    async def interpret(self, asked: RequestContext) -> Response:
+    async def interpret(self, request: Request) -> Response:
         """Answer all operations about an object of a type, each with its explanation."""
-        row = await self._row(asked)
+        row = await self._row(request)
 
         async def about(version: str) -> bytes:
             entry = self.store.snapshot.entries.get(GVK(row.group, version, row.name))
@@ -125,8 +119,8 @@ class Routes:
             references = known_to(self.store.reader, entry.definition.references)
             return await asyncio.to_thread(packed, entry.definition, references, self.options, entry.origin)
 
-        body = await read(asked, self.body_limit)
-        explanations = await self.judge.explanations(body, asked.user, row.group, row.name, about)
+        body = await read(request)
+        explanations = await self.judge.explanations(body, request.match_info[USER], row.group, row.name, about)
         if not explanations:
             versions = ", ".join(record.gvk.version for record in row.records)
             raise models.other_object(
@@ -134,27 +128,27 @@ class Routes:
             )
         return json_response(explanations)
 
-    async def categories(self, _: RequestContext) -> Response:
+    async def categories(self, _: Request) -> Response:
         """Return the categories."""
         return json_response(models.Categories(categories=[*self.choices.categories.values()]))
 
-    async def priorities(self, _: RequestContext) -> Response:
+    async def priorities(self, _: Request) -> Response:
         """Return the priorities."""
         return json_response(models.Priorities(priorities=[*self.choices.priorities.values()]))
 
-    async def openapi(self, _: RequestContext) -> Response:
+    async def openapi(self, _: Request) -> Response:
         """Return the description of this API."""
         return Response(body=document(self.choices), content_type="application/json")
 
-    async def _wanted(self, asked: RequestContext, row: Row | None = None) -> StoredType:
+    async def _wanted(self, request: Request, row: Row | None = None) -> StoredType:
         """Return the type in a body, as it will be stored. Raises ApiError."""
-        judged, kartas = await self._judged(asked, row)
+        judged, kartas = await self._judged(request, row)
         return StoredType(judged.group, judged.name, await asyncio.to_thread(orjson.loads, kartas))
 
-    async def _judged(self, asked: RequestContext, row: Row | None = None) -> tuple[models.Judged, bytes]:
+    async def _judged(self, request: Request, row: Row | None = None) -> tuple[models.Judged, bytes]:
         """Return the content of a body about a type, and its Kartas as JSON. Raises ApiError for an error finding."""
-        judged, kartas = await self.judge.judged(await read(asked, self.body_limit), asked.user)
-        asked.about = f"{judged.name}.{judged.group}"
+        judged, kartas = await self.judge.judged(await read(request), request.match_info[USER])
+        request.match_info[ABOUT] = f"{judged.name}.{judged.group}"
         more = self._more_findings(judged, row)
         if errors := judged.errors_total + len(more):
             findings = sorted((*judged.findings, *more), key=lambda each: each.severity)  # errors first
@@ -185,11 +179,11 @@ class Routes:
             seen |= {gvk} if gvk else set()
         return findings
 
-    async def _row(self, asked: RequestContext) -> Row:
-        row = await self.view.find(asked.id)
+    async def _row(self, request: Request) -> Row:
+        row = await self.view.find(request.match_info["id"])
         if row is None:
             raise models.ApiError(404, "there is no workload type with this id")
-        asked.about = f"{row.name}.{row.group}"
+        request.match_info[ABOUT] = f"{row.name}.{row.group}"
         return row
 
     async def _present(self, group: str, kind: str, versions: Collection[str]) -> StoredType | None:
@@ -207,12 +201,12 @@ class Routes:
         return present
 
     async def _stored(self, stored: StoredType, status: int) -> Response:
-        """Return the answer with a type, once the server serves it."""
+        """Return the answer with a type, once this program has seen it. Servers see it by themselves."""
         etag = stored.etag
         await self._until(lambda now: now is not None and now.etag == etag, stored.id)
         row = await self.view.find(stored.id)
         if row is None:
-            raise models.unavailable("the type is stored, but is not served yet", seconds=1)
+            raise models.unavailable("the type is stored, but is not listed yet", seconds=1)
         return await self._sent(row, status, f"{ROOT}{TYPES}/{stored.id}" if status == HTTPStatus.CREATED else "")
 
     async def _sent(self, row: Row, status: int = 200, location: str = "") -> Response:
@@ -220,20 +214,20 @@ class Routes:
         return json_response(body, status, etag=etag, location=location)
 
     async def _until(self, holds: Callable[[Row | None], bool], key: str) -> None:
-        """Wait until the server has seen a change. The watch of a cluster takes milliseconds."""
+        """Wait until this program has seen a change. The watch of a cluster takes milliseconds."""
         try:
             async with asyncio.timeout(self.judge.seconds):
                 while not holds(await self.view.find(key)):  # noqa: ASYNC110 - sources have no event for it
                     await asyncio.sleep(_LOOK_SECONDS)
         except TimeoutError:
-            log.warning("a change of a workload type is stored, but not served yet", id=key)
+            log.warning("a change of a workload type is stored, but not listed yet", id=key)
 
 
 def _error(pointer: str, rule: str, message: str) -> models.FindingOutput:
     return models.FindingOutput(severity="error", rule=rule, pointer=pointer, detail=message)
 
 
-def _if_match(request: BaseRequest) -> frozenset[str] | None:
+def _if_match(request: Request) -> frozenset[str] | None:
     """Return the entity tags that the client knows, "*" for any, or None without a condition."""
     if "If-Match" not in request.headers:
         return None

@@ -84,25 +84,35 @@ def most_bytes(body_limit: int) -> int:
     return max(min(container_memory() // 8, _MOST), body_limit)
 
 
-async def read_body(request: BaseRequest, limit: int) -> bytes:
-    """Return the JSON body of a request. Raises RequestError for another type or for more than ``limit`` bytes."""
+def check_head(request: BaseRequest, limit: int) -> None:
+    """Raise RequestError for a body that is not JSON, that is compressed, or that will have more than ``limit`` bytes.
+
+    No byte of the body has been read then. A body of unknown length (chunked) has to be limited while it is read.
+    """
     content_type = request.headers.get("Content-Type", "")
     # The comparison is for Karmada, which sends exactly this. The rest of the condition is for other clients.
     if content_type != "application/json" and content_type.split(";")[0].strip().lower() != "application/json":
         raise RequestError("the Content-Type must be application/json", status=415)
     if request.headers.get("Content-Encoding", "identity").lower() != "identity":
         raise RequestError("the body must not be compressed: leave Content-Encoding out", status=415)
-    too_large = RequestError(f"the body has more than {limit} bytes", status=413)
-    # Reject it before a byte of the body is read. A body of unknown length (chunked) is limited while it is read.
     if (request.content_length or 0) > limit:
-        raise too_large
+        raise _too_large(limit)
+
+
+def _too_large(limit: int) -> RequestError:
+    return RequestError(f"the body has more than {limit} bytes", status=413)
+
+
+async def read_body(request: BaseRequest, limit: int) -> bytes:
+    """Return the JSON body of a request. Raises RequestError for another type or for more than ``limit`` bytes."""
+    check_head(request, limit)
     try:
         # Most bodies arrive together with their headers.
         body = request.content.read_nowait() if request.content.is_eof() else await _receive(request, limit)
     except RequestPayloadError as error:
         raise RequestError("the body is not transferred as its headers say") from error
     if len(body) > limit:
-        raise too_large
+        raise _too_large(limit)
     return body
 
 

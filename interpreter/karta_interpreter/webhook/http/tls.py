@@ -20,7 +20,7 @@ from karta_interpreter.webhook.http.certificate import (
     check_pair,
 )
 from karta_interpreter.webhook.log import log
-from karta_interpreter.webhook.settings import Settings
+from karta_interpreter.webhook.settings import DefinitionSettings, Settings
 
 _FIRST_INTERVAL = 1.0
 """Seconds between two looks while there is no certificate at all."""
@@ -133,14 +133,21 @@ def certificate_source(
     """
     own = () if settings.host in _EVERYWHERE else (settings.host,)
     names = (*settings.certificate_names, *own, *([registered] if registered else []))
-    files, secret = (settings.certificate_file, settings.key_file), settings.certificate_secret
-    if any(files) and secret:
+    secret = settings.certificate_secret
+    if (settings.certificate_file or settings.key_file) and secret:
         raise ServeError("certificates come from files or from --certificate-secret, not from both: leave one out")
-    if files[0] and files[1]:
-        return CertificateFiles(files[0], files[1])
-    if any(files):
-        raise ServeError("a certificate needs its key and a key its certificate: give both files, or none")
+    if files := certificate_files(settings):
+        return files
     return _secret(settings, secret, names, is_trusted) if secret else SelfSignedCertificates(names)
+
+
+def certificate_files(settings: DefinitionSettings) -> "CertificateFiles | None":
+    """Return the files of a certificate, None if the settings name none. Raises ServeError for half of a pair."""
+    if settings.certificate_file and settings.key_file:
+        return CertificateFiles(settings.certificate_file, settings.key_file)
+    if settings.certificate_file or settings.key_file:
+        raise ServeError("a certificate needs its key and a key its certificate: give both files, or none")
+    return None
 
 
 class CertificateFiles(CertificateSource):

@@ -44,16 +44,12 @@ class Readiness:
         self._clock = clock
         self._beat: tuple[float, list[str]] = clock(), []
         self.draining = False
-        self.is_starting = False
-        """Whether a service that was requested next to the webhook does not listen yet."""
 
     def objections(self) -> list[str]:
         """Return why the server is not ready, or nothing if it is."""
         reasons = []
         if self.draining:
             reasons.append("the server is about to stop")
-        if self.is_starting:
-            reasons.append("the workload types API does not listen yet")
         if not self._settled():
             reasons.append("the Kartas of the cluster have not been read yet")
         if not self._store.snapshot.entries:

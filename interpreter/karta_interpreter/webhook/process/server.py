@@ -3,11 +3,11 @@
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from collections.abc import Coroutine, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING, Self, TypeAlias
+from typing import TYPE_CHECKING, Self
 
 from karta_interpreter.base.findings import in_one_line
 from karta_interpreter.base.k8s.requirements import Counting
@@ -28,7 +28,7 @@ from karta_interpreter.webhook.memory import keep_memory_trimmed, release_memory
 from karta_interpreter.webhook.process.application import Application
 from karta_interpreter.webhook.process.health import HealthListener, Readiness
 from karta_interpreter.webhook.process.metrics import Metrics
-from karta_interpreter.webhook.settings import Settings
+from karta_interpreter.webhook.settings import DefinitionSettings, Settings
 
 if TYPE_CHECKING:
     from karta_interpreter.definitions.sources.cluster import Cluster
@@ -66,29 +66,10 @@ class Started:
         return f"{scheme}://{f'[{host}]' if ':' in host else host}:{self.port}"
 
 
-@dataclass(frozen=True, slots=True)
-class Shared:
-    """The parts of a running server. ``tls`` is None for plain HTTP, ``control_plane`` is None if there is none."""
-
-    settings: Settings
-    store: Store
-    readiness: Readiness
-    metrics: Metrics
-    tls: Tls | None
-    control_plane: "ControlPlane | None"
-
-
-Extension: TypeAlias = Callable[[Shared], AbstractAsyncContextManager[Callable[[], Awaitable[object]]]]
-"""Serves something else in a block. The block gets a function that lets it listen, or raises ServeError."""
-
-
 class Server:
-    """A server that listens while its ``async with`` block runs.
+    """A server that listens while its ``async with`` block runs. Raises ServeError if its settings do not allow it."""
 
-    ``extensions`` serve something else meanwhile. Raises ServeError if its settings do not allow that.
-    """
-
-    def __init__(self, settings: Settings, extensions: Iterable[Extension] = ()) -> None:
+    def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._control_plane = plane = _control_plane(settings)
         cluster = plane.cluster if plane else None
@@ -133,22 +114,14 @@ class Server:
         self._registration: asyncio.Task[None] | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self._quarantined: tuple[Quarantined, ...] = ()
-        self._shared = Shared(settings, self._store, self._readiness, self._metrics, self._tls, plane)
-        self._extensions, self._open = tuple(extensions), AsyncExitStack()
-        self._readiness.is_starting = bool(self._extensions)
+        self._open = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
         # If the start fails, it closes everything that it has opened. Otherwise `__aexit__` does so.
         async with AsyncExitStack() as opened:
-            extended = await opened.enter_async_context(AsyncExitStack())
-            extensions = [await extended.enter_async_context(extension(self._shared)) for extension in self._extensions]
             self._show(self._store.load())
             self._store.subscribe(self._show)
             await self._start(opened)
-            opened.push_async_callback(extended.aclose)
-            for listens in extensions:
-                await listens()
-            self._readiness.is_starting = False
             self._readiness.beat()
             if self._control_plane:
                 self._registration = self._background("registering", self._control_plane.run())
@@ -184,7 +157,7 @@ class Server:
         # Not before the ports are open: the API server with the Secret may be unavailable, and probes need an answer.
         if tls and tls.certificate.is_placeholder:
             await tls.reload_if_changed()
-        # Closed in reverse: first the extensions, then the tasks, then the ports, and last the parts that they use.
+        # Closed in reverse: first the tasks, then the ports, and last the parts that they use.
         opened.push_async_callback(self._end_tasks)
         self._background("beating", self._readiness.run())
         self._background("giving memory back", keep_memory_trimmed())
@@ -259,10 +232,10 @@ class Server:
         self._calls.load.spend(time.perf_counter() - begun)
 
 
-def store_of(settings: Settings, cluster: "Cluster | None") -> Store:
+def store_of(settings: DefinitionSettings, cluster: "Cluster | None") -> Store:
     """Return a store of all sources that settings name. None of them has been read."""
     return Store(
-        (*filter(None, [settings.types_folder]), *settings.folders),
+        settings.folders,
         catalogue=settings.catalogue,
         cluster=cluster,
         overrides=settings.overrides,
@@ -271,7 +244,7 @@ def store_of(settings: Settings, cluster: "Cluster | None") -> Store:
     )
 
 
-def options_of(settings: Settings) -> Options:
+def options_of(settings: DefinitionSettings) -> Options:
     """Return how operations answer."""
     return Options(settings.resource_quota_estimate, Counting(settings.pod_requests))
 

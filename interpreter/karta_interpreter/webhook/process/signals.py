@@ -4,7 +4,7 @@ import asyncio
 import gc
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from importlib import import_module
@@ -12,7 +12,7 @@ from importlib.util import find_spec
 
 from karta_interpreter.webhook.log import configure_log, flush_log, has_terminal, log, open_standard_files
 from karta_interpreter.webhook.memory import settle_garbage
-from karta_interpreter.webhook.process.server import Extension, Server, Started
+from karta_interpreter.webhook.process.server import Server, Started
 from karta_interpreter.webhook.settings import Settings
 
 # uvloop is not available on every platform that Python runs on.
@@ -21,10 +21,8 @@ _SWITCH_SECONDS = 0.0002
 """A thread that loads definitions lets the event loop go on after this time. A call needs that some ten times."""
 
 
-def run(
-    settings: Settings, *, started: Callable[[Started], None] = lambda _: None, extensions: Iterable[Extension] = ()
-) -> None:
-    """Serve until SIGTERM or SIGINT, with the ``extensions``. ``started`` is called once the server listens.
+def run(settings: Settings, *, started: Callable[[Started], None] = lambda _: None) -> None:
+    """Serve until SIGTERM or SIGINT. ``started`` is called once the server listens.
 
     The first signal ends the server in order (see `Settings`), a second one at once. SIGHUP reloads, unless it is sent
     because the server's terminal was closed. Then it ends the server, too. Raises ServeError if the server cannot
@@ -36,7 +34,7 @@ def run(
     sys.setswitchinterval(_SWITCH_SECONDS)
     try:
         with event_loop() as runner:
-            runner.run(_serve(settings, started, extensions))
+            runner.run(_serve(settings, started))
     finally:
         # The thread that writes the log is a daemon, and ends with the process.
         flush_log()
@@ -47,7 +45,7 @@ def event_loop() -> asyncio.Runner:
     return asyncio.Runner(loop_factory=import_module(_LOOPS).new_event_loop)
 
 
-async def _serve(settings: Settings, started: Callable[[Started], None], extensions: Iterable[Extension]) -> None:
+async def _serve(settings: Settings, started: Callable[[Started], None]) -> None:
     stopping, insisted, reload = asyncio.Event(), asyncio.Event(), asyncio.Event()
     had_terminal = has_terminal()
 
@@ -62,7 +60,7 @@ async def _serve(settings: Settings, started: Callable[[Started], None], extensi
 
     # Before the server starts: a signal in between ends a start in order, too.
     handlers = {signal.SIGTERM: stop, signal.SIGINT: stop, signal.SIGHUP: hang_up}
-    async with _on_signals(handlers), Server(settings, extensions) as server:
+    async with _on_signals(handlers), Server(settings) as server:
         settle_garbage()
         log.info("serving", url=server.started.url)
         started(server.started)

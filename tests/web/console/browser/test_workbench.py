@@ -288,7 +288,7 @@ def test_hostile_text_leaves_the_page_usable(open_page: Open) -> None:
 
 def test_page_asks_no_other_host(open_page: Open, requests: list[str], url: str) -> None:
     page = open_page()
-    for name in ("Catalogue", "Server", "Workbench"):
+    for name in ("Catalogue", "Member", "Workbench"):
         page.get_by_role("link", name=name, exact=True).click()
     assert {urlsplit(each).netloc for each in requests} == {urlsplit(url).netloc}
 
