@@ -23,7 +23,7 @@ from karta_interpreter.engine.fights.rounds import FieldDifference, advanced, co
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.webhook.answering.lanes import is_large_body
 from karta_interpreter.webhook.answering.load import InterruptedWork
-from karta_interpreter.webhook.answering.pending_call import SUCCESS, Answer, PendingCall
+from karta_interpreter.webhook.answering.pending_call import OF_CONTENT, SUCCESS, Answer, PendingCall
 from karta_interpreter.webhook.log import log, redacted
 
 _OBSERVED: Final = b'"observedObject":'
@@ -103,9 +103,7 @@ class Fights(Collector):
         match = _UID.search(body, max(body.find(_OBSERVED), 0))
         fight = match and self.present.get(match[1])
         if match and not is_large_body(body) and not (fight and self._now() < fight.last + _PAUSE):
-            # Karmada's own requests cause none of these.
-            errors = AttributeError, InterpreterError, LookupError, RecursionError, TypeError, ValueError
-            with suppress(*errors, InterruptedWork):
+            with suppress(*OF_CONTENT, InterruptedWork):
                 self._look(match[1], call, answer)
         # The unused share since the last call is saved for bursts.
         self._free_at = max(self._free_at, at - _SAVED) + (self._spent() - before) / _SHARE

@@ -2,16 +2,17 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Final
 
 import orjson
 
 from karta_interpreter.base.k8s import field_path
-from karta_interpreter.definitions.karta import ReferenceReader, resolved
+from karta_interpreter.definitions.karta import Definition, ReferenceReader, resolved
 from karta_interpreter.engine.evaluation import absences
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.engine.operations.left_out import resources_left_out
-from karta_interpreter.webhook.answering.pending_call import SUCCESS, Answer, PendingCall
+from karta_interpreter.webhook.answering.pending_call import OF_CONTENT, SUCCESS, Answer, PendingCall
 from karta_interpreter.webhook.log import log
 
 _COUNTING: Final = frozenset({Operation.INTERPRET_REPLICA, Operation.INTERPRET_COMPONENT})
@@ -49,13 +50,17 @@ class LeftOutResources:
         call, self._latest = self._latest, None
         if call is None or call.definition is None:
             return
-        name, kind, obj = call.definition.name, str(call.request.gvk), orjson.loads(call.body)["request"]["object"]
-        for path in resources_left_out(call.definition, obj):
+        with suppress(*OF_CONTENT):
+            self._look(call, call.definition)
+
+    def _look(self, call: PendingCall, definition: Definition) -> None:
+        name, kind, obj = definition.name, str(call.request.gvk), orjson.loads(call.body)["request"]["object"]
+        for path in resources_left_out(definition, obj):
             field = field_path(tuple(0 if isinstance(step, int) else step for step in path))
             if self._is_new(name, field):
                 message = "an object sets resources that its definition does not read"
                 log.warning(message, definition=name, place=field, kind=kind)
-        for reason in absences(resolved(call.definition, obj, self._reader()), obj):
+        for reason in absences(resolved(definition, obj, self._reader()), obj):
             if self._is_new(name, reason):
                 message = "the answer lacks what pods request in an object that is absent"
                 log.warning(message, definition=name, reason=reason, kind=kind)

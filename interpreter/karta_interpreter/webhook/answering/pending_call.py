@@ -6,7 +6,7 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.base.errors import InterpretationError, InterpreterError
 from karta_interpreter.base.k8s import GVK
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.definitions.sources.snapshot import Snapshot
@@ -107,6 +107,8 @@ class Answer(msgspec.Struct, frozen=True):
 
 
 SUCCESS: Final = 200
+OF_CONTENT: Final = (AttributeError, InterpreterError, LookupError, RecursionError, TypeError, ValueError)
+"""The errors of reading a body that Karmada does not send: an answer may skip the parts that cause them."""
 
 Observer: TypeAlias = Callable[[PendingCall, Answer], None]
 """Sees each call with its answer, on the event loop: its time must not depend on the size of either."""

@@ -3,14 +3,16 @@
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, Self
 
 from karta_interpreter.base.findings import in_one_line
 from karta_interpreter.base.k8s.requirements import Counting
+from karta_interpreter.definitions.sources.background import keep_running
 from karta_interpreter.definitions.sources.budget import Budget
 from karta_interpreter.definitions.sources.snapshot import Quarantined, Selection, Snapshot
 from karta_interpreter.definitions.sources.store import Store
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from karta_interpreter.webhook.process.control_plane import ControlPlane
 
 _EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - compared with, not bound to
+_RETRY_SECONDS = 1.0
 _MOST_LOGGED = 20
 """The most broken definitions of a source, and findings of each, in the log: a folder may be mounted wrongly."""
 
@@ -124,7 +127,7 @@ class Server:
             await self._start(opened)
             self._readiness.beat()
             if self._control_plane:
-                self._registration = self._background("registering", self._control_plane.run())
+                self._registration = self._background("registers", self._control_plane.run)
             self._open = opened.pop_all()
         return self
 
@@ -159,12 +162,12 @@ class Server:
             await tls.reload_if_changed()
         # Closed in reverse: first the tasks, then the ports, and last the parts that they use.
         opened.push_async_callback(self._end_tasks)
-        self._background("beating", self._readiness.run())
-        self._background("giving memory back", keep_memory_trimmed())
-        self._background("looking for resources left out", self._left_out.run())
-        self._background("watching the definitions", self._store.watch())
+        self._background("notes that it is alive", self._readiness.run)
+        self._background("gives memory back", keep_memory_trimmed)
+        self._background("looks for resources left out", self._left_out.run)
+        self._background("watches the definitions", self._store.watch)
         if tls:
-            self._background("renewing the certificate", tls.run(settings.look_interval))
+            self._background("renews the certificate", partial(tls.run, settings.look_interval))
 
     @property
     def started(self) -> Started:
@@ -196,14 +199,9 @@ class Server:
         await asyncio.sleep(self._settings.grace_period)
         await self._listener.drain(self._settings.drain_timeout)
 
-    def _background(self, what: str, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
-        # asyncio reports the error of a task when the task is collected, and `_tasks` keeps it to the end.
-        def report(task: asyncio.Task[None]) -> None:
-            if not task.cancelled() and (error := task.exception()):
-                log.error(f"{what} has ended", exc_info=error)
-
-        task = asyncio.create_task(work)
-        task.add_done_callback(report)
+    def _background(self, what: str, work: Callable[[], Awaitable[None]]) -> asyncio.Task[None]:
+        """Do endless work, and go on after an error: no call, file or answer of another server ends it."""
+        task = asyncio.create_task(keep_running(what, work, _RETRY_SECONDS))
         self._tasks.append(task)
         return task
 
