@@ -84,6 +84,7 @@ _TWINS: Final = [
         differ={"template.imageListPullJobTemplate.spec.pullSecrets[0]": "v1alpha1 has no template for pulling images"},
     ),
     _versions("BroadcastJob.apps.kruise.io", "v1alpha1", "v1beta1", {"template": _TEMPLATE}),
+    _versions("CloneSet.apps.kruise.io", "v1alpha1", "v1beta1", {"template": _TEMPLATE}),
     _versions("DaemonSet.apps.kruise.io", "v1alpha1", "v1beta1", {"template": _TEMPLATE}),
     _versions("SidecarSet.apps.kruise.io", "v1alpha1", "v1beta1", {}),
     _versions("StatefulSet.apps.kruise.io", "v1alpha1", "v1beta1", {"template": _TEMPLATE}),

@@ -85,33 +85,36 @@ _SIDECAR_SET = {
     "no status yet": UNDEFINED,
 }
 
+_CLONE_SET = {
+    "all updated and available": RUNNING,
+    "the status is older than the spec": RUNNING,
+    "update in progress": INITIALIZING,
+    "a partition holds the others back": RUNNING | SUSPENDING,
+    "everything is held back": RUNNING | SUSPENDING,
+    "one pod down": INITIALIZING,
+    "pods cannot be created": DEGRADED | INITIALIZING,
+    # There are more than enough of them.
+    "pods cannot be deleted": DEGRADED | RUNNING,
+    "pods cannot be updated": DEGRADED | INITIALIZING,
+    # A condition outlives its cause.
+    "a condition that is left from before": RUNNING,
+    "updated by hand": RUNNING,
+    "updated by hand and a condition that is left from before": RUNNING,
+    "the roll-out takes too long": FAILED | INITIALIZING,
+    # The old pods are available, and count as well.
+    "a stuck update with a surplus of pods": INITIALIZING,
+    "a stuck update with a surplus of pods that has run out of time": FAILED | INITIALIZING,
+    "new pods that are ready and not yet available": INITIALIZING,
+    "a hook keeps a pod that is to be deleted": RUNNING,
+    "scaled to zero": RUNNING,
+    "no status yet": UNDEFINED,
+}
+
 KRUISE: States = {
     GVK("apps.kruise.io", "v1alpha1", "SidecarSet"): _SIDECAR_SET,
     GVK("apps.kruise.io", "v1beta1", "SidecarSet"): _SIDECAR_SET,
-    GVK("apps.kruise.io", "v1alpha1", "CloneSet"): {
-        "all updated and available": RUNNING,
-        "the status is older than the spec": RUNNING,
-        "update in progress": INITIALIZING,
-        "a partition holds the others back": RUNNING | SUSPENDING,
-        "everything is held back": RUNNING | SUSPENDING,
-        "one pod down": INITIALIZING,
-        "pods cannot be created": DEGRADED | INITIALIZING,
-        # There are more than enough of them.
-        "pods cannot be deleted": DEGRADED | RUNNING,
-        "pods cannot be updated": DEGRADED | INITIALIZING,
-        # A condition outlives its cause.
-        "a condition that is left from before": RUNNING,
-        "updated by hand": RUNNING,
-        "updated by hand and a condition that is left from before": RUNNING,
-        "the roll-out takes too long": FAILED | INITIALIZING,
-        # The old pods are available, and count as well.
-        "a stuck update with a surplus of pods": INITIALIZING,
-        "a stuck update with a surplus of pods that has run out of time": FAILED | INITIALIZING,
-        "new pods that are ready and not yet available": INITIALIZING,
-        "a hook keeps a pod that is to be deleted": RUNNING,
-        "scaled to zero": RUNNING,
-        "no status yet": UNDEFINED,
-    },
+    GVK("apps.kruise.io", "v1alpha1", "CloneSet"): _CLONE_SET,
+    GVK("apps.kruise.io", "v1beta1", "CloneSet"): _CLONE_SET,
     GVK("apps.kruise.io", "v1alpha1", "StatefulSet"): _STATEFUL_SET,
     GVK("apps.kruise.io", "v1beta1", "StatefulSet"): _STATEFUL_SET,
     GVK("apps.kruise.io", "v1alpha1", "DaemonSet"): _DAEMON_SET,

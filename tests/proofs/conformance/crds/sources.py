@@ -60,6 +60,7 @@ _NO_MODULE: Final = "no release of it could be had from the Go module proxy"
 WITHOUT: Final[Mapping[str, str]] = {
     "apps.kruise.io/v1beta1 AdvancedCronJob": "new in OpenKruise 1.9, whose module has no checksum",
     "apps.kruise.io/v1beta1 BroadcastJob": "new in OpenKruise 1.9, whose module has no checksum",
+    "apps.kruise.io/v1beta1 CloneSet": "newer than the releases of OpenKruise",
     "apps.kruise.io/v1beta1 DaemonSet": "new in OpenKruise 1.9, whose module has no checksum",
     "apps.kruise.io/v1beta1 SidecarSet": "new in OpenKruise 1.9, whose module has no checksum",
     "apps.nvidia.com/v1alpha1 NIMCache": _NO_MODULE,
