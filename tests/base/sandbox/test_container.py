@@ -88,3 +88,26 @@ async def test_nobody_looks_while_no_child_works() -> None:
         assert memory._timer  # noqa: SLF001
     memory._look()  # noqa: SLF001
     assert memory._timer is None  # noqa: SLF001
+
+
+@pytest.mark.skipif(not Path("/proc/self/oom_score_adj").exists(), reason="only Linux has these files")
+def test_server_never_ends_itself(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = Path("/proc/self/oom_score_adj").read_text().strip()
+    monkeypatch.setattr("karta_interpreter.base.sandbox.child.FIRST_TO_END", own)
+    monkeypatch.setattr("os.kill", lambda *_: pytest.fail("it ends itself"))
+    take(folder, 0.9, os.getpid(), os.getppid())
+    assert container._end_largest(container.VERSIONS[0]) == ""  # noqa: SLF001
+
+
+@pytest.mark.parametrize(
+    "text", ["", "anon", "anon many", "anon 1 2", "file 1"], ids=["empty", "cut", "no number", "three words", "no anon"]
+)
+async def test_memory_that_cannot_be_read_ends_no_process(
+    folder: Path, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(container, "_end_largest", lambda _: pytest.fail("a process ends"))
+    (folder / "memory.stat").write_text(text)
+    memory = container.ContainerMemory()
+    with memory.watched():
+        memory._look()  # noqa: SLF001
+        assert memory._timer, "it looks again"  # noqa: SLF001

@@ -48,7 +48,8 @@ class ContainerMemory:
     """Ends the largest child process when the container runs out of memory.
 
     Each child process has a limit of its own, but all of them together may exceed the container. The kernel would then
-    end any process, and Kubernetes all of them. Only requests that take longer than a look are looked at.
+    end any process, and Kubernetes all of them. Limits that fit in the container together would be a fourteenth of it,
+    too little for a large object. Only requests that take longer than a look are looked at.
     """
 
     def __init__(self) -> None:
@@ -78,8 +79,8 @@ class ContainerMemory:
             return
         self._look_later()
         for files in self._files:
-            # A container that is shut down can lose its files.
-            with suppress(OSError, KeyError):
+            # A container that is shut down can lose its files, and their content.
+            with suppress(OSError, KeyError, ValueError):
                 if not _size(self._ending) and _taken(files) > _TAKEN * _limit(files):
                     self._ending = _end_largest(files)
 
@@ -102,7 +103,12 @@ def _end_largest(files: Files) -> str:
 
 
 def _size(pid: str) -> int:
-    """Return the pages that a child process has for itself, 0 for any other process."""
+    """Return the pages that a child process has for itself, 0 for any other process.
+
+    In a container without requests of memory the server is itself one of the first to end for the kernel.
+    """
+    if pid in map(str, (os.getpid(), os.getppid())):
+        return 0
     try:
         if Path("/proc", pid, "oom_score_adj").read_text(encoding="ascii").strip() != child.FIRST_TO_END:
             return 0

@@ -1,6 +1,7 @@
 """A server, put together from its parts, from the definitions to the listener."""
 
 import asyncio
+import sys
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Self
 
 from karta_interpreter.base.findings import in_one_line
 from karta_interpreter.base.k8s.requirements import Counting
+from karta_interpreter.base.sandbox.container import container_memory
 from karta_interpreter.definitions.sources.background import keep_running
 from karta_interpreter.definitions.sources.budget import Budget
 from karta_interpreter.definitions.sources.snapshot import Quarantined, Selection, Snapshot
@@ -162,6 +164,8 @@ class Server:
             await tls.reload_if_changed()
         # Closed in reverse: first the tasks, then the ports, and last the parts that they use.
         opened.push_async_callback(self._end_tasks)
+        if container_memory() == sys.maxsize:
+            log.info("no memory limit of a container is known: bounds of memory are the largest")
         self._background("notes that it is alive", self._readiness.run)
         self._background("gives memory back", keep_memory_trimmed)
         self._background("looks for resources left out", self._left_out.run)
