@@ -222,6 +222,41 @@ def test_too_long_namespace_is_refused(namespace: str, is_refused: bool) -> None
     assert (found is None) == is_refused
 
 
+@pytest.mark.parametrize(
+    ("labels", "selected"),
+    [
+        pytest.param("{matchLabels: {app: .spec.app}}", [{"matchLabels": {"app": "web"}}], id="a label"),
+        pytest.param("{matchLabels: {app: .spec.app, tier: .spec.tier}}", [], id="a label that is not there"),
+        pytest.param("{matchLabels: .spec.labels}", [], id="no labels"),
+        pytest.param(".spec.selector", [], id="no selector"),
+        pytest.param("{}", [{}], id="everything"),
+        pytest.param(
+            "{matchLabels: {app: (.spec.app, .spec.app, .spec.other)}}",
+            [{"matchLabels": {"app": "db"}}, {"matchLabels": {"app": "web"}}],
+            id="several, each once",
+        ),
+        pytest.param(
+            '{matchExpressions: [{key: "app", operator: "In", values: [.spec.app]}]}',
+            [{"matchExpressions": [{"key": "app", "operator": "In", "values": ["web"]}]}],
+            id="an expression",
+        ),
+        pytest.param("{matchLabels: {app: .spec.wrong}}", None, id="an invalid label"),
+        pytest.param("{matchLabels: {app: .spec.size}}", None, id="a number"),
+        pytest.param(".spec.nested", None, id="a field that no selector has"),
+        pytest.param(".spec.app", None, id="a text"),
+    ],
+)
+def test_dependencies_by_labels(labels: str, selected: list[Any] | None) -> None:
+    needed = f"- {{apiVersion: v1, kind: Service, labelSelector: '{labels}'}}"
+    spec = {"app": "web", "other": "db", "wrong": "a b", "size": 3, "nested": {"app": "web"}}
+
+    found = _agrees(_team(dependencies=needed), Call(Operation.INTERPRET_DEPENDENCY, _object(spec)))
+
+    service = {"apiVersion": "v1", "kind": "Service"}
+    wanted = None if selected is None else [{**service, "labelSelector": selector} for selector in selected]
+    assert (found and found["dependencies"]) == wanted
+
+
 def test_quantities_in_lists_keep_their_notation() -> None:
     desired = _object({"policy": {"sizes": [{"cpu": 1}, 2, "0.5", []]}})
     observed = _object({"policy": {"sizes": [{"cpu": "1"}, "2", "1", "1"]}})

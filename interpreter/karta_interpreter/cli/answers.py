@@ -10,6 +10,7 @@ import click
 
 from karta_interpreter.base.findings import count, format_path
 from karta_interpreter.base.k8s import JSON, NOTHING, Object, Path, patch
+from karta_interpreter.base.k8s.dependencies import objects_text
 from karta_interpreter.cli.calls import CallOutcome
 from karta_interpreter.cli.render import full_name, table
 from karta_interpreter.engine.operations import Results, by_operation
@@ -75,7 +76,8 @@ def _status(_: CallOutcome, results: Results) -> list[str]:
 
 def _dependencies(_: CallOutcome, results: Results) -> list[str]:
     rows = [
-        [dependency["apiVersion"], dependency["kind"], full_name(dependency)] for dependency in results["dependencies"]
+        [dependency["apiVersion"], dependency["kind"], full_name({**dependency, "name": objects_text(dependency)})]
+        for dependency in results["dependencies"]
     ]
     return table(rows).splitlines() or ["none"]
 

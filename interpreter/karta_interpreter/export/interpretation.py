@@ -101,13 +101,18 @@ def dependency(script: OperationScript) -> None:
 
 
 def _named(script: OperationScript, rule: ExtraDependency) -> list[str]:
-    names = script.list_of(rule.name, f"{rule.kind} names")
     place = "namespace"
     if rule.namespace is not None:
         place = f"texts({script.list_of(rule.namespace, f'{rule.kind} namespace')}(obj))[1] or namespace"
+    kind = f"{quoted(rule.api_version)}, {quoted(rule.kind)}"
+    if rule.by_labels:
+        # With places outputs keep their nulls, and a selector with one selects nothing.
+        selectors = script.places_of(rule.objects, f"{rule.kind} selectors")
+        return [f"  add_selected(found, {kind}, {place}, {selectors}(obj))"]
+    names = script.list_of(rule.objects, f"{rule.kind} names")
     return [
         f"  for _, name in ipairs(texts({names}(obj))) do",
-        f"    add_reference(found, {quoted(rule.api_version)}, {quoted(rule.kind)}, {place}, name)",
+        f"    add_reference(found, {kind}, {place}, name)",
         "  end",
     ]
 

@@ -241,10 +241,19 @@ def test_dependencies(orchestra: Raw) -> None:
     scores, storage = read(orchestra, dependencies=text).dependencies
     assert isinstance(scores, ExtraDependency)
     assert isinstance(storage, ExtraDependency)
-    assert (scores.api_version, scores.kind, scores.name.text) == ("v1", "ConfigMap", ".spec.scores[]")
+    assert (scores.api_version, scores.kind, scores.objects.text) == ("v1", "ConfigMap", ".spec.scores[]")
     assert scores.namespace is None
     assert storage.namespace is not None
     assert storage.namespace.text == '""'
+
+
+def test_dependencies_by_labels(orchestra: Raw) -> None:
+    text = "- {apiVersion: v1, kind: Service, labelSelector: '{matchLabels: .spec.labels}', namespace: .spec.place}"
+    (services,) = read(orchestra, dependencies=text).dependencies
+    assert isinstance(services, ExtraDependency)
+    assert (services.kind, services.by_labels) == ("Service", True)
+    assert services.objects.text == "{matchLabels: .spec.labels}"
+    assert services.namespace is not None
 
 
 def test_added_containers(orchestra: Raw) -> None:

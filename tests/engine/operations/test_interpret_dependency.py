@@ -7,6 +7,7 @@ import pytest
 
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.engine.explain import explain
 from karta_interpreter.engine.operations import Call, Operation, interpret
 from tests.engine.operations.conftest import Define, component
 
@@ -30,3 +31,87 @@ def test_too_long_namespace_is_not_repeated(define: Define) -> None:
     assert _asked(define, "n" * (LONGEST + 1), []) == [], "there is nothing to repeat it for"
     with pytest.raises(InterpretationError, match="more than 253 bytes"):
         _asked(define, "n" * (LONGEST + 1), secrets)
+
+
+_SHOP: Any = {
+    "apiVersion": "example.io/v1",
+    "kind": "Train",
+    "metadata": {"name": "web", "namespace": "shop", "labels": {"app": "web"}},
+    "spec": {"template": {"spec": {"containers": [{"name": "a"}]}}, "place": "mesh", "bad": "a b"},
+}
+_SERVICE: Any = {"apiVersion": "v1", "kind": "Service", "namespace": "shop"}
+_OVERRIDE = """
+dependencyInterpretation:
+  luaScript: |
+    function GetDependencies(desiredObj)
+      local refs = {}
+      refs[1] = {apiVersion = 'v1', kind = 'Service', namespace = desiredObj.metadata.namespace,
+                 labelSelector = {matchLabels = {app = desiredObj.metadata.labels.app}}}
+      return refs
+    end
+"""
+
+
+def _by_labels(define: Define, selector: str, more: str = "", **annotations: str) -> Any:
+    entry = f"- {{apiVersion: v1, kind: Service, labelSelector: '{selector}'{more}}}"
+    return define(root=component("train", ".spec.template"), dependencies=entry, **annotations)
+
+
+@pytest.mark.parametrize(
+    ("selector", "more", "expected"),
+    [
+        pytest.param(
+            "{matchLabels: {app: .metadata.labels.app}}",
+            "",
+            [{**_SERVICE, "labelSelector": {"matchLabels": {"app": "web"}}}],
+            id="a label",
+        ),
+        pytest.param(
+            "{matchLabels: {app: .metadata.labels.app}}",
+            ", namespace: .spec.place",
+            [{**_SERVICE, "namespace": "mesh", "labelSelector": {"matchLabels": {"app": "web"}}}],
+            id="in another namespace",
+        ),
+        pytest.param(
+            "{matchLabels: {app: .metadata.labels.app, tier: .metadata.labels.tier}}",
+            "",
+            [],
+            id="one label is not there: without it the selector would match other objects",
+        ),
+    ],
+)
+def test_dependencies_by_labels_are_karmadas_references(
+    define: Define, selector: str, more: str, expected: list[Object]
+) -> None:
+    definition = _by_labels(define, selector, more)
+    call = Call(Operation.INTERPRET_DEPENDENCY, _SHOP)
+
+    assert interpret(definition, call)["dependencies"] == expected
+    assert [fact.answer for fact in explain(definition, call).facts] == [
+        f"/dependencies/{index}" for index, _ in enumerate(expected)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("selector", "reason"),
+    [
+        pytest.param(".spec", "gives a label selector with a field bad", id="not a selector"),
+        pytest.param("{matchLabels: {app: .spec.bad}}", 'Invalid value: "a b"', id="not a label"),
+        pytest.param("{matchLabels: .spec.place}", "cannot unmarshal string", id="not labels"),
+        pytest.param(".spec.place", "gives a string where an object belongs", id="a string"),
+    ],
+)
+def test_invalid_label_selector_is_an_error_of_the_annotation(define: Define, selector: str, reason: str) -> None:
+    with pytest.raises(InterpretationError) as raised:
+        interpret(_by_labels(define, selector), Call(Operation.INTERPRET_DEPENDENCY, _SHOP))
+    assert "definition train, annotation dependencies" in str(raised.value)
+    assert reason in str(raised.value)
+
+
+def test_script_with_a_label_selector_gives_the_answer_of_the_annotation(define: Define) -> None:
+    selector = "{matchLabels: {app: .metadata.labels.app}}"
+    call = Call(Operation.INTERPRET_DEPENDENCY, _SHOP)
+
+    overridden = interpret(_by_labels(define, "{}", lua=_OVERRIDE), call)
+
+    assert overridden == interpret(_by_labels(define, selector), call)

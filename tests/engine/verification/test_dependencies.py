@@ -1,9 +1,21 @@
 from typing import Any
 
 import pytest
+import yaml
 
+from karta_interpreter import Karta
 from karta_interpreter.engine.verification import Question, Verdict
-from tests.engine.verification.member import Thing, container, deployment, evidence, judged, pod, verdicts
+from tests.engine.verification.member import (
+    DEFINITION,
+    Thing,
+    container,
+    deployment,
+    evidence,
+    judged,
+    pod,
+    verdicts,
+    workload,
+)
 
 OK, DIFFERS, UNJUDGED = Verdict
 
@@ -42,6 +54,16 @@ def test_named_references_are_no_difference() -> None:
     shown = evidence(deployment(_reference("Secret", "x")), pod(1, _reference("Secret", "x")))
 
     assert verdicts(Question.DEPENDENCIES, shown) == [(OK, "")]
+
+
+def test_kind_that_is_selected_by_labels_is_no_difference() -> None:
+    annotation = "- {apiVersion: v1, kind: ConfigMap, labelSelector: '{matchLabels: {app: .metadata.name}}'}"
+    karta = yaml.safe_load(DEFINITION)
+    karta["metadata"]["annotations"] = {"karta-interpreter.io/dependencies": annotation}
+    shop = workload("example.io/v1", "Shop", {"replicas": 1, "template": {"spec": {"containers": [container()]}}})
+    shown = evidence(shop, pod(1, _reference("ConfigMap", "x")), made={"ConfigMap/x": False})
+
+    assert [each.verdict for each in judged(Question.DEPENDENCIES, shown, Karta.load(karta))] == [OK]
 
 
 def test_reference_in_the_object_is_named_with_its_line() -> None:

@@ -5,6 +5,7 @@ That does not know the claims of Dynamic Resource Allocation, nor the older name
 plane only built-in kinds have both names: an API server does not complete the pod templates of custom resources.
 """
 
+import json
 from typing import Final, NamedTuple
 
 from karta_interpreter.base.k8s.fields import object_field, objects_field, text_field
@@ -15,25 +16,46 @@ _CONTAINERS = ("initContainers", "containers", "ephemeralContainers")
 _CLAIMS = {"ResourceClaim": "resourceClaimName", "ResourceClaimTemplate": "resourceClaimTemplateName"}
 _Found = tuple[str, str]  # kind and name
 
+SELECTOR_FIELDS: Final = frozenset({"matchLabels", "matchExpressions"})
+"""The fields of a label selector."""
+
 
 class Dependency(NamedTuple):
-    """An object that another one needs. Its namespace is empty if it has none."""
+    """An object that another one needs. Its namespace is empty if it has none.
+
+    With a label selector instead of a name, all objects of the kind that it matches. The selector is JSON with sorted
+    keys: equal ones are equal texts.
+    """
 
     api_version: str
     kind: str
     namespace: str
     name: str
+    label_selector: str = ""
 
-    def to_json(self) -> dict[str, str]:
+    def to_json(self) -> Object:
         """Return Karmada's DependentObjectReference.
 
         >>> Dependency("v1", "Secret", "", "key").to_json()
         {'apiVersion': 'v1', 'kind': 'Secret', 'name': 'key'}
         """
-        api_version, kind, namespace, name = self
+        api_version, kind, namespace, name, selector = self
+        if selector:
+            objects = {"labelSelector": json.loads(selector)}
+            within = {"namespace": namespace} if namespace else {}
+            return {"apiVersion": api_version, "kind": kind, **within, **objects}
         if namespace:
             return {"apiVersion": api_version, "kind": kind, "namespace": namespace, "name": name}
         return {"apiVersion": api_version, "kind": kind, "name": name}
+
+
+def objects_text(dependency: Object) -> str:
+    """Return the name in a DependentObjectReference, or its label selector.
+
+    >>> objects_text({"name": "key"}), objects_text({"labelSelector": {"matchLabels": {"app": "web"}}})
+    ('key', '{"matchLabels": {"app": "web"}}')
+    """
+    return dependency.get("name") or json.dumps(dependency.get("labelSelector"), sort_keys=True, ensure_ascii=False)
 
 
 def pod_dependencies(template: Object, namespace: str) -> tuple[Dependency, ...]:

@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias
 from karta_interpreter.base.errors import InterpretationError, QuerySyntaxError
 from karta_interpreter.base.findings import Finding, closest, did_you_mean, error, hints, warning
 from karta_interpreter.base.k8s import GVK, JSON, Object, type_name
-from karta_interpreter.base.k8s.dependencies import DEPENDENCIES_READ
+from karta_interpreter.base.k8s.dependencies import DEPENDENCIES_READ, SELECTOR_FIELDS
 from karta_interpreter.base.karmada import SLOTS, Operation
 from karta_interpreter.definitions.karta import annotations as values
 from karta_interpreter.definitions.karta.annotation_text import AnnotationText
@@ -30,7 +30,7 @@ from karta_interpreter.definitions.karta.expressions import names_places, split_
 from karta_interpreter.definitions.karta.model import Karta
 from karta_interpreter.definitions.karta.status_rules import Status
 from karta_interpreter.languages.jq import most_outputs, owner_of, parse, queries_in, render
-from karta_interpreter.languages.jq.syntax import Identity, Index, Iterate, Literal
+from karta_interpreter.languages.jq.syntax import Identity, Index, Iterate, Literal, Object as ObjectNode
 from karta_interpreter.languages.lua.reading import read_scripts
 from karta_interpreter.languages.lua.script import Scripts
 
@@ -169,7 +169,7 @@ def _mapping_to(value: Object) -> Object:
 _PLAIN: Final[tuple[Object, ...]] = ({"type": "array", "items": {}}, {"type": "number"}, {"type": "boolean"})
 _UNSET = {"unset": _JQ, "by": _JQ, "if": _JQ, "value": _JQ}
 _OWNED = {"owned": _JQ, "while": _JQ}
-_OBJECTS = {"apiVersion": _TEXT, "kind": _TEXT, "name": _JQ, "namespace": _JQ}
+_OBJECTS = {"apiVersion": _TEXT, "kind": _TEXT, "namespace": _JQ}
 
 Problem: TypeAlias = tuple[str, str, str]
 """Field, message and hint for a fault of an entry of a list."""
@@ -179,7 +179,12 @@ _PLAIN_NAME = re.compile(r"[a-z0-9][-a-z0-9.]*")
 _NONE: Final = "none"
 """The value for an empty list in an annotation that takes names."""
 _DEPENDENCY_FIELDS: Final = ("apiVersion", "kind", "name", "namespace")
-_FORMS: Final = {"pods": ("pods",), "claims": ("claims",), "omit": ("omit", "reason")}
+_FORMS: Final = {
+    "pods": ("pods",),
+    "claims": ("claims",),
+    "omit": ("omit", "reason"),
+    "labelSelector": ("apiVersion", "kind", "labelSelector", "namespace"),
+}
 """The fields of the other forms of an entry of ``dependencies``, by the first field of each form."""
 _QUOTES: Final = "write it in quotes"
 _OF_PODS: Final = tuple(f"spec.{path}" for path in DEPENDENCIES_READ)
@@ -259,20 +264,29 @@ def _dependency(annotation: AnnotationText, index: int, entry: Object) -> Iterat
             yield values.ControllerClaims(claims)
         case {"omit": AnnotationQuery() as omit}:  # only an explanation reads it
             yield values.LeftOut(replace(omit, read_by=frozenset()), entry["reason"])
-        case {"name": AnnotationQuery() as name}:
-            yield values.ExtraDependency(entry["apiVersion"], entry["kind"], name, queries.get("namespace"))
+        case {"name": AnnotationQuery() as objects} | {"labelSelector": AnnotationQuery() as objects}:
+            yield values.ExtraDependency(entry["apiVersion"], entry["kind"], objects, queries.get("namespace"))
 
 
 def _named(annotation: AnnotationText, index: int, field: str, text: str) -> AnnotationQuery | None:
-    gives = {"pods": dict, "omit": object}.get(field, str)
+    gives = {"pods": dict, "labelSelector": dict, "omit": object}.get(field, str)
     reads = _OF_PODS if field == "pods" else ()
     before, query = len(annotation.findings), annotation.query(text, index, field, gives=gives, reads=reads)
     if field == "pods":
         _check_templates(annotation, index, query)
+    for name in _fields_made(query) - SELECTOR_FIELDS if query and field == "labelSelector" else ():
+        hint = "write {matchLabels: {…}} around the labels"
+        annotation.error(f"entry {index}: a label selector has no field {name}", hint, (index, field))
     if query is None and _PLAIN_NAME.fullmatch(text):  # one finding, not one for each part of the name
         message, hint = f"{field} is jq, in which {text} is not a text", f"""write {field}: '"{text}"'"""
         annotation.findings[before:] = [replace(annotation.findings[before], message=message, hint=hint, span=None)]
     return query
+
+
+def _fields_made(query: AnnotationQuery) -> set[str]:
+    """Return the fields of the object that an expression makes, as far as its form shows them."""
+    entries = query.node.entries if isinstance(query.node, ObjectNode) else ()
+    return {entry.key.value for entry in entries if isinstance(entry.key, Literal) and isinstance(entry.key.value, str)}
 
 
 def _check_templates(annotation: AnnotationText, index: int, query: AnnotationQuery | None) -> None:
@@ -652,20 +666,23 @@ ANNOTATIONS: Final = (
     Annotation(
         name="dependencies",
         schema=_list_of(
-            _fields_of("apiVersion", "kind", "name", **_OBJECTS),
+            _fields_of("apiVersion", "kind", "name", **_OBJECTS, name=_JQ),
+            _fields_of("apiVersion", "kind", "labelSelector", **_OBJECTS, labelSelector=_JQ),
             _fields_of("pods", pods=_JQ),
             _fields_of("claims", claims=_JQ),
             _fields_of("omit", "reason", omit=_JQ, reason=_TEXT),
         ),
         form=(
-            "a YAML list of `{apiVersion, kind, name, namespace}`, where `name` and `namespace` are jq. Other entries "
-            "are `{pods: jq}` (more pod templates, or parts of them), `{claims: jq}` (names of volumes that the "
-            "controller replaces by claims) and `{omit: jq, reason: text}` (fields with references that the workload "
-            "does not need)"
+            "a YAML list of `{apiVersion, kind, name, namespace}`, where `name` and `namespace` are jq. An entry with "
+            "`labelSelector` instead of `name` takes all objects of the kind with these labels: jq that gives a label "
+            "selector. Other entries are `{pods: jq}` (more pod templates, or parts of them), `{claims: jq}` (names of "
+            "volumes that the controller replaces by claims) and `{omit: jq, reason: text}` (fields with references "
+            "that the workload does not need)"
         ),
         description="additional objects that the workload needs, and volumes and fields to ignore",
         example=(
             "- {apiVersion: v1, kind: ConfigMap, name: .spec.config, namespace: .spec.team}\n"
+            "- {apiVersion: v1, kind: Service, labelSelector: '{matchLabels: {mill: .metadata.name}}'}\n"
             "- pods: .spec.sidecars[].template\n"
             "- claims: .spec.volumeClaimTemplates[].metadata.name\n"
             "- {omit: .spec.restoreFrom, reason: a backup is data of one cluster}\n"

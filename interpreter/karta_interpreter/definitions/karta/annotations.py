@@ -97,12 +97,17 @@ class AnnotationQuery(Query):
 
 @dataclass(frozen=True, slots=True)
 class ExtraDependency:
-    """Objects that the workload needs, by their names. ``namespace`` is the workload's by default."""
+    """Objects that the workload needs, by their names or by label selectors. ``namespace`` is its own by default."""
 
     api_version: str
     kind: str
-    name: AnnotationQuery
+    objects: AnnotationQuery
     namespace: AnnotationQuery | None = None
+
+    @property
+    def by_labels(self) -> bool:
+        """Whether ``objects`` gives label selectors instead of names."""
+        return self.objects.gives is dict
 
 
 @dataclass(frozen=True, slots=True)

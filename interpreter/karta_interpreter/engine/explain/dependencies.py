@@ -6,8 +6,8 @@ from functools import cache
 from typing import Final
 
 from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.base.k8s import Object, Path, set_value
-from karta_interpreter.base.k8s.dependencies import claim_dependencies, pod_dependencies
+from karta_interpreter.base.k8s import JSON, Object, Path, set_value
+from karta_interpreter.base.k8s.dependencies import claim_dependencies, objects_text, pod_dependencies
 from karta_interpreter.definitions.karta import (
     Definition,
     ExtraDependency,
@@ -27,6 +27,7 @@ from karta_interpreter.engine.explain.reading import (
     readings,
 )
 from karta_interpreter.engine.operations import Call, Options, Results
+from karta_interpreter.engine.operations.interpret_dependency import label_selector
 
 _PROBE: Final = "karta-interpreter-probe"
 
@@ -37,7 +38,7 @@ def dependency_facts(definition: Definition, call: Call, _options: Options, resu
         (*named_template, _needed(named_template[2])) for named_template in _templates(definition, call.object)
     ]
     for index, dependency in enumerate(results.get("dependencies", ())):
-        title, answer = f"{dependency['kind']} {dependency['name']}", f"/dependencies/{index}"
+        title, answer = f"{dependency['kind']} {objects_text(dependency)}", f"/dependencies/{index}"
         for name, field, template, base, needed in templates:
             paths = list(_naming(template, dependency)) if _key(dependency) in needed else []
             if paths:
@@ -62,13 +63,18 @@ def _extra(definition: Definition, obj: Object, dependency: Object, title: str, 
             dependency["apiVersion"],
             dependency["kind"],
         ):
-            named = [reading for reading in readings(extra.name, obj) if reading.value == dependency["name"]]
+            objects = objects_text(dependency)
+            named = [reading for reading in readings(extra.objects, obj) if _objects(extra, reading.value) == objects]
             if named:
                 places: tuple[Place, ...] = tuple(read_place for reading in named for read_place in reading.places)
                 note = f"{title}: {named[0].source}"
                 yield Fact(
-                    "dependency", note, dependency, answer, field=field, expression=extra.name.text, places=places
+                    "dependency", note, dependency, answer, field=field, expression=extra.objects.text, places=places
                 )
+
+
+def _objects(extra: ExtraDependency, output: JSON) -> str:
+    return label_selector(extra, output) if extra.by_labels else str(output)
 
 
 def _templates(definition: Definition, obj: Object) -> Iterator[tuple[str, str, Object, Path | None]]:
@@ -95,7 +101,7 @@ def _needed(template: Object) -> set[tuple[str, str, str]]:
 
 
 def _key(dependency: Object) -> tuple[str, str, str]:
-    return dependency["apiVersion"], dependency["kind"], dependency["name"]
+    return dependency["apiVersion"], dependency["kind"], objects_text(dependency)
 
 
 def _naming(template: Object, dependency: Object) -> Iterator[Path]:

@@ -259,9 +259,10 @@ def _dependency_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
     field, severity = annotation_field("dependencies"), Severity.WARNING
     for extra in definition.annotations.dependencies:
         match extra:
-            case ExtraDependency(kind=kind, name=query):
+            case ExtraDependency(kind=kind, objects=query):
+                what = "label" if extra.by_labels else "name"
                 hints = ((path, misspelt(path, obj, definition)) for path in paths_read(query, obj))
-                notes = [f"{kind}: no name at {field_path(path)}; {hint}" for path, hint in hints if hint]
+                notes = [f"{kind}: no {what} at {field_path(path)}; {hint}" for path, hint in hints if hint]
             case ExtraPodTemplates(query):
                 templates_read = (reading.value for reading in readings(query, obj))
                 notes = [_BARE_SPEC for value in templates_read if value and _TEMPLATE.isdisjoint(value)][:1]

@@ -1,14 +1,23 @@
 """InterpretDependency: the objects that a workload's pods need next to them in every cluster."""
 
+import json
 from collections.abc import Collection, Iterator
 from typing import Final
 
-from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.base.k8s import Object, get, namespace as namespace_of, set_value
-from karta_interpreter.base.k8s.dependencies import DEPENDENCIES_READ, Dependency, claim_dependencies, pod_dependencies
+from karta_interpreter.base.errors import InterpretationError, LuaRunError
+from karta_interpreter.base.k8s import JSON, Object, get, namespace as namespace_of, set_value
+from karta_interpreter.base.k8s.dependencies import (
+    DEPENDENCIES_READ,
+    SELECTOR_FIELDS,
+    Dependency,
+    claim_dependencies,
+    pod_dependencies,
+)
 from karta_interpreter.base.k8s.projection import Projection
 from karta_interpreter.definitions.karta import ControllerClaims, Definition, ExtraDependency, ExtraPodTemplates
 from karta_interpreter.engine.evaluation import pod_templates, template_reads
+from karta_interpreter.languages.lua.gotypes import rewrite
+from karta_interpreter.languages.lua.script_dependencies import verify
 
 _LONGEST_NAMESPACE: Final = 253
 """Kubernetes allows 63 bytes for a namespace, and 253 for its longest names."""
@@ -34,17 +43,42 @@ def interpret_dependency(definition: Definition, obj: Object) -> list[Dependency
         if isinstance(extra, ExtraDependency):
             places = [] if extra.namespace is None else filter(None, extra.namespace.evaluate(obj))
             target_namespace = next(iter(places), namespace)
-            dependencies += [
-                Dependency(extra.api_version, extra.kind, target_namespace, name)
-                for name in extra.name.evaluate(obj)
-                if name
-            ]
+            of_kind = Dependency(extra.api_version, extra.kind, target_namespace, "")
+            outputs = extra.objects.evaluate(obj)
+            if extra.by_labels:
+                selectors = [label_selector(extra, output) for output in outputs]
+                dependencies += [of_kind._replace(label_selector=selector) for selector in selectors if selector]
+            else:
+                dependencies += [of_kind._replace(name=name) for name in outputs if name]
     # The answer repeats the namespace for each dependency. A namespace of 1 MB would make the answer hundreds of times
     # as large as the request.
     if any(len(dependency.namespace.encode()) > _LONGEST_NAMESPACE for dependency in dependencies):
         reason = f"the namespace of a dependency has more than {_LONGEST_NAMESPACE} bytes"
         raise InterpretationError(f"definition {definition.name}: {reason}")
     return list(dict.fromkeys(sorted(dependencies)))  # Karmada itself sorts only what customizations answer
+
+
+def label_selector(rule: ExtraDependency, output: JSON) -> str:
+    """Return a label selector that a rule gives as JSON, or "" for a label that is null: no object has it.
+
+    Raises InterpretationError for what API servers do not take as a selector.
+    """
+    if has_null(output):
+        return ""
+    if unknown := sorted(output.keys() - SELECTOR_FIELDS):
+        raise rule.objects.unusable(f"gives a label selector with a field {unknown[0]}")
+    try:
+        selector = rewrite("LabelSelector", output)
+        verify([{"apiVersion": rule.api_version, "kind": rule.kind, "labelSelector": selector}])
+    except LuaRunError as error:
+        raise rule.objects.unusable(f"gives a label selector that is invalid: {error}") from error
+    return json.dumps(selector, sort_keys=True)
+
+
+def has_null(value: JSON) -> bool:
+    """Return whether a value is null or has null in it."""
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return value is None or any(map(has_null, parts))
 
 
 def dependency_reads(definition: Definition, projection: Projection) -> None:

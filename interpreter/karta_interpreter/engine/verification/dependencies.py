@@ -25,12 +25,12 @@ def judge_dependencies(definition: Definition, evidence: Evidence) -> Iterator[J
     """Compare the answer with the objects that the pods refer to."""
     call = Call(Operation.INTERPRET_DEPENDENCY, evidence.object)
     answered = interpret(definition, call, reader=evidence.reader)["dependencies"]
-    named = {(dependency["kind"], dependency["name"]) for dependency in answered} | _IN_EVERY_NAMESPACE
+    named = {(dependency["kind"], dependency.get("name")) for dependency in answered} | _IN_EVERY_NAMESPACE
     if not evidence.pods:
         yield Judgement(Question.DEPENDENCIES, Verdict.UNJUDGED, "it has no pods at present")
     described = {field: value for field, value in evidence.object.items() if field not in ("metadata", "status")}
     for api_version, kind, name in sorted(set(_referred(evidence))):
-        if (kind, name) in named or evidence.made.get(f"{kind}/{name}"):
+        if (kind, name) in named or (kind, None) in named or evidence.made.get(f"{kind}/{name}"):
             continue
         if path := next(paths_of_text(described, name), None):
             line = f"- {{apiVersion: {api_version}, kind: {kind}, name: '{field_of(path)}'}}"

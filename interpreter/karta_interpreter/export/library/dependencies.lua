@@ -1,7 +1,38 @@
-local function add_reference(found, api_version, kind, namespace, name)
+local function add_reference(found, api_version, kind, namespace, name, selector)
   if #namespace > 253 then error("the namespace of a dependency has more than 253 bytes", 0) end
   if namespace == "" then namespace = nil end
-  found[#found + 1] = {apiVersion = api_version, kind = kind, namespace = namespace, name = name}
+  found[#found + 1] = {apiVersion = api_version, kind = kind, namespace = namespace, name = name, labelSelector = selector}
+end
+
+local function has_null(value)
+  if value == null then return true end
+  for _, part in pairs(type(value) == "table" and value or {}) do
+    if has_null(part) then return true end
+  end
+  return false
+end
+
+-- Appends the objects that label selectors match, each selector once. One with null in it matches nothing.
+local function add_selected(found, api_version, kind, namespace, selectors)
+  local known = {}
+  for _, selector in ipairs(limited(selectors)) do
+    local is_new = not has_null(selector)
+    if is_new and type(selector) ~= "table" then error("a label selector must be an object", 0) end
+    for field in pairs(is_new and selector or {}) do
+      if field ~= "matchLabels" and field ~= "matchExpressions" then
+        error("a label selector has matchLabels and matchExpressions only", 0)
+      end
+    end
+    for _, other in ipairs(is_new and known or {}) do
+      is_new = is_new and not equal(other, selector)
+    end
+    if is_new then
+      known[#known + 1] = selector
+      -- An empty selector matches everything, and Karmada reads an empty table as none.
+      local written = is_empty(selector) and {matchLabels = {}} or selector
+      add_reference(found, api_version, kind, namespace, nil, written)
+    end
+  end
 end
 
 -- Appends the objects that a pod refers to, device claims too; volumes named in `without` are left out.

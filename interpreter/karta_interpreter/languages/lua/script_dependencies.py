@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from karta_interpreter.base.errors import LuaRunError
 from karta_interpreter.base.k8s import JSON, Object
+from karta_interpreter.base.k8s.dependencies import objects_text
 
 _NAME = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
 _VALUE = f"({_NAME})?"
@@ -63,7 +64,7 @@ def merge_dependencies(answers: Iterable[Sequence[Object]]) -> list[JSON]:
             seen.add(_key(dependency))
         merged.append(dependency)
     # The selector last: Karmada's order leaves it open, and equal requests have to get equal answers.
-    return sorted(merged, key=lambda one: (_key(one), "labelSelector" in one, str(one.get("labelSelector"))))
+    return sorted(merged, key=lambda one: (_key(one), "labelSelector" in one, objects_text(one)))
 
 
 def _key(dependency: Object) -> tuple[str, ...]:

@@ -385,7 +385,7 @@ def test_count_is_drafted_by_its_name(spec: Any, expected: str | None) -> None:
 def test_fields_that_name_objects_are_offered_as_dependencies(spec: Any, expected: dict[str, str]) -> None:
     made = draft(CustomKind.of(crd(spec)))
     found = load_definition(made.karta).annotations.dependencies
-    assert {each.kind: each.name.text for each in found if isinstance(each, ExtraDependency)} == expected
+    assert {each.kind: each.objects.text for each in found if isinstance(each, ExtraDependency)} == expected
     asked = [note for path, note in made.notes if path[-1] == "karta-interpreter.io/dependencies"]
     assert len(asked) == bool(expected)
 
