@@ -7,6 +7,9 @@ import yaml
 
 from karta_interpreter.base.k8s.values import Object
 from karta_interpreter.cli.catalogue import children_text, component_facts
+from karta_interpreter.definitions.karta import Definition
+from karta_interpreter.definitions.karta.annotations import ExtraDependency
+from karta_interpreter.definitions.karta.definition import Reference
 from karta_interpreter.definitions.sources.files import load_catalogue
 from karta_interpreter.definitions.sources.snapshot import ServedDefinition
 from karta_interpreter.engine.registered.description import describe, gate_text, summarize
@@ -14,6 +17,14 @@ from karta_interpreter.engine.registered.description import describe, gate_text,
 DOCS = Path(__file__).parents[1]
 FOLDER = DOCS / "catalogue"
 KARTA = DOCS / "karta-components.yaml"
+OTHER_OBJECTS = DOCS / "other-objects.yaml"
+EVERYWHERE = "every kind with pods"
+MAKE_NO_PODS = {
+    *("AnalysisTemplate", "ApisixRoute", "ConfigMap", "DataVolume", "DestinationRule", "HTTPRoute", "Ingress"),
+    *("PersistentVolumeClaim", "ResourceClaim", "ResourceClaimTemplate", "Secret", "Service", "ServiceAccount"),
+    *("Mapping", "TraefikService", "TriggerAuthentication", "VirtualNode", "VirtualService"),
+}
+"""Kinds of dependencies that change neither the number nor the requests of the pods that name them."""
 LONGEST = 160
 WRITTEN_BY = "<!-- written by docs/tools/write_catalogue.py -->"
 
@@ -24,6 +35,7 @@ def pages() -> dict[Path, str]:
     return {
         FOLDER / "README.md": index(map(summarize, entries)),
         FOLDER / "component-names.md": names([*map(describe, entries)]),
+        FOLDER / "other-objects.md": other_objects([entry.definition for entry in entries]),
     }
 
 
@@ -84,6 +96,41 @@ Karta's catalogue (as of September 2026) has {len(theirs)} of the {len(ours)} ki
 {len(theirs) - len(rows)} of them have the same component names. The others:
 
 {table(["kind", "API version", "names only here", "names only in Karta's catalogue"], rows)}"""
+
+
+def other_objects(definitions: Sequence[Definition]) -> str:
+    """Return the page of objects from which pods are made, or requests come: looked up, or the reason why not."""
+    reasons = yaml.safe_load(OTHER_OBJECTS.read_text(encoding="utf-8"))
+    kinds = {f"{definition.gvk.api_version}/{definition.gvk.kind}": definition for definition in definitions}
+    if unknown := reasons.keys() - kinds.keys() - {EVERYWHERE}:
+        raise SystemExit(f"{OTHER_OBJECTS.name}: the catalogue has no {', '.join(sorted(unknown))}")
+    rows = [[EVERYWHERE, code(each["field"]), each["names"], each["reason"]] for each in reasons[EVERYWHERE]]
+    for kind, definition in kinds.items():
+        found = {reference.gvk.kind for reference in definition.references}
+        left = [each for each in reasons.get(kind, ()) if found.isdisjoint(each["names"].split(", "))]
+        named = {name for each in left for name in each["names"].split(", ")} | found | MAKE_NO_PODS
+        wanted = {rule.kind for rule in definition.annotations.dependencies if isinstance(rule, ExtraDependency)}
+        if unexplained := wanted - named if any(part.pods for part in definition.components) else ():
+            raise SystemExit(
+                f"{OTHER_OBJECTS.name}: {kind} names {', '.join(sorted(unexplained))}: look it up, or say why not"
+            )
+        link = f"[{definition.gvk.kind}](../../kartas/{definition.gvk.api_version}/{definition.gvk.kind}/karta.yaml)"
+        rows += [[link, code(looked_up_by(each)), each.gvk.kind, "looked up"] for each in definition.references]
+        rows += [[link, code(each["field"]), each["names"], each["reason"]] for each in left]
+    return f"""{WRITTEN_BY}
+# Objects from which pods are made
+
+Fields of a workload that name another object from which its pods are made, or their requests come. An answer has what
+[can be looked up](../authoring.md#other-objects), and without the rest what the workload itself says. Objects that a
+pod only needs to start are [dependencies](../operations.md#interpretdependency), and not in this list.
+
+{table(["kind", "field", "names", "looked up"], once(rows))}"""
+
+
+def looked_up_by(reference: Reference) -> str:
+    """Return the expression with the names of the objects, or the labels of a list."""
+    labels = ", ".join(rule.key for rule in reference.labels)
+    return " ".join(reference.lookup.text.split()) if reference.lookup else f"all without the label {labels}"
 
 
 def differing(ours: Sequence[str], theirs: Sequence[str]) -> tuple[str, str]:

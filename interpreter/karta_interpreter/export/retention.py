@@ -17,6 +17,7 @@ from karta_interpreter.definitions.karta import (
     RetainRule,
     Unset,
 )
+from karta_interpreter.definitions.karta.expressions import reads_object
 from karta_interpreter.export.lua import (
     Expression,
     Name,
@@ -139,7 +140,8 @@ def _condition(script: OperationScript, guarded: Guarded, name: str) -> str:
 def _counts(script: OperationScript) -> str:
     """Write what keeps the counts takes, and return the call."""
     leaves = script.definition.leaves
-    if not leaves:
+    counts = [query for leaf in leaves for query in (leaf.replicas, leaf.min_replicas) if query]
+    if not any(reads_object(query.node) for query in counts):
         return ""
     bounds = {leaf.name: _fields(leaf.min_replicas) for leaf in leaves if leaf.min_replicas}
     if all(has_plain_count(script, leaf) for leaf in leaves) and "" not in bounds.values():
