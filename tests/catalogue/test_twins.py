@@ -88,6 +88,12 @@ _TWINS: Final = [
     _versions("DaemonSet.apps.kruise.io", "v1alpha1", "v1beta1", {"template": _TEMPLATE}),
     _versions("SidecarSet.apps.kruise.io", "v1alpha1", "v1beta1", {}),
     _versions("StatefulSet.apps.kruise.io", "v1alpha1", "v1beta1", {"template": _TEMPLATE}),
+    _versions(
+        "UnitedDeployment.apps.kruise.io",
+        "v1alpha1",
+        "v1beta1",
+        {"template": {"cloneSetTemplate": {"spec": {"template": _TEMPLATE}}}},
+    ),
     _versions("KafkaNodePool.kafka.strimzi.io", "v1", "v1beta2", {"replicas": 2}),
     _versions("LLMInferenceService.serving.kserve.io", "v1alpha1", "v1alpha2", {"replicas": 2, "template": _POD}),
     Twins("CloneSet.apps.kruise.io/v1alpha1", "Deployment.apps/v1", {"template": _TEMPLATE}),

@@ -110,6 +110,27 @@ _CLONE_SET = {
     "no status yet": UNDEFINED,
 }
 
+_UNITED_DEPLOYMENT = {
+    "all updated and ready": RUNNING,
+    "the status is older than the spec": RUNNING,
+    "update in progress": INITIALIZING,
+    "partitions hold the others back": RUNNING,
+    # A Deployment has no partition.
+    "partitions of Deployments": INITIALIZING,
+    "pods that are reserved": RUNNING,
+    "pods that are reserved during an update": INITIALIZING,
+    "one pod down": INITIALIZING,
+    "only the subsets say how many": RUNNING,
+    "only the subsets say how many, and one has fewer": INITIALIZING,
+    # Its pods run on meanwhile.
+    "a subset cannot be provisioned": DEGRADED | RUNNING,
+    "a subset reports a failure": DEGRADED | INITIALIZING,
+    "a subset cannot be updated": DEGRADED | RUNNING,
+    "a stuck update of Deployments": INITIALIZING,
+    "scaled to zero": RUNNING,
+    "no status yet": UNDEFINED,
+}
+
 KRUISE: States = {
     GVK("apps.kruise.io", "v1alpha1", "SidecarSet"): _SIDECAR_SET,
     GVK("apps.kruise.io", "v1beta1", "SidecarSet"): _SIDECAR_SET,
@@ -123,24 +144,6 @@ KRUISE: States = {
     GVK("apps.kruise.io", "v1beta1", "BroadcastJob"): _BROADCAST_JOB,
     GVK("apps.kruise.io", "v1alpha1", "AdvancedCronJob"): _ADVANCED_CRON_JOB,
     GVK("apps.kruise.io", "v1beta1", "AdvancedCronJob"): {**_ADVANCED_CRON_JOB, "images are being pulled": RUNNING},
-    GVK("apps.kruise.io", "v1alpha1", "UnitedDeployment"): {
-        "all updated and ready": RUNNING,
-        "the status is older than the spec": RUNNING,
-        "update in progress": INITIALIZING,
-        "partitions hold the others back": RUNNING,
-        # A Deployment has no partition.
-        "partitions of Deployments": INITIALIZING,
-        "pods that are reserved": RUNNING,
-        "pods that are reserved during an update": INITIALIZING,
-        "one pod down": INITIALIZING,
-        "only the subsets say how many": RUNNING,
-        "only the subsets say how many, and one has fewer": INITIALIZING,
-        # Its pods run on meanwhile.
-        "a subset cannot be provisioned": DEGRADED | RUNNING,
-        "a subset reports a failure": DEGRADED | INITIALIZING,
-        "a subset cannot be updated": DEGRADED | RUNNING,
-        "a stuck update of Deployments": INITIALIZING,
-        "scaled to zero": RUNNING,
-        "no status yet": UNDEFINED,
-    },
+    GVK("apps.kruise.io", "v1alpha1", "UnitedDeployment"): _UNITED_DEPLOYMENT,
+    GVK("apps.kruise.io", "v1beta1", "UnitedDeployment"): _UNITED_DEPLOYMENT,
 }

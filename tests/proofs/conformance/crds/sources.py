@@ -63,6 +63,7 @@ WITHOUT: Final[Mapping[str, str]] = {
     "apps.kruise.io/v1beta1 CloneSet": "newer than the releases of OpenKruise",
     "apps.kruise.io/v1beta1 DaemonSet": "new in OpenKruise 1.9, whose module has no checksum",
     "apps.kruise.io/v1beta1 SidecarSet": "new in OpenKruise 1.9, whose module has no checksum",
+    "apps.kruise.io/v1beta1 UnitedDeployment": "newer than the releases of OpenKruise",
     "apps.nvidia.com/v1alpha1 NIMCache": _NO_MODULE,
     "apps.nvidia.com/v1alpha1 NIMService": _NO_MODULE,
     "flink.apache.org/v1beta1 FlinkBlueGreenDeployment": "the operator is not written in Go",
