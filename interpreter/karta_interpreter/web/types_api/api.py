@@ -35,6 +35,7 @@ from karta_interpreter.webhook.process.signals import event_loop
 
 _CERTIFICATE_SECONDS = 10.0
 """Between two looks at the files of the certificate."""
+_RELEASE_SECONDS = 30.0
 _DRAIN_SECONDS = 10.0
 """How long requests may take when the program ends."""
 
@@ -78,8 +79,8 @@ async def serving(settings: TypesSettings) -> AsyncIterator[str]:
         storage, access = _storage(settings, store, api, cluster), _access(settings, api)
         choices = Choices.of(settings.types_categories, settings.types_priorities)
         await asyncio.to_thread(store.load)
-        store.subscribe(lambda _: release_memory())  # the snapshot before is garbage then
         _keep(opened, store.watch())
+        _keep(opened, _release_memory())
         if tls:
             _keep(opened, tls.run(_CERTIFICATE_SECONDS))
         view, judge = View(store, storage), Judge(settings.judge_seconds)
@@ -102,6 +103,13 @@ async def _listen(made: web.Application, settings: TypesSettings, tls: Tls | Non
         raise cannot_listen(host, port, error) from error
     port = runner.addresses[0][1]
     return f"{'https' if tls else 'http'}://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+async def _release_memory() -> None:
+    """Give the memory of past snapshots, connections and bodies back repeatedly, until cancelled."""
+    while True:
+        await asyncio.sleep(_RELEASE_SECONDS)
+        release_memory()
 
 
 def _tls(settings: TypesSettings) -> Tls | None:
