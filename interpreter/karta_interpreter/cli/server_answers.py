@@ -2,10 +2,15 @@
 
 import json
 import ssl
-from http.client import HTTPException
-from urllib.error import HTTPError, URLError
-from urllib.parse import urlsplit
-from urllib.request import Request, urlopen
+import time
+from contextlib import closing, suppress
+from http import HTTPStatus
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from socket import SHUT_RDWR
+from threading import Timer
+from urllib.parse import SplitResult, urlsplit
+
+import orjson
 
 from karta_interpreter.base.errors import RecordingError
 from karta_interpreter.base.k8s import JSON, Object
@@ -17,6 +22,9 @@ from karta_interpreter.webhook.wire.request import context_of
 from karta_interpreter.webhook.wire.results import results_of
 
 _SECONDS = 30.0
+"""The time that a server has for all of an answer."""
+_MOST_BYTES = 32 * 2**20
+"""The longest answer. The server's own have half as many at most."""
 _NOT_FOUND = 404
 _LONGEST = 1000
 
@@ -29,22 +37,46 @@ def ask_server(url: str, call: Call, *, insecure: bool) -> tuple[CallOutcome, bo
     if not is_url(url):
         raise UsageProblem(f"error: --server {url}: write https://HOST:PORT")
     address = url if urlsplit(url).path.strip("/") else f"{url.rstrip('/')}/interpret"
-    request = Request(address, _body(call), {"Content-Type": "application/json"})  # noqa: S310 - is_url has checked it
     context = ssl._create_unverified_context() if insecure else None  # noqa: S323, SLF001 - the user's wish
+    begun = time.monotonic()
     try:
-        with urlopen(request, timeout=_SECONDS, context=context) as reply:  # noqa: S310 - as above
-            answer = json.loads(reply.read())["response"]
-    except HTTPError as error:
-        with error:  # it is the answer, with an open connection
-            text = error.read(_LONGEST).decode(errors="replace")
-        raise Problem(f"error: {address}: HTTP status {error.code}: {text}") from error
-    except (OSError, HTTPException, ValueError, KeyError, TypeError) as error:
-        reason = error.reason if isinstance(error, URLError) else error
-        hint = "; --insecure accepts the certificate" if isinstance(reason, ssl.SSLCertVerificationError) else ""
-        if isinstance(reason, ConnectionRefusedError):
+        status, content = _exchange(urlsplit(address), _body(call), context)
+        if status == HTTPStatus.OK:
+            return _outcome(call, orjson.loads(content)["response"])
+        reason, hint = f"HTTP status {status}: {content[:_LONGEST].decode(errors='replace')}", ""
+    except (LookupError, TypeError, AttributeError):
+        reason, hint = "the answer is not that of an interpreter", ""
+    except (OSError, HTTPException, ValueError) as error:
+        reason = f"no whole answer in {_SECONDS:.0f} seconds" if time.monotonic() - begun >= _SECONDS else str(error)
+        hint = "; --insecure accepts the certificate" if isinstance(error, ssl.SSLCertVerificationError) else ""
+        if isinstance(error, ConnectionRefusedError):
             reason, hint = "no server listens there", "; start one with `karta-interpreter serve`, or check HOST:PORT"
-        raise Problem(f"error: {address}: {reason}{hint}") from error
-    return _outcome(call, answer)
+    raise Problem(f"error: {address}: {reason}{hint}")
+
+
+def _exchange(url: SplitResult, body: bytes, context: ssl.SSLContext | None) -> tuple[int, bytes]:
+    """Return the status and the content of an answer, which follows no redirect: a call is a POST."""
+    server = url.hostname or "", url.port
+    secured = HTTPSConnection(*server, timeout=_SECONDS, context=context)
+    with closing(secured if url.scheme == "https" else HTTPConnection(*server, timeout=_SECONDS)) as connection:
+        # The timeout of a socket would begin anew with each byte that a server sends.
+        timer = Timer(_SECONDS, _end, [connection])
+        timer.start()
+        try:
+            target = f"{url.path}?{url.query}" if url.query else url.path
+            connection.request("POST", target, body, {"Content-Type": "application/json"})
+            answer = connection.getresponse()
+            content = answer.read(_MOST_BYTES + 1)
+        finally:
+            timer.cancel()
+    if len(content) > _MOST_BYTES:
+        raise ValueError(f"the answer has more than {_MOST_BYTES} bytes")
+    return answer.status, content
+
+
+def _end(connection: HTTPConnection) -> None:
+    with suppress(AttributeError, OSError):  # there is no socket yet, or no longer
+        connection.sock.shutdown(SHUT_RDWR)
 
 
 def _body(call: Call) -> bytes:

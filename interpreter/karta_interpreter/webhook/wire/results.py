@@ -2,8 +2,9 @@
 
 import base64
 from collections.abc import Callable, Mapping
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final, NotRequired, TypeAlias, TypedDict, cast
 
+import msgspec
 import orjson
 
 from karta_interpreter.base.errors import InterpretationError, RecordingError
@@ -11,12 +12,43 @@ from karta_interpreter.base.k8s import patched
 from karta_interpreter.engine.operations import Call, Results, by_operation
 
 _Response: TypeAlias = Mapping[str, Any]
-_MALFORMED: Final = (AttributeError, InterpretationError, LookupError, TypeError, ValueError)
+_MALFORMED: Final = (AttributeError, InterpretationError, LookupError, TypeError, ValueError, msgspec.ValidationError)
+
+
+class _Requirements(TypedDict, total=False):
+    resourceRequest: dict[str, Any] | None
+    nodeClaim: dict[str, Any] | None
+    namespace: str
+    priorityClassName: str
+
+
+class _Component(TypedDict):
+    name: str
+    replicas: int
+    replicaRequirements: NotRequired[_Requirements | None]
+
+
+class _Dependency(TypedDict):
+    apiVersion: str
+    kind: str
+    namespace: NotRequired[str]
+    name: NotRequired[str]
+
+
+class _Shape(TypedDict, total=False):
+    replicas: int
+    replicaRequirements: _Requirements | None
+    components: list[_Component] | None
+    rawStatus: dict[str, Any]
+    healthy: bool
+    dependencies: list[_Dependency]
+    patch: str | None
 
 
 def results_of(call: Call, response: _Response) -> Results:
     """Return the results in the response to a successful call. Raises RecordingError if there are none."""
     try:
+        msgspec.convert(response, _Shape)
         return _RESULTS[call.operation](call, response)
     except _MALFORMED as error:
         raise RecordingError(f"an answer to {call.operation} cannot be read") from error
@@ -25,7 +57,9 @@ def results_of(call: Call, response: _Response) -> Results:
 def _patched(name: str) -> Callable[[Call, _Response], Results]:
     def read(call: Call, response: _Response) -> Results:
         steps = orjson.loads(base64.b64decode(response["patch"])) if response.get("patch") else []
-        return cast("Results", {name: patched(call.object, steps)})
+        changed = patched(call.object, steps)
+        orjson.dumps(changed)  # another server may nest deeper than anything here reads
+        return cast("Results", {name: changed})
 
     return read
 
