@@ -11,6 +11,7 @@ from karta_interpreter.base.k8s import JSON
 from karta_interpreter.definitions.karta import (
     Definition,
     KeepQuantityFormat,
+    Once,
     PodTemplate,
     Retained,
     RetainedCount,
@@ -271,6 +272,8 @@ def _equality(found: Expression, value: JSON) -> Expression:
 
 
 def _rule(script: OperationScript, rule: RetainRule) -> list[str]:
+    if isinstance(rule, Once):
+        return [f"send_once(pairing, {table_of([quoted(str(step)) for step in rule.path])}, {quoted(rule.note)})"]
     name = f"retained {_last_field(rule.place)}"
     if isinstance(rule, Retained):
         script.features |= {"drops"} if rule.drops else set()

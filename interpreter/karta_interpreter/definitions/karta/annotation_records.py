@@ -26,7 +26,7 @@ from karta_interpreter.definitions.karta.annotations import (
     RetainRule,
     annotation_path,
 )
-from karta_interpreter.definitions.karta.expressions import names_places, split_default, whole_places
+from karta_interpreter.definitions.karta.expressions import names_places, plain_path, split_default, whole_places
 from karta_interpreter.definitions.karta.model import Karta
 from karta_interpreter.definitions.karta.status_rules import Status
 from karta_interpreter.languages.jq import most_outputs, owner_of, parse, queries_in, render
@@ -445,6 +445,7 @@ _RULE_FIELDS: Final = {
     "owned": ("owned", "while"),
     "replicas": ("replicas",),
     "quantities": ("quantities",),
+    "once": ("once", "note"),
 }
 """The fields of an entry of ``retain``, by the field that names the path."""
 # A qualified name of Kubernetes (`IsQualifiedName`): a DNS subdomain of 253 characters at most, and a name of 63.
@@ -461,7 +462,7 @@ def parse_retain(annotation: AnnotationText) -> tuple[RetainRule, ...]:
         if isinstance(entry, str):
             rules += _retained_path(annotation, entry, at)
         elif isinstance(entry, dict):
-            rules += _retained_rule(annotation, entry, at)
+            rules += (_sent_once if "once" in entry else _retained_rule)(annotation, entry, at)
         else:
             annotation.error(f"an entry is {type_name(entry)} where a jq path belongs", at=(at,))
     return tuple(rules)
@@ -509,6 +510,22 @@ def _retained_rule(annotation: AnnotationText, entry: Mapping[str, JSON], at: st
         message = f"`{query.text}` names several fields; a value is for one"
         annotation.error(message, "write an entry for each", (at,))
     yield values.Unset(query, queries.get("by"), queries.get("if"), queries.get("value"))
+
+
+def _sent_once(annotation: AnnotationText, entry: Mapping[str, JSON], at: str | int) -> Iterator[values.Once]:
+    problems = list(_field_problems(entry, _RULE_FIELDS["once"]))
+    if not problems and not _LABEL.fullmatch(note := entry["note"]):
+        problems.append(("note", f'"{note}" is not the name of an annotation', "write it like example.io/sent"))
+    for name, message, hint in problems:
+        annotation.error(message, hint, (at, name))
+    query = None if problems else annotation.query(entry["once"], at, "once")
+    if query is None:
+        return
+    path = plain_path(query.node)
+    if path:
+        yield values.Once(query, path, note)
+    else:
+        annotation.error(f"`{query.text}` is not a path of plain names", "write it like .spec.names", (at, "once"))
 
 
 def _check_place(annotation: AnnotationText, query: AnnotationQuery, at: str | int) -> None:
@@ -594,6 +611,7 @@ ANNOTATIONS: Final = (
                     _fields_of("owned", "while", **_OWNED),
                     _fields_of("replicas", replicas=_JQ),
                     _fields_of("quantities", quantities=_JQ),
+                    _fields_of("once", "note", once=_JQ, note=_TEXT),
                 ),
                 _TEXT,
             ]
@@ -609,6 +627,7 @@ ANNOTATIONS: Final = (
             "- {owned: .spec.disk, while: .status.restored}\n"
             "- replicas: .spec.roles[].replicas\n"
             "- quantities: .spec.resources\n"
+            "- {once: .spec.podsToDelete, note: example.io/pods-to-delete}\n"
         ),
         parse=parse_retain,
         read_by=frozenset({Operation.RETAIN}),

@@ -198,7 +198,19 @@ class KeepQuantityFormat:
         return f"quantities {self.place.text}"
 
 
-RetainRule: TypeAlias = Retained | RetainedCount | Unset | KeepQuantityFormat
+@dataclass(frozen=True, slots=True)
+class Once:
+    """A list of texts that goes to the member once. The annotation ``note`` of the object says which one did."""
+
+    place: AnnotationQuery
+    path: Path
+    note: str
+
+    def __str__(self) -> str:
+        return f"once {self.place.text}, noted in {self.note}"
+
+
+RetainRule: TypeAlias = Retained | RetainedCount | Unset | KeepQuantityFormat | Once
 
 
 @dataclass(frozen=True, slots=True)

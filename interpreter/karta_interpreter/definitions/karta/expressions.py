@@ -273,20 +273,20 @@ def reads_object(node: ast.Node) -> bool:
 def _filled(node: ast.Node) -> Object:
     """Return an object with the number 1 in each field that an expression reads by a path, to allow arithmetic."""
     obj: Object = {}
-    for path in filter(None, map(_plain_path, _walk(node, children))):
+    for path in filter(None, map(plain_path, _walk(node, children))):
         if get(obj, path) is None:
             with suppress(InterpretationError):  # another path continues below a number
                 obj = set_value(obj, path, 1)
     return obj
 
 
-def _plain_path(node: ast.Node) -> Path | None:
+def plain_path(node: ast.Node) -> Path | None:
     """Return the path if a node only reads fields of the input, None for any other node."""
     match node:
         case ast.Identity():
             return ()
         case ast.Index(target, ast.Literal(str(key))):
-            path = _plain_path(target)
+            path = plain_path(target)
             return None if path is None else (*path, key)
     return None
 

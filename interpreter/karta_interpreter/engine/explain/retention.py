@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from karta_interpreter.base.k8s import NOTHING, Object, Path, changes, get, label
-from karta_interpreter.definitions.karta import Definition, Unset
+from karta_interpreter.definitions.karta import Definition, Once, Unset
 from karta_interpreter.engine.explain.explanation import OBSERVED, Fact, Place
 from karta_interpreter.engine.explain.reading import about, annotation_field, place_at
 from karta_interpreter.engine.operations import Call, Options, Results
@@ -38,6 +38,8 @@ def _fact(
     theirs, fact = _source(definition, step, path, before, call.member, places)
     took = "the member's value" if theirs.exists else "the member has none"
     took = "the value of the rule" if isinstance(step, Unset) and step.value else took
+    if isinstance(step, Once) and path != step.path:
+        took = "the template's list goes out, which is noted"
     removed = ", so the template's is removed" if value is NOTHING else ""
     return replace(
         fact,

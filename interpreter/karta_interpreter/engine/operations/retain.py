@@ -15,6 +15,7 @@ from karta_interpreter.definitions.karta import (
     Component,
     Definition,
     KeepQuantityFormat,
+    Once,
     Retained,
     RetainedCount,
     RetainRule,
@@ -38,6 +39,7 @@ RETAIN_REPLICAS = "resourcetemplate.karmada.io/retain-replicas"
 Step: TypeAlias = Literal["switches", "counts", "queue"] | RetainRule
 """A step of Retain: derived from the definition, or a rule of the annotation ``retain``."""
 
+_ANNOTATIONS: Final = ("metadata", "annotations")
 _START: Final = ("status", "startTime")
 
 _Scales = Mapping[tuple[str, str], ScaleLocation]
@@ -87,6 +89,9 @@ def retain_reads(definition: Definition, projection: Projection) -> None:
             projection.at("metadata", "labels", name).take_all()
     take_outputs(projection, *(fields.query for fields in definition.queued))
     projection.at(*_START).take_all()
+    for rule in definition.annotations.retained:
+        if isinstance(rule, Once):
+            projection.at(*_ANNOTATIONS, rule.note).take_all()
     matching_reads(definition, projection)
 
 
@@ -144,6 +149,8 @@ def _keep_queued(definition: Definition, places: Correspondence, template: Objec
 
 
 def _followed(rule: RetainRule, places: Correspondence, template: Object, observed: Object) -> Object:
+    if isinstance(rule, Once):
+        return _sent_once(rule, template, observed)
     if isinstance(rule, RetainedCount):
         is_left = label(template, RETAIN_REPLICAS) == "true"
         rule = Retained(rule.place) if is_left else Unset(rule.place)
@@ -154,6 +161,26 @@ def _followed(rule: RetainRule, places: Correspondence, template: Object, observ
     for path, value in places.shared(rule.place, template, rule.absent, drops=rule.drops):
         template = remove(template, path) if value is None else set_value(template, path, value)
     return template
+
+
+def _sent_once(rule: Once, template: Object, observed: Object) -> Object:
+    """Return the template with its list and a note of it, or with the member's list if the note is there."""
+    wanted, left = _joined(get(template, rule.path)), _joined(get(observed, rule.path))
+    note = (*_ANNOTATIONS, rule.note)
+    noted = get(observed, note) or ""
+    if wanted == left and (wanted or not noted):
+        return template
+    if wanted == noted:
+        kept: Object = set_value(template, rule.path, get(observed, rule.path)) if left else remove(template, rule.path)
+        return kept
+    sent: Object = set_value(template, note, wanted) if wanted else remove(template, note)
+    return sent if get(sent, _ANNOTATIONS) else remove(sent, _ANNOTATIONS)
+
+
+def _joined(value: JSON) -> str:
+    """Return the texts of a list in one, "" for any other value."""
+    is_list = isinstance(value, list) and all(isinstance(element, str) for element in value)
+    return ",".join(value) if is_list else ""
 
 
 def _adapt(rule: Unset | KeepQuantityFormat, places: Correspondence, template: Object) -> Object:

@@ -430,6 +430,36 @@ local function keep_place(pairing, find, absent, drops, holds)
   return #shared > 0
 end
 
+-- The texts of a list in one, "" for any other value.
+local function joined_at(obj, path)
+  local listed = value_at(obj, path)
+  if type(listed) ~= "table" then return "" end
+  for _, element in pairs(listed) do
+    if type(element) ~= "string" then return "" end
+  end
+  return table.concat(listed, ",")
+end
+
+-- Sends the template's list with a note of it, or keeps the member's list if the note is there; returns whether the
+-- template is changed.
+local function send_once(pairing, path, note)
+  local desired, observed = pairing.desired, pairing.observed
+  local wanted, left = joined_at(desired, path), joined_at(observed, path)
+  local noted = peek(observed, "metadata", "annotations", note) or ""
+  if wanted == left and (wanted ~= "" or noted == "") then return false end
+  if wanted == noted then
+    if left ~= "" then write_at(desired, path, copy(value_at(observed, path))) else remove_at(desired, path) end
+  elseif wanted ~= "" then
+    write_at(desired, {"metadata", "annotations", note}, wanted)
+  else
+    remove_at(desired, {"metadata", "annotations", note})
+    if peek(desired, "metadata", "annotations") and next(desired.metadata.annotations) == nil then
+      desired.metadata.annotations = nil
+    end
+  end
+  return true
+end
+
 -- Completes the template's values of fields from the member's; returns whether the template is changed.
 local function adapt_place(pairing, find, adapted, holds)
   local is_changed = false
