@@ -10,6 +10,7 @@ import pytest
 from karta_interpreter import GVK, Karta, Workload, WorkloadError
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.definitions.karta.loading import CORE, catalogue_files
+from karta_interpreter.definitions.karta.reference_resolver import Known, resolved
 from karta_interpreter.engine.evaluation.pods import pod_sets
 from tests.catalogue.entries import entries
 from tests.support.examples import third
@@ -33,7 +34,7 @@ def workloads(path: Path) -> Iterator[Workload]:
 def told_of(workload: Workload) -> list[tuple[str, str, int]] | None:
     """The pod sets that Karmada is told of; None for an object that a definition has no answer for."""
     try:
-        sets = pod_sets(workload.karta.definition, workload.object)
+        sets = pod_sets(resolved(workload.karta.definition, workload.object, Known({})), workload.object)
     except InterpretationError:
         return None
     return [(each.component, each.instance, each.replicas) for each in sets]

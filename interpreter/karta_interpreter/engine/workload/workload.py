@@ -10,7 +10,13 @@ from karta_interpreter.base.errors import ComponentNotFoundError, WorkloadError
 from karta_interpreter.base.findings import did_you_mean
 from karta_interpreter.base.k8s import GVK, Object, diff, get
 from karta_interpreter.base.k8s.patch import Operation as Patch
-from karta_interpreter.definitions.karta import Component as ComponentDefinition, Fragments, resolved
+from karta_interpreter.definitions.karta import (
+    Component as ComponentDefinition,
+    Definition,
+    Fragments,
+    Known,
+    resolved,
+)
 from karta_interpreter.engine.evaluation import (
     UNNAMED,
     Attribution,
@@ -209,19 +215,24 @@ class Workload:
         check_workload(self.object, None if self.any_kind else self.karta.gvk)
 
     @property
+    def _definition(self) -> Definition:
+        """The definition. Pods lack what is in objects that `with_references` did not give."""
+        return resolved(self.karta.definition, self.object, Known({}))
+
+    @property
     def components(self) -> Mapping[str, Component]:
         """Every component by name, the root first and the others in the order of the definition."""
-        components = self.karta.definition.components
+        components = self._definition.components
         return _Named((definition.name, Component(self, definition)) for definition in components)
 
     @property
     def root(self) -> Component:
         """The component that is the workload object itself."""
-        return Component(self, self.karta.definition.root)
+        return Component(self, self._definition.root)
 
     def component(self, name: str) -> Component:
         """Return the component of that name. Raises ComponentNotFoundError."""
-        definition = self.karta.definition.component(name)
+        definition = self._definition.component(name)
         if definition is None:
             hint = did_you_mean(str(name), self.components)
             raise ComponentNotFoundError(f'definition {self.karta.name} has no component "{name}"; {hint}')
@@ -230,10 +241,10 @@ class Workload:
     @property
     def status(self) -> StatusMatch | None:
         """Phase, conditions and all matching statuses. None if the definition has no status rules."""
-        if self.karta.definition.status is None:
+        if self._definition.status is None:
             return None
         with reading():
-            return match_status(self.karta.definition, self.object)
+            return match_status(self._definition, self.object)
 
     def with_references(self, objects: Iterable[Object]) -> "Workload":
         """Return the workload with references looked up among the objects. Reading any other raises WorkloadError."""
@@ -249,12 +260,12 @@ class Workload:
         'job'
         """
         with reading():
-            return attribution.component_of(self.karta.definition, checked_pod(pod)).name
+            return attribution.component_of(self._definition, checked_pod(pod)).name
 
     def infer_instance(self, pod: Object) -> str:
         """Return the id of a pod's instance, "" for an unnamed one. Raises ComponentNotFoundError."""
         with reading():
-            component = attribution.component_of(self.karta.definition, checked_pod(pod))
+            component = attribution.component_of(self._definition, checked_pod(pod))
             return attribution.instance_of(component, self.object, pod)
 
     def attribute(self, pods: Iterable[Object]) -> tuple[Attribution, ...]:
@@ -263,32 +274,32 @@ class Workload:
         Raises one WorkloadError for all pods that belong nowhere.
         """
         with reading():
-            return attribution.attribute_all(self.karta.definition, self.object, checked_pods(pods))
+            return attribution.attribute_all(self._definition, self.object, checked_pods(pods))
 
     def effective_member(self, pod: Object) -> gang.EffectiveMember | None:
         """Return the rule of `podGroups` that applies to a pod, or None if the pod is not in a group."""
         component = self.infer_component(pod)
         with reading():
-            return gang.effective_member(self.karta.definition, component, pod)
+            return gang.effective_member(self._definition, component, pod)
 
     def pod_groups(self, pods: Iterable[Object] = ()) -> tuple[gang.PodGroup, ...]:
         """Return the groups of pods that are placed together or not at all. See docs/library.md for their minimums."""
         with reading():
-            return gang.pod_groups(self.karta.definition, self.object, checked_pods(pods))
+            return gang.pod_groups(self._definition, self.object, checked_pods(pods))
 
     def minimum_members(self, component: str, instance: str | None = None) -> int:
         """Return how many pods of a component and of all components below it have to start together."""
         with reading():
-            return gang.minimum_members(self.karta.definition, self.object, component, instance)
+            return gang.minimum_members(self._definition, self.object, component, instance)
 
     def suspend(self) -> "Workload":
         """Return the workload after the suspend actions of all components, the root's last, or itself without any."""
-        root, *children = self.karta.definition.components
+        root, *children = self._definition.components
         return self.replaced(apply_actions((*children, root), "suspend", self.object))
 
     def resume(self) -> "Workload":
         """Return the workload after the resume actions of all components, the root's last, or itself without any."""
-        root, *children = self.karta.definition.components
+        root, *children = self._definition.components
         return self.replaced(apply_actions((*children, root), "resume", self.object))
 
     def suspend_patches(self) -> list[Patch]:
@@ -311,7 +322,7 @@ class Workload:
         from karta_interpreter.engine.workload.components import set_components  # noqa: PLC0415 - see above
 
         with reading():
-            return self.replaced(set_components(self.karta.definition, self.object, counts))
+            return self.replaced(set_components(self._definition, self.object, counts))
 
     def verify(
         self, pods: Iterable[Object], *, owners: Iterable[Object] = (), now: float | None = None
@@ -326,7 +337,7 @@ class Workload:
 
         objects = tuple(checked_objects(owners, "owners"))
         evidence = Evidence(self.object, tuple(checked_pods(pods)), objects, now=time.time() if now is None else now)
-        return verify(self.karta.definition, evidence)
+        return verify(self._definition, evidence)
 
     def replaced(self, obj: Object) -> "Workload":
         """Return the workload with another version of its object, or itself for the same version."""
