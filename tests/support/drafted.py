@@ -3,6 +3,8 @@
 from collections import Counter
 from collections.abc import Sequence
 
+import yaml
+
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s import Object, edit
 from karta_interpreter.base.k8s.requirements import Counting, pod_requirements
@@ -15,7 +17,8 @@ from karta_interpreter.engine.verification import Evidence
 
 _STRUCTURE = ("spec", "structureDefinition")
 _PODS = ("specDefinition", "scaleDefinition", "podSelector")
-_QUESTIONS = ("CHECK: requirements:", "CHECK: InterpretReplica:", "CHECK: no pods were found")
+_QUESTIONS = ("CHECK: requirements:", "CHECK: InterpretReplica:", "CHECK: no pods were found", "CHECK: no pod is of")
+_ADDED = "karta-interpreter.io/added-containers"
 _OTHERS = "pods of no component, or of containers that no component has"
 _ALL = "containers of every component"
 
@@ -72,6 +75,8 @@ def _doubted(draft: Draft) -> set[str]:
     for path, note in draft.notes:
         if note.startswith(_QUESTIONS) or (note.startswith("CHECK") and {*path}.intersection(_PODS)):
             place = path[: 4 if "childComponents" in path else 3]
-            name = edit.get(draft.karta, (*place, "name")) if path[:2] == _STRUCTURE else _ALL
-            doubted |= {_OTHERS, str(name)}
+            name = edit.get(draft.karta, (*place, "name")) if path[:2] == _STRUCTURE else None
+            doubted |= {_OTHERS, str(name or _ALL)}
+        if note.startswith("CHECK") and path[-1:] == (_ADDED,):
+            doubted |= yaml.safe_load(edit.get(draft.karta, path)).keys()
     return doubted

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -17,14 +16,12 @@ from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.definitions.openapi.draft import draft
 from karta_interpreter.definitions.openapi.schema import CustomKind
 from karta_interpreter.definitions.sources.api_server import ApiServer
-from karta_interpreter.engine.drafting import MOST_PODS, named_objects
+from karta_interpreter.engine.drafting import MOST_PODS
 from karta_interpreter.engine.verification import Evidence
 from karta_interpreter.engine.verification.evidence import owner_references
 
 MOST: Final = 50
 """The most objects that a draft looks at."""
-_MOST_NAMED: Final = 4
-"""The most kinds of objects that these name, of which a member is asked for all objects."""
 
 
 class Shown(NamedTuple):
@@ -61,8 +58,7 @@ def from_files(objects: Sequence[str], pods: Sequence[str], kind: str | None) ->
     for each in (*chosen, *others):
         is_alone = each.get("kind") == "Pod" and gvk.kind != "Pod" and not owner_references(each)
         tree.keep(_with_uid(_with_owner(each, chosen) if is_alone else each))
-    reader = Known.of(each for each in others if {"apiVersion", "kind"} <= each.keys())
-    evidence = [_evidence(tree, each, reader) for each in chosen]
+    evidence = [_evidence(tree, each) for each in chosen]
     mine = {get(pod, ("metadata", "name")) for each in evidence for pod in each.pods}
     strays = [
         named(each) for each in others if each.get("kind") == "Pod" and get(each, ("metadata", "name")) not in mine
@@ -74,11 +70,11 @@ def from_files(objects: Sequence[str], pods: Sequence[str], kind: str | None) ->
     return shown_by(gvk, evidence)
 
 
-def _evidence(tree: Tree, obj: Object, reader: Known) -> Evidence:
+def _evidence(tree: Tree, obj: Object) -> Evidence:
     below = tree.below(str(get(obj, ("metadata", "uid"))))
     pods = tuple(each for each in (obj, *below) if each.get("kind") == "Pod")
     owners = tuple(each for each in below if each.get("kind") != "Pod")
-    return Evidence(obj, pods, owners, now=time.time(), reader=reader)
+    return Evidence(obj, pods, owners, now=time.time())
 
 
 def _with_uid(obj: Object) -> Object:
@@ -133,7 +129,4 @@ async def from_member(api: ApiServer, kind: str, namespace: str | None) -> Shown
     member, now = Member(api, wanted), time.time()
     workloads = await member.read([load_definition(draft(CustomKind("", gvk, {})).karta)])
     shown = [member.evidence(uid, now, Known.of(())) for _, uid in workloads]
-    kinds = sorted({named.gvk for each in shown for named in named_objects(each.object)})
-    await member.look_up(kinds[:_MOST_NAMED])
-    reader = Known.of(member.references)
-    return shown_by(gvk, (replace(each, reader=reader) for each in shown), member.crds.get(gvk), member.problems)
+    return shown_by(gvk, shown, member.crds.get(gvk), member.problems)

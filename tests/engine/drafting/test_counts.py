@@ -1,4 +1,4 @@
-"""Counts of drafts: numbers, products, bounds next to a number, and one less beside another template."""
+"""Counts of drafts: numbers and products of counts, and the doubts about them."""
 
 from typing import Any
 
@@ -48,43 +48,57 @@ def _counts(shown: list[Evidence]) -> list[dict[str, int]]:
 @pytest.mark.parametrize(
     "crews",
     [
-        pytest.param(
-            [({"parallelism": 3}, 3), ({"parallelism": 5, "completions": 2}, 2), ({"parallelism": 4}, 4)],
-            id="the smaller one of two numbers",
-        ),
-        pytest.param(
-            [({"replicas": 3}, 3), ({"replicas": 1, "minReplicas": 2}, 2), ({"replicas": 4}, 4)],
-            id="the larger one of two numbers",
-        ),
         pytest.param([({"replicas": 3}, 3), ({}, 0), ({"replicas": 4}, 4)], id="nothing without a number"),
+        pytest.param([({"size": 3, "hosts": 2}, 6), ({"size": 5, "hosts": 7}, 35)], id="counts of one part multiplied"),
         pytest.param(
-            [({"replicas": 3}, 3), ({"replicas": 2, "stopped": True}, 0), ({"replicas": 4, "stopped": False}, 4)],
-            id="nothing after a switch",
+            [({"replicas": 2, "group": {"size": 3}}, 2), ({"replicas": 3, "group": {"size": 1}}, 3)],
+            id="no count of another part",
         ),
-        pytest.param([({"ovens": 3, "shifts": 2}, 6), ({"ovens": 5, "shifts": 7}, 35)], id="unlikely names multiplied"),
     ],
 )
 def test_count_is_of_numbers_that_equal_the_pods_of_every_object(crews: list[tuple[Thing, int]]) -> None:
     assert _counts(_crews(*crews)) == [{"main": pods} for _, pods in crews]
 
 
-def test_count_that_another_template_lessens_by_one_is_less() -> None:
-    leader, worker = {"leader": _template("leader")}, {"worker": _template("worker")}
-    shown = [
-        _shown(1, {"replicas": 2, "size": 3, **worker}, worker=6),
-        _shown(2, {"replicas": 3, "size": 2, **worker, **leader}, leader=3, worker=3),
-        _shown(3, {"replicas": 1, "size": 4, **worker}, worker=4),
-    ]
-
-    assert _counts(shown) == [{"worker": 6}, {"leader": 3, "worker": 3}, {"worker": 4}]
-
-
-def test_bound_that_counts_has_a_check() -> None:
-    shown = _crews(({"parallelism": 3}, 3), ({"parallelism": 5, "completions": 2}, 2))
-
+def _notes_of_counts(*crews: tuple[Thing, int]) -> str:
+    shown = _crews(*crews)
     notes = draft_from(CustomKind("crd", GVK.of(shown[0].object), {}), shown).notes
+    return " ".join(note for path, note in notes if path[-1] == "scaleDefinition")
 
-    assert any(path[-1] == "scaleDefinition" and "Do all of its fields count?" in note for path, note in notes)
+
+_SURE = [({"replicas": number}, number) for number in (1, 2, 3, 5)]
+
+
+@pytest.mark.parametrize(
+    ("crews", "note"),
+    [
+        pytest.param(_SURE, "4 of 4 objects agree: the number of pods.", id="right for each object without it"),
+        pytest.param(_SURE[1:], "CHECK: 3 of 3 objects agree: the number of pods. Fewer than 4", id="three objects"),
+        pytest.param(
+            [({"replicas": 7, "size": 1}, 1), *(({"replicas": each, "size": each}, each) for each in (2, 3, 5))],
+            "Chosen without an object, the count is right for 3 of them.",
+            id="the object that decides between two numbers is not one that confirms it",
+        ),
+        pytest.param(
+            [({**spec, "shards": pods}, pods) for spec, pods in _SURE],
+            "Or which number is it? As many: .spec.shards.",
+            id="two numbers explain the pods",
+        ),
+        pytest.param(
+            [({"ovens": 2, "shifts": 3}, 6), ({"ovens": 1, "shifts": 2}, 2), ({"ovens": 1, "shifts": 5}, 5)],
+            "CHECK: 2 of 3 objects agree: the number of pods. What is the count of the others?",
+            id="numbers that are not called counts are not multiplied",
+        ),
+        pytest.param(
+            [({**spec, "enabled": True}, pods) for spec, pods in _SURE],
+            "Is there none with .spec.enabled: false?",
+            id="a switch beside a count",
+        ),
+        pytest.param([({"replicas": 3}, 3)] * 4, "All have 3, which other numbers may be", id="always the same number"),
+    ],
+)
+def test_doubt_about_count_is_named(crews: list[tuple[Thing, int]], note: str) -> None:
+    assert note in _notes_of_counts(*crews)
 
 
 def test_pods_of_no_template_have_a_check_if_another_object_makes_them() -> None:

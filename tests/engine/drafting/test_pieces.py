@@ -75,11 +75,17 @@ def _answers(shown: list[Evidence]) -> tuple[list[list[tuple[str, int, int]]], l
 
 def test_draft_of_rabbitmq_takes_fields_and_not_the_override_template() -> None:
     found, doubts = _answers(
-        [_rabbit("a", 3, "1"), _rabbit("b", 1, "2"), _rabbit("c", 5, "500m"), _rabbit("d", 0, "3")]
+        [
+            _rabbit("a", 3, "1"),
+            _rabbit("b", 1, "2"),
+            _rabbit("c", 5, "500m"),
+            _rabbit("d", 2, "3"),
+            _rabbit("e", 0, "4"),
+        ]
     )
 
     name = "rabbitmqcluster"
-    assert found == [[(name, 3, 1000)], [(name, 1, 2000)], [(name, 5, 500)], [(name, 0, 3000)]]
+    assert found == [[(name, 3, 1000)], [(name, 1, 2000)], [(name, 5, 500)], [(name, 2, 3000)], [(name, 0, 4000)]]
     assert doubts == []
 
 
@@ -88,7 +94,40 @@ def test_draft_of_rabbitmq_takes_fields_although_the_override_names_the_containe
     found, doubts = _answers([_rabbit("a", 3, "1"), _rabbit("b", 1, "2", mounts), _rabbit("c", 5, "500m", mounts)])
 
     assert found == [[("rabbitmqcluster", 3, 1000)], [("rabbitmqcluster", 1, 2000)], [("rabbitmqcluster", 5, 500)]]
-    assert doubts == []
+    assert all("Fewer than 4" in doubt for doubt in doubts)
+
+
+def test_one_object_with_operators_requests_does_not_cost_the_others_theirs() -> None:
+    shown = [_rabbit("a", 3, "1"), _rabbit("b", 1, "2"), _rabbit("c", 5, "500m"), _rabbit("d", 2, "3")]
+    unset = _rabbit("e", 4, "250m")
+    spec = {name: value for name, value in unset.object["spec"].items() if name != "resources"}
+
+    found, doubts = _answers([*shown, Evidence({**unset.object, "spec": spec}, unset.pods, now=2e9)])
+
+    assert [pods[2] for sets in found for pods in sets] == [1000, 2000, 500, 3000, 250]
+    assert [doubt for doubt in doubts if "What do objects without .resources have?" in doubt]
+
+
+def test_container_named_after_its_object_is_one_container() -> None:
+    shown = [_rabbit(name, 2, cpu) for name, cpu in {"a": "1", "b": "2", "c": "500m", "d": "3"}.items()]
+    renamed = [
+        Evidence(
+            each.object,
+            tuple(
+                {
+                    **pod,
+                    "spec": {"containers": [{**pod["spec"]["containers"][0], "name": each.object["metadata"]["name"]}]},
+                }
+                for pod in each.pods
+            ),
+            now=2e9,
+        )
+        for each in shown
+    ]
+
+    found, _ = _answers(renamed)
+
+    assert [pods[2] for sets in found for pods in sets] == [1000, 2000, 500, 3000]
 
 
 def test_fields_next_to_large_override_are_found() -> None:
@@ -128,11 +167,20 @@ def test_pods_with_other_containers_are_another_component_where_a_field_tells_th
     assert [note for note in doubts if "tell the objects that have them?" in note]
 
 
+def test_part_that_is_not_enabled_has_no_pods() -> None:
+    shown = [_collector("a", 3, "1"), _collector("b", 2, "2", "250m"), _collector("c", 4, "4", "500m")]
+    shown[0].object["spec"]["targetAllocator"] = {"enabled": False}
+
+    found, _ = _answers(shown)
+
+    assert [len(sets) for sets in found] == [1, 2, 2]
+
+
 def test_draft_of_scylla_has_the_members_of_each_rack() -> None:
     found, doubts = _answers([_scylla("a", east=(2, "4"), west=(3, "2")), _scylla("b", north=(1, "8"))])
 
     assert found == [[("east", 2, 4050), ("west", 3, 2050)], [("north", 1, 8050)]]
-    assert doubts == []
+    assert all("Fewer than 4" in doubt for doubt in doubts)
 
 
 def test_draft_of_one_object_of_fields_has_doubts() -> None:
@@ -140,24 +188,3 @@ def test_draft_of_one_object_of_fields_has_doubts() -> None:
 
     assert found == [[("rabbitmqcluster", 3, 1000)]]
     assert len(doubts) == 2, doubts
-
-
-def _job(name: str, **roles: int) -> Evidence:
-    """Return a job whose operator makes the pods of its workers alone."""
-    containers = [{"name": "main", "image": "main:1"}]
-    spec = {
-        role: {"replicas": number, "template": {"spec": {"containers": containers}}} for role, number in roles.items()
-    }
-    obj = {"apiVersion": "example.com/v1", "kind": "TrainerJob", "metadata": {"name": name}, "spec": spec}
-    pods = tuple(_pod(f"{name}-{number}", *containers) for number in range(roles["worker"]))
-    return Evidence(obj, pods, now=2e9)
-
-
-def test_draft_leaves_out_a_template_that_no_pod_is_of_and_asks() -> None:
-    shown = [_job("a", worker=2), _job("b", worker=3), _job("c", worker=4, master=1)]
-
-    found, _ = _answers(shown)
-
-    assert [[pods[1] for pods in sets] for sets in found] == [[2], [3], [4]]
-    notes = draft_from(CustomKind("crd", GVK.of(shown[0].object), {}), shown).notes
-    assert any("no pod is of .spec.master.template alone" in note for _, note in notes)

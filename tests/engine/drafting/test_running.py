@@ -37,6 +37,9 @@ _CASES = [
     pytest.param(_condition("True", "", "Afloat"), _condition("False", "", "Afloat"), id="a condition"),
     pytest.param(_condition("Unknown", "Running"), _condition("Unknown", "Pending"), id="the reason of a condition"),
     pytest.param({"availableReplicas": 3}, {"availableReplicas": 1}, id="a count"),
+    pytest.param({"crew": {"aboard": 3}}, {"crew": {"aboard": 1}}, id="a count in a part, of any name"),
+    pytest.param({"state": {"sea": "calm"}}, {"state": {"sea": "rough"}}, id="a text in a part"),
+    pytest.param({"afloat": True}, {"afloat": False}, id="a switch"),
 ]
 
 
@@ -50,10 +53,19 @@ def _drafted(*shown: Evidence) -> tuple[list[bool | None], list[str]]:
 
 @pytest.mark.parametrize(("running", "failing"), _CASES)
 def test_status_of_ready_pods_means_running(running: Thing, failing: Thing) -> None:
-    health, notes = _drafted(_crew("a", 3, True, running), _crew("b", 3, True, running), _crew("c", 3, False, failing))
+    shown = [_crew("a", 3, True, running), _crew("b", 3, True, running)]
+    shown += [_crew("c", 3, False, failing), _crew("d", 3, False, failing)]
+    health, notes = _drafted(*shown)
 
-    assert health == [True, True, False]
-    assert notes == ["2 of 2 objects with ready pods and 0 of 1 others show it."]
+    assert health == [True, True, False, False]
+    assert notes == ["2 of 2 objects with ready pods and 0 of 2 others show it."]
+
+
+def test_status_of_three_objects_is_to_be_checked() -> None:
+    up, down = {"phase": "Sailing"}, {"phase": "Sinking"}
+    _, notes = _drafted(_crew("a", 3, True, up), _crew("b", 3, True, up), _crew("c", 3, False, down))
+
+    assert notes == ["CHECK: 2 of 2 objects with ready pods and 0 of 1 others show it. Does it end when pods fail?"]
 
 
 def test_status_that_nothing_contradicts_is_to_be_checked() -> None:

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain, dropwhile
+from itertools import chain, dropwhile, takewhile
 from typing import Final, Self
 
 from karta_interpreter.base.findings import DefinitionError
@@ -155,6 +155,15 @@ class SchemaPath:
     def names(self) -> tuple[str, ...]:
         """The names of the fields on the way."""
         return tuple(step for step in self.steps if isinstance(step, str))
+
+    def distance(self, other: "SchemaPath") -> int:
+        """Return how many steps lead from one part to the other.
+
+        >>> SchemaPath(("spec", "main", "template")).distance(SchemaPath(("spec", "main", "tls", "secretName")))
+        3
+        """
+        same = takewhile(lambda pair: pair[0] == pair[1], zip(self.steps, other.steps, strict=False))
+        return len(self.steps) + len(other.steps) - 2 * len([*same])
 
     @property
     def has_instances(self) -> bool:

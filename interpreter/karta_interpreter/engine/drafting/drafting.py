@@ -9,11 +9,11 @@ from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s import JSON, Object, get, objects_in
 from karta_interpreter.definitions.karta import Component, Definition
 from karta_interpreter.definitions.karta.loading import load_definition
+from karta_interpreter.definitions.karta.schema_types import STRUCTURE
 from karta_interpreter.definitions.openapi.draft import Decision, Draft, draft
 from karta_interpreter.definitions.openapi.draft.pod_fields import Form, PodsField, find_pods
 from karta_interpreter.definitions.openapi.observed import completed
 from karta_interpreter.definitions.openapi.schema import CustomKind
-from karta_interpreter.engine.drafting.absent import with_absent_templates
 from karta_interpreter.engine.drafting.counts import Counted, count_of
 from karta_interpreter.engine.drafting.pieces import pods_of_fields
 from karta_interpreter.engine.drafting.proof import mistaken, proved
@@ -25,6 +25,7 @@ from karta_interpreter.engine.verification.members import Group, members
 
 MOST_PODS: Final = 1000
 """The most pods of an object that a draft looks at."""
+_MOST_NAMED: Final = 4
 
 
 class Shown(NamedTuple):
@@ -37,9 +38,10 @@ class Shown(NamedTuple):
 def draft_from(kind: CustomKind, evidence: Sequence[Evidence]) -> Draft:
     """Draft a Karta from objects and their pods."""
     kind = replace(kind, schema=completed(kind.schema, [each.object for each in evidence]))
-    places = _places(kind, evidence)
+    templates = [each for each in find_pods(kind.schema) if each.form is not Form.FRAGMENTS]
+    places = _supported(kind, templates, evidence)
     drafted = _with_pods(kind, places, evidence) if places else draft(kind, [])
-    drafted = proved(with_absent_templates(kind, drafted, evidence), evidence)
+    drafted = _asked_about(proved(drafted, evidence), [each for each in templates if each not in places])
     # A template whose pods request something else may be an override of what the operator makes from other fields.
     is_doubtful = not places or mistaken(drafted, evidence, Question.REQUIREMENTS)
     made = pods_of_fields(kind, evidence) if is_doubtful else []
@@ -47,6 +49,15 @@ def draft_from(kind: CustomKind, evidence: Sequence[Evidence]) -> Draft:
         return drafted
     other = proved(_with_pods(kind, [pods for pods, _ in made], evidence, [own for _, own in made]), evidence)
     return other if not places or mistaken(other, evidence) < mistaken(drafted, evidence) else drafted
+
+
+def _asked_about(drafted: Draft, templates: Sequence[PodsField]) -> Draft:
+    """Return a draft with a note about the templates of which there is no pod."""
+    if not templates:
+        return drafted
+    named = ", ".join(each.place.jq for each in templates[:_MOST_NAMED])
+    note = f"CHECK: no pod is of {named}. Which objects have pods of {'it' if len(templates) == 1 else 'these'}?"
+    return Draft(drafted.karta, (*drafted.notes, (STRUCTURE, note)))
 
 
 def _with_pods(
@@ -63,17 +74,7 @@ def _with_pods(
         counted = count_of(kind, own, mine)
         scale = {"scaleDefinition": {"replicasPath": counted.text}} if counted.text else {}
         decisions.append(Decision({**scale, **decision.parts}, (*decision.notes, *counted.notes)))
-    drafted = draft(kind, list(zip(pods, decisions, strict=True)))
-    kept = [own for own, mine in zip(pods, own_pods, strict=True) if mine]
-    if not kept or len(kept) == len(pods):
-        return drafted
-    # A template whose pods are always those of others as well may be one that no pod is of.
-    fewer = _with_pods(kind, kept, evidence)
-    if mistaken(fewer, evidence) >= mistaken(drafted, evidence):
-        return drafted
-    places = ", ".join(own.place.jq for own in pods if own not in kept)
-    note = f"CHECK: no pod is of {places} alone, which is left out. Does the operator make pods of it?"
-    return Draft(fewer.karta, (*fewer.notes, (("spec", "structureDefinition"), note)))
+    return draft(kind, list(zip(pods, decisions, strict=True)))
 
 
 def _counted(component: Component, shown: Shown) -> Counted | None:
@@ -114,9 +115,8 @@ def _shown(definition: Definition, evidence: Iterable[Evidence]) -> Iterator[Sho
             continue
 
 
-def _places(kind: CustomKind, evidence: Sequence[Evidence]) -> list[PodsField]:
-    """Return the places whose containers are in pods."""
-    pods = [each for each in find_pods(kind.schema) if each.form is not Form.FRAGMENTS]
+def _supported(kind: CustomKind, pods: list[PodsField], evidence: Sequence[Evidence]) -> list[PodsField]:
+    """Return the places with containers that are in pods."""
     while pods:
         definition, shown = _attributed(kind, pods, [Decision() for _ in pods], evidence)
         names = [leaf.name for leaf in definition.leaves]

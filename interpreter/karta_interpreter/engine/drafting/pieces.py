@@ -1,6 +1,7 @@
 """Pods that an operator makes from fields: a template of the fields whose values are in the pods of every object."""
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
@@ -12,7 +13,7 @@ from karta_interpreter.base.k8s.quantity import Quantity
 from karta_interpreter.definitions.openapi.draft import Decision
 from karta_interpreter.definitions.openapi.draft.pod_fields import Form, PodsField
 from karta_interpreter.definitions.openapi.schema import CustomKind, Entries, SchemaPath, below, parts_below
-from karta_interpreter.engine.drafting.conditions import ALWAYS, condition_of, fields_of
+from karta_interpreter.engine.drafting.held_out import FEW, held_out
 from karta_interpreter.engine.drafting.selectors import Place, instance_selector, keys_of, label_of, path_of
 from karta_interpreter.engine.verification import Evidence
 from karta_interpreter.languages.jq import Query
@@ -20,32 +21,48 @@ from karta_interpreter.languages.jq import Query
 _SPEC: Final = SchemaPath(("spec",))
 LISTS: Final = ("initContainers", "containers")
 _MOST_PATHS: Final = 500
+_INJECTED: Final = re.compile(r"(?i)inject|sidecar|proxy")
+_SHORTEST: Final = 4
 _MOST_SORTS: Final = 4
 
 
-class _Part(NamedTuple):
+class Part(NamedTuple):
     """A part of an object that pods are made from, and one of these pods."""
 
     value: JSON
     pod: Object
 
 
-def pods_of_fields(
-    kind: CustomKind, evidence: Sequence[Evidence], lacking: Sequence[Evidence] = ()
-) -> list[tuple[PodsField, Decision]]:
-    """Return pods with templates that are written from fields, each with its own containers, or nothing.
+class Same(NamedTuple):
+    """The expression of a field that has the values of pods, "" for none, and what is in doubt."""
 
-    Objects that are ``lacking`` have other pods.
-    """
+    text: str = ""
+    doubts: tuple[str, ...] = ()
+
+
+def pods_of_fields(kind: CustomKind, evidence: Sequence[Evidence]) -> list[tuple[PodsField, Decision]]:
+    """Return pods with templates that are written from fields, each with its own containers, or nothing."""
     shown = [each for each in evidence if each.active]
     paths = sorted(_paths(_SPEC, below(kind.schema, "spec")), key=lambda path: len(path.steps))[:_MOST_PATHS]
-    fields = [fields_of(each.object) for each in (*shown, *lacking) if each.active]
     made = []
     for selector, sort in _sorts(shown):
-        condition = condition_of(fields, set(sort), set(range(len(fields))) - sort.keys())
-        if condition:
-            made.append(_made(kind, paths, list(sort.values()), selector, condition))
+        part = _part_of([*sort.values()], [each for number, each in enumerate(shown) if number not in sort])
+        if part is not None:
+            made.append(_made(kind, paths, list(sort.values()), selector, part))
     return made
+
+
+def _part_of(having: Sequence[Evidence], lacking: Sequence[Evidence]) -> str | None:
+    """Return the part of the specification that objects with some pods have, and others do not, "" if all have pods."""
+    if not lacking:
+        return ""
+    parts = [{name for name, value in each.object["spec"].items() if _is_on(value)} for each in (*having, *lacking)]
+    names = set.intersection(*parts[: len(having)]).difference(*parts[len(having) :])
+    return min((f"{(_SPEC / name).jq} | . and .enabled != false" for name in names), default=None)
+
+
+def _is_on(value: JSON) -> bool:
+    return isinstance(value, dict) and value.get("enabled") is not False
 
 
 def _sorts(shown: Sequence[Evidence]) -> list[tuple[Object, dict[int, Evidence]]]:
@@ -66,7 +83,7 @@ def _sorts(shown: Sequence[Evidence]) -> list[tuple[Object, dict[int, Evidence]]
 
 
 def _made(
-    kind: CustomKind, paths: Sequence[SchemaPath], shown: Sequence[Evidence], selector: Object, condition: str
+    kind: CustomKind, paths: Sequence[SchemaPath], shown: Sequence[Evidence], selector: Object, part: str
 ) -> tuple[PodsField, Decision]:
     place, by_instance = _instances(paths, shown)
     parts = [part for each in shown for part in _parts(place, by_instance, each)]
@@ -74,23 +91,35 @@ def _made(
     relative = [SchemaPath(path.steps[len(place.steps) :]) for path in inside]
     template, doubts = _template([path for path in relative if path.steps and not path.has_instances], parts)
     text = f"{place.jq} | {template}"
-    if condition != ALWAYS:
-        text = f"if {condition} then {text} else empty end"
-        doubts.append(f"Does {condition} tell the objects that have them?")
+    if part:
+        text = f"if ({part}) then {text} else empty end"
+        doubts.append(f"Does ({part}) tell the objects that have them?")
+    if len(parts) < FEW:
+        doubts.append(f"Fewer than {FEW} parts of objects are little evidence.")
     note = f"The containers of {count(len(shown), 'object')} are made of these fields. {' '.join(doubts)}".rstrip()
     selector = {**selector, **by_instance}
     decision = Decision(
-        {
-            "specDefinition": {Form.TEMPLATE.value: text},
-            **({"podSelector": selector} if selector else {}),
-        },
+        {"specDefinition": {Form.TEMPLATE.value: text}, **({"podSelector": selector} if selector else {})},
         ((("specDefinition",), f"CHECK: {note}" if doubts else note),),
     )
     return PodsField(place, {}, Form.FRAGMENTS, ((_SPEC, below(kind.schema, "spec")),)), decision
 
 
 def _names(pod: Object) -> tuple[str, ...]:
-    return tuple(sorted(str(each.get("name")) for name in LISTS for each in objects_in(get(pod, ("spec", name)))))
+    return tuple(sorted(str(each.get("name")) for kind in LISTS for each in containers_of(pod, kind)))
+
+
+def containers_of(pod: Object, kind: str) -> list[Object]:
+    """Return the containers of a pod, apart from those that a webhook's annotation names."""
+    notes = [each for each in (get(pod, ("metadata", "annotations")) or {}).items() if _INJECTED.search(each[0])]
+    words = {word for key, _ in notes for word in key.partition("/")[0].split(".") if len(word) >= _SHORTEST}
+    texts = [str(value) for _, value in notes]
+    return [
+        each
+        for each in objects_in(get(pod, ("spec", kind)))
+        if not any(word in str(each.get("name")) for word in words)
+        and not any(json.dumps(each.get("name")) in text for text in texts)
+    ]
 
 
 def _paths(path: SchemaPath, schema: Object) -> Iterator[SchemaPath]:
@@ -114,14 +143,14 @@ def _instances(paths: Sequence[SchemaPath], shown: Sequence[Evidence]) -> tuple[
     return _SPEC, {}
 
 
-def _parts(place: SchemaPath, selector: Object, evidence: Evidence) -> Iterator[_Part]:
+def _parts(place: SchemaPath, selector: Object, evidence: Evidence) -> Iterator[Part]:
     if not selector:
-        yield _Part(evidence.object.get("spec"), evidence.active[0])
+        yield Part(evidence.object.get("spec"), evidence.active[0])
         return
     label = Query.compile(selector["componentInstanceSelector"]["idPath"])
     pods = {str(label.first(pod)): pod for pod in evidence.active}
     ids, values = _evaluated(place.ids, evidence.object), _evaluated(place.jq, evidence.object)
-    yield from (_Part(value, pods[found]) for found, value in zip(ids, values, strict=False) if found in pods)
+    yield from (Part(value, pods[found]) for found, value in zip(ids, values, strict=False) if found in pods)
 
 
 def _evaluated(text: str, value: JSON) -> list[JSON]:
@@ -131,68 +160,71 @@ def _evaluated(text: str, value: JSON) -> list[JSON]:
         return []
 
 
-def _template(paths: Sequence[SchemaPath], parts: Sequence[_Part]) -> tuple[str, list[str]]:
-    """Return the expression of a template, and what is in doubt."""
+def _template(paths: Sequence[SchemaPath], parts: Sequence[Part]) -> tuple[str, list[str]]:
+    """Return the expression of a template, and what is in doubt. Containers are those at one position in all pods."""
     doubts: list[str] = []
     lists = []
     for kind in LISTS:
-        names = dict.fromkeys(str(each.get("name")) for each in objects_in(get(parts[0].pod, ("spec", kind))))
-        fields = {name: [f"name: {json.dumps(name)}", *_fields(paths, parts, kind, name, doubts)] for name in names}
-        containers = [f"{{{', '.join(own)}}}" for own in fields.values()]
+        columns = list(zip(*(containers_of(part.pod, kind) for part in parts), strict=False))
+        containers = [
+            f"{{{', '.join(_fields(paths, parts, column, f'{kind}[{at}]', doubts))}}}"
+            for at, column in enumerate(columns)
+        ]
         lists += [f"{kind}: [{', '.join(containers)}]"] if containers else []
     return f"{{spec: {{{', '.join(lists)}}}}}", doubts
 
 
 def _fields(
-    paths: Sequence[SchemaPath], parts: Sequence[_Part], kind: str, name: str, doubts: list[str]
+    paths: Sequence[SchemaPath], parts: Sequence[Part], containers: Sequence[Object], at: str, doubts: list[str]
 ) -> Iterator[str]:
-    containers = [_container(part.pod, kind, name) for part in parts]
-    if image := _same(paths, parts, [container.get("image") for container in containers], _text):
+    names = {str(each.get("name")) for each in containers}
+    name = names.pop() if len(names) == 1 else at
+    yield f"name: {json.dumps(name)}"
+    if image := same(paths, parts, [each.get("image") for each in containers], _text).text:
         yield f"image: {image}"
-    amounts = [amounts_of(container.get("resources")) for container in containers]
+    amounts = [amounts_of(each.get("resources")) for each in containers]
     if not any(amounts):
         return
-    is_varied = len({json.dumps(each, sort_keys=True, default=str) for each in amounts}) > 1
-    if resources := _same(paths, parts, amounts, amounts_of):
-        if not is_varied:
-            doubts.append(f"Do the requests of {name} come from {resources}? All objects have the same.")
-        yield f"resources: {resources}"
-        return
-    requests = []
-    for resource in dict.fromkeys(resource for each in amounts for resource in each):
-        wanted = [each.get(resource) for each in amounts]
-        if path := _same(paths, parts, wanted, _amount):
-            requests.append(f"{json.dumps(resource)}: {path}")
-        elif len({*wanted}) == 1:
-            requests.append(f"{json.dumps(resource)}: {json.dumps(str(wanted[0]))}")
-        else:
-            doubts.append(f"Where does the {resource} of {name} come from?")
-        if len({*wanted}) == 1:
-            doubts.append(f"Is the {resource} of {name} always {wanted[0]}?")
-    yield f"resources: {{requests: {{{', '.join(requests)}}}}}"
+    resources = same(paths, parts, amounts, amounts_of)
+    doubts += [f"{doubt} They are the requests of {name}." for doubt in resources.doubts]
+    if not resources.text:
+        doubts.append(f"Where do the requests of {name} come from?")
+    is_constant = all(each == amounts[0] for each in amounts)
+    usual = json.dumps({"requests": amounts[0] if is_constant else {}})
+    yield f"resources: {resources.text or usual}"
 
 
-def _same(
-    paths: Sequence[SchemaPath], parts: Sequence[_Part], wanted: Sequence[object], read: Callable[[JSON], object]
-) -> str:
-    """Return the shortest path that has the wanted value in every part, "" for none."""
-    if not any(wanted):
-        return ""
-    queries = ((path.jq, Query.compile(path.jq)) for path in paths)
-    same = (text for text, query in queries if all(_is(query, each, read) for each in zip(parts, wanted, strict=True)))
-    return next(same, "")
+def same(
+    paths: Sequence[SchemaPath], parts: Sequence[Part], wanted: Sequence[object], read: Callable[[JSON], object]
+) -> Same:
+    """Return the shortest path with the wanted value in every part that sets it, and the usual value of the others."""
+    rules: dict[str, list[bool]] = {}
+    defaults: dict[str, set[str]] = {}
+    for path in paths if any(wanted) else ():
+        found = [_read(path, part, read) for part in parts]
+        if sum(each is not None for each in found) > len(parts) // 2:
+            rules[path.jq] = [each in (None, own) for each, own in zip(found, wanted, strict=True)]
+            unset = [own for each, own in zip(found, wanted, strict=True) if each is None]
+            defaults[path.jq] = {json.dumps({"requests": own} if isinstance(own, dict) else own) for own in unset}
+    right = [text for text, own in rules.items() if all(own)]
+    if not right:
+        return Same()
+    text, usual = right[0], defaults[right[0]] - {"null", '{"requests": {}}'}
+    doubts = [f"{text} or {' or '.join(right[1:3])}?"] if right[1:] else []
+    if not right[1:] and held_out([*rules.values()]) < len(parts):
+        doubts.append(f"Other fields than {text} are right for all but one object.")
+    if len({json.dumps(each) for each in wanted}) == 1 < len(parts):
+        doubts.append(f"Is it {text}? All objects have the same.")
+    if defaults[text]:
+        doubts.append(f"What do objects without {text} have?")
+    return Same(f"({text} // {usual.pop()})" if len(usual) == 1 else text, tuple(doubts))
 
 
-def _is(query: Query, pair: tuple[_Part, object], read: Callable[[JSON], object]) -> bool:
-    part, wanted = pair
+def _read(path: SchemaPath, part: Part, read: Callable[[JSON], object]) -> object:
     try:
-        return (read(query.first(part.value)) or None) == (wanted or None)
+        return read(Query.compile(path.jq).first(part.value)) or None
     except QueryError:
-        return False
-
-
-def _container(pod: Object, kind: str, name: str) -> Object:
-    return next((each for each in objects_in(get(pod, ("spec", kind))) if each.get("name") == name), {})
+        return ""
 
 
 def _text(value: JSON) -> str:

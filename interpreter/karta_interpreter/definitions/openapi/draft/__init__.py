@@ -6,10 +6,11 @@ as a count. So a draft has notes for the points that a person has to check. The 
 
 import json
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s import JSON, Object, Path
 from karta_interpreter.definitions.karta import PREFIX, annotation_path
 from karta_interpreter.definitions.karta.schema import karta_type
@@ -76,10 +77,13 @@ def draft(kind: CustomKind, known: Sequence[tuple[PodsField, Decision]] | None =
             "their count suggests that. Else remove this, or name the components that may be divided."
         )
         notes.append((annotation_path("elastic"), note))
-    covered = {pods.place.jq for pods in pod_fields if pods.form is not Form.FRAGMENTS}
-    if needed := "" if known is not None else _dependencies(kind.schema, covered):
+    needed, left_out = ("", 0) if known is not None else _dependencies(kind.schema, pod_fields)
+    if needed:
         annotations[f"{PREFIX}dependencies"] = needed
         note = "CHECK: does a workload need these objects in its cluster? Only the names of the fields say so."
+        note += f" Further from pods are {count(left_out, 'more field')} like these, which are left out." * bool(
+            left_out
+        )
         notes.append((annotation_path("dependencies"), note))
     decisions = list(undecided(below(kind.schema, "status")))
     for name, note in _DECISIONS.items():
@@ -145,7 +149,11 @@ def _component(kind: CustomKind, pods: PodsField, decision: Decision | None, at:
             selector = {**_made_up_selector(kind, pods), **decision.parts.get("podSelector", {})}
             own = {"instanceIdPath": pods.place.ids, **own, "podSelector": selector}
         return own, [((*at, *path), note) for path, note in decision.notes]
-    counted, form, is_fragments = counts(pods, kind.scale_path), pods.form.value, pods.form is Form.FRAGMENTS
+    # Of several components it counts the one below the part that it stands in.
+    part = kind.scale_path.rpartition(".")[0]
+    is_own = at == ROOT or (part != ".spec" and pods.place.jq.startswith(f"{part}."))
+    counted = counts(pods, kind.scale_path if is_own else "")
+    form, is_fragments = pods.form.value, pods.form is Form.FRAGMENTS
     notes: Notes = []
     if is_fragments:
         notes.append(((*at, "specDefinition"), "CHECK: are these the pieces of a pod?"))
@@ -195,14 +203,19 @@ def _word(field: str) -> str:
 _MOST_OBJECTS: Final = 12  # a person has to decide on each
 
 
-def _dependencies(schema: Object, pods: Collection[str]) -> str:
-    """Return the text of the annotation ``dependencies``, "" without such a field. Paths in ``pods`` are left out.
+def _dependencies(schema: Object, pods: Sequence[PodsField]) -> tuple[str, int]:
+    r"""Return the text of the annotation ``dependencies`` for the fields nearest to pods, and how many are left out.
+
+    Fields in pods are theirs.
 
     >>> tls = {"properties": {"secretName": {"type": "string"}}}
-    >>> print(_dependencies({"properties": {"spec": {"properties": {"tls": tls}}}}, ()), end="")
-    - {apiVersion: v1, kind: Secret, name: ".spec.tls.secretName"}
+    >>> _dependencies({"properties": {"spec": {"properties": {"tls": tls}}}}, ())
+    ('- {apiVersion: v1, kind: Secret, name: ".spec.tls.secretName"}\n', 0)
     """
-    referenced = references(SchemaPath(("spec",)), below(schema, "spec"), lambda path: path.jq in pods)
-    named = [(path, kind) for path, kind in referenced if kind not in ("", PODS)][:_MOST_OBJECTS]
+    covered = {each.place.jq for each in pods if each.form is not Form.FRAGMENTS}
+    referenced = references(SchemaPath(("spec",)), below(schema, "spec"), lambda path: path.jq in covered)
+    named = [(path, kind) for path, kind in referenced if kind not in ("", PODS)]
+    named.sort(key=lambda each: min((each[0].distance(own.place) for own in pods), default=0))
     entry = "- {{apiVersion: v1, kind: {}, name: {}}}\n"
-    return "".join(entry.format(kind, json.dumps(path.jq)) for path, kind in named)
+    text = "".join(entry.format(kind, json.dumps(path.jq)) for path, kind in named[:_MOST_OBJECTS])
+    return text, len(named[_MOST_OBJECTS:])

@@ -135,9 +135,8 @@ class NumberField:
     default: JSON = None
     is_length: bool = False
     """Whether the field is a list or a map, whose entries count."""
-    shape: str = "{number}"
-    """The expression of the count, of the number and of the field ``other`` next to it."""
-    other: str = ""
+    switch: str = ""
+    """The boolean `enabled` next to it."""
 
     @property
     def place(self) -> SchemaPath:
@@ -149,8 +148,7 @@ class NumberField:
         """The expression of the number."""
         if self.is_length:
             return f"{self.place.jq} // [] | length"
-        number = f"{self.place.jq} // {self.default if type(self.default) is int else 1}"
-        return self.shape.format(number=number, other=(self.parent / self.other).jq)
+        return f"{self.place.jq} // {self.default if type(self.default) is int else 1}"
 
 
 @dataclass(frozen=True, slots=True)
