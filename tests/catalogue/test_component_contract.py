@@ -13,8 +13,9 @@ from karta_interpreter.base.k8s.values import Object
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.evaluation.pods import scale_locations
 from karta_interpreter.engine.operations import Call, Operation, interpret
-from karta_interpreter.engine.workload.components import set_components
+from karta_interpreter.engine.operations.revise_components import set_components
 from tests.catalogue.component_changes import components_of, has_several_pod_sets, steps
+from tests.catalogue.component_splits import splits_of
 from tests.catalogue.entries import applies, entries
 from tests.catalogue.knowledge import knowing
 from tests.support.examples import CHANGES
@@ -68,6 +69,39 @@ def test_counts_of_components_can_be_set() -> None:
     divided = {kind for kind in kinds if not _FIXED.get(kind, "").startswith("not divided")}
     assert len(settable) >= 0.95 * len(divided)
     assert fixed == _FIXED_COMPONENTS
+
+
+@applies(has_several_pod_sets)
+def test_revised_components_are_those_that_were_asked_for(definition: Definition, objects: Sequence[Object]) -> None:
+    for obj in objects:
+        known = knowing(definition, obj)
+        with suppress(InterpretationError):
+            for split in splits_of(known, obj):
+                present = components_of(known, obj)
+                with suppress(InterpretationError):
+                    revised = interpret(known, Call(Operation.REVISE_COMPONENTS, obj, components=split))["revised"]
+                    found = {component["name"]: component["replicas"] for component in components_of(known, revised)}
+                    assert found == dict(split)
+                    is_same = found == {component["name"]: component["replicas"] for component in present}
+                    assert (revised is obj) is is_same
+
+
+def test_components_that_can_be_set_can_be_revised() -> None:
+    """A split that counts of components can have is not refused."""
+    revised = set[str]()
+    for entry in filter(has_several_pod_sets, entries()):
+        assert entry.definition
+        for obj in entry.objects:
+            known = knowing(entry.definition, obj)
+            with suppress(InterpretationError):
+                for split in splits_of(known, obj):
+                    with suppress(InterpretationError):
+                        call = Call(Operation.REVISE_COMPONENTS, obj, components=split)
+                        revised |= (
+                            {entry.definition.gvk.kind} if interpret(known, call)["revised"] is not obj else set()
+                        )
+    kinds = {entry.definition.gvk.kind for entry in entries() if entry.definition and has_several_pod_sets(entry)}
+    assert kinds - revised == _FIXED.keys()
 
 
 def _set_each(definition: Definition, obj: Object) -> Iterator[str]:

@@ -89,13 +89,13 @@ _BOTH = ("--desired-file", "desired.yaml", *_OBSERVED)
         pytest.param(
             [*_OBSERVED, "--operation", ""],
             "error: operation  is not supported. Use one of: Retain, InterpretReplica, InterpretComponent, "
-            "ReviseReplica, InterpretStatus, AggregateStatus, InterpretHealth, InterpretDependency",
+            "ReviseReplica, ReviseComponents, InterpretStatus, AggregateStatus, InterpretHealth, InterpretDependency",
             id="an unset variable",
         ),
         pytest.param(
             [*_OBSERVED, "--operation", "Nope"],
             "error: operation Nope is not supported. Use one of: Retain, InterpretReplica, InterpretComponent, "
-            "ReviseReplica, InterpretStatus, AggregateStatus, InterpretHealth, InterpretDependency",
+            "ReviseReplica, ReviseComponents, InterpretStatus, AggregateStatus, InterpretHealth, InterpretDependency",
             id="unknown operation",
         ),
         pytest.param(

@@ -1,15 +1,18 @@
 """Forms of definitions that no kind of the catalogue has, with objects: lists within lists, and pods in fragments."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any, Final
 
 import yaml
 
+from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.engine.operations import Call, Operation, StatusItem
 from karta_interpreter.export.customization import script_of
 from karta_interpreter.languages.lua.script import Script
+from tests.catalogue.component_splits import splits_of
 from tests.proofs.conformance.customizations import Pair
 
 _STATUS: Final = """
@@ -160,6 +163,9 @@ def _calls(definition: Definition, operation: Operation, spec: Any, specs: list[
     match operation:
         case Operation.REVISE_REPLICA:
             yield from (Call(operation, obj, replicas=count) for count in (0, 6, 9, 10, 18))
+        case Operation.REVISE_COMPONENTS:
+            with suppress(InterpretationError):
+                yield from (Call(operation, obj, components=split) for split in splits_of(definition, obj))
         case Operation.RETAIN:
             yield from (Call(operation, obj, observed={**made(other), "status": _STATUSES[0]}) for other in specs)
         case Operation.AGGREGATE_STATUS:

@@ -8,7 +8,12 @@ from karta_interpreter.languages.lua.machine.worker import run_job, script_job
 from karta_interpreter.languages.lua.script import Own, Script
 from karta_interpreter.languages.lua.script_dependencies import merge_dependencies
 
-_SECOND = {"Retain": "observed", "ReviseReplica": "replicas", "AggregateStatus": "items"}
+_SECOND = {
+    "Retain": "observed",
+    "ReviseReplica": "replicas",
+    "AggregateStatus": "items",
+    "ReviseComponents": "components",
+}
 """The second argument of the functions that have two."""
 
 

@@ -19,6 +19,8 @@ class Operation(StrEnum):
     INTERPRET_REPLICA = "InterpretReplica"
     INTERPRET_COMPONENT = "InterpretComponent"
     REVISE_REPLICA = "ReviseReplica"
+    REVISE_COMPONENTS = "ReviseComponents"
+    """Of an open change (karmada-io/karmada#7830): no release of Karmada asks it."""
     RETAIN = "Retain"
     AGGREGATE_STATUS = "AggregateStatus"
     INTERPRET_STATUS = "InterpretStatus"
@@ -31,6 +33,7 @@ def by_operation(  # noqa: PLR0913 - one for each operation
     interpret_replica: _T,
     interpret_component: _T,
     revise_replica: _T,
+    revise_components: _T,
     retain: _T,
     aggregate_status: _T,
     interpret_status: _T,
@@ -46,6 +49,7 @@ def by_operation(  # noqa: PLR0913 - one for each operation
             Operation.INTERPRET_REPLICA: interpret_replica,
             Operation.INTERPRET_COMPONENT: interpret_component,
             Operation.REVISE_REPLICA: revise_replica,
+            Operation.REVISE_COMPONENTS: revise_components,
             Operation.RETAIN: retain,
             Operation.AGGREGATE_STATUS: aggregate_status,
             Operation.INTERPRET_STATUS: interpret_status,
@@ -98,6 +102,9 @@ SLOTS: Final = by_operation(
     interpret_component=ScriptField("componentResource", "GetComponents", _TEMPLATE, ("components",)),
     revise_replica=ScriptField(
         "replicaRevision", "ReviseReplica", (*_TEMPLATE, "desiredReplica"), ("revised",), "replicas"
+    ),
+    revise_components=ScriptField(
+        "componentRevision", "ReviseComponents", (*_TEMPLATE, "components"), ("revised",), "components"
     ),
     retain=ScriptField("retention", "Retain", (*_TEMPLATE, *_MEMBER), ("retained",), "observed"),
     aggregate_status=ScriptField(

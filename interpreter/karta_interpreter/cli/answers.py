@@ -86,6 +86,7 @@ _LINES: Final[Mapping[str, Callable[[CallOutcome, Results], list[str]]]] = by_op
     interpret_replica=_replica,
     interpret_component=_components,
     revise_replica=lambda outcome, results: changes(outcome.call.object, results["revised"]),
+    revise_components=lambda outcome, results: changes(outcome.call.object, results["revised"]),
     retain=lambda outcome, results: changes(outcome.call.object, results["retained"]),
     aggregate_status=lambda outcome, results: changes(outcome.call.object, results["aggregatedStatus"]),
     interpret_status=_status,

@@ -1,7 +1,7 @@
 """Calls from the arguments of a command, and their outcomes."""
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import click
@@ -20,6 +20,7 @@ from karta_interpreter.engine.operations import (
     Options,
     Results,
     StatusItem,
+    TargetComponent,
     interpret,
 )
 from karta_interpreter.engine.operations.interpret_health import is_stale
@@ -29,6 +30,7 @@ _WITHOUT = {
     "--desired-file": "desired, desired-file options are not set",
     "--observed-file": "observed, observed-file options are not set",
     "--desired-replica": "desired-replica option is not set",
+    "--components": "components option is not set",
     "--status-file": "status-file option is not set",
 }
 """The messages of karmadactl for a missing option."""
@@ -37,6 +39,7 @@ ORDER = (
     Operation.INTERPRET_REPLICA,
     Operation.INTERPRET_COMPONENT,
     Operation.REVISE_REPLICA,
+    Operation.REVISE_COMPONENTS,
     Operation.INTERPRET_STATUS,
     Operation.AGGREGATE_STATUS,
     Operation.INTERPRET_HEALTH,
@@ -70,6 +73,7 @@ class Arguments:
     observed: Object | None = None
     items: tuple[StatusItem, ...] | None = None
     replicas: int | None = None
+    components: Mapping[str, int] | None = None
 
     def __post_init__(self) -> None:
         if self.desired is not None and self.observed is not None:
@@ -103,6 +107,8 @@ class Arguments:
         # karmadactl would scale to 0 here, and aggregate no items, which is never intended.
         if operation is Operation.REVISE_REPLICA and self.replicas is None:
             return "--desired-replica"
+        if operation is Operation.REVISE_COMPONENTS and self.components is None:
+            return "--components"
         if operation is Operation.AGGREGATE_STATUS and self.items is None:
             return "--status-file"
         return ""
@@ -110,7 +116,8 @@ class Arguments:
     def _call(self, operation: Operation) -> Call:
         objects = [obj for obj in (self.desired, self.observed) if obj is not None]
         # A lone object is the template and the live object, as karmadactl takes it.
-        return Call.of(operation, objects[0], objects[-1], self.replicas, self.items or ())
+        components = tuple(TargetComponent(*each) for each in (self.components or {}).items())
+        return Call.of(operation, objects[0], objects[-1], self.replicas, self.items or (), components)
 
 
 def calls_for(

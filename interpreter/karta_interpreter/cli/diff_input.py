@@ -87,7 +87,7 @@ def _questions_about(
     template = {field: content for field, content in obj.items() if field != "status"}
     items = tuple(StatusItem(member, obj["status"]) for member in MEMBERS) if "status" in obj else ()
     for operation in Operation:
-        if operation is not Operation.RETAIN:
+        if operation not in (Operation.RETAIN, Operation.REVISE_COMPONENTS):
             yield SourcedCall(gvk, Call.of(operation, template, obj, replicas(obj), items), source, line)
     for member in made_members(obj, definitions(gvk)):
         title = f"{full_name(obj.get('metadata')) or '(no name)'} {member.title}"

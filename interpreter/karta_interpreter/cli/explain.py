@@ -55,6 +55,7 @@ Examples:
 @file_option("--observed-file", help="The object in a member cluster, for Retain.")
 @options.status_file
 @options.desired_replica
+@options.components
 @options.references
 @options.answer_options
 @definitions
@@ -103,7 +104,8 @@ def command(
         None if given["observed_file"] is None else read_object(given["observed_file"], lambda: kinds_of(filenames))
     )
     items = None if given["status_file"] is None else read_items(given["status_file"])
-    arguments = Arguments(read_object(file, lambda: kinds_of(filenames)), observed, items, given["desired_replica"])
+    obj = read_object(file, lambda: kinds_of(filenames))
+    arguments = Arguments(obj, observed, items, given["desired_replica"], given["components"])
     interpreter, calls = calls_for(arguments, operation, filenames, overrides)
     references = [each for path in given["references"] for each in read_objects(path)]
     show(interpreter, calls, references, output, given["options"], strict=strict)

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TypedDict, Unpack
 
@@ -41,6 +42,7 @@ from karta_interpreter.export.flux_health import flux_health
 from karta_interpreter.export.gitops import ARGO_CD, FLUX, Check, Tool, by_kind
 from karta_interpreter.webhook.registration.configuration import NAME, Endpoint, left_out, webhook_configuration
 
+_WRITERS = frozenset({Operation.REVISE_REPLICA, Operation.REVISE_COMPONENTS})
 _UNSAFE = "Karmada would write counts that it cannot read, as that script cannot be exported"
 
 _EXAMPLES = """\b
@@ -192,10 +194,11 @@ def customization_command(
     wanted = (
         list(Operation) if operations is None else [operation_named(name.strip()) for name in operations.split(",")]
     )
-    chosen = [
-        (each, [one for one in operations_for(each, multiple_pod_templates=multiple_pod_templates) if one in wanted])
-        for each in definitions_named(kinds, paths)
-    ]
+    # Without its name ReviseComponents is left out: no release of Karmada has the field for its script.
+    registered = partial(
+        operations_for, multiple_pod_templates=multiple_pod_templates, component_revision=operations is not None
+    )
+    chosen = [(each, [one for one in registered(each) if one in wanted]) for each in definitions_named(kinds, paths)]
     if operations is not None:
         _check_answered(chosen, wanted, gate=multiple_pod_templates)
     exported = [(each.gvk, of_kind, exported_safely(each, of_kind)) for each, of_kind in watched(chosen, "Definitions")]
@@ -229,7 +232,7 @@ def _check_answered(
     for operation in wanted:
         if any(operation in operations for _, operations in chosen):
             continue
-        is_gated = operation == Operation.INTERPRET_COMPONENT and not gate
+        is_gated = operation in (Operation.INTERPRET_COMPONENT, Operation.REVISE_COMPONENTS) and not gate
         hint = "; it needs Karmada's feature gate: give --multiple-pod-templates" if is_gated else ""
         if len(chosen) == 1:
             raise UsageProblem(f"error: {chosen[0][0].gvk}: {operation} is not registered{hint}")
@@ -241,11 +244,11 @@ def exported_safely(definition: Definition, operations: Sequence[Operation]) -> 
     exported = customization(definition, operations)
     left = [operation for operation in operations if operation not in exported.rejected]
     counted = exported.rejected.keys() & {Operation.INTERPRET_REPLICA, Operation.INTERPRET_COMPONENT}
-    if Operation.REVISE_REPLICA not in left or not counted:
+    unsafe = {operation: _UNSAFE for operation in left if operation in _WRITERS}
+    if not unsafe or not counted:
         return exported
-    others = [operation for operation in operations if operation != Operation.REVISE_REPLICA]
-    rest = customization(definition, others)
-    return Exported(rest.customization, {**rest.rejected, Operation.REVISE_REPLICA: _UNSAFE})
+    rest = customization(definition, [operation for operation in operations if operation not in unsafe])
+    return Exported(rest.customization, {**rest.rejected, **unsafe})
 
 
 def _documents(made: Sequence[Object], form: str) -> str:

@@ -73,7 +73,10 @@ class _Given(ConnectionOptions):
 @definitions
 @inputs("--override", "overrides", text="Customizations whose scripts override the definition")
 @click.option(
-    "--components", type=Counts(), metavar="NAME=COUNT,...", help="Set counts of components and print the object."
+    "--components",
+    type=Counts(),
+    metavar="NAME=COUNT,...",
+    help="Set counts of components and print the object. With ReviseComponents: all of its components.",
 )
 @click.option("--server", metavar="URL", help="Ask a running server, as Karmada does: https://HOST:PORT.")
 @click.option("--insecure", is_flag=True, help="Do not verify the certificate of --server.")
@@ -114,9 +117,11 @@ def command(
     if given["server"]:
         _print_served(arguments, operation, output, given, is_alone=not (filenames or overrides or explain))
         return
-    if given["components"] is not None:
-        if operation or explain or overrides:
-            raise UsageProblem("error: --components goes with neither --operation, --explain nor --override")
+    if given["components"] is not None and not operation:
+        if explain or overrides:
+            raise UsageProblem(
+                "error: --components goes with --explain and --override if --operation is ReviseComponents"
+            )
         _print_revised(given["components"], arguments, filenames, given["references"], output or "yaml")
         return
     interpreter, calls = calls_for(arguments, operation, filenames, overrides)
@@ -140,8 +145,8 @@ def _print_served(
     arguments: Arguments, operation: str | None, output: str | None, given: _Given, *, is_alone: bool
 ) -> None:
     url = given["server"] or ""
-    if not is_alone or given["references"] or given["components"] is not None:
-        reason = "goes with neither -f, --override, --reference, --components nor --explain"
+    if not is_alone or given["references"]:
+        reason = "goes with neither -f, --override, --reference nor --explain"
         raise UsageProblem(f"error: --server answers from its own definitions, and {reason}")
     calls = [arguments.call(operation_named(operation))] if operation else arguments.calls()
     answers = [ask_server(url, call, insecure=given["insecure"]) for call in calls]
@@ -185,7 +190,7 @@ def _print_skipped(interpreter: Interpreter, arguments: Arguments) -> None:
         option = arguments.missing(each)
         if not interpreter.is_asked(each):
             click.echo(escaped(f"{each} skipped: {interpreter.why_not}"), err=True)
-        elif option:
+        elif option and each is not Operation.REVISE_COMPONENTS:  # which no release of Karmada asks
             click.echo(f"{each} skipped: pass {option}", err=True)
 
 
@@ -209,7 +214,7 @@ def _read(given: _Given, filenames: Sequence[str]) -> Arguments:
         )
         observed = read_live(given["target"], **connection)
     items = None if given["status_file"] is None else read_items(given["status_file"])
-    arguments = Arguments(desired, observed, items, given["desired_replica"])
+    arguments = Arguments(desired, observed, items, given["desired_replica"], given["components"])
     if desired and observed and full_name(desired.get("metadata")) != full_name(observed.get("metadata")):
         names = f"{named(desired)}, and the observed one {named(observed)}"
         click.echo(escaped(f"warning: the desired object is {names}"), err=True)
@@ -284,6 +289,8 @@ def _lines(customization: LoadedCustomization) -> Iterator[tuple[str, ...]]:
     yield ("RULERS:",)
     for operation in ORDER:
         name, problem = f"    {operation}:", customization.problem(operation)
+        if operation is Operation.REVISE_COMPONENTS and not (problem or customization.scripts.of(operation)):
+            continue  # karmadactl does not know it
         if problem:
             yield name, f"ERROR: {problem.placed_message}", ""
         else:

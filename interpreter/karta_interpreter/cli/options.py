@@ -153,6 +153,10 @@ desired_replica = click.option(
     "--desired-replica", type=WholeNumber(0, MOST_REPLICAS), metavar="N", help="Number for ReviseReplica."
 )
 
+components = click.option(
+    "--components", type=Counts(), metavar="NAME=COUNT,...", help="All components, for ReviseComponents."
+)
+
 QUOTA_ESTIMATE = "Answer as with Karmada's feature gate ResourceQuotaEstimate."
 POD_REQUESTS = "Whose formula counts the resources of a pod."
 COUNTING = click.Choice([each.value for each in Counting])

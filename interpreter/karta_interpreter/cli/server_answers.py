@@ -83,6 +83,7 @@ def _body(call: Call) -> bytes:
     more: dict[str, dict[str, JSON]] = {
         "replicas": {"replicas": call.replicas},
         "observed": {"observedObject": call.observed},
+        "components": {"components": [component._asdict() for component in call.components or ()]},
         "items": {"aggregatedStatus": [item.to_json() for item in call.items]},
     }
     metadata: Object = call.object.get("metadata") or {}

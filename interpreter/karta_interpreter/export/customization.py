@@ -21,6 +21,7 @@ _WRITERS: Final = by_operation(
     interpret_replica=interpretation.replica,
     interpret_component=interpretation.component,
     revise_replica=revision.revise,
+    revise_components=revision.revise_components,
     retain=retention.retain,
     aggregate_status=aggregation.aggregate,
     interpret_status=interpretation.status,

@@ -14,10 +14,9 @@ from karta_interpreter.definitions.karta import (
     Status,
     StatusRules,
 )
-from karta_interpreter.engine.evaluation import LONGEST
 from karta_interpreter.engine.operations.interpret_health import healthy_statuses
 from karta_interpreter.export.lua import AND, is_key, negated, quoted, written
-from karta_interpreter.export.pod_sets import Pods, each_component, has_one
+from karta_interpreter.export.pod_sets import Pods, each_component, has_computed_names, has_one
 from karta_interpreter.export.script import OperationScript
 from karta_interpreter.export.traits import has_empty, literal
 from karta_interpreter.languages.jq import Query, to_text
@@ -39,7 +38,7 @@ def component(script: OperationScript) -> None:
     """Write ``GetComponents``."""
     leaves = script.definition.leaves
     lines = ["function GetComponents(obj)"]
-    if any(leaf.instance_ids or len(leaf.name) > LONGEST for leaf in leaves):
+    if has_computed_names(script.definition):
         script.features.add("computed_names")
     if all(has_one(script, leaf) for leaf in leaves) and "computed_names" not in script.features:
         lines += ["  local found = {}", *each_component(script, _component, ""), "  return found"]

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from karta_interpreter.definitions.karta import Component, PodSpec, PodTemplate
+from karta_interpreter.definitions.karta import Component, Definition, PodSpec, PodTemplate
+from karta_interpreter.engine.evaluation import LONGEST
 from karta_interpreter.export.lua import Constant, laid_out, path_in, quoted, table_of, text, written
 from karta_interpreter.export.paths import plain_path
 from karta_interpreter.export.script import OperationScript
@@ -33,6 +34,11 @@ def each_component(script: OperationScript, use: Use, instances: str, *, counted
             yield from lone_component(script, component, use, counted=counted, reads_spec=True)
         else:
             yield f"  {instances.format(script.component(component, counted=counted))}"
+
+
+def has_computed_names(definition: Definition) -> bool:
+    """Return whether a name of a component depends on the object, or is too long for Karmada."""
+    return any(leaf.instance_ids or len(leaf.name) > LONGEST for leaf in definition.leaves)
 
 
 def has_one(script: OperationScript, component: Component) -> bool:

@@ -1,4 +1,4 @@
-"""The script of ReviseReplica.
+"""The scripts of ReviseReplica and ReviseComponents.
 
 If only one component may change, and its count is at a path through objects, the script writes the count there. For
 all other objects it contains the functions that follow the places of the counts, and share the pods among these places.
@@ -13,6 +13,7 @@ from karta_interpreter.export.paths import Path, is_read, plain_path
 from karta_interpreter.export.pod_sets import (
     Pods,
     bounds_of,
+    has_computed_names,
     has_lone_count,
     has_plain_count,
     lone_component,
@@ -42,6 +43,17 @@ def revise(script: OperationScript) -> None:
     if named is not None:
         elastic = "{" + ", ".join(f"[{quoted(name)}] = true" for name in named) + "}"
     script.add(f"function ReviseReplica(obj, replicas)\n  return revised({pod_sets}, {elastic}, obj, replicas)\nend")
+
+
+def revise_components(script: OperationScript) -> None:
+    """Write ``ReviseComponents``."""
+    definition = script.definition
+    is_lone = all(has_lone_count(script, leaf) for leaf in definition.leaves)
+    pod_sets = lone_pod_sets(script) if is_lone else script.components()
+    script.features |= {"indivisible"} if definition.annotations.is_indivisible else set()
+    script.features |= {"computed_names"} if has_computed_names(definition) else set()
+    name, arguments = "ReviseComponents", "obj, assigned"
+    script.add(f"function {name}({arguments})\n  return with_components({pod_sets}, {arguments})\nend")
 
 
 def _only_scaled(script: OperationScript) -> Component | None:

@@ -182,7 +182,7 @@ def test_operation_has_its_own_warnings(define: Define) -> None:
     obj = train({"name": "ml", "replicas": 2}, HOT, phase="Ready")
 
     rules = {
-        operation: [fact.rule for fact in explain(define(), Call(operation, obj, obj, 4)).warnings]
+        operation: [fact.rule for fact in explain(define(), Call(operation, obj, obj, 4, (), ())).warnings]
         for operation in Operation
     }
 
@@ -190,6 +190,7 @@ def test_operation_has_its_own_warnings(define: Define) -> None:
         Operation.INTERPRET_REPLICA: ["count-without-pods"],
         Operation.INTERPRET_COMPONENT: ["count-without-pods"],
         Operation.REVISE_REPLICA: ["count-without-pods"],
+        Operation.REVISE_COMPONENTS: ["count-without-pods"],
         Operation.INTERPRET_DEPENDENCY: ["count-without-pods"],
         Operation.INTERPRET_HEALTH: ["phase-unmapped"],
     }

@@ -46,6 +46,28 @@ def test_counting(parts: Mapping[str, Scale], off: set[str], on: set[str]) -> No
     assert names(operations_for(definition, multiple_pod_templates=True)) & counting == on
 
 
+@pytest.mark.parametrize(
+    ("parts", "annotations", "gate", "known", "revised"),
+    [
+        pytest.param(TWO, {}, True, True, True, id="several components, and a Karmada that knows it"),
+        pytest.param(TWO, {}, True, False, False, id="no release of Karmada knows it"),
+        pytest.param(TWO, {}, False, True, False, id="with the gate off Karmada asks for no components"),
+        pytest.param(ONE, {}, True, True, False, id="one component is a number of replicas"),
+        pytest.param(TWO, {"elastic": "none"}, True, True, True, id="the refusal names the reason"),
+        pytest.param(TWO, {"operations": "ReviseComponents"}, True, True, False, id="components are not allowed"),
+    ],
+)
+def test_components_are_revised_only_next_to_interpret_component(
+    parts: Mapping[str, Scale], annotations: Mapping[str, str], gate: bool, known: bool, revised: bool
+) -> None:
+    definition = define(parts=parts, annotations=annotations)
+
+    found = names(operations_for(definition, multiple_pod_templates=gate, component_revision=known))
+
+    assert ("Rc" in found) is revised
+    assert "Rc" not in found or "Co" in found
+
+
 def test_instances_are_several_components() -> None:
     definition = define(parts={"group": replicas(".spec.group[].count")}, instances=True)
 

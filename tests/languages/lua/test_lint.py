@@ -16,6 +16,7 @@ _GOOD = {
     "InterpretReplica": "function GetReplicas(desiredObj) return 1 end",
     "InterpretComponent": "function GetComponents(desiredObj) return {} end",
     "ReviseReplica": "function ReviseReplica(desiredObj, desiredReplica) return desiredObj end",
+    "ReviseComponents": "function ReviseComponents(desiredObj, components) return desiredObj end",
     "Retain": "function Retain(desiredObj, observedObj) return desiredObj end",
     "AggregateStatus": "function AggregateStatus(desiredObj, statusItems) return desiredObj end",
     "InterpretStatus": "function ReflectStatus(observedObj) return observedObj.status end",

@@ -11,6 +11,8 @@ from tests.support.scripts import answer
 def ask(question: Question) -> Outcome:
     """Answer a question; an exception that no script should cause is a defect, which agrees with nothing."""
     ask_about = answer if question.items is None else partial(answer, items=question.items)
+    if question.components is not None:
+        ask_about = partial(answer, components=[component._asdict() for component in question.components])
     try:
         results = ask_about(
             question.scripts, object=question.object, observed=question.observed, replicas=question.replicas

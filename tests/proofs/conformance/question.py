@@ -1,10 +1,11 @@
 """A question to a script, and what came of it."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.engine.operations import TargetComponent
 from karta_interpreter.languages.lua.script import Script
 
 _SHOWN = 1500
@@ -23,6 +24,8 @@ class Question:
     observed: Object | None = None
     replicas: int | None = None
     items: tuple[JSON, ...] | None = None
+    components: Sequence[TargetComponent] | None = None
+    """Only this project's machine knows their operation."""
 
     @property
     def operation(self) -> str:

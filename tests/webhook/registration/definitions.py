@@ -83,7 +83,7 @@ def _part(name: str, scale: Scale, *, instances: bool) -> dict[str, Any]:
 
 
 def names(operations: Iterable[str]) -> set[str]:
-    """Operations by their two-letter names in Karmada's own table order: Rp Co Rv Re Ag St He De."""
+    """Operations by their two-letter names in Karmada's own table order: Rp Co Rv Re Ag St He De, and Rc."""
     return {_SHORT[operation] for operation in operations}
 
 
@@ -91,6 +91,7 @@ _SHORT = {
     "InterpretReplica": "Rp",
     "InterpretComponent": "Co",
     "ReviseReplica": "Rv",
+    "ReviseComponents": "Rc",
     "Retain": "Re",
     "AggregateStatus": "Ag",
     "InterpretStatus": "St",

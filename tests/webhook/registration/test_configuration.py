@@ -8,7 +8,7 @@ from karta_interpreter.base.findings import error
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.sources.files import load_catalogue
 from karta_interpreter.definitions.sources.snapshot import Quarantined, Snapshot, combine
-from karta_interpreter.engine.registered.operations import ServedKind
+from karta_interpreter.engine.registered.operations import ServedKind, served_kinds
 from karta_interpreter.webhook.registration.configuration import Endpoint, left_out, webhook_configuration
 from tests.webhook.registration.admission_rules import objections
 from tests.webhook.registration.definitions import TOY, Scale, define, replicas, snapshot_of
@@ -51,6 +51,30 @@ def test_webhook_has_everything_that_karmada_needs() -> None:
             }
         ],
     }
+
+
+@pytest.mark.parametrize("gate", [False, True], ids=["gate off", "gate on"])
+@pytest.mark.parametrize("fields", [["replicaRevision"], ["replicaRevision", "componentRevision"]], ids=["now", "then"])
+def test_crd_of_customizations_decides_about_revise_components(gate: bool, fields: list[str]) -> None:
+    """``charts/karmada/_crds/bases/config/config.karmada.io_resourceinterpretercustomizations.yaml``, in short."""
+    slots: dict[str, Any] = {"type": "object", "properties": {key: {"type": "object"} for key in fields}}
+    spec: dict[str, Any] = {"type": "object", "properties": {"customizations": slots}}
+    schema: dict[str, Any] = {"openAPIV3Schema": {"type": "object", "properties": {"spec": spec}}}
+    crd: dict[str, Any] = {
+        "spec": {
+            "group": "config.karmada.io",
+            "names": {"kind": "ResourceInterpreterCustomization"},
+            "scope": "Cluster",
+            "versions": [{"name": "v1alpha1", "served": True, "schema": schema}],
+        }
+    }
+    two = define(parts={"head": replicas("1"), **ONE})
+
+    configuration = webhook_configuration(snapshot_of(two), URL, served_kinds([crd]), multiple_pod_templates=gate)
+
+    ((rule,),) = (webhook["rules"] for webhook in configuration["webhooks"])
+    assert ("ReviseComponents" in rule["operations"]) is (gate and len(fields) > 1)
+    assert ("InterpretComponent" in rule["operations"]) is gate
 
 
 @pytest.mark.parametrize("endpoint", [URL, SERVICE], ids=["url", "service"])

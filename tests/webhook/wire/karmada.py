@@ -14,7 +14,7 @@ from typing import Any
 import jsonpatch
 
 QUANTITY = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?\d+)?")
-PATCHING = {"ReviseReplica", "Retain", "AggregateStatus"}
+PATCHING = {"ReviseReplica", "ReviseComponents", "Retain", "AggregateStatus"}
 
 
 class RejectedError(Exception):
@@ -97,6 +97,7 @@ READERS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "InterpretReplica": read_replica,
     "InterpretComponent": read_components,
     "ReviseReplica": read_patch,
+    "ReviseComponents": read_patch,
     "Retain": read_patch,
     "AggregateStatus": read_patch,
     "InterpretStatus": read_status,

@@ -102,6 +102,8 @@ def spelled(operation: str, obj: dict[str, Any], text: bytes | None = None, besi
         replicas = 7 if beside is None else beside
     elif operation == "AggregateStatus":
         after = b',"aggregatedStatus":' + written(reported(obj) if beside is None else beside)
+    elif operation == "ReviseComponents":
+        after = b',"components":' + written([{"name": "worker", "replicas": 3}] if beside is None else beside)
     return b'%b%b%b,"replicas":%d%b}}\n' % (
         head.encode(),
         written(obj) if text is None else text,
@@ -153,7 +155,7 @@ def in_parts(body: bytes) -> tuple[Any, ...]:
     return (*request._replace(call=None, problem=None), answer(request))
 
 
-ABOUT_MORE = ("ReviseReplica", "Retain", "AggregateStatus")
+ABOUT_MORE = ("ReviseReplica", "ReviseComponents", "Retain", "AggregateStatus")
 
 
 @pytest.mark.sweep
@@ -181,6 +183,9 @@ def beside(chance: random.Random, operation: str, obj: dict[str, Any]) -> Any:
         return spoilt(chance, obj)
     if operation == "AggregateStatus":
         return spoilt(chance, {"items": reported(obj)})["items"]
+    if operation == "ReviseComponents":
+        several = [{"name": "worker", "replicas": 3}, {"name": "head", "replicas": 1}]
+        return spoilt(chance, {"components": several})["components"]
     return chance.choice((0, 1, 2, 40, 2**31 - 1, 2**31))
 
 

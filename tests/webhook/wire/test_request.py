@@ -57,6 +57,8 @@ def test_call_has_only_inputs_of_its_operation() -> None:
 
     assert call("ReviseReplica").replicas == 2
     assert call("InterpretReplica").replicas is None
+    assert call("ReviseComponents").components == (("grainmill", 2),)
+    assert call("ReviseReplica").components is None
     assert call("Retain").observed == body_of("Retain")["request"]["observedObject"]
     north, south, west = call("AggregateStatus").items
     assert north.status["turning"] == 3
@@ -130,6 +132,17 @@ def test_body_without_readable_uid_is_http_error(body: bytes, said: str) -> None
         ("ReviseReplica", "request/replicas", -1, "from 0 to 2147483647, but is -1"),
         ("ReviseReplica", "request/replicas", 2**31, "from 0 to 2147483647"),
         ("ReviseReplica", "request/replicas", 10**40, "request.replicas must be an integer"),
+        ("ReviseComponents", "request/components", ABSENT, "request.components must be a list, but is missing"),
+        ("ReviseComponents", "request/components", {}, "request.components must be a list"),
+        (
+            "ReviseComponents",
+            "request/components/0",
+            "worker",
+            "request.components\\[0\\] must have a name and a whole",
+        ),
+        ("ReviseComponents", "request/components/0/name", ABSENT, "\\[0\\] must have a name"),
+        ("ReviseComponents", "request/components/0/replicas", 2.0, "a whole number of replicas"),
+        ("ReviseComponents", "request/components/0/replicas", True, "a whole number of replicas"),
         ("AggregateStatus", "request/aggregatedStatus", {}, "request.aggregatedStatus must be a list"),
         ("AggregateStatus", "request/aggregatedStatus/1", 5, "aggregatedStatus\\[1\\] must be an object"),
         ("AggregateStatus", "request/aggregatedStatus/0/clusterName", 5, "\\[0\\].clusterName must be a string"),
@@ -158,6 +171,7 @@ def test_unanswerable_request_has_a_problem(operation: str, path: str, value: An
         pytest.param("AggregateStatus", "request/aggregatedStatus", ABSENT, id="no items at all"),
         pytest.param("AggregateStatus", "request/aggregatedStatus", None, id="null items"),
         pytest.param("ReviseReplica", "request/replicas", 0, id="scaled to zero"),
+        pytest.param("ReviseComponents", "request/replicas", 0, id="replicas of Go's zero value"),
         pytest.param("ReviseReplica", "request/replicas", 2**31 - 1, id="the largest count"),
     ],
 )

@@ -598,7 +598,7 @@ ANNOTATIONS: Final = (
         ),
         example="worker",
         parse=parse_elastic,
-        read_by=frozenset({Operation.REVISE_REPLICA}),
+        read_by=frozenset({Operation.REVISE_REPLICA, Operation.REVISE_COMPONENTS}),
         exported="changes only the counts of these pods",
     ),
     Annotation(

@@ -16,7 +16,12 @@ from karta_interpreter.engine.explain.dependencies import dependency_facts
 from karta_interpreter.engine.explain.explanation import Explanation, Fact, InterpreterLayer
 from karta_interpreter.engine.explain.missing import warnings_about
 from karta_interpreter.engine.explain.reading import annotation_field
-from karta_interpreter.engine.explain.replicas import component_facts, replica_facts, revision_facts
+from karta_interpreter.engine.explain.replicas import (
+    component_facts,
+    components_revision_facts,
+    replica_facts,
+    revision_facts,
+)
 from karta_interpreter.engine.explain.retention import retention_facts
 from karta_interpreter.engine.explain.status import health_facts, mapping_facts, status_facts
 from karta_interpreter.engine.operations import (
@@ -128,6 +133,11 @@ _EXPLAINED: Final = by_operation(
     interpret_component=_Explained(component_facts, (*_PODS, "scaleDefinition"), "the object has no components"),
     revise_replica=_Explained(
         revision_facts, ("scaleDefinition", "instanceIdPath"), "every cluster gets the object unchanged"
+    ),
+    revise_components=_Explained(
+        components_revision_facts,
+        ("scaleDefinition", "instanceIdPath"),
+        "a cluster gets the object only if it has the components that the scheduler assigned",
     ),
     retain=_Explained(
         retention_facts, ("scaleDefinition", "suspendDefinition"), "the template replaces the member's object"

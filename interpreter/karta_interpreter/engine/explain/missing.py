@@ -47,6 +47,7 @@ _OF_PODS: Final = frozenset(
         Operation.INTERPRET_REPLICA,
         Operation.INTERPRET_COMPONENT,
         Operation.REVISE_REPLICA,
+        Operation.REVISE_COMPONENTS,
         Operation.INTERPRET_DEPENDENCY,
     }
 )

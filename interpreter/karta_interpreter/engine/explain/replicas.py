@@ -64,6 +64,23 @@ def revision_facts(definition: Definition, call: Call, _options: Options, result
         yield from _written(view, call, targets, results["revised"])
 
 
+def components_revision_facts(
+    definition: Definition, call: Call, _options: Options, results: Results
+) -> Iterator[Fact]:
+    """Yield which components ReviseComponents may change, and its writes with their places."""
+    view, scales = _View(definition, call.object), scale_locations(definition, call.object)
+    targets = scale_targets(scales, frozenset(scale.pod_set.name for scale in scales))
+    moved, asked = {name for target in targets for name in target.pod_sets}, dict(call.components or ())
+    for scale in scales:
+        pods, moves = scale.pod_set, scale.pod_set.name in moved
+        why = "it can change" if moves else why_fixed(scale.places.component)
+        note = f"{pods.name} has {count(pods.replicas, 'pod')}, and {asked.get(pods.name, 'none')} asked for: {why}"
+        counted = view.counted(pods, "")
+        yield replace(counted, rule="elastic" if moves else "fixed", note=note, writes=counted.writes if moves else ())
+    if results:
+        yield from _written(view, call, targets, results["revised"])
+
+
 def _written(view: "_View", call: Call, targets: Sequence[ScaleTarget], revised: Object) -> Iterator[Fact]:
     after = {(pods.component, pods.instance): pods.replicas for pods in pod_sets(view.definition, revised)}
     for scale in (scale for target in targets for scale in target.scales):
@@ -82,7 +99,8 @@ def _written(view: "_View", call: Call, targets: Sequence[ScaleTarget], revised:
                 answer=f"/revised{before.pointer}", places=(before,), writes=(before.pointer,),
             )  # fmt: skip
     if revised is call.object:
-        yield Fact("unchanged", f"the object has {call.replicas} pods already")
+        has = "these components" if call.replicas is None else f"{call.replicas} pods"
+        yield Fact("unchanged", f"the object has {has} already")
 
 
 def _why_elastic(definition: Definition, number: int, scale: ScaleLocation, *, is_elastic: bool, moves: bool) -> str:

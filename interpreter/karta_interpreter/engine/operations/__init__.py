@@ -1,12 +1,12 @@
 """The operations of Karmada's resource interpreter, one module each, as pure functions.
 
 An operation takes a definition and JSON values and returns JSON values: no clock, no I/O, no wire format. It raises
-only `InterpretationError`. This package holds the eight answers and the code that only they need. Reading a definition
+only `InterpretationError`. This package holds the answers and the code that only they need. Reading a definition
 belongs to `karta_interpreter.definitions.karta`, the envelope to `karta_interpreter.webhook.wire`.
 """
 
 from karta_interpreter.base.karmada import CHANGED, LIVE, SLOTS, Operation, Results, by_operation
-from karta_interpreter.engine.operations.call import DEFAULT_OPTIONS, Call, Options, StatusItem
+from karta_interpreter.engine.operations.call import DEFAULT_OPTIONS, Call, Options, StatusItem, TargetComponent
 from karta_interpreter.engine.operations.interpretation import interpret
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "Options",
     "Results",
     "StatusItem",
+    "TargetComponent",
     "by_operation",
     "interpret",
 ]

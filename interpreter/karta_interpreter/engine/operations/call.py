@@ -1,6 +1,6 @@
 """The question and the answer of an operation, independent of any wire format."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -72,6 +72,25 @@ class StatusItem:
 _ITEM_TYPES = {"clusterName": str, "applied": bool, "appliedMessage": str, "health": str}
 
 
+class TargetComponent(NamedTuple):
+    """The pods of one component in a cluster (``TargetComponent`` in ``pkg/apis/work/v1alpha2/binding_types.go``)."""
+
+    name: str
+    replicas: int
+
+    @classmethod
+    def of(cls, value: JSON, path: str) -> "TargetComponent":
+        """Read a component from JSON. ``path`` is its path for the error about a wrong type.
+
+        >>> TargetComponent.of({"name": "worker", "replicas": 3}, "components[0]")
+        TargetComponent(name='worker', replicas=3)
+        """
+        name, replicas = (value.get("name"), value.get("replicas")) if isinstance(value, dict) else (None, None)
+        if not isinstance(name, str) or type(replicas) is not int:
+            raise InterpretationError(f"{path} must have a name and a whole number of replicas", code=400)
+        return cls(name, replicas)
+
+
 class Call(NamedTuple):
     """One question about one object."""
 
@@ -86,6 +105,8 @@ class Call(NamedTuple):
     """The number that ReviseReplica needs."""
     items: tuple[StatusItem, ...] = ()
     """The statuses of the clusters, for AggregateStatus."""
+    components: Sequence[TargetComponent] | None = None
+    """The components of one cluster, which ReviseComponents needs."""
 
     @classmethod
     def of(
@@ -95,9 +116,12 @@ class Call(NamedTuple):
         observed: Object,
         replicas: int | None = None,
         items: tuple[StatusItem, ...] = (),
+        components: Sequence[TargetComponent] | None = None,
     ) -> "Call":
         """Return the call of one operation as Karmada makes it from a template and the object of a member cluster."""
-        arguments: Mapping[str, Any] = {"observed": observed, "replicas": replicas, "items": items}
+        arguments: Mapping[str, Any] = {
+            "observed": observed, "replicas": replicas, "items": items, "components": components
+        }  # fmt: skip
         more = SLOTS[operation].more
         return cls(operation, observed if operation in LIVE else template, **({more: arguments[more]} if more else {}))
 
@@ -107,6 +131,13 @@ class Call(NamedTuple):
         if self.replicas is None or self.replicas < 0:
             raise InterpretationError(f"replicas must be a number from 0 up, but is {self.replicas}", code=400)
         return self.replicas
+
+    @property
+    def assigned(self) -> Sequence[TargetComponent]:
+        """The components that ReviseComponents should write. Raises InterpretationError without any."""
+        if self.components is None:
+            raise InterpretationError("ReviseComponents needs components, each with its name and replicas", code=400)
+        return self.components
 
     @property
     def member(self) -> Object:

@@ -14,6 +14,7 @@ from karta_interpreter.engine.operations.interpret_health import health_reads, i
 from karta_interpreter.engine.operations.interpret_replica import interpret_component, interpret_replica, replica_reads
 from karta_interpreter.engine.operations.interpret_status import interpret_status, status_reads
 from karta_interpreter.engine.operations.retain import retain, retain_reads
+from karta_interpreter.engine.operations.revise_components import revise_components
 from karta_interpreter.engine.operations.revise_replica import revise_replica, revision_reads
 
 
@@ -29,6 +30,10 @@ _OWN: Final = by_operation(
     interpret_component=Own(interpret_component, replica_reads),
     revise_replica=Own(
         lambda own, call, _: {"revised": revise_replica(own, call.object, call.wanted)},
+        revision_reads,
+    ),
+    revise_components=Own(
+        lambda own, call, _: {"revised": revise_components(own, call.object, call.assigned)},
         revision_reads,
     ),
     retain=Own(lambda own, call, _: {"retained": retain(own, call.object, call.member)}, retain_reads),

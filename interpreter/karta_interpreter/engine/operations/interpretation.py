@@ -15,7 +15,7 @@ from karta_interpreter.base.errors import InterpretationError, LuaError, LuaLimi
 from karta_interpreter.base.k8s import JSON, Object
 from karta_interpreter.base.karmada import OWN_FUNCTIONS, SLOTS, Operation, Results
 from karta_interpreter.definitions.karta import Definition, ReferenceReader, resolved
-from karta_interpreter.engine.operations.call import DEFAULT_OPTIONS, Call, Options, StatusItem
+from karta_interpreter.engine.operations.call import DEFAULT_OPTIONS, Call, Options, StatusItem, TargetComponent
 from karta_interpreter.engine.operations.dispatch import own_answer
 from karta_interpreter.languages.lua.empty_tables import restore_empty_tables
 from karta_interpreter.languages.lua.machine.worker import Job, run_job, script_job
@@ -88,6 +88,8 @@ def script_jobs(
             arguments.append(call.member)
         case Operation.REVISE_REPLICA:
             arguments.append(call.wanted)
+        case Operation.REVISE_COMPONENTS:
+            arguments.append([component._asdict() for component in call.assigned])
         case Operation.AGGREGATE_STATUS:
             # Karmada does not store an empty list, so scripts get nil for it.
             arguments.append([item.to_json() for item in call.items] or None)
@@ -180,11 +182,20 @@ def _items(value: JSON, argument: str, _: Call) -> tuple[StatusItem, ...]:
         raise LuaRunError(f"bad argument {argument}: {error}") from error
 
 
+def _components(value: JSON, argument: str, _: Call) -> tuple[TargetComponent, ...]:
+    _check(value, list, "table", argument)
+    try:
+        return tuple(TargetComponent.of(component, f"component {at}") for at, component in enumerate(value, start=1))
+    except InterpretationError as error:
+        raise LuaRunError(f"bad argument {argument}: {error}") from error
+
+
 _READERS: Final[Mapping[str, Callable[[JSON, str, Call], JSON]]] = {
     "object": _object,
     "observed": _object,
     "replicas": _replicas,
     "items": _items,
+    "components": _components,
 }
 
 

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from karta_interpreter.base.k8s import GVK, JSON, Object, edit
 from karta_interpreter.definitions.karta import Component, Definition
 from karta_interpreter.definitions.karta.expressions import takes_number
-from karta_interpreter.engine.operations import Operation, by_operation
+from karta_interpreter.engine.operations import SLOTS, Operation, by_operation
 from karta_interpreter.engine.operations.native_interpreters import natively_answered
 
 CRD = "CustomResourceDefinition"
@@ -31,6 +31,8 @@ class ServedKind:
     status_subresource: bool = True
     observes_generation: bool | None = None
     namespaced: bool = True
+    has_component_revision: bool = False
+    """Whether it is Karmada's ResourceInterpreterCustomization, of a version that knows ReviseComponents."""
 
 
 _APPS = [GVK("apps", "v1", kind) for kind in ("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet")]
@@ -82,8 +84,20 @@ def _versions(crd: Object) -> Iterator[tuple[GVK, ServedKind]]:
                     status_subresource=isinstance(edit.get(version, ("subresources", "status")), dict),
                     observes_generation=_observes_generation(edit.get(version, ("schema", "openAPIV3Schema"))),
                     namespaced=edit.get(spec, ("scope",)) != "Cluster",
+                    has_component_revision=edit.get(version, _COMPONENT_REVISION) is not None,
                 ),
             )
+
+
+_CUSTOMIZATION = GVK("config.karmada.io", "v1alpha1", "ResourceInterpreterCustomization")
+_SLOTS = ("properties", "spec", "properties", "customizations", "properties")
+_COMPONENT_REVISION = ("schema", "openAPIV3Schema", *_SLOTS, SLOTS[Operation.REVISE_COMPONENTS].field)
+
+
+def revises_components(kinds: Mapping[GVK, ServedKind] | None) -> bool:
+    """Return whether Karmada knows ReviseComponents, by the CRD of its customizations."""
+    customization = (kinds or {}).get(_CUSTOMIZATION)
+    return customization is not None and customization.has_component_revision
 
 
 def _observes_generation(schema: JSON) -> bool | None:
@@ -102,12 +116,17 @@ SELECTS_STATUS = natively_answered(Operation.INTERPRET_STATUS)
 
 
 def operations_for(
-    definition: Definition, served: ServedKind | None = None, *, multiple_pod_templates: bool = False
+    definition: Definition,
+    served: ServedKind | None = None,
+    *,
+    multiple_pod_templates: bool = False,
+    component_revision: bool = False,
 ) -> tuple[Operation, ...]:
     """Return the operations to register for a definition, always in the same order. A kind that is not served has none.
 
     ``served`` holds the known facts about the kind, or is None. ``multiple_pod_templates``: Karmada's feature gate
-    ``MultiplePodTemplatesScheduling`` is on.
+    ``MultiplePodTemplatesScheduling`` is on. ``component_revision``: it knows ReviseComponents (`revises_components`),
+    which only follows InterpretComponent.
     """
     served = served or ServedKind()
     if not served.served:
@@ -117,7 +136,8 @@ def operations_for(
     if multiple_pod_templates and definition.answers(Operation.INTERPRET_COMPONENT) and _has_components(definition):
         left_out |= {Operation.INTERPRET_REPLICA, Operation.REVISE_REPLICA}
     else:
-        left_out.add(Operation.INTERPRET_COMPONENT)
+        left_out |= {Operation.INTERPRET_COMPONENT, Operation.REVISE_COMPONENTS}
+    left_out |= set() if component_revision else {Operation.REVISE_COMPONENTS}
     added = (_added_by_karta(definition, served) | definition.scripts.operations) - left_out
     answered = [operation for operation in Operation if operation in added and definition.answers(operation)]
     if are_safe(definition.gvk, answered, multiple_pod_templates=multiple_pod_templates):
@@ -152,6 +172,7 @@ def _added_by_karta(definition: Definition, served: ServedKind) -> set[str]:
         interpret_component=True,
         interpret_replica=has_pods,
         revise_replica=is_whole or any(is_default or annotations.is_elastic(component.name) for component in scalable),
+        revise_components=has_pods,
         retain=scalable or steered,
         aggregate_status=True,
         # Karmada reflects the whole status by itself. We add the field that shows whether it is of the present

@@ -27,6 +27,7 @@ def case_of(name: str, call: Call, output: Object, references: Sequence[Object] 
         "observedObj": call.object if call.operation in LIVE else call.observed,
         "statusItems": [item.to_json() for item in call.items] or None,
         "inputReplicas": call.replicas,
+        "inputComponents": [component._asdict() for component in call.components or ()] or None,
         "references": list(references) or None,
         "operation": str(call.operation),
         "output": output,

@@ -18,11 +18,11 @@ from karta_interpreter.base.errors import InterpretationError, ManifestError, Su
 from karta_interpreter.base.findings import did_you_mean
 from karta_interpreter.base.k8s import GVK, JSON, Object, type_name
 from karta_interpreter.base.k8s.manifest import Document, read_documents
-from karta_interpreter.engine.operations import SLOTS, Call, Operation, StatusItem
+from karta_interpreter.engine.operations import SLOTS, Call, Operation, StatusItem, TargetComponent
 
 _KEYS = (
     *("name", "description", "desiredObj", "observedObj", "statusItems"),
-    *("inputReplicas", "operation", "references", "output", "filepath"),
+    *("inputReplicas", "inputComponents", "operation", "references", "output", "filepath"),
 )
 _TESTDATA = "testdata"
 OBJECTS = "objects"  # the folder of objects that cases share
@@ -189,7 +189,8 @@ def _call(fields: Object, operation: Operation) -> Call:
     subject = desired if desired is not None else observed
     if subject is None:
         raise InterpretationError(f"{operation} needs desiredObj or observedObj")
-    return Call(operation, subject, replicas=_replicas(fields, operation), items=_items(fields))
+    replicas, components = _replicas(fields, operation), _components(fields, operation)
+    return Call(operation, subject, replicas=replicas, items=_items(fields), components=components)
 
 
 def _replicas(fields: Object, operation: Operation) -> int | None:
@@ -201,6 +202,16 @@ def _replicas(fields: Object, operation: Operation) -> int | None:
     if isinstance(replicas, bool) or not isinstance(replicas, int):
         raise InterpretationError(f"inputReplicas must be an integer, but is {type_name(replicas)}")
     return replicas
+
+
+def _components(fields: Object, operation: Operation) -> tuple[TargetComponent, ...] | None:
+    """Read the components of ReviseComponents: our addition, as no release of Karmada has the operation."""
+    if operation is not Operation.REVISE_COMPONENTS:
+        return None
+    components = _typed(fields, "inputComponents", list)
+    if components is None:
+        raise InterpretationError("ReviseComponents needs inputComponents, each with its name and replicas")
+    return tuple(TargetComponent.of(each, f"inputComponents[{at}]") for at, each in enumerate(components))
 
 
 def _items(fields: Object) -> tuple[StatusItem, ...]:

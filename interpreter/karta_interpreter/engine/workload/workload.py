@@ -319,7 +319,7 @@ class Workload:
         if not isinstance(counts, Mapping):
             raise WorkloadError(f'give a count for each component, {{"worker": 8}}, not {type(counts).__name__}')
         # Not at the top: a program that only reads workloads loads no operations.
-        from karta_interpreter.engine.workload.components import set_components  # noqa: PLC0415 - see above
+        from karta_interpreter.engine.operations.revise_components import set_components  # noqa: PLC0415 - see above
 
         with reading():
             return self.replaced(set_components(self._definition, self.object, counts))

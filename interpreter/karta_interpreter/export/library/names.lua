@@ -14,9 +14,9 @@ local function shortened(name, source)
   return string.format("%s-%04x%04x", string.sub(name, 1, last), math.floor(digest / 65536), digest % 65536)
 end
 
--- The components: the name is that of the instance, else of the component, or both if one name alone is not unique.
-local function components_of(sets)
-  local names, found = {}, {}
+-- The names of components: that of the instance, else of the component, or both if one name alone is not unique.
+local function names_of(sets)
+  local names = {}
   if with.computed_names then
     for round = 1, 3 do
       local times = {}
@@ -33,8 +33,16 @@ local function components_of(sets)
       end
     end
   end
+  if not with.computed_names then
+    for i, set in ipairs(sets) do names[i] = set.component end
+  end
+  return names
+end
+
+local function components_of(sets)
+  local names, found = names_of(sets), {}
   for i, set in ipairs(sets) do
-    found[i] = {name = names[i] or set.component, replicas = set.replicas, replicaRequirements = requirements(set.spec)}
+    found[i] = {name = names[i], replicas = set.replicas, replicaRequirements = requirements(set.spec)}
   end
   return found
 end

@@ -464,3 +464,57 @@ local function with_pods(obj, replicas, scaled, others)
   write_at(obj, path, type(known) == "string" and number_text(wanted) or wanted)
   return obj
 end
+
+-- The pod sets of an object with the names of their components.
+local function named_scales(pod_sets, obj)
+  local sets = {}
+  local scales = with.lone and pod_sets(obj) or scales_of(pod_sets, obj)
+  for i, scale in ipairs(scales) do sets[i] = {component = scale.component.name, instance = scale.instance} end
+  local names = names_of(sets)
+  for i, scale in ipairs(scales) do scale.name = names[i] end
+  return scales
+end
+
+-- Writes the number that is asked for one of the pod sets of a place.
+local function write_asked(target, obj)
+  for _, scale in ipairs(target.scales) do
+    local factor = scale.place.factor
+    if scale.asked ~= scale.pods and factor > 0 then
+      local units = scale.asked / factor
+      if units % 1 ~= 0 or units < target.least or units > target.most then
+        error("cannot set " .. scale.name .. " to " .. scale.asked, 0)
+      end
+      write_target(target, obj, units)
+      return
+    end
+  end
+  if with.has_default and target.first.component.has_default then
+    write_default(target.first.place, obj, target.units)
+  end
+end
+
+-- The object with the given components, which are all of its components, each once.
+local function with_components(pod_sets, obj, components)
+  local scales, asked, is_changed = named_scales(pod_sets, obj), {}, false
+  for _, component in ipairs(components) do
+    if asked[component.name] then error("a component is named twice: " .. component.name, 0) end
+    asked[component.name] = component.replicas
+  end
+  for _, scale in ipairs(scales) do
+    scale.asked, scale.is_elastic = asked[scale.name], true
+    if not scale.asked then error("a component is missing: " .. scale.name, 0) end
+    is_changed = is_changed or scale.asked ~= scale.pods
+  end
+  if #components ~= #scales then error("there are other components", 0) end
+  if not is_changed then return obj end
+  if with.indivisible then
+    error("its definition does not let the workload be divided (karta-interpreter.io/elastic: none)", 0)
+  end
+  for _, target in ipairs(targets_of(scales)) do write_asked(target, obj) end
+  local found = named_scales(pod_sets, obj)
+  for i, scale in ipairs(found) do
+    if asked[scale.name] ~= scale.pods then error(scale.name .. " would become " .. scale.pods, 0) end
+  end
+  if #found ~= #scales then error("the object would have other components", 0) end
+  return obj
+end

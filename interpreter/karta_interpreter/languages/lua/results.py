@@ -155,6 +155,7 @@ _READERS: Final[Mapping[str, Callable[[Returned, Sequence[Object]], Results]]] =
     interpret_replica=_replica,
     interpret_component=_components,
     revise_replica=lambda returned, like: {"revised": _changed(returned, like, "ReviseReplica")},
+    revise_components=lambda returned, like: {"revised": _changed(returned, like, "ReviseComponents")},
     retain=lambda returned, like: {"retained": _changed(returned, like, "Retain")},
     aggregate_status=lambda returned, like: {"aggregatedStatus": _changed(returned, like, "AggregateStatus")},
     interpret_status=_status,

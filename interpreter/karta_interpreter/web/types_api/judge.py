@@ -185,7 +185,8 @@ def _calls(definition: Definition, asked: Interpretation, options: Options, read
         items = [{"clusterName": "member1", "applied": True, "status": obj["status"]}] if "status" in obj else []
     replicas = replicas_or_more(asked.replicas, definition, template, options, reader)
     read = tuple(StatusItem.of(item, f"items[{index}]") for index, item in enumerate(items))
-    return [Call.of(operation, template, observed, replicas, read) for operation in Operation]
+    operations = (operation for operation in Operation if operation is not Operation.REVISE_COMPONENTS)
+    return [Call.of(operation, template, observed, replicas, read) for operation in operations]
 
 
 _PROCESSES: Final = 2

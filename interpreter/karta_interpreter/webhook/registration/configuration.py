@@ -20,6 +20,7 @@ from karta_interpreter.engine.registered.operations import (
     are_safe,
     find_served,
     operations_for,
+    revises_components,
     served_versions,
 )
 
@@ -157,7 +158,12 @@ def webhook_configuration(
         if gvk in broken and are_safe(gvk, operations, multiple_pod_templates=multiple_pod_templates)
     }
     answered = {
-        gvk: operations_for(entry.definition, find_served(served, gvk), multiple_pod_templates=multiple_pod_templates)
+        gvk: operations_for(
+            entry.definition,
+            find_served(served, gvk),
+            multiple_pod_templates=multiple_pod_templates,
+            component_revision=revises_components(served),
+        )
         for gvk, entry in snapshot.entries.items()
     }
     operations: dict[GVK, tuple[str, ...]] = {gvk: answers for gvk, answers in (kept | answered).items() if answers}

@@ -33,6 +33,7 @@ _BEFORE, _AFTER = len('"object":'), len("}\n")
 _FIELDS: Final = {
     Operation.RETAIN: ("object", "observedObject", "replicas"),
     Operation.AGGREGATE_STATUS: ("object", "replicas", "aggregatedStatus"),
+    Operation.REVISE_COMPONENTS: ("object", "replicas", "components"),
 }
 """The fields that Karmada writes from the object on. All other operations have the object and ``replicas``."""
 _OBJECTS: Final = frozenset(("object", "observedObject"))

@@ -131,6 +131,7 @@ _FIELDS: Final[Mapping[str, Callable[[Call, Results], _Fields]]] = by_operation(
     interpret_replica=_replica,
     interpret_component=_components,
     revise_replica=lambda call, results: _patch(diff(call.object, results["revised"])),
+    revise_components=lambda call, results: _patch(diff(call.object, results["revised"])),
     retain=lambda call, results: _patch(diff(call.object, results["retained"])),
     aggregate_status=_aggregated,
     interpret_status=_status,

@@ -68,6 +68,7 @@ _RESULTS: Final[Mapping[str, Callable[[Call, _Response], Results]]] = by_operati
     interpret_replica=lambda _, found: {"replica": found["replicas"], "requires": found.get("replicaRequirements")},
     interpret_component=lambda _, found: {"components": found.get("components")},
     revise_replica=_patched("revised"),
+    revise_components=_patched("revised"),
     retain=_patched("retained"),
     aggregate_status=_patched("aggregatedStatus"),
     interpret_status=lambda _, found: {"status": found["rawStatus"]},

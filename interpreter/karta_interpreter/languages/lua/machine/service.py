@@ -28,7 +28,7 @@ from karta_interpreter.languages.lua.results import read_results
 if TYPE_CHECKING:
     from karta_interpreter.base.sandbox.child import Answer, Channel
 
-_REFERENCES: Final = {"Retain": 2, "ReviseReplica": 1}
+_REFERENCES: Final = {"Retain": 2, "ReviseReplica": 1, "ReviseComponents": 1}
 """How many of the arguments decide which empty tables of the result are lists."""
 
 LONGEST: Final = 16 * 2**20

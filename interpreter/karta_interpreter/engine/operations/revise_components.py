@@ -1,9 +1,13 @@
-"""The inverse of InterpretComponent: writes counts of components to the fields that they are read from."""
+"""ReviseComponents, the inverse of InterpretComponent: writes counts to the fields that they are read from.
 
-from collections.abc import Mapping
+Karmada stores the components of each cluster in a binding, ``spec.clusters[].components``.
+"""
+
+from collections.abc import Mapping, Sequence
 
 from karta_interpreter.base.errors import (
     ComponentNotFoundError,
+    InterpretationError,
     PathNotWritableError,
     QueryWriteError,
     WorkloadError,
@@ -12,8 +16,29 @@ from karta_interpreter.base.errors import (
 from karta_interpreter.base.findings import did_you_mean
 from karta_interpreter.base.k8s import MOST_REPLICAS, Object, field_path
 from karta_interpreter.definitions.karta import Definition
-from karta_interpreter.engine.evaluation import pod_sets, scale_locations
+from karta_interpreter.engine.evaluation import ScaleLocation, scale_locations
 from karta_interpreter.engine.operations.apportion import ScaleTarget, scale_targets, why_fixed
+from karta_interpreter.engine.operations.call import TargetComponent
+
+
+def revise_components(definition: Definition, obj: Object, components: Sequence[TargetComponent]) -> Object:
+    """Return the object with these components, which are all of its components, each once.
+
+    With the components that it has it is returned unchanged. Raises InterpretationError.
+    """
+    scales, counts = _scales(definition, obj), dict(components)
+    names = [name for name, _ in components]
+    if double := [name for name in counts if names.count(name) > 1]:
+        raise InterpretationError(f"definition {definition.name}: {', '.join(double)} is named more than once")
+    if missing := [name for name in scales if name not in counts]:
+        message = f"{', '.join(missing)} has no count; name all components"
+        raise InterpretationError(f"definition {definition.name}: {message}")
+    if counts == {name: scale.pod_set.replicas for name, scale in scales.items()}:
+        return obj
+    try:
+        return _revised(definition, obj, scales, counts)
+    except WorkloadError as error:
+        raise InterpretationError(str(error)) from error
 
 
 def set_components(definition: Definition, obj: Object, counts: Mapping[str, int]) -> Object:
@@ -22,7 +47,16 @@ def set_components(definition: Definition, obj: Object, counts: Mapping[str, int
     InterpretComponent gives the names, and then gives these counts. If nothing changes, the same object is returned.
     However, a default that a named component leaves to its API is written, as in ReviseReplica.
     """
-    scales = {scale.pod_set.name: scale for scale in scale_locations(definition, obj)}
+    return _revised(definition, obj, _scales(definition, obj), counts)
+
+
+def _scales(definition: Definition, obj: Object) -> dict[str, ScaleLocation]:
+    return {scale.pod_set.name: scale for scale in scale_locations(definition, obj)}
+
+
+def _revised(
+    definition: Definition, obj: Object, scales: Mapping[str, ScaleLocation], counts: Mapping[str, int]
+) -> Object:
     _check_counts(definition, scales, counts)
     present = {name: scale.pod_set.replicas for name, scale in scales.items()}
     changed = {name for name, count in counts.items() if count != present[name]}
@@ -68,7 +102,7 @@ def _written(
 
 def _verify(definition: Definition, targets: list[ScaleTarget], expected: Mapping[str, int], revised: Object) -> None:
     """Evaluate the definition again, because components may share a field and a count may depend on another one."""
-    actual = {pods.name: pods.replicas for pods in pod_sets(definition, revised)}
+    actual = {name: scale.pod_set.replicas for name, scale in _scales(definition, revised).items()}
     for name in (name for name in {**expected, **actual} if actual.get(name) != expected.get(name)):
         shared = next((target for target in targets if name in target.pod_sets), None)
         location = shared and shared.scales[0].count
