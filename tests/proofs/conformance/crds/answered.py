@@ -11,6 +11,7 @@ import subprocess
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -85,9 +86,15 @@ def _samples(entry: Entry) -> Iterator[Object]:
     """Yield the spec of the shortest object of the suite that has pods."""
     assert entry.definition
     objects = [case.call.object for case in entry.cases if case.call.operation is Operation.INTERPRET_REPLICA]
-    counted = [obj for obj in objects if not _outcome(entry.definition, Operation.INTERPRET_REPLICA, obj)]
+    specs = [obj["spec"] for obj in objects if obj.get("spec")]
+    ask = partial(_outcome, entry.definition, Operation.INTERPRET_REPLICA)
+    counted = [spec for spec in specs if not ask(_object(entry.definition, spec))]
     if counted:
-        yield min(counted, key=lambda obj: len(json.dumps(obj)))["spec"]
+        yield min(counted, key=lambda spec: len(json.dumps(spec)))
+
+
+def _object(definition: Definition, spec: JSON) -> Object:
+    return {**definition.gvk.type_meta, "metadata": {"name": "a", "namespace": "b", "uid": "u"}, "spec": spec}
 
 
 def _schema(crd: Object, gvk: GVK) -> Object | None:
@@ -128,7 +135,7 @@ def _valid(program: Path, files: Iterable[Path], made: Sequence[_Made], tally: T
 
 def _ask(made: _Made, spec: Object, tally: Tally) -> None:
     definition, gvk = made.definition, made.definition.gvk
-    obj = {**gvk.type_meta, "metadata": {"name": "a", "namespace": "b", "uid": "u"}, "spec": spec}
+    obj = _object(definition, spec)
     tally.asked += 1
     for operation in (*_COUNTS, Operation.INTERPRET_DEPENDENCY, Operation.RETAIN):
         if definition.answers(operation) and (outcome := _outcome(definition, operation, obj)):
