@@ -98,7 +98,8 @@ def _read(folder: Path) -> Iterator[None]:
         yield
     except _DAMAGED as error:
         what = "it is damaged, was cut off, or verify --save of this version has not written it"
-        raise RecordingError(f"{folder}: {what}") from error
+        why = f": {error}" if type(error) is ValueError and str(error) else ""
+        raise RecordingError(f"{folder}: {what}{why}") from error
     except OSError as error:
         raise RecordingError(str(error)) from error
 

@@ -358,3 +358,57 @@ def test_doctor_verifies_a_member(run: Run, tmp_path: Path, monkeypatch: pytest.
     assert found[0]["found"] == f"Deployment team/a: requirements: {_PROXY}"
     assert found[0]["advice"].startswith("deployment: '{containers: ")
     assert found[1]["found"].startswith("1 object of member1 verified")
+
+
+@pytest.mark.parametrize("command", [("verify",), ("create", "karta", "--from")], ids=["verify", "create"])
+@pytest.mark.parametrize(
+    ("place", "value", "message"),
+    [
+        pytest.param(("pods", 0, "spec"), 7, "workload.pods[0].spec has another type", id="a spec that is a number"),
+        pytest.param(
+            ("pods", 0, "status", "phase"), ["x"], "status.phase has another type", id="a phase that is a list"
+        ),
+        pytest.param(
+            ("pods", 0, "metadata", "labels", "a"), 7, "labels.a has another type", id="a label that is a number"
+        ),
+        pytest.param(
+            ("pods", 0, "spec", "containers", 0, "name"), [7], "containers[0].name has", id="a name that is a list"
+        ),
+        pytest.param(("object", "kind"), None, "workload.object.kind is missing", id="no kind"),
+        pytest.param(
+            ("object", "metadata", "creationTimestamp"), "2026-01-01T00:00:00", "no time zone", id="no time zone"
+        ),
+        pytest.param(("object", "metadata", "creationTimestamp"), "x", "Invalid isoformat", id="a time that is none"),
+        pytest.param(
+            ("object", "metadata", "managedFields"), [{"fieldsV1": {}}], "manager is missing", id="no manager"
+        ),
+        pytest.param(
+            ("object", "metadata", "managedFields"), [7], "managedFields[0] has", id="a writer that is a number"
+        ),
+        pytest.param(
+            ("object", "metadata", "managedFields"),
+            [{"manager": "a", "fieldsV1": {"f:a": 7}}],
+            "f:a has",
+            id="odd fields",
+        ),
+        pytest.param(("object", "spec", "template", "spec", "containers", 0, "name"), [7], "", id="an odd template"),
+    ],
+)
+def test_folder_of_other_shape_is_a_problem_without_traceback(
+    run: Run, tmp_path: Path, command: tuple[str, ...], place: tuple[str | int, ...], value: object, message: str
+) -> None:
+    template = {"template": {"spec": {"containers": [container()]}}}
+    obj = workload("apps/v1", "Deployment", {"replicas": 1, **template}, {"readyReplicas": 1})
+    save(tmp_path, Saved(NOW), [evidence(obj, pod(1, labels={"a": "b"}))])
+    path = tmp_path / "workloads.jsonl.gz"
+    line = json.loads(gzip.decompress(path.read_bytes()))
+    *parents, last = place
+    parent = line
+    for step in parents:
+        parent = parent[step]
+    parent[last] = value
+    path.write_bytes(gzip.compress(json.dumps(line).encode()))
+
+    result = run(*command, str(tmp_path))
+    assert message in result.output
+    assert result.exception is None or isinstance(result.exception, SystemExit)

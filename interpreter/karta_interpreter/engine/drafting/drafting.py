@@ -133,10 +133,10 @@ def _supported(kind: CustomKind, pods: list[PodsField], evidence: Sequence[Evide
 def _is_of(group: Group) -> bool:
     """Return whether a pod has the containers of a template. One without any is an operator's override."""
     wanted = [
-        {each.get("name") for each in objects_in(get(own.template, ("spec", "containers")))} for own in group.sets
+        {str(each.get("name")) for each in objects_in(get(own.template, ("spec", "containers")))} for own in group.sets
     ]
     return any(
-        names and names <= {each.get("name") for each in objects_in(get(pod, ("spec", "containers")))}
+        names and names <= {str(each.get("name")) for each in objects_in(get(pod, ("spec", "containers")))}
         for pod in group.pods
         for names in wanted
     )

@@ -9,6 +9,7 @@ from typing import Final, Self
 from karta_interpreter.base.k8s import JSON, Object, generation, get, objects_in
 from karta_interpreter.definitions.karta import Definition, ReferenceReader
 from karta_interpreter.engine.operations.interpret_health import is_stale
+from karta_interpreter.engine.verification.shape import check_evidence
 
 YOUNG: Final = 60
 """Seconds. A controller may still be at work on younger objects and pods."""
@@ -42,7 +43,8 @@ class Evidence:
 
     @classmethod
     def of(cls, value: JSON, now: float, reader: ReferenceReader | None) -> Self:
-        """Read the evidence of a saved folder."""
+        """Read the evidence of a saved folder. Raises ValueError for what no API server gives."""
+        check_evidence(value)
         (obj,) = objects_in([value["object"]])
         pods, owners = (tuple(objects_in(value.get(name))) for name in ("pods", "owners"))
         scaled, unread = (str(value.get(name) or "") for name in ("scaled", "unread"))

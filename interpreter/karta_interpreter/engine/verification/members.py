@@ -101,8 +101,10 @@ def _instances(component: Component, obj: Object, sets: Sequence[PodSet], pod: O
 
 def _likeness(template: Object, pod: Object) -> int:
     """Return how much containers of a pod resemble those of a template: by their names, images, and then resources."""
-    containers = {each.get("name"): each for each in objects_in(get(pod, ("spec", "containers")))}
-    pairs = [(each, containers.get(each.get("name"))) for each in objects_in(get(template, ("spec", "containers")))]
+    containers = {str(each.get("name")): each for each in objects_in(get(pod, ("spec", "containers")))}
+    pairs = [
+        (each, containers.get(str(each.get("name")))) for each in objects_in(get(template, ("spec", "containers")))
+    ]
     return sum(
         4 + 2 * (ours.get("image") == theirs.get("image")) + (ours.get("resources") == theirs.get("resources"))
         for ours, theirs in pairs
