@@ -169,7 +169,8 @@ def _queued(definition: Definition, retained: Object) -> Iterator[Path]:
         for action in (*part.suspend, *part.resume):
             yield from action.path.paths(retained)
     for fields in definition.queued:
-        yield from (path for path in fields.query.known_paths(retained) if path is not None)
+        with suppress(InterpretationError):  # of pods that cannot be read a queue's fields have no place
+            yield from (path for path in fields.query.known_paths(retained) if path is not None)
 
 
 def _counts(definition: Definition, obj: Object) -> list[Path]:

@@ -137,7 +137,7 @@ class Correspondence:
         for component in reversed(self._definition.components):
             for elements, name, index in _named_elements(component, self._desired):
                 ours[elements, component.name, name] = index
-            for elements, name, index in unless_broken(list, _named_elements(component, self._observed)) or ():
+            for elements, name, index in _named_elements(component, self._observed):
                 ids.setdefault((elements, index), []).append((component.name, name))
         return ids, ours, {(elements, index) for (elements, _, _), index in ours.items()}
 
@@ -156,8 +156,12 @@ def _has_elements(obj: Object, path: Path) -> bool:
     )
 
 
-def _named_elements(component: Component, obj: Object) -> Iterator[tuple[Path, str, int]]:
-    """Yield list, id and index of every instance that is an element of a list."""
+def _named_elements(component: Component, obj: Object) -> Sequence[tuple[Path, str, int]]:
+    """Return list, id and index of every instance that is an element of a list, none if they cannot be read."""
+    return unless_broken(list, _elements(component, obj)) or ()
+
+
+def _elements(component: Component, obj: Object) -> Iterator[tuple[Path, str, int]]:
     query = component.instance_ids
     if query is None:
         return
