@@ -310,8 +310,8 @@ def test_library_is_plain_lua() -> None:
 
 
 def test_function_of_a_repeated_part_is_hidden_by_no_variable() -> None:
-    text = script_of(_of_catalogue("serving.kserve.io", "InferenceService"), Operation.INTERPRET_REPLICA)
-    own = text.partition("-- InferenceService.")[2]
+    text = script_of(_of_catalogue("workload.codeflare.dev", "AppWrapper"), Operation.INTERPRET_REPLICA)
+    own = text.partition("-- AppWrapper.")[2]
     functions = set(re.findall(r"local function (\w+)", own))
     assert functions
     assert functions.isdisjoint(re.findall(r"(?m)^ *local (\w+) =", own))

@@ -13,6 +13,7 @@ from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.loading import load_definition, pack_known, unpack_known
 from karta_interpreter.definitions.karta.reference_resolver import Known, ReferenceReader, known_to, resolved
 from karta_interpreter.engine.evaluation.pods import pod_sets
+from karta_interpreter.engine.operations.interpret_dependency import interpret_dependency
 
 Raw = dict[str, Any]
 FindingsOf = Callable[[Raw], list[Finding]]
@@ -194,6 +195,54 @@ def test_lookup_of_array_keeps_order_of_names(orchestra: Raw) -> None:
     reader = Known.of([hall("small", 1), hall("great", 9)])
     for names, second in ((["great", "small"], 1), (["small", "great"], 9)):
         assert players(definition, reader, with_(OBJECT, [{"name": name} for name in names], "spec", "halls")) == second
+
+
+NAMES = """{name: .metadata.name}, {name: "at night"},
+(.spec.sections[] | {name: "for \\(.players)", rank: (.rank // 0)})"""
+
+
+def ranked(name: str, players: int, rank: int | None) -> Object:
+    return {**hall(name, players), "spec": {"sections": [{"players": players, "rank": rank}]}}
+
+
+@pytest.mark.parametrize(
+    ("name", "objects", "found"),
+    [
+        pytest.param("great", [hall("small", 1), hall("great", 9)], ["great"], id="its own name"),
+        pytest.param("for 9, at night", [hall("small", 1), hall("great", 9)], ["great"], id="all of several names"),
+        pytest.param("for 9, by day", [hall("great", 9)], [], id="not all of them"),
+        pytest.param("at night, for 1", [ranked("a", 1, 2), ranked("c", 1, 7), ranked("b", 1, 7)], ["b"],
+                     id="the greatest rank, and of equal ones the first by name"),
+    ],
+)  # fmt: skip
+def test_lookup_by_names_of_objects_finds_the_first_by_rank(
+    orchestra: Raw, name: str, objects: list[Object], found: list[str]
+) -> None:
+    halls = {**HALL, "lookup": {"nameExpression": ".spec.hall", "namesExpression": NAMES}}
+    raw = edit.set_value(referring(orchestra, halls), ("metadata", "annotations"), {
+        "karta-interpreter.io/dependencies": "[{apiVersion: v1, kind: ConfigMap, name: $hall.metadata.name}]",
+    })  # fmt: skip
+    obj = with_(OBJECT, name, "spec", "hall")
+    definition = resolved(load_definition(raw), obj, Known.of(objects))
+    assert [each.name for each in interpret_dependency(definition, obj)] == found
+
+
+@pytest.mark.parametrize(
+    ("reader", "optional", "absent"),
+    [
+        pytest.param(Known.of([]), False, 1, id="an object that is missing"),
+        pytest.param(Known.of([]), True, 0, id="an object that may be missing"),
+        pytest.param(None, False, 1, id="objects that cannot be looked up"),
+        pytest.param(None, True, 0, id="objects that may be missing and cannot be looked up"),
+    ],
+)
+@pytest.mark.parametrize("name", [".spec.hall", "[.spec.hall]"])
+def test_missing_object_is_reported_unless_it_is_optional(
+    orchestra: Raw, reader: ReferenceReader | None, optional: bool, absent: int, name: str
+) -> None:
+    halls = {**HALL, "lookup": {"nameExpression": name, "optional": optional}}
+    definition = load_definition(referring(orchestra, halls, replicas="1"))
+    assert len(resolved(definition, OBJECT, reader).absent) == absent
 
 
 @pytest.mark.parametrize(

@@ -145,7 +145,9 @@ def _reference(written: model.ResourceReference, compiled: _Compiled) -> definit
     namespace = _query(written.namespace_expression, compiled)
     gvk = _gvk(written.gvk)
     if written.lookup is not None:
-        return definition.Reference(written.name, gvk, namespace, compiled(written.lookup.name_expression))
+        lookup = written.lookup
+        query, names = compiled(lookup.name_expression), _query(lookup.names_expression, compiled)
+        return definition.Reference(written.name, gvk, namespace, query, names, lookup.optional)
     listed = written.list or model.ListReference()
     equal = (
         definition.LabelRule(key, definition.LabelOperator.IN, _labels([value], compiled))

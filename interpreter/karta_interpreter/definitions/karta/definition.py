@@ -54,14 +54,17 @@ class Reference:
     """Where the value of a variable is.
 
     If ``lookup`` gives a name, the value is one object or null. If it gives an array of names, the value is a list of
-    these objects. Without ``lookup`` it is the list of the objects that match the ``labels``. Namespaced objects are in
-    the workload's namespace unless ``namespace`` gives another.
+    these objects. An object has the names that ``names`` gives for it, with their ranks, or its own. A missing object
+    is reported unless it ``is_optional``. Without ``lookup`` it is the list of the objects that match the ``labels``.
+    Namespaced objects are in the workload's namespace unless ``namespace`` gives another.
     """
 
     name: str
     gvk: GVK
     namespace: Query | None = None
     lookup: Query | None = None
+    names: Query | None = None
+    is_optional: bool = False
     labels: tuple[LabelRule, ...] = ()
 
 

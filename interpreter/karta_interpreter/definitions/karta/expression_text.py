@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Expression(str):
-    """The text of an expression, about the workload unless it is a `PodQuery`."""
+    """The text of an expression, about the workload unless it is a `PodQuery` or an `ObjectQuery`."""
 
     __slots__ = ()
 
@@ -44,6 +44,12 @@ class PodQuery(Expression):
     def query(self) -> Query:
         """The expression, ready to use. Raises QueryError if `Query.compile` does."""
         return _compiled(self.text)
+
+
+class ObjectQuery(Expression):
+    """An expression about an object that a workload refers to."""
+
+    __slots__ = ()
 
 
 # A program asks a few Kartas about many pods. The catalogue has 59 expressions about pods.

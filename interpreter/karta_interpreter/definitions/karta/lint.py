@@ -204,9 +204,10 @@ def _expressions(
 
 
 def _references(parsed: Iterable[Parsed]) -> Iterator[Finding]:
-    """Check the expressions of references: each must give one value."""
+    """Check the expressions of references: each must give one value, unless it is about the other object."""
     for expression in parsed:
-        if expression.path[: len(REFERENCES)] == REFERENCES and several(expression.node):
+        is_one = expression.path[: len(REFERENCES)] == REFERENCES and expression.path[-1] != "namesExpression"
+        if is_one and several(expression.node):
             more = f", or look up a list of objects: `[{expression.text}]`" if "lookup" in expression.path else ""
             yield _about("several-in-reference", expression, more=more)
 

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import ConfigDict
 
 from karta_interpreter.base.k8s import Path
-from karta_interpreter.definitions.karta.expression_text import Expression, PodQuery
+from karta_interpreter.definitions.karta.expression_text import Expression, ObjectQuery, PodQuery
 from karta_interpreter.definitions.karta.schema_types import (
     AS_SET,
     ROOT,
@@ -243,6 +243,12 @@ class LookupReference(Schema):
         "jq on the workload that yields the name of the object, or an array of names. Without a result there is no "
         "object. With an array the variable is a list."
     )
+    names_expression: ObjectQuery | None = optional(
+        "jq on an object of the kind that yields `{name, rank}` for each name that it has, instead of its own name. "
+        "nameExpression may then give several names with commas between them. Of the objects that have them all, the "
+        "one with the greatest ranks is taken."
+    )
+    optional: bool = described("Whether a missing object is nothing to report.", default=False)
 
 
 class ListReference(Schema):

@@ -8,12 +8,14 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from typing import Protocol, Self
 
 from karta_interpreter.base.errors import InterpretationError, QueryAbsentError, QueryReferenceError
 from karta_interpreter.base.k8s import GVK, JSON, Object, edit, namespace as namespace_of, type_name
 from karta_interpreter.definitions.karta.definition import Definition, LabelOperator, LabelRule, Reference
 from karta_interpreter.languages.jq import Absent, Query, Unresolved
+from karta_interpreter.languages.jq.compiled.values import order_key
 
 
 class ReferenceReader(Protocol):
@@ -100,6 +102,8 @@ def _value(reference: Reference, obj: Object, reader: ReferenceReader | None) ->
         value = _looked_up(reference, obj, reader, missing)
     except InterpretationError as error:
         # Not raised: most operations do not read the reference, and need an answer without it.
+        if reference.is_optional and isinstance(error, QueryAbsentError):
+            return None
         kind = QueryAbsentError if isinstance(error, QueryAbsentError) else QueryReferenceError
         return Unresolved(f"the reference ${reference.name} has no value: {error}", kind)
     if not missing:
@@ -120,8 +124,8 @@ def _looked_up(reference: Reference, obj: Object, reader: ReferenceReader | None
         # A workload that names no object needs no reader. Without one, only a name or labels to look up are an error.
         if text is None:
             return None
-        found = _first(_present(reader), reference.gvk, namespaces, text)
-        if found is None:
+        found = _first(_present(reader), reference, namespaces, text)
+        if found is None and not reference.is_optional:
             missing.append(f"there is no {reference.gvk.kind} {text}; create it on the control plane of Karmada")
         return found
 
@@ -129,7 +133,8 @@ def _looked_up(reference: Reference, obj: Object, reader: ReferenceReader | None
         try:
             return named(name)
         except QueryAbsentError as error:
-            missing.append(str(error))
+            if not reference.is_optional:
+                missing.append(str(error))
             return None
 
     names = _one(query, obj, "nameExpression", f"; `[{query.text}]` looks up a list")
@@ -145,14 +150,33 @@ def _namespaces(reference: Reference, obj: Object) -> list[str]:
     return [_checked_text(reference.namespace, name) or "" for name in names]
 
 
-def _first(reader: ReferenceReader, gvk: GVK, namespaces: Sequence[str], name: str) -> Object | None:
+def _first(reader: ReferenceReader, reference: Reference, namespaces: Sequence[str], name: str) -> Object | None:
     """Return the object of that name in the first namespace that has it."""
     for namespace in namespaces[:-1]:
         # A reader of files may know the object of the next namespace only.
         with suppress(QueryAbsentError):
-            if (found := reader.get(gvk, namespace, name)) is not None:
+            if (found := _named(reader, reference, namespace, name)) is not None:
                 return found
-    return reader.get(gvk, namespaces[-1], name) if namespaces else None
+    return _named(reader, reference, namespaces[-1], name) if namespaces else None
+
+
+def _named(reader: ReferenceReader, reference: Reference, namespace: str, name: str) -> Object | None:
+    """Return the object of that name, or of several names with commas between them: the first one by their ranks."""
+    if reference.names is None:
+        return reader.get(reference.gvk, namespace, name)
+    wanted = name.split(", ")
+    ranked = []
+    for obj in sorted(
+        reader.list(reference.gvk, namespace), key=lambda each: str(edit.get(each, ("metadata", "name")))
+    ):
+        ranks = {
+            str(offer.get("name")): offer.get("rank")
+            for offer in reference.names.evaluate(obj)
+            if isinstance(offer, dict)
+        }
+        if all(each in ranks for each in wanted):
+            ranked.append((order_key([ranks[each] for each in wanted]), obj))
+    return max(ranked, key=itemgetter(0))[1] if ranked else None
 
 
 def _one(query: Query, obj: Object, field: str, hint: str = "") -> JSON:

@@ -13,7 +13,7 @@ from karta_interpreter.base.karmada import Operation
 from karta_interpreter.definitions.karta import MATCHING_ORDER, annotation_path, annotations as values, field_text
 from karta_interpreter.definitions.karta.annotation_records import Annotations, parse_annotations
 from karta_interpreter.definitions.karta.compile import action_value
-from karta_interpreter.definitions.karta.expression_text import PodQuery
+from karta_interpreter.definitions.karta.expression_text import ObjectQuery, PodQuery
 from karta_interpreter.definitions.karta.model import ComponentDefinition, Karta, StatusDefinition, SuspendDefinition
 from karta_interpreter.definitions.karta.schema_types import ROOT_STATUS, expressions
 from karta_interpreter.definitions.openapi.check.expected import (
@@ -42,6 +42,8 @@ def check(karta: Karta, schema: Object) -> list[Finding]:
     """
     checked = _Checked(schema)
     for path, text in expressions(karta.spec, ("spec",)):
+        if isinstance(text, ObjectQuery):
+            continue  # the schema of that object is not given
         if isinstance(text, PodQuery):
             checked.expression(path, text, inputs=(POD,), schema="a pod")
         else:
