@@ -31,8 +31,10 @@ class Clocks:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.wall = self.processor = 0.0
         self._passed = 0.0
-        monkeypatch.setattr(Calls, "_clock", staticmethod(lambda: self._passed))
         monkeypatch.setattr(calls, "interpret", self._interpret)
+
+    def read(self) -> float:
+        return self._passed
 
     def pass_by(self, wall: float) -> None:
         self._passed += wall
@@ -80,8 +82,9 @@ def store(tmp_path: Path) -> Store:
 
 
 @pytest.fixture
-def server(store: Store) -> Iterator[Calls]:
-    made = Calls(store, Options())
+def server(store: Store, request: pytest.FixtureRequest) -> Iterator[Calls]:
+    clocks = {"clock": request.getfixturevalue("clocks").read} if "clocks" in request.fixturenames else {}
+    made = Calls(store, Options(), **clocks)
     yield made
     made.close()
 

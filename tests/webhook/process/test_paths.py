@@ -8,7 +8,8 @@ import asyncio
 import logging
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import pairwise
 
 import pytest
@@ -44,16 +45,14 @@ class Blind(FastDecoder):
         del body
 
 
-class PlainCalls(Calls):
-    """Reads every request as a whole."""
-
-    _reads_by = Blind
+PlainCalls = partial(Calls, decoder=Blind)
+"""Calls that read every request as a whole."""
 
 
 class Line:
     """A server, and what its connections write."""
 
-    def __init__(self, store: Store, make: type[Calls]) -> None:
+    def __init__(self, store: Store, make: Callable[[Store, Options], Calls]) -> None:
         metrics = Metrics()
         settings = Settings(
             header_timeout=60.0, exchange_timeout=60.0, webhook_timeout=int(HANG), body_limit=_MIB, connection_age=0

@@ -55,11 +55,15 @@ class Calls:
     and a child process gives it.
     """
 
-    # Attributes of the class, so that tests can compare with calls that all take the slow path, and set the clock.
-    _reads_by = FastDecoder
-    _clock = staticmethod(time.perf_counter)
-
-    def __init__(self, store: Store, options: Options, load: Load | None = None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        options: Options,
+        load: Load | None = None,
+        *,
+        decoder: type[FastDecoder] = FastDecoder,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
         self.load = load or Load()
         self.interruption = Interruption()
         self.observers: Sequence[Observer] = ()
@@ -67,7 +71,7 @@ class Calls:
         self._options = options
         self._isolated = IsolatedCalls()
         self._scripts = ScriptCalls()
-        self._decoder = self._reads_by(store.snapshot.find)
+        self._decoder, self._clock = decoder(store.snapshot.find), clock
         self._begin_snapshot(store.snapshot)
 
     async def answer(self, body: bytes, seconds: float) -> bytes:
