@@ -53,11 +53,12 @@ laws: .venv/dev.stamp ## Try laws on 100 examples, and on all cases of the catal
 coverage: .venv/dev.stamp ## Run the tests and show the lines and branches that none of them reaches (ROOM=definitions/karta, as for test)
 	$(PYTEST) --numprocesses auto --dist worksteal --cov=karta_interpreter$(if $(wildcard interpreter/karta_interpreter/$(ROOM)/__init__.py),$(subst /,.,$(ROOM:%=/%))) --cov-report=term-missing $(ROOM_TESTS)
 
-check: .venv/dev.stamp ## Format, lint, types, layers, generated files
+check: .venv/dev.stamp ## Format, lint, types, layers, sizes, generated files
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/python -m docs.tools.sizes
 	$(BIN)/python -m docs.tools.generate --check
 
 format: .venv/dev.stamp ## Put every file into shape
