@@ -5,14 +5,20 @@ The pods are those of docs/operations.md: to kube-scheduler 700m, by Karmada's f
 
 import json
 from collections.abc import Callable
+from dataclasses import asdict, fields, replace
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import Result
 
 from karta_interpreter.base.k8s.edit import get
 from karta_interpreter.cli.serve import command as serve
+from karta_interpreter.engine.operations import Options
+from karta_interpreter.web.console.answers import Question
+from karta_interpreter.webhook.process.server import options_of
+from karta_interpreter.webhook.settings import Settings
 
 Run = Callable[..., Result]
 
@@ -101,3 +107,22 @@ def test_options_have_help_of_serve(command: str) -> None:
 
     for name in ("pod_requests", "resource_quota_estimate"):
         assert chosen[name] == texts[name]
+
+
+_ANOTHER: dict[str, Any] = {"resource_quota_estimate": True, "pod_requests": "karmada"}
+"""Another value of each option that changes answers, as settings have it."""
+
+
+def test_options_are_settings_with_the_same_default_in_server_commands_and_console() -> None:
+    names = {each.name for each in fields(Options)}
+    assert {each.name for each in fields(Settings)} & names == names == _ANOTHER.keys()
+    assert options_of(Settings()) == Options() == Question.of({}).options
+
+    for name, value in _ANOTHER.items():
+        changed = replace(Options(), **{name: type(getattr(Options(), name))(value)})
+        first, *others = name.split("_")
+        in_page = "".join([first, *map(str.capitalize, others)])
+        assert options_of(Settings(**{name: value})) == changed != Options()
+        assert Options.of(asdict(changed)) == changed, "as recordings and child processes have them"
+        assert Question.of({"options": {in_page: value}}).options == changed
+        assert name in {each.name for each in import_module("karta_interpreter.cli.interpret").command.params}

@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Callable
+from dataclasses import fields
 from functools import partial, wraps
 from pathlib import Path
 from typing import Any
@@ -170,8 +171,9 @@ def answer_options(function: Command) -> Command:
         "--pod-requests", type=COUNTING, default=Counting.SCHEDULER.value, show_default=True, help=POD_REQUESTS
     )
     @wraps(function)
-    def answering(*, resource_quota_estimate: bool, pod_requests: str, **given: object) -> None:
-        function(**given, options=Options(resource_quota_estimate, Counting(pod_requests)))
+    def answering(**given: object) -> None:
+        chosen = {each.name: given.pop(each.name) for each in fields(Options)}
+        function(**given, options=Options.of(chosen))
 
     return answering
 

@@ -9,12 +9,13 @@ import pytest
 import yaml
 
 from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.base.k8s.requirements import Counting
 from karta_interpreter.base.k8s.values import Object
 from karta_interpreter.definitions.karta.loading import load_documents
 from karta_interpreter.definitions.karta.reference_resolver import Known
 from karta_interpreter.definitions.sources.files import load_catalogue
 from karta_interpreter.definitions.sources.snapshot import ServedDefinition, Snapshot
-from karta_interpreter.engine.operations import Call, Operation, StatusItem, interpret
+from karta_interpreter.engine.operations import Call, Operation, Options, StatusItem, interpret
 from karta_interpreter.engine.suites.comparison import compare_answers
 from karta_interpreter.engine.suites.suite import read_suite
 from karta_interpreter.web.console.answers import ORDER, Question, answer
@@ -370,7 +371,7 @@ def test_options_change_answers() -> None:
     obj = OBJECT.replace("containers: [{name: main}]", sidecar)
     cpu = [
         one(asked(object=obj, options=options), Operation.INTERPRET_REPLICA)["results"]["requires"]["resourceRequest"]
-        for options in ({}, {"podRequests": "karmada"})
+        for options in (Options(), Options(pod_requests=Counting.KARMADA))
     ]
     assert cpu == [{"cpu": "2"}, {"cpu": "1"}]
 

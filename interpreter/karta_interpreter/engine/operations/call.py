@@ -1,7 +1,7 @@
 """The question and the answer of an operation, independent of any wire format."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 from karta_interpreter.base.errors import InterpretationError
@@ -23,9 +23,14 @@ class Options:
     pod_requests: Counting = Counting.SCHEDULER
 
     @classmethod
-    def of(cls, fields: Mapping[str, JSON]) -> "Options":
-        """Return the options from the JSON of `dataclasses.asdict`."""
-        return cls(**{**fields, "pod_requests": Counting(fields["pod_requests"])})
+    def of(cls, settings: Mapping[str, Any]) -> "Options":
+        """Return the options among settings by their names, those of a server or the JSON of `dataclasses.asdict`.
+
+        >>> Options.of({"pod_requests": "karmada", "port": 8443})
+        Options(resource_quota_estimate=False, pod_requests=<Counting.KARMADA: 'karmada'>)
+        """
+        default: dict[str, Any] = {each.name: each.default for each in fields(cls)}
+        return cls(**{name: type(value)(settings.get(name, value)) for name, value in default.items()})
 
 
 DEFAULT_OPTIONS = Options()

@@ -1,20 +1,30 @@
 """All answers of a definition about an object, with explanations and their places in the texts of the page."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from karta_interpreter.base.errors import InterpretationError, WorkloadError
 from karta_interpreter.base.k8s import GVK, JSON, Object, Path, edit, patch
-from karta_interpreter.base.k8s.requirements import Counting
 from karta_interpreter.base.k8s.yaml_writer import to_authored_yaml
 from karta_interpreter.definitions.karta import Definition, Known, ReferenceReader
 from karta_interpreter.definitions.karta.loading import Loaded, load_placed
 from karta_interpreter.engine.explain import Explanation, Fact, explain
 from karta_interpreter.engine.explain.explanation import OBSERVED
-from karta_interpreter.engine.operations import CHANGED, LIVE, SLOTS, Call, Operation, Options, StatusItem, interpret
+from karta_interpreter.engine.operations import (
+    CHANGED,
+    DEFAULT_OPTIONS,
+    LIVE,
+    SLOTS,
+    Call,
+    Operation,
+    Options,
+    StatusItem,
+    interpret,
+)
 from karta_interpreter.engine.suites.comparison import ERROR, Answer
 from karta_interpreter.engine.suites.output import case_of, without_server_fields
 from karta_interpreter.engine.workload import Karta, Workload, WorkloadTree
@@ -59,7 +69,7 @@ class Question:
     references: str = ""
     crd: str = ""
     replicas: int | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Options = DEFAULT_OPTIONS
     case: str = ""
     """The operation to return as a case of a suite."""
     before: str = ""
@@ -75,9 +85,15 @@ class Question:
         for name, content in value.items():
             if content is not None and type(content) is not _TYPES[name]:
                 raise ValueError(f"{name} must be of type {_TYPES[name].__name__}")
-        return cls(**{name: entry for name, entry in value.items() if entry is not None})
+        given = {name: entry for name, entry in value.items() if entry is not None}
+        chosen = {
+            _CAPITAL.sub(lambda found: f"_{found[0].lower()}", name): each
+            for name, each in given.get("options", {}).items()
+        }
+        return cls(**{**given, "options": Options.of(chosen)})
 
 
+_CAPITAL: Final = re.compile("[A-Z]")
 _TYPES: Final = dict.fromkeys(
     ("karta", "object", "observed", "items", "references", "crd", "case", "before", "suite"), str
 ) | {
@@ -189,7 +205,7 @@ class _Answers:
         self, definition: Definition, place: SourcePosition, obj: Marker, inputs: Inputs, question: Question
     ) -> None:
         self._definition, self._place, self._object, self._inputs = definition, place, obj, inputs
-        self._options, self._known = options_of(question), Known.of(inputs.references)
+        self._options, self._known = question.options, Known.of(inputs.references)
         self._replicas = replicas_or_more(question.replicas, definition, obj.value, self._options, self._known)
 
     def document(self, case: str) -> dict[str, JSON]:
@@ -264,13 +280,6 @@ class _Answers:
         if observed and (source == OBSERVED or operation in LIVE):
             return "observed", observed.position(path)
         return "object", self._object.position(path)
-
-
-def options_of(question: Question) -> Options:
-    """Return the settings of a server that its user has chosen."""
-    chosen = question.options
-    counting = Counting.KARMADA if chosen.get("podRequests") == "karmada" else Counting.SCHEDULER
-    return Options(bool(chosen.get("resourceQuotaEstimate")), counting)
 
 
 def outcome(definition: Definition, call: Call, options: Options, reader: ReferenceReader) -> Answer:

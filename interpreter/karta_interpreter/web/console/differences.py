@@ -15,7 +15,6 @@ from karta_interpreter.web.console.answers import (
     Question,
     inputs_of,
     kartas_of,
-    options_of,
     outcome,
     replicas_or_more,
 )
@@ -36,7 +35,7 @@ def differences(question: Question) -> dict[str, JSON]:
     if before.gvk != after.gvk:
         return {"unanswered": f"the definition before is for {before.gvk}, the Karta for {after.gvk}"}
     try:
-        calls, options = list(_calls(question, after)), options_of(question)
+        calls, options = list(_calls(question, after)), question.options
     except (InterpretationError, SuiteError) as error:
         return {"unanswered": str(error)}
     different: list[JSON] = []
@@ -68,7 +67,7 @@ def _calls(question: Question, definition: Definition) -> Iterator[tuple[str, Ca
     inputs = inputs_of(question)
     if inputs.object is None or GVK.of(inputs.object.value) != definition.gvk:
         return
-    options, objects = options_of(question), Known.of(inputs.references)
+    options, objects = question.options, Known.of(inputs.references)
     replicas = replicas_or_more(question.replicas, definition, inputs.object.value, options, objects)
     for operation in ORDER:
         if not inputs.missing(operation):

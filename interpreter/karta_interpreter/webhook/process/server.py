@@ -6,13 +6,12 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, Self
 
 from karta_interpreter.base.findings import in_one_line
-from karta_interpreter.base.k8s.requirements import Counting
 from karta_interpreter.base.sandbox.container import container_memory
 from karta_interpreter.definitions.sources.background import keep_running
 from karta_interpreter.definitions.sources.budget import Budget
@@ -248,7 +247,7 @@ def store_of(settings: DefinitionSettings, cluster: "Cluster | None") -> Store:
 
 def options_of(settings: DefinitionSettings) -> Options:
     """Return how operations answer."""
-    return Options(settings.resource_quota_estimate, Counting(settings.pod_requests))
+    return Options.of(asdict(settings))
 
 
 def _recorder(settings: Settings, metrics: Metrics) -> "Recorder | None":
