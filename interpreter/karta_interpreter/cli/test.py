@@ -185,7 +185,7 @@ def command(  # noqa: PLR0913 - one for each option
 ) -> None:
     """Run golden suites and show answers that differ from the expected ones.
 
-    PATH is a folder, in which every YAML file below a folder "testdata" is a suite, or a suite; the current folder by
+    PATH is a suite, or a folder where every YAML file below a folder "testdata" is one; the current folder by
     default. The definitions and customizations in the folder that has "testdata" answer a suite, or those of -f. The
     exit code is 1 when a case fails.
     """

@@ -15,7 +15,7 @@ from karta_interpreter.engine.verification.members import members
 
 
 def added_containers(definition: Definition, evidence: Sequence[Evidence]) -> dict[str, set[int]]:
-    """Return the line of each component whose pods all have more containers, and the numbers of the objects."""
+    """Return the line of each component with more containers in all of its pods, and the numbers of the objects."""
     found: dict[str, list[tuple[int, set[str]]]] = defaultdict(list)
     for number, shown in enumerate(evidence):
         for component, containers in _groups(definition, shown):

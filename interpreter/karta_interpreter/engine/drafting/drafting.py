@@ -1,4 +1,4 @@
-"""A draft whose pods are at the places where the containers of real pods come from."""
+"""A draft with pods at the places where the containers of real pods come from."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -52,7 +52,7 @@ def draft_from(kind: CustomKind, evidence: Sequence[Evidence]) -> Draft:
 
 
 def _asked_about(drafted: Draft, templates: Sequence[PodsField]) -> Draft:
-    """Return a draft with a note about the templates of which there is no pod."""
+    """Return a draft with a note about the templates without a pod."""
     if not templates:
         return drafted
     named = ", ".join(each.place.jq for each in templates[:_MOST_NAMED])

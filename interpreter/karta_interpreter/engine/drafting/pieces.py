@@ -1,4 +1,4 @@
-"""Pods that an operator makes from fields: a template of the fields whose values are in the pods of every object."""
+"""Pods that an operator makes from fields: a template of the fields with values that the pods of every object have."""
 
 import json
 import re
@@ -131,7 +131,7 @@ def _paths(path: SchemaPath, schema: Object) -> Iterator[SchemaPath]:
 
 
 def _instances(paths: Sequence[SchemaPath], shown: Sequence[Evidence]) -> tuple[SchemaPath, Object]:
-    """Return the list whose entries have the ids that a label of all pods names, or the spec as a whole."""
+    """Return the list of the entries that a label of all pods names, or the spec as a whole."""
     for path in paths:
         last = path.steps[-1]
         if not isinstance(last, Entries) or not (last.key or last.is_map):

@@ -1,4 +1,4 @@
-"""Which value in the status shows that a workload runs: one of objects whose pods are ready, and of no others."""
+"""Which value in the status shows that a workload runs: one of objects with ready pods, and of no others."""
 
 import json
 from collections.abc import Iterator, Sequence
