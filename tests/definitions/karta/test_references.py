@@ -375,6 +375,19 @@ def test_bound_shares_parts_that_read_no_reference(orchestra: Raw) -> None:
     assert not any(each.references for each in made)
 
 
+def test_workloads_that_name_nothing_share_all_parts(orchestra: Raw) -> None:
+    halls = {**HALL, "lookup": {"nameExpression": "[.spec.halls[].name]"}}
+    definition = load_definition(referring(orchestra, halls, replicas="[$hall[]?.players] | add // 3"))
+
+    values: list[JSON] = [[], [], None]
+    none, again, null = (definition.bound({"hall": value}).components[2] for value in values)
+
+    assert none is again, "the copies of expressions are made once"
+    assert null is not none, "null and an empty list are different values"
+    assert [each.replicas.evaluate({}) for each in (none, null) if each.replicas] == [[3], [3]]
+    assert definition.bound({"hall": [{"players": 4}]}).components[2] is not none
+
+
 def test_definition_without_references_is_returned_unchanged(orchestra: Raw) -> None:
     definition = load_definition(orchestra)
     assert resolved(definition, OBJECT, None) is definition
