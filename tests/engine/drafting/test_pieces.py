@@ -188,3 +188,31 @@ def test_draft_of_one_object_of_fields_has_doubts() -> None:
 
     assert found == [[("rabbitmqcluster", 3, 1000)]]
     assert len(doubts) == 2, doubts
+
+
+def _database(name: str, instances: int, routers: int, cpu: str = "") -> Evidence:
+    """Return a cluster whose operator merges a list of containers into its own, and makes routers beside it."""
+    spec: Thing = {"instances": instances, "router": {"instances": routers}}
+    if cpu:
+        spec["podSpec"] = {"containers": [{"name": "mysql", "resources": _resources(cpu, "2Gi")}]}
+    server: list[Thing] = [{"name": "sidecar"}, {"name": "mysql", "resources": _resources(cpu, "2Gi") if cpu else {}}]
+    pods = [_pod(f"{name}-{number}", *server, role="server") for number in range(instances)]
+    pods += [_pod(f"{name}-router-{number}", {"name": "router"}, role="router") for number in range(routers)]
+    obj = {"apiVersion": "example.com/v1", "kind": "Database", "metadata": {"name": name}, "spec": spec}
+    return Evidence(obj, tuple(pods), now=2e9)
+
+
+def test_container_that_operator_merges_has_the_requests_of_the_entry_with_its_name() -> None:
+    shown = [_database("a", 1, 0), _database("b", 3, 1, "1"), _database("c", 3, 2, "2"), _database("d", 5, 1, "500m")]
+    shown += [_database("e", 7, 3, "4"), _database("f", 3, 0, "1")]
+
+    found, _ = _answers(shown)
+
+    assert [[pods[1:] for pods in sets if pods[1]] for sets in found] == [
+        [(1, 0)],
+        [(3, 1000), (1, 0)],
+        [(3, 2000), (2, 0)],
+        [(5, 500), (1, 0)],
+        [(7, 4000), (3, 0)],
+        [(3, 1000)],
+    ]

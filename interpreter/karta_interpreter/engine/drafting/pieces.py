@@ -44,21 +44,21 @@ def pods_of_fields(kind: CustomKind, evidence: Sequence[Evidence]) -> list[tuple
     """Return pods with templates that are written from fields, each with its own containers, or nothing."""
     shown = [each for each in evidence if each.active]
     paths = sorted(_paths(_SPEC, below(kind.schema, "spec")), key=lambda path: len(path.steps))[:_MOST_PATHS]
-    made = []
-    for selector, sort in _sorts(shown):
-        part = _part_of([*sort.values()], [each for number, each in enumerate(shown) if number not in sort])
-        if part is not None:
-            made.append(_made(kind, paths, list(sort.values()), selector, part))
-    return made
+    return [
+        _made(kind, paths, list(sort.values()), [each for at, each in enumerate(shown) if at not in sort], selector)
+        for selector, sort in _sorts(shown)
+    ]
 
 
-def _part_of(having: Sequence[Evidence], lacking: Sequence[Evidence]) -> str | None:
-    """Return the part of the specification that objects with some pods have, and others do not, "" if all have pods."""
-    if not lacking:
-        return ""
+def _part_of(template: str, having: Sequence[Evidence], lacking: Sequence[Evidence]) -> str:
+    """Return the condition of the part that a template is made of, or that has a switch, if others lack such pods."""
     parts = [{name for name, value in each.object["spec"].items() if _is_on(value)} for each in (*having, *lacking)]
-    names = set.intersection(*parts[: len(having)]).difference(*parts[len(having) :])
-    return min((f"{(_SPEC / name).jq} | . and .enabled != false" for name in names), default=None)
+    names = set.intersection(*parts[: len(having)]).difference(*parts[len(having) :]) if lacking else ()
+    for name in sorted(names):
+        part = (_SPEC / name).jq
+        if f"{part.removeprefix('.spec')}." in template or "enabled" in having[0].object["spec"][name]:
+            return f"{part} | . and .enabled != false"
+    return ""
 
 
 def _is_on(value: JSON) -> bool:
@@ -83,15 +83,19 @@ def _sorts(shown: Sequence[Evidence]) -> list[tuple[Object, dict[int, Evidence]]
 
 
 def _made(
-    kind: CustomKind, paths: Sequence[SchemaPath], shown: Sequence[Evidence], selector: Object, part: str
+    kind: CustomKind,
+    paths: Sequence[SchemaPath],
+    shown: Sequence[Evidence],
+    lacking: Sequence[Evidence],
+    selector: Object,
 ) -> tuple[PodsField, Decision]:
     place, by_instance = _instances(paths, shown)
-    parts = [part for each in shown for part in _parts(place, by_instance, each)]
+    parts = [each for one in shown for each in _parts(place, by_instance, one)]
     inside = [path for path in paths if path.steps[: len(place.steps)] == place.steps]
     relative = [SchemaPath(path.steps[len(place.steps) :]) for path in inside]
-    template, doubts = _template([path for path in relative if path.steps and not path.has_instances], parts)
+    template, doubts = _template([path for path in relative if path.steps], parts)
     text = f"{place.jq} | {template}"
-    if part:
+    if part := _part_of(template, shown, lacking):
         text = f"if ({part}) then {text} else empty end"
         doubts.append(f"Does ({part}) tell the objects that have them?")
     if len(parts) < FEW:
@@ -180,12 +184,13 @@ def _fields(
     names = {str(each.get("name")) for each in containers}
     name = names.pop() if len(names) == 1 else at
     yield f"name: {json.dumps(name)}"
-    if image := same(paths, parts, [each.get("image") for each in containers], _text).text:
+    plain = [path.jq for path in paths if not path.has_instances]
+    if image := same(plain, parts, [each.get("image") for each in containers], _text).text:
         yield f"image: {image}"
     amounts = [amounts_of(each.get("resources")) for each in containers]
     if not any(amounts):
         return
-    resources = same(paths, parts, amounts, amounts_of)
+    resources = same([*plain, *_overrides(paths, name)], parts, amounts, amounts_of)
     doubts += [f"{doubt} They are the requests of {name}." for doubt in resources.doubts]
     if not resources.text:
         doubts.append(f"Where do the requests of {name} come from?")
@@ -194,18 +199,24 @@ def _fields(
     yield f"resources: {resources.text or usual}"
 
 
-def same(
-    paths: Sequence[SchemaPath], parts: Sequence[Part], wanted: Sequence[object], read: Callable[[JSON], object]
-) -> Same:
+def _overrides(paths: Sequence[SchemaPath], name: str) -> Iterator[str]:
+    """Yield the resources of the container of a name, in lists that an operator merges into its own containers."""
+    for path in paths:
+        entry = path.steps[-2:-1]
+        if path.steps[-1] == "resources" and entry == (Entries(key="name"),) and len(path.steps) > len(entry) + 1:
+            yield f"({SchemaPath(path.steps[:-2]).jq} // [] | .[] | select(.name == {json.dumps(name)}) | .resources)"
+
+
+def same(paths: Sequence[str], parts: Sequence[Part], wanted: Sequence[object], read: Callable[[JSON], object]) -> Same:
     """Return the shortest path with the wanted value in every part that sets it, and the usual value of the others."""
     rules: dict[str, list[bool]] = {}
     defaults: dict[str, set[str]] = {}
     for path in paths if any(wanted) else ():
         found = [_read(path, part, read) for part in parts]
         if sum(each is not None for each in found) > len(parts) // 2:
-            rules[path.jq] = [each in (None, own) for each, own in zip(found, wanted, strict=True)]
+            rules[path] = [each in (None, own) for each, own in zip(found, wanted, strict=True)]
             unset = [own for each, own in zip(found, wanted, strict=True) if each is None]
-            defaults[path.jq] = {json.dumps({"requests": own} if isinstance(own, dict) else own) for own in unset}
+            defaults[path] = {json.dumps({"requests": own} if isinstance(own, dict) else own) for own in unset}
     right = [text for text, own in rules.items() if all(own)]
     if not right:
         return Same()
@@ -220,9 +231,9 @@ def same(
     return Same(f"({text} // {usual.pop()})" if len(usual) == 1 else text, tuple(doubts))
 
 
-def _read(path: SchemaPath, part: Part, read: Callable[[JSON], object]) -> object:
+def _read(path: str, part: Part, read: Callable[[JSON], object]) -> object:
     try:
-        return read(Query.compile(path.jq).first(part.value)) or None
+        return read(Query.compile(path).first(part.value)) or None
     except QueryError:
         return ""
 
