@@ -87,7 +87,7 @@ def test_exported_retain_answers_beside_broken_member(definition: Definition, ob
 
     for desired, observed, change in _broken(definition, objects, both):
         # Lua has one value for an empty list and an empty object, none for null, and prints large numbers otherwise.
-        if change.startswith(("[", "None", "1e+300")):
+        if change.startswith(("[", "None", "1e+300", str(2**63))):
             continue
         expected, retained = both(desired, observed)
         assert _plain(retained) == _plain(expected), change

@@ -14,6 +14,29 @@ from tests.catalogue.statuses.states import (
     States,
 )
 
+_SANDBOX = {
+    "ready": RUNNING,
+    "the pod starts": INITIALIZING,
+    # A pod that has ended is not ready for good, and does not start.
+    "the pod has done its work": COMPLETED,
+    "the pod has failed": FAILED,
+    "expired": COMPLETED,
+    "the controller fails": DEGRADED,
+    "several pods": DEGRADED,
+    "suspended": SUSPENDED,
+    "being suspended": SUSPENDING,
+    "the status is older than the spec": RUNNING,
+    "to be suspended, and the status is older": SUSPENDING,
+    "to be suspended while its pod starts, and the status is older": SUSPENDING,
+    "resumed and not yet seen, the status is older": RESUMING,
+    # The condition Suspended stays as it was.
+    "resumed, and its pod starts": INITIALIZING,
+    "resumed, and its pod has failed": FAILED,
+    "resumed and ready": RUNNING,
+    "to be suspended, and its pod cannot be deleted": DEGRADED,
+    "no status yet": UNDEFINED,
+}
+
 KUBERNETES: States = {
     GVK("batch", "v1", "Job"): {
         "pods at work": RUNNING,
@@ -155,26 +178,6 @@ KUBERNETES: States = {
         "from an older controller": RUNNING,
         "no status yet": UNDEFINED,
     },
-    GVK("agents.x-k8s.io", "v1beta1", "Sandbox"): {
-        "ready": RUNNING,
-        "the pod starts": INITIALIZING,
-        # A pod that has ended is not ready for good, and does not start.
-        "the pod has done its work": COMPLETED,
-        "the pod has failed": FAILED,
-        "expired": COMPLETED,
-        "the controller fails": DEGRADED,
-        "several pods": DEGRADED,
-        "suspended": SUSPENDED,
-        "being suspended": SUSPENDING,
-        "the status is older than the spec": RUNNING,
-        "to be suspended, and the status is older": SUSPENDING,
-        "to be suspended while its pod starts, and the status is older": SUSPENDING,
-        "resumed and not yet seen, the status is older": RESUMING,
-        # The condition Suspended stays as it was.
-        "resumed, and its pod starts": INITIALIZING,
-        "resumed, and its pod has failed": FAILED,
-        "resumed and ready": RUNNING,
-        "to be suspended, and its pod cannot be deleted": DEGRADED,
-        "no status yet": UNDEFINED,
-    },
+    GVK("agents.x-k8s.io", "v1alpha1", "Sandbox"): _SANDBOX,
+    GVK("agents.x-k8s.io", "v1beta1", "Sandbox"): _SANDBOX,
 }
