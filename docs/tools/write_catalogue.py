@@ -107,8 +107,11 @@ def other_objects(definitions: Sequence[Definition]) -> str:
     rows = [[EVERYWHERE, code(each["field"]), each["names"], each["reason"]] for each in reasons[EVERYWHERE]]
     for kind, definition in kinds.items():
         found = {reference.gvk.kind for reference in definition.references}
-        left = [each for each in reasons.get(kind, ()) if found.isdisjoint(each["names"].split(", "))]
-        named = {name for each in left for name in each["names"].split(", ")} | found | MAKE_NO_PODS
+        left = reasons.get(kind, ())
+        explained = {name for each in left for name in each["names"].split(", ")}
+        if explained & found:
+            raise SystemExit(f"{OTHER_OBJECTS.name}: {kind} looks up {', '.join(sorted(explained & found))}")
+        named = explained | found | MAKE_NO_PODS
         wanted = {rule.kind for rule in definition.annotations.dependencies if isinstance(rule, ExtraDependency)}
         if unexplained := wanted - named if any(part.pods for part in definition.components) else ():
             raise SystemExit(
