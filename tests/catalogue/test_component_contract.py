@@ -44,6 +44,7 @@ _FIXED = {
 """Kinds of whose components none can be set, and why."""
 
 _FIXED_COMPONENTS = {
+    ("InferenceService", "canary"),
     ("InferenceService", "worker"),
     ("RayCluster", "head"),
     ("RayJob", "head"),
