@@ -18,7 +18,6 @@ from karta_interpreter.engine.explain.missing import warnings_about
 from karta_interpreter.engine.explain.reading import annotation_field
 from karta_interpreter.engine.explain.replicas import (
     component_facts,
-    components_revision_facts,
     replica_facts,
     revision_facts,
 )
@@ -135,7 +134,7 @@ _EXPLAINED: Final = by_operation(
         revision_facts, ("scaleDefinition", "instanceIdPath"), "every cluster gets the object unchanged"
     ),
     revise_components=_Explained(
-        components_revision_facts,
+        revision_facts,
         ("scaleDefinition", "instanceIdPath"),
         "a cluster gets the object only if it has the components that the scheduler assigned",
     ),

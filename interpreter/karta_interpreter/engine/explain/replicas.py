@@ -49,32 +49,19 @@ def component_facts(definition: Definition, call: Call, options: Options, _resul
 
 
 def revision_facts(definition: Definition, call: Call, _options: Options, results: Results) -> Iterator[Fact]:
-    """Yield the counts that ReviseReplica may change, the reasons, and its writes with their places."""
+    """Yield the counts that a revision may change, the reasons, and its writes with their places."""
     view, scales = _View(definition, call.object), scale_locations(definition, call.object)
-    elastic = elastic_pod_sets(definition, scales)
+    assigned = dict(call.components or ())
+    elastic = frozenset(assigned) or elastic_pod_sets(definition, scales)
     targets = scale_targets(scales, elastic)
     moved = {name for target in targets for name in target.pod_sets}
     for scale in scales:
         pods, moves = scale.pod_set, scale.pod_set.name in moved
         why = _why_elastic(definition, len(scales), scale, is_elastic=pods.name in elastic, moves=moves)
+        if assigned:
+            reason = "it can change" if moves else why_fixed(scale.places.component)
+            why = f"{assigned.get(pods.name)} assigned; {reason}"
         note = f"{pods.name} has {count(pods.replicas, 'pod')}: {why}"
-        counted = view.counted(pods, "")
-        yield replace(counted, rule="elastic" if moves else "fixed", note=note, writes=counted.writes if moves else ())
-    if results:
-        yield from _written(view, call, targets, results["revised"])
-
-
-def components_revision_facts(
-    definition: Definition, call: Call, _options: Options, results: Results
-) -> Iterator[Fact]:
-    """Yield which components ReviseComponents may change, and its writes with their places."""
-    view, scales = _View(definition, call.object), scale_locations(definition, call.object)
-    targets = scale_targets(scales, frozenset(scale.pod_set.name for scale in scales))
-    moved, asked = {name for target in targets for name in target.pod_sets}, dict(call.components or ())
-    for scale in scales:
-        pods, moves = scale.pod_set, scale.pod_set.name in moved
-        why = "it can change" if moves else why_fixed(scale.places.component)
-        note = f"{pods.name} has {count(pods.replicas, 'pod')}, and {asked.get(pods.name, 'none')} asked for: {why}"
         counted = view.counted(pods, "")
         yield replace(counted, rule="elastic" if moves else "fixed", note=note, writes=counted.writes if moves else ())
     if results:

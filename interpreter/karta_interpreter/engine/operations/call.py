@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.base.k8s import JSON, Object, type_name
+from karta_interpreter.base.k8s import JSON, Object, edit, type_name
 from karta_interpreter.base.k8s.requirements import Counting
 from karta_interpreter.base.karmada import LIVE, SLOTS, Operation
 
@@ -84,16 +84,17 @@ class TargetComponent(NamedTuple):
     replicas: int
 
     @classmethod
-    def of(cls, value: JSON, path: str) -> "TargetComponent":
-        """Read a component from JSON. ``path`` is its path for the error about a wrong type.
+    def several(cls, value: JSON, path: str) -> tuple[Self, ...]:
+        """Read components from a JSON list. ``path`` is its path for the error about a wrong type.
 
-        >>> TargetComponent.of({"name": "worker", "replicas": 3}, "components[0]")
-        TargetComponent(name='worker', replicas=3)
+        >>> TargetComponent.several([{"name": "worker", "replicas": 3}], "components")
+        (TargetComponent(name='worker', replicas=3),)
         """
-        name, replicas = (value.get("name"), value.get("replicas")) if isinstance(value, dict) else (None, None)
-        if not isinstance(name, str) or type(replicas) is not int:
-            raise InterpretationError(f"{path} must have a name and a whole number of replicas", code=400)
-        return cls(name, replicas)
+        listed = value if isinstance(value, list) else [None]
+        found = [(edit.get(each, ("name",)), edit.get(each, ("replicas",))) for each in listed]
+        if not all(type(name) is str and type(count) is int for name, count in found):
+            raise InterpretationError(f"{path} must be a list of names with a whole number of replicas each", code=400)
+        return tuple(cls(*each) for each in found)
 
 
 class Call(NamedTuple):

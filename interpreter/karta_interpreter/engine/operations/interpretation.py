@@ -139,11 +139,11 @@ def _ask(definition: Definition, call: Call, options: Options, name: str, *argum
         raise LuaRunError(f"karta.{name} has no answer: there is no Karta for {definition.gvk}")
     operation = OWN_FUNCTIONS[name]
     names = ("object", *filter(None, [SLOTS[operation].more]))
-    fields = {
-        field: _READERS[field](value, f"#{position} to {name}", call)
-        for position, (field, value) in enumerate(zip_longest(names, arguments[: len(names)]), start=1)
-    }
     try:
+        fields = {
+            field: _READERS[field](value, f"#{position} to {name}", call)
+            for position, (field, value) in enumerate(zip_longest(names, arguments[: len(names)]), start=1)
+        }
         answer: Mapping[str, JSON] = own_answer(definition, Call(operation, **fields), options)
     except InterpretationError as error:
         raise LuaRunError(str(error)) from error
@@ -182,20 +182,12 @@ def _items(value: JSON, argument: str, _: Call) -> tuple[StatusItem, ...]:
         raise LuaRunError(f"bad argument {argument}: {error}") from error
 
 
-def _components(value: JSON, argument: str, _: Call) -> tuple[TargetComponent, ...]:
-    _check(value, list, "table", argument)
-    try:
-        return tuple(TargetComponent.of(component, f"component {at}") for at, component in enumerate(value, start=1))
-    except InterpretationError as error:
-        raise LuaRunError(f"bad argument {argument}: {error}") from error
-
-
 _READERS: Final[Mapping[str, Callable[[JSON, str, Call], JSON]]] = {
     "object": _object,
     "observed": _object,
     "replicas": _replicas,
     "items": _items,
-    "components": _components,
+    "components": lambda value, argument, _: TargetComponent.several(value, f"argument {argument}"),
 }
 
 

@@ -189,8 +189,10 @@ def _call(fields: Object, operation: Operation) -> Call:
     subject = desired if desired is not None else observed
     if subject is None:
         raise InterpretationError(f"{operation} needs desiredObj or observedObj")
-    replicas, components = _replicas(fields, operation), _components(fields, operation)
-    return Call(operation, subject, replicas=replicas, items=_items(fields), components=components)
+    call = Call(operation, subject, replicas=_replicas(fields, operation), items=_items(fields))
+    if operation is not Operation.REVISE_COMPONENTS:
+        return call
+    return call._replace(components=TargetComponent.several(fields.get("inputComponents"), "inputComponents"))
 
 
 def _replicas(fields: Object, operation: Operation) -> int | None:
@@ -202,16 +204,6 @@ def _replicas(fields: Object, operation: Operation) -> int | None:
     if isinstance(replicas, bool) or not isinstance(replicas, int):
         raise InterpretationError(f"inputReplicas must be an integer, but is {type_name(replicas)}")
     return replicas
-
-
-def _components(fields: Object, operation: Operation) -> tuple[TargetComponent, ...] | None:
-    """Read the components of ReviseComponents: our addition, as no release of Karmada has the operation."""
-    if operation is not Operation.REVISE_COMPONENTS:
-        return None
-    components = _typed(fields, "inputComponents", list)
-    if components is None:
-        raise InterpretationError("ReviseComponents needs inputComponents, each with its name and replicas")
-    return tuple(TargetComponent.of(each, f"inputComponents[{at}]") for at, each in enumerate(components))
 
 
 def _items(fields: Object) -> tuple[StatusItem, ...]:

@@ -158,18 +158,11 @@ def _items(request: Object) -> tuple[StatusItem, ...]:
     return tuple(StatusItem.of(item, f"request.aggregatedStatus[{index}]") for index, item in enumerate(items))
 
 
-def _components(request: Object) -> tuple[TargetComponent, ...]:
-    components = request.get("components")
-    if not isinstance(components, list):
-        raise _problem(f"request.components must be a list, but {_found(request, 'components')}")
-    return tuple(TargetComponent.of(each, f"request.components[{at}]") for at, each in enumerate(components))
-
-
 _MORE: Final[Mapping[str, Callable[[Object, GVK], Any]]] = {
     "replicas": lambda request, _: _replicas(request),
     "observed": lambda request, gvk: _object(request, "observedObject", gvk),
     "items": lambda request, _: _items(request),
-    "components": lambda request, _: _components(request),
+    "components": lambda request, _: TargetComponent.several(request.get("components"), "request.components"),
 }
 """The readers of the request fields other than the object, by the fields of a call."""
 
