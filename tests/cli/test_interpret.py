@@ -261,6 +261,12 @@ def test_broken_definition_before_good_one_is_reported(run: Run, files: Path, ka
             "it.yaml:1: this is another object, not an AggregatedStatusItem; that has clusterName and status",
             id="a status alone",
         ),
+        pytest.param(
+            "{cluster: m1, status: {}}", "it.yaml:1: item has no field cluster; write clusterName", id="a name"
+        ),
+        pytest.param(
+            "{clusterName: m1, heath: Healthy}", "it.yaml:1: item has no field heath; did you mean health?", id="a typo"
+        ),
         pytest.param("health: 1", "it.yaml:1: item.health must be a string, but is a number", id="a number for text"),
     ],
 )

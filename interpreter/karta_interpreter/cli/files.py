@@ -20,6 +20,7 @@ import click
 from click.core import ParameterSource
 
 from karta_interpreter.base.errors import InterpretationError, ManifestError
+from karta_interpreter.base.findings import did_you_mean
 from karta_interpreter.base.k8s import GVK, JSON, Object, edit, manifest
 from karta_interpreter.cli.options import control_plane
 from karta_interpreter.cli.program import Problem, UsageProblem
@@ -215,6 +216,10 @@ def _item(document: manifest.Document) -> StatusItem:
             f"error: {document.source}:{document.line}: {is_what}, not an AggregatedStatusItem; "
             "that has clusterName and status"
         )
+    for field in value if isinstance(value, dict) else ():
+        if field not in _ITEM_FIELDS:
+            hint = "write clusterName" if field == "cluster" else did_you_mean(str(field), sorted(_ITEM_FIELDS))
+            raise Problem(f"error: {document.source}:{document.line}: item has no field {field}; {hint}")
     return StatusItem.of(document.value, f"{document.source}:{document.line}: item")
 
 

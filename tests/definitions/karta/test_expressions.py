@@ -154,7 +154,9 @@ def test_expressions_in_lists_are_judged(brew: Raw, findings_of: FindingsOf) -> 
     action = {"path": bad, "value": "1"}
     member = {"componentName": "brew", "groupByKeyPaths": [bad], "filters": [".a", bad]}
     matcher = {"byExpression": {"expression": bad, "expectedResult": "x"}}
-    raw = edit.set_value(brew, (*ROOT, "suspendDefinition"), {"suspendActions": [action], "resumeActions": [action]})
+    raw = edit.set_value(
+        brew, (*ROOT, "suspendDefinition"), {"suspendActions": [action], "resumeActions": [{**action, "value": "0"}]}
+    )
     raw = edit.set_value(raw, GROUPS, [{"name": "all", "members": [member]}])
     raw = edit.set_value(raw, (*ROOT, "statusDefinition", "statusMappings", "resuming"), [matcher])
     assert [finding.path for finding in findings_of(raw)] == [

@@ -30,7 +30,7 @@ def changed(raw: Raw, *changes: tuple[Path, JSON]) -> Raw:
 
 
 def suspension(**action: JSON) -> Raw:
-    return {"suspendActions": [{**SUSPEND, **action}], "resumeActions": [SUSPEND]}
+    return {"suspendActions": [{**SUSPEND, **action}], "resumeActions": [{**SUSPEND, "value": "false"}]}
 
 
 _KETTLES = (*ROOT, "scaleDefinition", "replicasPath")
@@ -152,3 +152,35 @@ def test_numbers_that_can_be_written(brew: Raw, findings_of: FindingsOf, path: s
 
 def test_fixed_number_is_not_a_finding(brew: Raw, findings_of: FindingsOf) -> None:
     assert findings_of(changed(brew, ((*ROOT, "scaleDefinition", "replicasPath"), "1"))) == []
+
+
+@pytest.mark.parametrize(
+    ("suspended", "resumed", "rules"),
+    [
+        pytest.param(".spec.pause", ".spec.pause", ["suspend-is-resume"], id="the same value"),
+        pytest.param(".spec.kettles", ".spec.pause", ["suspend-count-lost"], id="a count that nothing restores"),
+        pytest.param(".spec.pause", ".spec.paused", [], id="other places"),
+    ],
+)
+def test_suspension_that_does_not_resume_is_found(
+    brew: Raw, findings_of: FindingsOf, suspended: str, resumed: str, rules: list[str]
+) -> None:
+    suspension = {
+        "suspendActions": [{"path": suspended, "value": "0"}],
+        "resumeActions": [{"path": resumed, "value": "0"}],
+    }
+    raw = changed(brew, ((*ROOT, "suspendDefinition"), suspension), (_KETTLES, ".spec.kettles // 1"))
+    assert [finding.rule for finding in findings_of(raw)] == rules
+
+
+@pytest.mark.parametrize(
+    ("path", "is_found"),
+    [
+        pytest.param(".status.steam", True, id="a field of the status"),
+        pytest.param(".status", False, id="all of a status, for CRDs without a status subresource"),
+        pytest.param(".spec.status", False, id="a field that only has the name"),
+    ],
+)
+def test_retained_field_of_status_is_found(brew: Raw, findings_of: FindingsOf, path: str, is_found: bool) -> None:
+    raw = changed(brew, (("metadata", "annotations", "karta-interpreter.io/retain"), path))
+    assert ("status-not-sent" in {finding.rule for finding in findings_of(raw)}) is is_found

@@ -26,8 +26,15 @@ from karta_interpreter.definitions.karta.annotations import (
     RetainRule,
     annotation_path,
 )
-from karta_interpreter.definitions.karta.expressions import names_places, plain_path, split_default, whole_places
+from karta_interpreter.definitions.karta.expressions import (
+    names_places,
+    plain_path,
+    reads_status,
+    split_default,
+    whole_places,
+)
 from karta_interpreter.definitions.karta.model import Karta
+from karta_interpreter.definitions.karta.rules import violation
 from karta_interpreter.definitions.karta.status_rules import Status
 from karta_interpreter.languages.jq import most_outputs, owner_of, parse, queries_in, render
 from karta_interpreter.languages.jq.syntax import Identity, Index, Iterate, Literal, Object as ObjectNode
@@ -476,8 +483,7 @@ def _retained_path(annotation: AnnotationText, entry: str, at: str | int) -> Ite
     _check_place(annotation, query, at)
     for whole in whole_places(query):
         kept = "the whole object" if whole == "." else f"all of {whole}"
-        message = f"`{text}` keeps {kept} of the member: what changes there in the template never arrives"
-        annotation.warn(message, "name the fields that a member changes", "retains-all", (at,))
+        annotation.report(violation("retains-all", annotation.path, text=text, kept=kept), (at,))
     yield values.Retained(query, absent, drops)
 
 
@@ -532,6 +538,8 @@ def _check_place(annotation: AnnotationText, query: AnnotationQuery, at: str | i
     if not names_places(query):
         message = f"`{query.text}` computes a value; it names no place"
         annotation.error(message, "write a path, such as .spec.suspend", (at,))
+    elif reads_status(query.node) and plain_path(query.node) != ("status",):
+        annotation.report(violation("status-not-sent", annotation.path, text=query.text), (at,))
 
 
 _STATE_FIELDS: Final = ("status", "label", "spec")

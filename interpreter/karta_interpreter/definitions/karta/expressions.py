@@ -21,6 +21,7 @@ from karta_interpreter.base.errors import (
 )
 from karta_interpreter.base.findings import Finding, Span, error, warning
 from karta_interpreter.base.k8s import Object, Path, field_path, get, set_value
+from karta_interpreter.base.k8s.projection import Projection
 from karta_interpreter.definitions.karta.expression_text import PodQuery, count_places
 from karta_interpreter.definitions.karta.model import Karta
 from karta_interpreter.definitions.karta.schema_types import REFERENCES, expressions
@@ -33,7 +34,9 @@ from karta_interpreter.languages.jq import (
     children,
     examine,
     key_of,
+    mark_all,
     parse,
+    project,
     render,
     syntax as ast,
 )
@@ -185,6 +188,37 @@ def useless_defaults(node: ast.Node, *, of_count: bool) -> list[str]:
                 if value is None or (of_count and value < 0):
                     texts.append(render(current))
     return texts
+
+
+def reads_status(node: ast.Node) -> bool:
+    """Return whether an expression reads the status of the object, and nothing outside of it.
+
+    >>> reads_status(parse(".status.replicas // 1")), reads_status(parse(".spec.n // .status.n"))
+    (True, False)
+    """
+    projection = Projection()
+    mark_all(project(node, (projection,)))
+    return projection.fields.keys() == {"status"} and not projection.is_whole
+
+
+def misread_defaults(node: ast.Node, *, of_count: bool) -> Iterator[tuple[str, str, str]]:
+    """Yield each default that jq reads otherwise: the rule that it breaks, its text, and what it is meant to be.
+
+    >>> list(misread_defaults(parse(".spec.n // 1 * .spec.m"), of_count=False))
+    [('default-is-factor', '.spec.n // 1 * .spec.m', '(.spec.n // 1) * .spec.m')]
+    >>> list(misread_defaults(parse('.spec.phase or "Pending"'), of_count=False))
+    [('or-is-boolean', '.spec.phase or "Pending"', '.spec.phase // "Pending"')]
+    """
+    results = {id(result) for result in _walk(node, _results)} if of_count else set()
+    for current in _walk(node, children):
+        match current:
+            case ast.Alternative(left, ast.Binary("*" | "/" as operator, ast.Literal(int()) as default, right)):
+                better = ast.Binary(operator, ast.Alternative(left, default), right)
+                yield "default-is-factor", render(current), render(better)
+            case ast.Binary("or", left, right):
+                is_value = isinstance(right, ast.Literal) and type(right.value) in (str, int, float)
+                if id(current) in results or is_value:
+                    yield "or-is-boolean", render(current), render(ast.Alternative(left, right))
 
 
 def _results(node: ast.Node) -> tuple[ast.Node, ...]:

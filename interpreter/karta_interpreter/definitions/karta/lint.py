@@ -11,8 +11,10 @@ from karta_interpreter.definitions.karta.compile import action_value
 from karta_interpreter.definitions.karta.expressions import (
     Parsed,
     compares_alternative,
+    misread_defaults,
     names_places,
     reads_object,
+    reads_status,
     selections,
     several,
     shared_default,
@@ -27,6 +29,7 @@ from karta_interpreter.definitions.karta.model import (
     StatusDefinition,
     StatusMatcher,
     SuspendAction,
+    SuspendDefinition,
 )
 from karta_interpreter.definitions.karta.rules import violation
 from karta_interpreter.definitions.karta.schema_types import REFERENCES, ROOT_STATUS, STRUCTURE
@@ -73,6 +76,7 @@ def _component(path: Path, component: ComponentDefinition, selector: PodSelector
         at = (*path, "suspendDefinition")
         yield from _actions((*at, "suspendActions"), component.suspend_definition.suspend_actions)
         yield from _actions((*at, "resumeActions"), component.suspend_definition.resume_actions)
+        yield from _suspension(at, component.suspend_definition, scale or ScaleDefinition())
 
 
 def _actions(path: Path, actions: Iterable[SuspendAction]) -> Iterator[Finding]:
@@ -82,6 +86,17 @@ def _actions(path: Path, actions: Iterable[SuspendAction]) -> Iterator[Finding]:
         except ValueError:
             shown = str(action.value)[:_LONGEST_VALUE]
             yield violation("suspend-value-not-json", (*path, index, "value"), shown=shown)
+
+
+def _suspension(path: Path, suspension: SuspendDefinition, scale: ScaleDefinition) -> Iterator[Finding]:
+    """Check for a suspension that changes nothing, and for a count that it loses."""
+    resumed = {str(action.path): str(action.value) for action in suspension.resume_actions}
+    for index, action in enumerate(suspension.suspend_actions):
+        at, text = (*path, "suspendActions", index), str(action.path)
+        if resumed.get(text) == str(action.value):
+            yield violation("suspend-is-resume", at, text=text)
+        elif text not in resumed and text == str(scale.replicas_path).partition("//")[0].strip():
+            yield violation("suspend-count-lost", at, text=text)
 
 
 def _child(path: Path, child: ComponentDefinition) -> Iterator[Finding]:
@@ -180,10 +195,7 @@ def _expressions(
 ) -> Iterator[Finding]:
     """Check for expressions that are allowed but do not give the answer that they seem to give."""
     for expression in parsed:
-        of_count = "scaleDefinition" in expression.path
-        for written in useless_defaults(expression.node, of_count=of_count):
-            what = "count" if of_count else "other value"
-            yield _about("useless-default", expression, written=written, what=what)
+        yield from _values(expression, of_count="scaleDefinition" in expression.path)
     by_component = _by_component(parsed, components)
     changing = _changing(components.values(), annotations)
     for path, component in components.items():
@@ -201,6 +213,17 @@ def _expressions(
         # If nothing scales a component, its expression need not be writable.
         if component.name in changing:
             yield from _scale_places(component, changing[component.name], usable)
+
+
+def _values(expression: Parsed, *, of_count: bool) -> Iterator[Finding]:
+    """Check where a value comes from, and what stands for an absent one."""
+    if of_count and reads_status(expression.node):
+        yield _about("count-from-status", expression)
+    for rule, written, better in misread_defaults(expression.node, of_count=of_count):
+        yield _about(rule, expression, written=written, better=better)
+    for written in useless_defaults(expression.node, of_count=of_count):
+        what = "count" if of_count else "other value"
+        yield _about("useless-default", expression, written=written, what=what)
 
 
 def _references(parsed: Iterable[Parsed]) -> Iterator[Finding]:

@@ -44,6 +44,16 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
         "byConditions never matches without a conditionsDefinition",
         "add conditionsDefinition.path to the status definition",
     ),
+    "count-from-status": (
+        Severity.WARNING,
+        "the count is read from the status, which a template does not have before its first report",
+        "read the field of the spec that the controller follows",
+    ),
+    "default-is-factor": (
+        Severity.WARNING,
+        "`{written}` multiplies the default only: `//` applies last",
+        "write `{better}`",
+    ),
     "fragments-empty": (Severity.WARNING, "the fragmented pod spec definition has no path", "name a piece"),
     "instance-id-path-missing": (
         Severity.ERROR,
@@ -70,6 +80,11 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
         Severity.WARNING,
         "the expression gives one result, and instanceIdPath `{text}` may give several ids",
         "give one result for each id, in the same order",
+    ),
+    "or-is-boolean": (
+        Severity.WARNING,
+        "`{written}` is true or false, never one of its two values",
+        "write `{better}` for a default",
     ),
     "owner-not-found": (
         Severity.ERROR,
@@ -123,6 +138,11 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
         Severity.WARNING,
         'the component "{name}" {is_elastic} number can be written through this expression',
         "read the number from one place: `.spec.replicas // 1`, `.spec.groups[] | .replicas * .hosts`{more}",
+    ),
+    "retains-all": (
+        Severity.WARNING,
+        "`{text}` keeps {kept} of the member: what changes there in the template never arrives",
+        "name the fields that a member changes",
     ),
     "root-has-owner": (Severity.ERROR, "the root component cannot have an owner", "remove ownerRef"),
     "root-kind-incomplete": (
@@ -182,6 +202,11 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
         "write `{better}`",
     ),
     "status-mappings-empty": (Severity.WARNING, "no status is ever matched", "add a mapping, at least running"),
+    "status-not-sent": (
+        Severity.WARNING,
+        "`{text}` is in the status, which Karmada leaves to the member",
+        "remove it; if the CRD has no status subresource, keep `.status` as a whole",
+    ),
     "sub-group-not-found": (Severity.WARNING, 'the subgroup "{component}" is not a component', "{hint}"),
     "suspend-path-not-writable": (
         Severity.WARNING,
@@ -192,6 +217,16 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
         Severity.ERROR,
         "the value is not JSON: {shown}",
         "a string needs quotes of its own: '\"{shown}\"'",
+    ),
+    "suspend-count-lost": (
+        Severity.WARNING,
+        "suspending overwrites the count at `{text}`, and no resume action writes it",
+        "suspend by a switch that leaves the count, or add a resume action",
+    ),
+    "suspend-is-resume": (
+        Severity.WARNING,
+        "suspending and resuming write the same value to `{text}`",
+        "write another value in one of them",
     ),
     "type-selector-empty": (
         Severity.ERROR,
