@@ -216,3 +216,22 @@ def test_container_that_operator_merges_has_the_requests_of_the_entry_with_its_n
         [(7, 4000), (3, 0)],
         [(3, 1000)],
     ]
+
+
+def _ring(name: str, size: int, racks: int, cpu: str) -> Evidence:
+    """Return a datacenter whose operator spreads one count of pods over the racks."""
+    spec: Thing = {
+        "size": size,
+        "racks": [{"name": f"r{rack}"} for rack in range(racks)],
+        "resources": _resources(cpu, "4Gi"),
+    }
+    container = {"name": "main", "image": "main:1", "resources": spec["resources"]}
+    pods = [_pod(f"{name}-{number}", container, rack=f"r{number % racks}") for number in range(size)]
+    obj = {"apiVersion": "example.com/v1", "kind": "Ring", "metadata": {"name": name}, "spec": spec}
+    return Evidence(obj, tuple(pods), now=2e9)
+
+
+def test_pods_that_a_label_tells_apart_may_be_made_of_the_whole_object() -> None:
+    found, _ = _answers([_ring("a", 3, 3, "1"), _ring("b", 6, 3, "2"), _ring("c", 2, 1, "4"), _ring("d", 5, 2, "8")])
+
+    assert [pods[1:] for sets in found for pods in sets] == [(3, 1000), (6, 2000), (2, 4000), (5, 8000)]

@@ -44,11 +44,13 @@ def draft_from(kind: CustomKind, evidence: Sequence[Evidence]) -> Draft:
     drafted = _asked_about(proved(drafted, evidence), [each for each in templates if each not in places])
     # A template whose pods request something else may be an override of what the operator makes from other fields.
     is_doubtful = not places or mistaken(drafted, evidence, Question.REQUIREMENTS)
-    made = pods_of_fields(kind, evidence) if is_doubtful else []
-    if not made:
-        return drafted
-    other = proved(_with_pods(kind, [pods for pods, _ in made], evidence, [own for _, own in made]), evidence)
-    return other if not places or mistaken(other, evidence) < mistaken(drafted, evidence) else drafted
+    drafts = [drafted] if places else []
+    # Those of a list's entries, or all of the object.
+    for in_entries in (True, False) if is_doubtful else ():
+        if made := pods_of_fields(kind, evidence, in_entries=in_entries):
+            other = _with_pods(kind, [pods for pods, _ in made], evidence, [own for _, own in made])
+            drafts.append(proved(other, evidence))
+    return min(drafts, key=lambda each: mistaken(each, evidence), default=drafted)
 
 
 def _asked_about(drafted: Draft, templates: Sequence[PodsField]) -> Draft:

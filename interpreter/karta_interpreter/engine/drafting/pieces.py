@@ -40,12 +40,23 @@ class Same(NamedTuple):
     doubts: tuple[str, ...] = ()
 
 
-def pods_of_fields(kind: CustomKind, evidence: Sequence[Evidence]) -> list[tuple[PodsField, Decision]]:
-    """Return pods with templates that are written from fields, each with its own containers, or nothing."""
+def pods_of_fields(
+    kind: CustomKind, evidence: Sequence[Evidence], *, in_entries: bool
+) -> list[tuple[PodsField, Decision]]:
+    """Return pods with templates that are written from fields, each with its own containers, or nothing.
+
+    ``in_entries``: the fields are in the entries of the list that a label of the pods names, if there is one.
+    """
     shown = [each for each in evidence if each.active]
     paths = sorted(_paths(_SPEC, below(kind.schema, "spec")), key=lambda path: len(path.steps))[:_MOST_PATHS]
     return [
-        _made(kind, paths, list(sort.values()), [each for at, each in enumerate(shown) if at not in sort], selector)
+        _made(
+            kind,
+            paths,
+            list(sort.values()),
+            [each for at, each in enumerate(shown) if at not in sort],
+            (*(_instances(paths, [*sort.values()]) if in_entries else (_SPEC, {})), selector),
+        )
         for selector, sort in _sorts(shown)
     ]
 
@@ -87,9 +98,9 @@ def _made(
     paths: Sequence[SchemaPath],
     shown: Sequence[Evidence],
     lacking: Sequence[Evidence],
-    selector: Object,
+    instances: tuple[SchemaPath, Object, Object],
 ) -> tuple[PodsField, Decision]:
-    place, by_instance = _instances(paths, shown)
+    place, by_instance, selector = instances
     parts = [each for one in shown for each in _parts(place, by_instance, one)]
     inside = [path for path in paths if path.steps[: len(place.steps)] == place.steps]
     relative = [SchemaPath(path.steps[len(place.steps) :]) for path in inside]
