@@ -1,4 +1,4 @@
-"""Each row of the table "What others can make grow" in docs/security.md holds ten times over."""
+"""Each row of the table "What others can make grow" in docs/developers/bounds.md holds ten times over."""
 
 import re
 from collections import deque
@@ -13,7 +13,7 @@ from tests.bounds import feeders
 from tests.bounds.feeding import TEXT, Fed, growth
 from tests.proofs.audit.__main__ import ATTACKS
 
-PAGE = Path(__file__).parents[2] / "docs" / "security.md"
+PAGE = Path(__file__).parents[2] / "docs" / "developers" / "bounds.md"
 FEEDERS = feeders.FEEDERS
 UNITS = {"": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 FED = "fed"
@@ -51,7 +51,7 @@ def number(cell: str) -> int:
 
 
 def test_row_of_page_is_tried_by_feeder_or_attack() -> None:
-    assert ROWS.keys() >= FEEDERS.keys(), "docs/security.md lacks a row"
+    assert ROWS.keys() >= FEEDERS.keys(), "docs/developers/bounds.md lacks a row"
     for row in ROWS.values():
         assert row.actor
         assert row.beyond
