@@ -1,13 +1,21 @@
 """Names with line breaks and control characters: no command prints them as they are."""
 
+import json
 from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
+import yaml
 from click.testing import Result
 
+from karta_interpreter.cli import writing
+from karta_interpreter.cli.saved import Saved, save
+from karta_interpreter.engine.verification import Evidence
+from tests.support.serving import serving
+
 _FORGED = "forged: no such thing"
-_NAME = f"a\\n{_FORGED}\\e[2J\\x9b"
+_NAME = f"a\\n{_FORGED}\\e[2J\\x9b\\u202e\\n  ::error::x"
 """As YAML writes it between quotes."""
 
 _CUSTOMIZATION = f"""\
@@ -39,6 +47,9 @@ spec:
   versions:
   - {{name: v1, storage: true, schema: {{openAPIV3Schema: {{type: object}}}}}}
 """
+_WRONG_SUITE = (
+    f'name: a\noperation: "{_NAME}"\ndesiredObj: {{apiVersion: example.io/v1, kind: Job}}\noutput: {{replica: 4}}\n'
+)
 _RAY = Path(__file__).parents[2] / "tests" / "catalogue" / "manifests" / "raycluster.yaml"
 
 
@@ -58,6 +69,14 @@ def _hostile(files: Path) -> None:
     suite.parent.mkdir(parents=True)
     suite.write_text(_SUITE)
     (suite.parent.parent / "karta.yaml").write_text(karta)
+    (files / "wrong" / "testdata").mkdir(parents=True)
+    (files / "wrong" / "testdata" / "job.yaml").write_text(_WRONG_SUITE)
+    text = yaml.safe_load(f'"{_NAME}"')
+    metadata = {"name": text, "namespace": text, "uid": "it", "creationTimestamp": "2026-01-01T00:00:00Z"}
+    template = {"spec": {"containers": [{"name": text, "image": "x", "resources": {"requests": {"cpu": "1"}}}]}}
+    obj = {"apiVersion": "example.io/v1", "kind": "Job", "metadata": metadata, "spec": {"replicas": 3, "template": {}}}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata | {"labels": {text: text}}, **template}
+    save(files / "shown", Saved(0, problems=(text,)), [Evidence(obj, (pod,), now=2_000_000_000)])
     (files / "field.yaml").write_text(f'{karta}  "{_NAME}": 1\n')
     (files / f"a\n{_FORGED}.yaml").write_text("kind: {{")
 
@@ -79,6 +98,12 @@ def _hostile(files: Path) -> None:
         pytest.param(f"tree --object {_RAY} --pods pods.yaml", id="a pod that belongs nowhere"),
         pytest.param("create karta --crd crd.yaml", id="a CRD"),
         pytest.param("test suite", id="a case of a suite"),
+        pytest.param("test -f karta.yaml wrong", id="an operation that there is not"),
+        pytest.param("verify shown -f unnamed.yaml", id="pods of a folder"),
+        pytest.param("create karta --from shown", id="a draft of a folder"),
+        pytest.param("explain -f unnamed.yaml object.yaml", id="an explanation"),
+        pytest.param("diff --from karta.yaml --to unnamed.yaml object.yaml", id="two definitions"),
+        pytest.param("query .metadata.name object.yaml", id="a value"),
         pytest.param("catalogue list --no-catalogue --kartas unnamed.yaml", id="the list of kinds"),
         pytest.param("catalogue show Job --no-catalogue --kartas unnamed.yaml", id="a kind"),
         pytest.param(
@@ -91,5 +116,26 @@ def test_hostile_name_forges_no_line(run: Callable[..., Result], command: str) -
     result = run(*command.split())
     lines = result.output.split("\n")
     assert _FORGED in result.output
-    assert not [line for line in lines if line.strip().startswith(_FORGED)]
+    assert not [line for line in lines if line.strip().startswith((_FORGED, "::"))]
     assert not [line for line in lines if not line.isprintable()]
+
+
+class _Webhook(BaseHTTPRequestHandler):
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        status = {"code": 422, "message": yaml.safe_load(f'"{_NAME}"')}
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(json.dumps({"response": {"successful": False, "status": status}}).encode())
+
+
+@pytest.mark.usefixtures("_hostile")
+def test_hostile_message_of_server_forges_no_line(run: Callable[..., Result]) -> None:
+    with serving(_Webhook) as url:
+        test_hostile_name_forges_no_line(run, f"interpret object.yaml --server {url}")
+
+
+def test_command_writes_by_the_one_writer() -> None:
+    folder = Path(writing.__file__).parent
+    allowed = {"writing.py", "program.py", "__init__.py"}
+    assert {path.name for path in folder.glob("*.py") if "click.echo" in path.read_text()} == allowed

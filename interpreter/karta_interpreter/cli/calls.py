@@ -1,16 +1,14 @@
 """Calls from the arguments of a command, and their outcomes."""
 
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-import click
-
 from karta_interpreter.base.errors import InterpretationError, LuaError
-from karta_interpreter.base.findings import closest, escaped
+from karta_interpreter.base.findings import closest
 from karta_interpreter.base.k8s import GVK, Object
 from karta_interpreter.cli.definitions import Interpreter, interpreter_for
 from karta_interpreter.cli.program import UsageProblem
+from karta_interpreter.cli.writing import say
 from karta_interpreter.definitions.karta import Definition, Known, resolved
 from karta_interpreter.engine.evaluation import match_status
 from karta_interpreter.engine.operations import (
@@ -154,17 +152,12 @@ def ask(
             call, interpret(definition, call, options, on_print=print_line), reason=_reason(definition, call)
         )
     except InterpretationError as error:
-        return CallOutcome(call, error=f"{_place(definition, call, error)}{_shown(str(error))}")
+        return CallOutcome(call, error=f"{_place(definition, call, error)}{error}")
 
 
 def print_line(line: str) -> None:
     """Write a line that a script prints to stderr."""
-    click.echo(_shown(line), err=True)
-
-
-def _shown(text: str) -> str:
-    """Escape a script's text for stderr: a terminal must not act on control characters."""
-    return escaped(text, keep="\t\n") if sys.stderr.isatty() else text
+    say(line, err=True)
 
 
 def _place(definition: Definition, call: Call, error: InterpretationError) -> str:

@@ -20,6 +20,7 @@ from karta_interpreter.cli.definitions import (
 from karta_interpreter.cli.options import complete_kinds, output
 from karta_interpreter.cli.program import Problem
 from karta_interpreter.cli.render import table, to_json, written
+from karta_interpreter.cli.writing import Data, say
 from karta_interpreter.definitions.sources.snapshot import Quarantined, ServedDefinition
 from karta_interpreter.engine.registered.description import describe, gate_text, summarize
 
@@ -84,10 +85,10 @@ def export_command(kinds: tuple[str, ...], output: str) -> None:
     wanted = definitions_named(kinds, ())
     if output == "json":
         items = [definition.manifest for definition in wanted]
-        click.echo(to_json({"apiVersion": "v1", "kind": "List", "items": items}), nl=False)
+        say(to_json({"apiVersion": "v1", "kind": "List", "items": items}), nl=False)
     else:
         texts = [Path(definition.source).read_text(encoding="utf-8") for definition in wanted]
-        click.echo("---\n".join(texts), nl=False)
+        say(Data("---\n".join(texts)), nl=False)
 
 
 SUMMARIES = Path(__file__).with_name("catalogue.json")
@@ -110,7 +111,7 @@ def _entries(kinds: Sequence[str], given: Sources) -> tuple[list[ServedDefinitio
 
 
 def _print(output: str, text: str, document: JSON, problems: Sequence[Quarantined]) -> None:
-    click.echo(text if output == "table" else written(document, output), nl=False)
+    say(text if output == "table" else written(document, output), nl=False)
     if problems:  # they are on stderr
         raise SystemExit(Problem.exit_code)
 

@@ -13,7 +13,8 @@ from karta_interpreter.base.k8s import GVK, JSON, NOTHING, Object, field_path, j
 from karta_interpreter.cli.calls import CallOutcome, ask
 from karta_interpreter.cli.definitions import Interpreter
 from karta_interpreter.cli.program import Problem
-from karta_interpreter.cli.render import markdown_code, markdown_text, one_line
+from karta_interpreter.cli.render import markdown_code, markdown_text
+from karta_interpreter.cli.writing import one_line, say
 from karta_interpreter.definitions.karta import Known
 from karta_interpreter.definitions.sources.files import ORIGIN
 from karta_interpreter.engine.explain import Fact, explain
@@ -96,10 +97,10 @@ def _cause(fact: Fact) -> str:
 
 def print_changes(text: str, warnings: Iterable[str], questions: str, different: int) -> None:
     """Print the changes, and to stderr the warnings and both numbers. Ends the command if there are changes."""
-    click.echo(text, nl=False)
+    say(text, nl=False)
     for warning in warnings:
-        click.echo(one_line(f"warning: {warning}"), err=True)
-    click.echo(f"{questions}: {different} {'answers differ' if different != 1 else 'answer differs'}", err=True)
+        say(one_line(f"warning: {warning}"), err=True)
+    say(f"{questions}: {different} {'answers differ' if different != 1 else 'answer differs'}", err=True)
     if different:
         raise SystemExit(Problem.exit_code)
 

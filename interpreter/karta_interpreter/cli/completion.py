@@ -4,6 +4,7 @@ import click
 from click.shell_completion import get_completion_class
 
 from karta_interpreter.cli.program import COMPLETE, NAME, program
+from karta_interpreter.cli.writing import Data, say
 
 _EXAMPLES = """\b
 Examples:
@@ -24,4 +25,4 @@ def command(shell: str) -> None:
     assert shells is not None  # noqa: S101 - the choices are those of click
     # The source method of Bash also starts a Bash, to warn about an old one.
     script = shells(program, {}, NAME, COMPLETE)
-    click.echo(script.source_template % script.source_vars(), nl=False)
+    say(Data(script.source_template % script.source_vars()), nl=False)

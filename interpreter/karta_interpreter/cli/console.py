@@ -17,6 +17,7 @@ from karta_interpreter.cli.member import Wanted
 from karta_interpreter.cli.options import FOLDER, WholeNumber, definitions, file_option
 from karta_interpreter.cli.program import UsageProblem
 from karta_interpreter.cli.verify import verify_folder
+from karta_interpreter.cli.writing import say
 from karta_interpreter.definitions.karta.schema import kartas_path, name_of
 from karta_interpreter.definitions.sources.cluster_karta import ClusterKarta
 from karta_interpreter.definitions.sources.files import load_catalogue
@@ -74,8 +75,8 @@ def command(
     report = verify_folder(folder, definitions, Wanted()).to_json() if folder else None
 
     def started(url: str) -> None:
-        click.echo(url)
-        click.echo("Ctrl-C ends the console", err=True)
+        say(url)
+        say("Ctrl-C ends the console", err=True)
         if is_opened:
             # In a thread: it waits for a browser in the terminal, and some others, which the console has to answer.
             Thread(target=webbrowser.open, args=(url,), daemon=True).start()

@@ -28,6 +28,7 @@ from karta_interpreter.cli.options import (
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text
 from karta_interpreter.cli.verify import summary, verify_all
+from karta_interpreter.cli.writing import Data, say
 from karta_interpreter.definitions.karta.loading import example_files, load_definition, load_documents
 from karta_interpreter.definitions.openapi.check import contradictions
 from karta_interpreter.definitions.openapi.draft import Draft, draft
@@ -121,16 +122,16 @@ def _print_from(shown: Shown, crd: Object | None, version: str | None) -> None:
     _print(drafted, custom, f"Drafted from {', '.join(sources)}.", crd)
     definition = load_definition(drafted.karta)
     workloads = [(definition, each) for each in shown.evidence]
-    click.echo(f"verify: {summary(verify_all(workloads, lambda _: crd, shown.problems))}", err=True)
+    say(f"verify: {summary(verify_all(workloads, lambda _: crd, shown.problems))}", err=True)
 
 
 def _print(drafted: Draft, custom: CustomKind, title: str, crd: Object | None) -> None:
     text = draft_text(drafted, title)
-    click.echo(text, nl=False)
+    say(text, nl=False)
     findings = [finding for loaded in load_documents(text, "draft") for finding in loaded.findings]
     findings += contradictions(text, "draft", [crd]) if crd else []
-    click.echo(findings_text(findings), err=True, nl=False)
-    click.echo(escaped(f"{custom.gvk}: {count(drafted.checks, 'place')} to CHECK"), err=True)
+    say(findings_text(findings), err=True, nl=False)
+    say(escaped(f"{custom.gvk}: {count(drafted.checks, 'place')} to CHECK"), err=True)
 
 
 def _crd(crds: list[Object], kind: str | None) -> Object:
@@ -187,8 +188,8 @@ def example_command(folder: Path) -> None:
     files = example_files()
     _write(folder, files, "name another folder")
     for name in files:
-        click.echo(folder / name)
-    click.echo(f"try: karta-interpreter interpret -f {folder}/karta.yaml {folder}/indexer.yaml", err=True)
+        say(folder / name)
+    say(f"try: karta-interpreter interpret -f {folder}/karta.yaml {folder}/indexer.yaml", err=True)
 
 
 @command.command("suite", epilog=_EXAMPLES)
@@ -238,11 +239,11 @@ def suite_command(
             cases.setdefault(f"{call.operation.lower()}.yaml", []).append(to_authored_yaml({**fields, **places}))
     texts = {name: "---\n".join(some) for name, some in cases.items()}
     if output_dir is None:
-        click.echo("---\n".join(texts.values()), nl=False)
+        say(Data("---\n".join(texts.values())), nl=False)
     else:
         written = texts | {file: text for text, file in shared.items()}
         _write(output_dir, written, "print the cases and add them by hand")
-    click.echo(f"{count(sum(map(len, cases.values())), 'case')}: replace each TODO by the reason", err=True)
+    say(f"{count(sum(map(len, cases.values())), 'case')}: replace each TODO by the reason", err=True)
 
 
 def _cases(

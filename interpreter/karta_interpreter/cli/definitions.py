@@ -15,6 +15,7 @@ from karta_interpreter.cli.files import STDIN, check_path, check_stdin, is_url, 
 from karta_interpreter.cli.options import PATH, Command, definitions
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text
+from karta_interpreter.cli.writing import say
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.definitions.karta.loading import catalogue_kinds
 from karta_interpreter.definitions.karta.schema import KARTA, RESOURCE_INTERFACE
@@ -131,7 +132,7 @@ def interpreter_for(gvk: GVK, paths: Sequence[str], overrides: Sequence[str]) ->
     if others := [
         finding for customization in stronger if not customization.line for finding in customization.findings
     ]:
-        click.echo(findings_text(others), err=True, nl=False)
+        say(findings_text(others), err=True, nl=False)
         raise SystemExit(Problem.exit_code)
     if overrides and not stronger:
         raise Problem(f"error: {', '.join(overrides)}: there is no {KIND} in it")
@@ -195,7 +196,7 @@ def print_findings(*snapshots: Snapshot) -> None:
     """Print the findings of snapshots on stderr."""
     findings = [finding for snapshot in snapshots for finding in snapshot.findings]
     findings += [finding for snapshot in snapshots for broken in snapshot.quarantined for finding in broken.findings]
-    click.echo(findings_text(findings), err=True, nl=False)
+    say(findings_text(findings), err=True, nl=False)
 
 
 def _broken(

@@ -36,8 +36,9 @@ from karta_interpreter.cli.options import (
     output,
 )
 from karta_interpreter.cli.program import UsageProblem
-from karta_interpreter.cli.render import one_line, written
+from karta_interpreter.cli.render import written
 from karta_interpreter.cli.sides import Side, side_of
+from karta_interpreter.cli.writing import one_line
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS, Call, Operation, Options
 from karta_interpreter.engine.suites.comparison import Difference

@@ -16,8 +16,9 @@ from karta_interpreter.base.k8s import JSON
 from karta_interpreter.cli.member import Wanted
 from karta_interpreter.cli.options import Decimal, ObjectName, control_plane, output
 from karta_interpreter.cli.program import Problem, UsageProblem
-from karta_interpreter.cli.render import one_line, table, written
+from karta_interpreter.cli.render import table, written
 from karta_interpreter.cli.verify import verify_member
+from karta_interpreter.cli.writing import one_line, say
 from karta_interpreter.definitions.karta.schema import kartas_path
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.files import load_catalogue
@@ -80,10 +81,10 @@ def command(
     if member is not None:
         results += asyncio.run(_verify(kubeconfig, context, member))
     if output == "table":
-        click.echo(results_table(results), nl=False)
-        click.echo(summary(results), err=True)
+        say(results_table(results), nl=False)
+        say(summary(results), err=True)
     else:
-        click.echo(written(_document(results), output), nl=False)
+        say(written(_document(results), output), nl=False)
     if _has_problem(results):
         raise SystemExit(Problem.exit_code)
 
@@ -100,7 +101,7 @@ async def _examine_until_well(
             return results
         first = next(result for result in results if result.level is Level.PROBLEM)
         if shown != first.found:
-            click.echo(one_line(f"waiting: {first.check}: {first.found}"), err=True)
+            say(one_line(f"waiting: {first.check}: {first.found}"), err=True)
         shown = first.found
         await asyncio.sleep(_PAUSE_SECONDS)
 

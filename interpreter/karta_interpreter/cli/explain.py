@@ -27,8 +27,9 @@ from karta_interpreter.cli.options import (
     output,
 )
 from karta_interpreter.cli.program import Problem, UsageProblem
-from karta_interpreter.cli.render import full_name, one_line, written
+from karta_interpreter.cli.render import full_name, written
 from karta_interpreter.cli.rules import rule_text
+from karta_interpreter.cli.writing import one_line, say
 from karta_interpreter.definitions.karta import Known
 from karta_interpreter.definitions.karta.schema import is_definition
 from karta_interpreter.definitions.sources.files import ORIGIN
@@ -85,7 +86,7 @@ def command(
     if len(targets) > 1 or target == "rule":
         if len(targets) != len(("rule", "NAME")) or target != "rule":
             raise UsageProblem("error: give one KIND or FILE, or `rule NAME` with the name of a rule of `validate`")
-        click.echo(rule_text(targets[1]), nl=False)
+        say(rule_text(targets[1]), nl=False)
         return
     asked = operation_named(operation) if operation is not None else None
     file = file_given(target, path)
@@ -151,9 +152,9 @@ def exit_if_strict(warnings: Sequence[Fact], *, strict: bool) -> None:
 def _print(title: str, explanations: Sequence[Explanation], form: str) -> None:
     if form in ("json", "yaml"):
         document = {"title": title, "explanations": [each.to_json() for each in explanations]}
-        click.echo(written(document, form), nl=False)
+        say(written(document, form), nl=False)
     else:
-        click.echo(f"{click.style(one_line(title), bold=True)}\n\n{explanations_text(explanations)}", nl=False)
+        say(f"{click.style(one_line(title), bold=True)}\n\n{explanations_text(explanations)}", nl=False)
 
 
 _INDENT: Final = "  "

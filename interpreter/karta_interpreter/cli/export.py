@@ -31,6 +31,7 @@ from karta_interpreter.cli.options import (
 )
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text, table, to_json, watched, written
+from karta_interpreter.cli.writing import Data, say
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.definitions.karta.schema_export import custom_resource_definition, json_schema
 from karta_interpreter.definitions.sources.snapshot import Selection
@@ -108,7 +109,7 @@ def webhook_configuration_command(  # noqa: PLR0913 - one for each option
         unusable = count(len(snapshot.quarantined), "definition")
         raise Problem(f"error: {unusable} cannot be used; a configuration without them would remove their kinds")
     served = served_kinds(read_crds(crds)) if crds else None
-    click.echo(findings_text(left_out(snapshot, served)), err=True, nl=False)
+    say(findings_text(left_out(snapshot, served)), err=True, nl=False)
     configuration = webhook_configuration(
         snapshot,
         endpoint,
@@ -117,8 +118,8 @@ def webhook_configuration_command(  # noqa: PLR0913 - one for each option
         multiple_pod_templates=multiple_pod_templates_scheduling,
         timeout_seconds=webhook_timeout,
     )
-    click.echo(to_yaml(configuration), nl=False)
-    click.echo(_summary(configuration, endpoint), err=True)
+    say(Data(to_yaml(configuration)), nl=False)
+    say(_summary(configuration, endpoint), err=True)
 
 
 def _endpoint(url: str | None, service: str | None, ca_file: Path | None) -> Endpoint:
@@ -150,7 +151,7 @@ def crd_command(output: str) -> None:
 
     The chart and the kustomize base for Karmada's API server install the same one.
     """
-    click.echo(written(custom_resource_definition(), output), nl=False)
+    say(written(custom_resource_definition(), output), nl=False)
 
 
 @command.command("json-schema")
@@ -159,7 +160,7 @@ def json_schema_command() -> None:
 
     With it an editor completes fields and annotations, and underlines unknown ones.
     """
-    click.echo(to_json(json_schema(__version__)), nl=False)
+    say(to_json(json_schema(__version__)), nl=False)
 
 
 @command.command("customization", epilog=_EXAMPLES)
@@ -209,14 +210,14 @@ def customization_command(
             for gvk, of_kind, each in exported
             for operation in of_kind
         ]
-        click.echo(table(rows, header=["APIVERSION", "KIND", "OPERATION", "CUSTOMIZATION"]), nl=False)
+        say(table(rows, header=["APIVERSION", "KIND", "OPERATION", "CUSTOMIZATION"]), nl=False)
     elif twice := [name for name, number in Counter(each["metadata"]["name"] for each in made).items() if number > 1]:
         names = " and ".join(twice)
         raise Problem(f"error: several definitions are called {names}: their customizations would replace each other")
     elif output_dir is not None:
         write_files(output_dir, {f"{each['metadata']['name']}.{output}": written(each, output) for each in made})
     elif made:
-        click.echo(_documents(made, output), nl=False)
+        say(Data(_documents(made, output)), nl=False)
     rejected = {
         f"{gvk}, {operation}": reason for gvk, _, each in exported for operation, reason in each.rejected.items()
     }
@@ -236,7 +237,7 @@ def _check_answered(
         hint = "; it needs Karmada's feature gate: give --multiple-pod-templates" if is_gated else ""
         if len(chosen) == 1:
             raise UsageProblem(f"error: {chosen[0][0].gvk}: {operation} is not registered{hint}")
-        click.echo(f"warning: {operation} is registered for no kind{hint}", err=True)
+        say(f"warning: {operation} is registered for no kind{hint}", err=True)
 
 
 def exported_safely(definition: Definition, operations: Sequence[Operation]) -> Exported:
@@ -325,12 +326,12 @@ def _export_health(
         known = dict.fromkeys(left_out, f"left out: {tool} judges it itself") | rejected
         rows = [[each.gvk.api_version, each.gvk.kind, known.get(each.gvk, "exported")] for each in definitions]
         title = f"{tool.name.replace(' ', '').upper()}-HEALTH"
-        click.echo(table(rows, header=["APIVERSION", "KIND", title]), nl=False)
+        say(table(rows, header=["APIVERSION", "KIND", title]), nl=False)
     elif exported:
-        click.echo(written(document(exported), options["output"]), nl=False)
+        say(written(document(exported), options["output"]), nl=False)
     if left_out and not options["check"]:
         names = ", ".join(f"{each.api_version}/{each.kind}" for each in sorted(left_out))
-        click.echo(f"left out, as {tool} judges them itself; name a KIND to export its check: {names}", err=True)
+        say(f"left out, as {tool} judges them itself; name a KIND to export its check: {names}", err=True)
     summary = f"{count(len(exported), 'health check')}, {len(rejected)} of {len(chosen)} rejected"
     _report(rejected, summary, is_quiet=options["check"], is_error=bool(options["kinds"] or options["paths"]))
 
@@ -338,8 +339,8 @@ def _export_health(
 def _report(rejected: Mapping[str, str] | Mapping[GVK, str], summary: str, *, is_quiet: bool, is_error: bool) -> None:
     """Print the reason of each rejection, and the counts. Exit with 1 if a rejection is an error."""
     for subject, reason in () if is_quiet else rejected.items():
-        click.echo(escaped(f"{subject}: {reason}"), err=True)
-    click.echo(summary, err=True)
+        say(escaped(f"{subject}: {reason}"), err=True)
+    say(summary, err=True)
     if rejected and is_error:
         raise SystemExit(Problem.exit_code)
 

@@ -11,6 +11,7 @@ from karta_interpreter.cli.files import read_object
 from karta_interpreter.cli.options import complete_kinds, file_option, inputs, output
 from karta_interpreter.cli.program import UsageProblem
 from karta_interpreter.cli.render import to_json
+from karta_interpreter.cli.writing import Data, say
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.export.policies import Direction, Policy, failover_policy, switch_policy, switch_policy_of
 
@@ -86,4 +87,4 @@ def _definition(kind: str, paths: tuple[str, ...]) -> Definition:
 
 def _print(policy: Policy, form: str) -> None:
     notes = "".join(f"{fill(note, _WIDTH, initial_indent='# ', subsequent_indent='# ')}\n" for note in policy.notes)
-    click.echo(to_json(policy.manifest) if form == "json" else notes + to_yaml(policy.manifest), nl=False)
+    say(to_json(policy.manifest) if form == "json" else Data(notes + to_yaml(policy.manifest)), nl=False)

@@ -27,8 +27,9 @@ from karta_interpreter.cli.files import (
 )
 from karta_interpreter.cli.options import Counts, definitions, file_option, inputs, operation_option
 from karta_interpreter.cli.program import Problem, UsageProblem
-from karta_interpreter.cli.render import findings_text, full_name, one_line, written
+from karta_interpreter.cli.render import findings_text, full_name, written
 from karta_interpreter.cli.server_answers import ask_server
+from karta_interpreter.cli.writing import Data, one_line, say
 from karta_interpreter.definitions.karta import Definition, Known, resolved
 from karta_interpreter.definitions.sources.snapshot import ServedDefinition
 from karta_interpreter.engine.explain import Fact, warnings_about
@@ -135,7 +136,7 @@ def command(
     if not operation:
         _print_skipped(interpreter, arguments)
     warnings = _warnings(interpreter.entry.definition, calls, references)
-    click.echo(warnings_text(warnings), err=True, nl=False)
+    say(warnings_text(warnings), err=True, nl=False)
     if any(outcome.error for outcome in outcomes):
         raise SystemExit(Problem.exit_code)
     exit_if_strict(warnings, strict=strict)
@@ -170,9 +171,9 @@ def _print_outcomes(
             str(outcome.call.operation): {"error": outcome.error} if outcome.error else {"results": outcome.results}
             for outcome in outcomes
         }
-        click.echo(written({**document, "operations": operations}, output), nl=False)
+        say(written({**document, "operations": operations}, output), nl=False)
     else:
-        click.echo(title + outcomes_table(outcomes), nl=False)
+        say(title + outcomes_table(outcomes), nl=False)
 
 
 def _print_revised(
@@ -182,16 +183,16 @@ def _print_revised(
         raise UsageProblem("error: -o table shows answers; --components prints an object")
     obj = arguments.call(Operation.INTERPRET_COMPONENT).object
     changed = workload_of(obj, filenames, references).set_components(counts)
-    click.echo(written(changed.object, form), nl=False)
+    say(written(changed.object, form), nl=False)
 
 
 def _print_skipped(interpreter: Interpreter, arguments: Arguments) -> None:
     for each in Operation:
         option = arguments.missing(each)
         if not interpreter.is_asked(each):
-            click.echo(escaped(f"{each} skipped: {interpreter.why_not}"), err=True)
+            say(escaped(f"{each} skipped: {interpreter.why_not}"), err=True)
         elif option and each is not Operation.REVISE_COMPONENTS:  # which no release of Karmada asks
-            click.echo(f"{each} skipped: pass {option}", err=True)
+            say(f"{each} skipped: pass {option}", err=True)
 
 
 def _warnings(definition: Definition, calls: Iterable[Call], references: Sequence[Object]) -> list[Fact]:
@@ -217,7 +218,7 @@ def _read(given: _Given, filenames: Sequence[str]) -> Arguments:
     arguments = Arguments(desired, observed, items, given["desired_replica"], given["components"])
     if desired and observed and full_name(desired.get("metadata")) != full_name(observed.get("metadata")):
         names = f"{named(desired)}, and the observed one {named(observed)}"
-        click.echo(escaped(f"warning: the desired object is {names}"), err=True)
+        say(escaped(f"warning: the desired object is {names}"), err=True)
     return arguments
 
 
@@ -226,7 +227,7 @@ def _print_blocks(outcome: CallOutcome) -> None:
         raise Problem(f"Execute {outcome.call.operation} error: {outcome.error}")
     total = len(outcome.results)
     for number, (name, value) in enumerate(outcome.results.items(), start=1):
-        click.echo(f"---\n# [{number}/{total}] {name}:\n{to_yaml(value)}", nl=False)
+        say(Data(f"---\n# [{number}/{total}] {name}:\n{to_yaml(value)}"), nl=False)
 
 
 def _document(entry: ServedDefinition, obj: Object) -> Object:
@@ -259,8 +260,8 @@ def check_scripts(paths: Sequence[str]) -> None:
     if not customizations:
         raise Problem("error: nothing to check: the given files have no document")
     findings = [finding for each in customizations for finding in each.findings]
-    click.echo(check_text(customizations), nl=False)
-    click.echo(findings_text(findings), err=True, nl=False)
+    say(check_text(customizations), nl=False)
+    say(findings_text(findings), err=True, nl=False)
     if any(finding.severity is Severity.ERROR for finding in findings):
         raise SystemExit(Problem.exit_code)
 

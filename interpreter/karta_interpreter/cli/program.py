@@ -11,7 +11,8 @@ from click.shell_completion import CompletionItem
 
 from karta_interpreter import __version__
 from karta_interpreter.base.errors import InterpreterError
-from karta_interpreter.base.findings import closest, did_you_mean, escaped
+from karta_interpreter.base.findings import closest, did_you_mean
+from karta_interpreter.cli.writing import one_line, plain
 
 NAME = "karta-interpreter"
 PLUGIN = "kubectl karta"
@@ -98,7 +99,7 @@ class Problem(click.ClickException):
 
     def show(self, file: IO[Any] | None = None) -> None:
         """Write the message to stderr."""
-        click.echo(escaped(self.message, keep="\t\n"), file=file, err=True)
+        click.echo(plain(one_line(self.message)), file=file, err=True)
 
 
 class UsageProblem(Problem):

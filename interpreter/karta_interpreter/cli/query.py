@@ -13,6 +13,7 @@ from karta_interpreter.cli.files import read_object
 from karta_interpreter.cli.options import LATER, file_option, output
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text, table, written
+from karta_interpreter.cli.writing import say
 from karta_interpreter.definitions.karta.expressions import check_expression
 from karta_interpreter.languages.jq import Location, Query, Verdict
 
@@ -51,7 +52,7 @@ def command(expression: str, target: str | None, path: str | None, assign: str |
     if pathlib.Path(expression).is_file():
         raise UsageProblem(f"error: {expression} is a file; give the expression first: query EXPRESSION {expression}")
     parsed, findings = check_expression((), expression)
-    click.echo(findings_text(findings), err=True, nl=False)
+    say(findings_text(findings), err=True, nl=False)
     if parsed is None:
         raise Problem(f"error: refused: {_MEANINGS[Verdict.REFUSED]}")
     query = Query.compile(expression)
@@ -61,7 +62,7 @@ def command(expression: str, target: str | None, path: str | None, assign: str |
         found["outputs"] = list(_outputs(query, workload))
         if assign is not None:
             found["changes"] = changes(workload, _assigned(query, workload, _value(assign)))
-    click.echo(_text(found) if output == "table" else written(found, output), nl=False)
+    say(_text(found) if output == "table" else written(found, output), nl=False)
 
 
 def _outputs(query: Query, workload: Object) -> Iterator[Object]:

@@ -11,9 +11,7 @@ import click
 from karta_interpreter.base.findings import Finding, Severity, Span, escaped, format_path
 from karta_interpreter.base.k8s import JSON, get
 from karta_interpreter.base.k8s.yaml_writer import to_yaml
-
-_STYLE = re.compile(r"(\x1b\[(?:[01]|3[0-7]|22)m)")
-"""The output of `click.style` for the colours and the bold text of this program."""
+from karta_interpreter.cli.writing import Data, one_line
 
 
 def table(rows: Sequence[Sequence[str]], *, header: Sequence[str] = ()) -> str:
@@ -31,15 +29,6 @@ def table(rows: Sequence[Sequence[str]], *, header: Sequence[str] = ()) -> str:
         for cells in lines
     )
     return "".join(f"{line.rstrip()}\n" for line in padded)
-
-
-def one_line(text: str) -> str:
-    r"""Return a text as one line, control characters and line breaks escaped, its colours as they are.
-
-    >>> print(one_line("a\nb\x1b[2J"))
-    a\nb\x1b[2J
-    """
-    return "".join(part if place % 2 else escaped(part) for place, part in enumerate(_STYLE.split(text)))
 
 
 def markdown_text(text: str) -> str:
@@ -76,14 +65,14 @@ def _width(cell: str) -> int:
     return len(click.unstyle(cell))
 
 
-def to_json(value: JSON) -> str:
+def to_json(value: JSON) -> Data:
     """Return the value as indented JSON, its keys sorted."""
-    return json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+    return Data(json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n")
 
 
-def written(value: JSON, form: str) -> str:
+def written(value: JSON, form: str) -> Data:
     """Return the value as JSON or YAML, as ``form`` names it on the command line."""
-    return to_json(value) if form == "json" else to_yaml(value)
+    return to_json(value) if form == "json" else Data(to_yaml(value))
 
 
 _COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow"}

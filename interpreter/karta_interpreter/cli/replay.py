@@ -15,9 +15,10 @@ from karta_interpreter.cli.explain import show
 from karta_interpreter.cli.files import check_stdin
 from karta_interpreter.cli.options import FOLDER, FULL, complete_kinds_and_files, kind_option, output
 from karta_interpreter.cli.program import Problem
-from karta_interpreter.cli.render import markdown_code, one_line, table, watched, written
+from karta_interpreter.cli.render import markdown_code, table, watched, written
 from karta_interpreter.cli.replay_calls import Findings, Group, Key, Replay, recorded_calls
 from karta_interpreter.cli.sides import CATALOGUE, Side, side_of
+from karta_interpreter.cli.writing import one_line, say
 from karta_interpreter.definitions.sources.snapshot import Selection
 from karta_interpreter.webhook.wire import Request
 from karta_interpreter.webhook.wire.recording import RecordedCall, files_in
@@ -170,7 +171,7 @@ def _explain(files: list[Path], uid: str, sides: tuple[Side | None, Side], outpu
     found = Replay(*sides).differences(recorded, request)
     answer = "The answer of --from" if sides[0] else "The recorded answer"
     lines = "\n".join([f"{answer} differs:", *difference_lines(found, full=full)])
-    click.echo(lines if found else f"{answer} is the same.", err=True)
+    say(lines if found else f"{answer} is the same.", err=True)
     show(
         interpreter,
         [request.call],

@@ -1,6 +1,6 @@
 """``karta-interpreter test``: compares the answers of definitions with their golden suites."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from difflib import unified_diff
 from functools import cache
@@ -20,9 +20,10 @@ from karta_interpreter.cli.explain import explanations_text, warnings_text
 from karta_interpreter.cli.files import check_stdin, write_files
 from karta_interpreter.cli.options import answer_options, inputs, output
 from karta_interpreter.cli.program import Problem, UsageProblem
-from karta_interpreter.cli.render import one_line, table, watched, written
+from karta_interpreter.cli.render import table, watched, written
 from karta_interpreter.cli.reports import xml_element, xml_text
 from karta_interpreter.cli.watching import watch
+from karta_interpreter.cli.writing import Data, one_line, say
 from karta_interpreter.definitions.karta import Known
 from karta_interpreter.engine.explain import explain
 from karta_interpreter.engine.operations import Options
@@ -37,7 +38,7 @@ _COLOURS = {"-": "red", "+": "green", "@": "cyan"}
 def suites_text(report: Report) -> str:
     """Return each failed case with its differences, suites that cannot be read, and totals per kind."""
     failed = [_failure(outcome) for outcome in report.outcomes if not outcome.passed]
-    errors = [f"{click.style('ERROR', fg='red', bold=True)} {error}\n\n" for error in report.unreadable]
+    errors = [f"{click.style('ERROR', fg='red', bold=True)} {one_line(str(error))}\n\n" for error in report.unreadable]
     rows = []
     for gvk, each in report.kinds.items():
         if each.failed or not report.fail_only:
@@ -201,9 +202,9 @@ def command(  # noqa: PLR0913 - one for each option
             raise UsageProblem(f"error: {nothing}")
         raise Problem(f"error: {', '.join(map(str, suites))}: there is no case")
     report = Report(tuple(_run(chosen, filenames, options, explains=explain_failures)), tuple(unreadable), fail_only)
-    texts = {"table": suites_text, "junit": junit}
-    click.echo(texts[output](report) if output in texts else written(suites_json(report), output), nl=False)
-    click.echo(summary(report), err=True)
+    texts: dict[str, Callable[[Report], str]] = {"table": suites_text, "junit": lambda each: Data(junit(each))}
+    say(texts[output](report) if output in texts else written(suites_json(report), output), nl=False)
+    say(summary(report), err=True)
     if update:
         report = _updated(report)
     if not report.passed:
@@ -231,7 +232,7 @@ def _updated(report: Report) -> Report:
                 (error if isinstance(error, Problem) else Problem(f"error: {error}")).show()
                 left += [each for each in changed if each.results is not None]
                 continue
-            click.echo(f"{source}: updated {count(len(answers), 'output')}", err=True)
+            say(f"{source}: updated {count(len(answers), 'output')}", err=True)
     return replace(report, outcomes=tuple(left))
 
 

@@ -22,7 +22,8 @@ from karta_interpreter.cli.files import (
 )
 from karta_interpreter.cli.options import NO_WORKLOAD, definitions, file_option, output
 from karta_interpreter.cli.program import Problem, UsageProblem
-from karta_interpreter.cli.render import full_name, one_line, table, written
+from karta_interpreter.cli.render import full_name, table, written
+from karta_interpreter.cli.writing import one_line, say
 from karta_interpreter.engine.evaluation import Scale, pod_name
 from karta_interpreter.engine.explain import NO_PODS, Fact, warnings_about
 from karta_interpreter.engine.workload import WorkloadTree
@@ -192,11 +193,11 @@ def command(
     obj = read_object(path, lambda: kinds_of(filenames)) if path else read_live(str(target), **connection)
     tree = WorkloadTree.build(workload_of(obj, filenames, references), _pods(pods))
     drawn = {"tree": tree_text, "table": tree_table}
-    click.echo(drawn[output](tree) if output in drawn else written(tree.to_json(), output), nl=False)
+    say(drawn[output](tree) if output in drawn else written(tree.to_json(), output), nl=False)
     shown = () if output not in drawn else (NO_PODS,)
-    click.echo(warnings_text(fact for fact in _warnings(tree) if fact.rule not in shown), err=True, nl=False)
+    say(warnings_text(fact for fact in _warnings(tree) if fact.rule not in shown), err=True, nl=False)
     for stray in tree.strays:
-        click.echo(escaped(stray.reason), err=True)
+        say(escaped(stray.reason), err=True)
     if tree.strays:
         raise SystemExit(Problem.exit_code)
 

@@ -7,6 +7,7 @@ import click
 
 from karta_interpreter.cli.options import ObjectName, control_plane
 from karta_interpreter.cli.program import Problem
+from karta_interpreter.cli.writing import say
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.webhook.registration.configuration import KIND, NAME
 from karta_interpreter.webhook.registration.registrar import is_registered, unregister
@@ -32,11 +33,11 @@ def command(kubeconfig: Path | None, context: str | None, name: str) -> None:
 async def _unregister(kubeconfig: Path | None, context: str | None, name: str) -> None:
     async with ApiServer.of(kubeconfig, context) as api:
         if not await unregister(api, name):
-            click.echo(f"{api.url} has no {KIND} {name}: nothing to do", err=True)
+            say(f"{api.url} has no {KIND} {name}: nothing to do", err=True)
             return
         await asyncio.sleep(_SETTLED_SECONDS)
         if await is_registered(api, name):
             raise Problem(
                 f"error: {KIND} {name} was deleted and created again: a server with --register runs; stop it first"
             )
-        click.echo(f"deleted {KIND} {name} at {api.url}", err=True)
+        say(f"deleted {KIND} {name} at {api.url}", err=True)

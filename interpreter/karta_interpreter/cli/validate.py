@@ -17,6 +17,7 @@ from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text, in_order, written
 from karta_interpreter.cli.reports import FORMATS
 from karta_interpreter.cli.watching import watch
+from karta_interpreter.cli.writing import Data, say
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.definitions.openapi.check import contradictions
 from karta_interpreter.definitions.sources.api_server import ApiServer
@@ -80,15 +81,15 @@ def command(
     document = _document(list(given.values()), in_order(findings), has_crds=bool(crds or has_cluster))
     summary = document["summary"]
     if (crds or has_cluster) and summary["customizations"] and not summary["definitions"]:
-        click.echo("warning: CRDs are compared with Kartas, and not with scripts", err=True)
+        say("warning: CRDs are compared with Kartas, and not with scripts", err=True)
     if output == "table":
-        click.echo(findings_text(findings), nl=False)
-        click.echo(_summary(summary), err=True)
+        say(findings_text(findings), nl=False)
+        say(_summary(summary), err=True)
     elif output in FORMATS:
         files = dict.fromkeys(str(file.path) for each in given.values() for file in each.files)
-        click.echo(FORMATS[output](in_order(findings), files), nl=False)
+        say(Data(FORMATS[output](in_order(findings), files)), nl=False)
     else:
-        click.echo(written(document, output), nl=False)
+        say(written(document, output), nl=False)
     if summary["errors"] or (strict and summary["warnings"]):
         raise SystemExit(Problem.exit_code)
 

@@ -16,9 +16,10 @@ from karta_interpreter.cli.definitions import chosen, snapshot_of
 from karta_interpreter.cli.member import Member, Wanted
 from karta_interpreter.cli.options import FOLDER, OutputFolder, inputs, kind_option, output
 from karta_interpreter.cli.program import Problem, UsageProblem
-from karta_interpreter.cli.render import full_name, markdown_code, markdown_text, one_line, table, written
+from karta_interpreter.cli.render import full_name, markdown_code, markdown_text, table, written
 from karta_interpreter.cli.reports import xml_element, xml_text
 from karta_interpreter.cli.saved import Saved, read_about, read_workloads, save
+from karta_interpreter.cli.writing import Data, one_line, say
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.files import load_catalogue
@@ -214,8 +215,8 @@ def command(  # noqa: PLR0913 - one for each option
             report = asyncio.run(_read(server, definitions, wanted, save_to, all_namespaces=all_namespaces))
         text = _written(report, output, fail_only=fail_only)
         if text != shown:
-            click.echo(text, nl=False)
-            click.echo(summary(report), err=True)
+            say(text, nl=False)
+            say(summary(report), err=True)
         shown = text
         if not watch:
             raise SystemExit(int(report.differs or bool(report.problems) or not report.results))
@@ -238,7 +239,7 @@ def _written(report: Report, form: str, *, fail_only: bool) -> str:
     if form == "table":
         return report_text(report, fail_only=fail_only)
     if form in _FORMS:
-        return _FORMS[form](report)
+        return Data(_FORMS[form](report))
     return written(report.to_json(), form)
 
 

@@ -9,6 +9,7 @@ import click
 
 from karta_interpreter.base.errors import InterpreterError
 from karta_interpreter.cli.program import Problem, UsageProblem
+from karta_interpreter.cli.writing import say
 
 
 def watch(command: Callable[..., None]) -> Callable[..., None]:
@@ -45,7 +46,7 @@ def _changes(files: list[Path]) -> Iterator[None]:
     yield
     for changed in watched:
         if names := sorted({Path(name).name for _, name in changed}):
-            click.echo(f"\n{', '.join(names)} changed", err=True)
+            say(f"\n{', '.join(names)} changed", err=True)
             yield
 
 
