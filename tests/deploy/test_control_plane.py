@@ -50,6 +50,16 @@ def test_permissions_are_the_least(case: str) -> None:
         ("events", "create"): [],
         **{write: [] for write in (*registers, *reviews)},
     }
+    # Collections are listed and watched (`Informer`). Only these are asked for by their names.
+    reading = {
+        (resource, *rule.get("resourceNames", []))
+        for rule in rules
+        for resource in rule["resources"]
+        if "get" in rule["verbs"]
+    }
+    named = {(resource, "karta-interpreter") for resource in (configurations, *admission)}
+    doctor = {("services",)} if any("services" in rule["resources"] for rule in rules) else set()
+    assert reading == named | doctor | ({("kartas",)} if case in TYPES_API else set())
     assert not any("*" in rule[field] for rule in rules for field in ("apiGroups", "resources", "verbs"))
     assert not any("secrets" in rule["resources"] for rule in rules)
     roles = {
