@@ -32,6 +32,7 @@ def test_new_objects_are_settled_and_garbage_among_them_is_found_when_half_as_ma
 ) -> None:
     monkeypatch.setattr(memory, "_settled", memory._Settled())  # noqa: SLF001 - that of a server
     monkeypatch.setattr(memory, "_MANY_VISITED", 0)
+    definitions = [[number] for number in range(200_000)]
     gc.collect()
     gc.freeze()
     try:
@@ -57,5 +58,6 @@ def test_new_objects_are_settled_and_garbage_among_them_is_found_when_half_as_ma
         monkeypatch.setattr(memory, "_MANY_VISITED", 0)
         memory.release_memory()
         assert gone() is None
+        assert definitions
     finally:
         gc.unfreeze()
