@@ -21,7 +21,9 @@ _ROWS = [
     pytest.param(["d"], ["diff", "doctor"], id="a command"),
     pytest.param(["explain", "raycl"], ["RayCluster"], id="a kind of the catalogue in any case"),
     pytest.param(["catalogue", "show", "Job", "JobS"], ["JobSet"], id="one more kind"),
-    pytest.param(["interpret", "--operation", "Re"], ["ReviseReplica", "Retain"], id="an operation"),
+    pytest.param(
+        ["interpret", "--operation", "Re"], ["ReviseReplica", "ReviseComponents", "Retain"], id="an operation"
+    ),
     pytest.param(
         ["export", "customization", "--operations", "Retain,interpreth"], ["Retain,InterpretHealth"], id="one of a list"
     ),

@@ -7,9 +7,10 @@ from functools import cached_property
 from typing import Final, Self
 
 from karta_interpreter.base.k8s import JSON, Object, generation, get, objects_in
+from karta_interpreter.base.k8s.shape import check_shape
 from karta_interpreter.definitions.karta import Definition, ReferenceReader
 from karta_interpreter.engine.operations.interpret_health import is_stale
-from karta_interpreter.engine.verification.shape import check_evidence
+from karta_interpreter.engine.verification.shape import EVIDENCE
 
 YOUNG: Final = 60
 """Seconds. A controller may still be at work on younger objects and pods."""
@@ -44,7 +45,7 @@ class Evidence:
     @classmethod
     def of(cls, value: JSON, now: float, reader: ReferenceReader | None) -> Self:
         """Read the evidence of a saved folder. Raises ValueError for what no API server gives."""
-        check_evidence(value)
+        check_shape("workload", value, EVIDENCE)
         (obj,) = objects_in([value["object"]])
         pods, owners = (tuple(objects_in(value.get(name))) for name in ("pods", "owners"))
         scaled, unread = (str(value.get(name) or "") for name in ("scaled", "unread"))

@@ -2,53 +2,35 @@
 
 import base64
 from collections.abc import Callable, Mapping
-from typing import Any, Final, NotRequired, TypeAlias, TypedDict, cast
+from typing import Any, Final, TypeAlias, cast
 
-import msgspec
 import orjson
 
 from karta_interpreter.base.errors import InterpretationError, RecordingError
 from karta_interpreter.base.k8s import patched
+from karta_interpreter.base.k8s.shape import Shape, check_shape
 from karta_interpreter.engine.operations import Call, Results, by_operation
 
 _Response: TypeAlias = Mapping[str, Any]
-_MALFORMED: Final = (AttributeError, InterpretationError, LookupError, TypeError, ValueError, msgspec.ValidationError)
+_MALFORMED: Final = (AttributeError, InterpretationError, LookupError, TypeError, ValueError)
 
 
-class _Requirements(TypedDict, total=False):
-    resourceRequest: dict[str, Any] | None
-    nodeClaim: dict[str, Any] | None
-    namespace: str
-    priorityClassName: str
-
-
-class _Component(TypedDict):
-    name: str
-    replicas: int
-    replicaRequirements: NotRequired[_Requirements | None]
-
-
-class _Dependency(TypedDict):
-    apiVersion: str
-    kind: str
-    namespace: NotRequired[str]
-    name: NotRequired[str]
-
-
-class _Shape(TypedDict, total=False):
-    replicas: int
-    replicaRequirements: _Requirements | None
-    components: list[_Component] | None
-    rawStatus: dict[str, Any]
-    healthy: bool
-    dependencies: list[_Dependency]
-    patch: str | None
+_REQUIREMENTS: Final[Shape] = {"resourceRequest": {}, "nodeClaim": {}, "namespace": str, "priorityClassName": str}
+_SHAPE: Final[Shape] = {
+    "replicas": int,
+    "replicaRequirements": _REQUIREMENTS,
+    "rawStatus": {},
+    "healthy": bool,
+    "patch": str,
+    "components": [{"name": (str,), "replicas": (int,), "replicaRequirements": _REQUIREMENTS}],
+    "dependencies": [{"apiVersion": (str,), "kind": (str,), "namespace": str, "name": str}],
+}
 
 
 def results_of(call: Call, response: _Response) -> Results:
     """Return the results in the response to a successful call. Raises RecordingError if there are none."""
     try:
-        msgspec.convert(response, _Shape)
+        check_shape("response", response, _SHAPE)
         return _RESULTS[call.operation](call, response)
     except _MALFORMED as error:
         raise RecordingError(f"an answer to {call.operation} cannot be read") from error
@@ -71,7 +53,7 @@ _RESULTS: Final[Mapping[str, Callable[[Call, _Response], Results]]] = by_operati
     revise_components=_patched("revised"),
     retain=_patched("retained"),
     aggregate_status=_patched("aggregatedStatus"),
-    interpret_status=lambda _, found: {"status": found["rawStatus"]},
+    interpret_status=lambda _, found: {"status": {**found["rawStatus"]}},
     interpret_health=lambda _, found: {"healthy": found["healthy"]},
-    interpret_dependency=lambda _, found: {"dependencies": found["dependencies"]},
+    interpret_dependency=lambda _, found: {"dependencies": [*found["dependencies"]]},
 )
