@@ -24,7 +24,7 @@ from karta_interpreter.languages.jq import Query, to_text
 
 def replica(script: OperationScript) -> None:
     """Write ``GetReplicas``."""
-    leaves = script.definition.leaves
+    leaves = script.definition.counted
     lines = ["function GetReplicas(obj)"]
     if len(leaves) == 1 and has_one(script, leaves[0]):
         lines += each_component(script, lambda pods: f"return {pods.replicas}, requirements({pods.spec})", "")
@@ -36,7 +36,7 @@ def replica(script: OperationScript) -> None:
 
 def component(script: OperationScript) -> None:
     """Write ``GetComponents``."""
-    leaves = script.definition.leaves
+    leaves = script.definition.counted
     lines = ["function GetComponents(obj)"]
     if has_computed_names(script.definition):
         script.features.add("computed_names")

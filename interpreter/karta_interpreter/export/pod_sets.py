@@ -29,7 +29,7 @@ def each_component(script: OperationScript, use: Use, instances: str, *, counted
     ``instances`` is the statement about a component if the object may have several instances of it, or if its
     expressions may have several outputs. The component's table replaces ``{}`` in the statement.
     """
-    for component in script.definition.leaves:
+    for component in script.definition.counted if counted else script.definition.leaves:
         if has_one(script, component):
             yield from lone_component(script, component, use, counted=counted, reads_spec=True)
         else:
@@ -129,13 +129,13 @@ def lone_pod_sets(script: OperationScript, *, asked: bool = False) -> str:
     """
     script.features.add("lone")
     lines = [f"local function pod_sets_of(obj{', only, is_asked' if asked else ''})", "  local found = {}"]
-    for leaf in script.definition.leaves:
+    for leaf in script.definition.counted:
         own = [*lone_component(script, leaf, lambda pods: pods.name, counted=False)]
         own[-2:-1] = [f"    {line}" for line in _lone_pod_set(script, leaf)]
         if asked:
             start = next(at for at, line in enumerate(own) if line.startswith("  if ")) + 1
             own.insert(start, "    if is_asked then return true end")
-        if asked and len(script.definition.leaves) > 1:
+        if asked and len(script.definition.counted) > 1:
             own = [f"  if not only or only == {quoted(leaf.name)} then", *(f"  {line}" for line in own), "  end"]
         lines += own
     script.add(laid_out([*lines, "  return found", "end"]))

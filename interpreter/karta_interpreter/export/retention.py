@@ -140,7 +140,7 @@ def _condition(script: OperationScript, guarded: Guarded, name: str) -> str:
 
 def _counts(script: OperationScript) -> str:
     """Write what keeps the counts takes, and return the call."""
-    leaves = script.definition.leaves
+    leaves = script.definition.counted
     counts = [query for leaf in leaves for query in (leaf.replicas, leaf.min_replicas) if query]
     if not any(reads_object(query.node) for query in counts):
         return ""
@@ -157,7 +157,7 @@ def _plain_counts(script: OperationScript, bounds: Mapping[str, str]) -> str:
     _pods_of(script)
     paths = {
         leaf.name: path.keys
-        for leaf in script.definition.leaves
+        for leaf in script.definition.counted
         if leaf.replicas and (path := plain_path(leaf.replicas.node))
     }
     if not paths:
@@ -174,7 +174,7 @@ def _plain_counts(script: OperationScript, bounds: Mapping[str, str]) -> str:
 
 def _pods_of(script: OperationScript) -> None:
     """Write the function that returns the pods of each component, or of one, without counts if it asks for none."""
-    leaves = script.definition.leaves
+    leaves = script.definition.counted
     lines = ["local function pods_of(obj, only, is_asked)", "  local found = {}"]
     for leaf in leaves:
         own = [*lone_component(script, leaf, lambda pods: f"found[{pods.name}] = is_asked or {pods.replicas}")]
@@ -194,7 +194,7 @@ def _table_of_components(values: Mapping[str, str]) -> str:
 def _places(script: OperationScript) -> str:
     """Write the table of the functions that give the places of each component's count, and return its name."""
     found: list[str] = []
-    for leaf in script.definition.leaves:
+    for leaf in script.definition.counted:
         queries = {"replicas": leaf.replicas, "minimum": leaf.min_replicas}
         functions = [script.place_of(query, f"{leaf.name} {field}") for field, query in queries.items() if query]
         found.append(f"[{quoted(leaf.name)}] = {{{', '.join(functions)}}}")

@@ -25,7 +25,7 @@ from karta_interpreter.languages.jq import project, take_outputs
 
 def revise(script: OperationScript) -> None:
     """Write ``ReviseReplica``."""
-    leaves = script.definition.leaves
+    leaves = script.definition.counted
     scaled = _only_scaled(script)
     if scaled:
         _revise_one(script, scaled)
@@ -58,7 +58,7 @@ def revise_components(script: OperationScript) -> None:
 
 def _only_scaled(script: OperationScript) -> Component | None:
     """Return the only component with a count that may change, or None if the script cannot write it at its path."""
-    leaves, elastic = script.definition.leaves, script.definition.annotations.elastic
+    leaves, elastic = script.definition.counted, script.definition.annotations.elastic
     found = [leaf for leaf in leaves if (len(leaves) == 1 if elastic is None else elastic == (leaf.name,))]
     if len(found) != 1 or not all(has_plain_count(script, leaf) for leaf in leaves):
         return None
@@ -85,7 +85,7 @@ def _count_path(component: Component) -> Path | None:
 def _other_reads(script: OperationScript, scaled: Component) -> Projection:
     """Return the fields that the expressions about pods read, except for the count of one component."""
     projection = Projection()
-    for leaf in script.definition.leaves:
+    for leaf in script.definition.counted:
         take_outputs(projection, leaf.min_replicas, leaf.max_replicas, None if leaf is scaled else leaf.replicas)
         if isinstance(leaf.pods, PodSpec | PodTemplate):
             project(leaf.pods.query.node, (projection,))
@@ -96,13 +96,13 @@ def _other_reads(script: OperationScript, scaled: Component) -> Projection:
 
 def _revise_one(script: OperationScript, scaled: Component) -> None:
     """Write ``ReviseReplica`` for the only component with a count that may change, at its path or at none."""
-    has_others = len(script.definition.leaves) > 1
+    has_others = len(script.definition.counted) > 1
     script.features |= {"others"} if has_others else set()
     lines = [
         "function ReviseReplica(obj, replicas)",
         f"  local scaled{', others = nil, 0' if has_others else ' = nil'}",
     ]
-    for leaf in script.definition.leaves:
+    for leaf in script.definition.counted:
         bounds = [f"{name} = count({quoted(leaf.name)}, {value})" for name, value in bounds_of(script, leaf).items()]
         if leaf is scaled:
             script.features |= {"limits"} if bounds else set()

@@ -200,7 +200,8 @@ _EXPRESSIONS: Final = ("name", "namespace", *_FORMS)
 
 def parse_elastic(annotation: AnnotationText) -> tuple[str, ...]:
     """Return the names of the elastic components and instances (``component/instance``), empty for ``none``."""
-    components = {by_name.name: by_name for _, by_name in annotation.karta.spec.structure_definition.components}
+    structure = annotation.karta.spec.structure_definition
+    components = {by_name.name: by_name for _, by_name in structure.components}
     if annotation.items() == [_NONE] and _NONE not in components:
         return ()
     # A component name may contain a slash: then the whole item is meant, and no instance.
@@ -209,9 +210,10 @@ def parse_elastic(annotation: AnnotationText) -> tuple[str, ...]:
         item: component for item, (component, _, instance) in split.items() if component in components and instance
     }
     names = annotation.names("component", {**components, **parts})
+    counted = {component.name for _, component in structure.counted}
     for name in dict.fromkeys(parts.get(name, name) for name in names):
         scale = components[name].scale_definition
-        if components[name].spec_definition is None:
+        if name not in counted:
             annotation.error(f'the component "{name}" has no pods', "name the component that has the pods")
         elif scale is None or (scale.replicas_path is None and scale.min_replicas_path is None):
             message = f'the component "{name}" has no number of replicas to change'

@@ -93,6 +93,9 @@ class Fragments:
 PodDefinition = PodTemplate | PodSpec | Fragments
 
 
+_EMPTY_PODS: Final = PodTemplate(Query.compile("{spec: {}}"))
+
+
 @dataclass(frozen=True, slots=True)
 class QueuedFields:
     """Fields of pods that a queue adds to, while the pods run or also ``while_held``.
@@ -298,6 +301,16 @@ class Definition:
     def leaves(self) -> tuple[Component, ...]:
         """The components that have pods."""
         return tuple(component for component in self.components if component.pods is not None)
+
+    @property
+    def counted(self) -> tuple[Component, ...]:
+        """The components with a number of pods. If no component has pods, the root with a count and an empty template.
+
+        A number can be all that a kind has: an autoscaler's minimum, of pods whose templates are in another object.
+        """
+        root = self.root
+        is_counted = root.count is not None and root.instance_ids is None
+        return self.leaves or ((replace(root, pods=_EMPTY_PODS),) if is_counted else ())
 
     def lineage(self, name: str) -> tuple[Component, ...]:
         """Return a component and its owners up to the root, or nothing for an unknown component."""

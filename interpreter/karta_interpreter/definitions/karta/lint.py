@@ -28,11 +28,12 @@ from karta_interpreter.definitions.karta.model import (
     ScaleDefinition,
     StatusDefinition,
     StatusMatcher,
+    StructureDefinition,
     SuspendAction,
     SuspendDefinition,
 )
 from karta_interpreter.definitions.karta.rules import violation
-from karta_interpreter.definitions.karta.schema_types import REFERENCES, ROOT_STATUS, STRUCTURE
+from karta_interpreter.definitions.karta.schema_types import REFERENCES, ROOT, ROOT_STATUS, STRUCTURE
 from karta_interpreter.definitions.karta.status_rules import MATCHING_ORDER, Status
 from karta_interpreter.definitions.karta.validation import repeated
 
@@ -45,14 +46,19 @@ _GANG = ("spec", "optimizationInstructions", "gangScheduling")
 def lint(karta: Karta, parsed: Sequence[Parsed], annotations: Annotations) -> Iterator[Finding]:
     """Yield suspicious parts: in usable expressions, and in the components that ReviseReplica may change."""
     structure = karta.spec.structure_definition
+    counted = {path for path, _ in structure.counted}
     for path, component in structure.components:
+        is_replicator = component.pod_selector is not None and component.pod_selector.replica_selector is not None
+        # The count of a component that replicates others is the number of gangs.
+        if component.scale_definition is not None and not is_replicator and path not in counted:
+            yield violation("scale-without-pods", (*path, "scaleDefinition"), name=component.name)
         yield from _component(path, component, component.pod_selector or PodSelector())
     for path, child in structure.components[1:]:
         yield from _child(path, child)
-    yield from _leaves(structure.components, annotations)
+    yield from _leaves(structure, annotations)
     if structure.root_component.status_definition is not None:
         yield from _status(structure.root_component.status_definition)
-    yield from _expressions(dict(structure.components), parsed, annotations)
+    yield from _expressions(structure, parsed, annotations)
     yield from _references(parsed)
     yield from _list_keys(karta)
     yield from _sub_groups(karta)
@@ -60,9 +66,6 @@ def lint(karta: Karta, parsed: Sequence[Parsed], annotations: Annotations) -> It
 
 def _component(path: Path, component: ComponentDefinition, selector: PodSelector) -> Iterator[Finding]:
     spec, scale, kind = component.spec_definition, component.scale_definition, selector.component_type
-    # The count of a component that replicates others is the number of gangs.
-    if scale is not None and spec is None and selector.replica_selector is None:
-        yield violation("scale-without-pods", (*path, "scaleDefinition"), name=component.name)
     if scale is not None and not scale.model_fields_set:
         yield violation("scale-empty", (*path, "scaleDefinition"))
     fragments = spec and spec.fragmented_pod_spec_definition
@@ -108,11 +111,11 @@ def _child(path: Path, child: ComponentDefinition) -> Iterator[Finding]:
         yield violation("child-suspends", (*path, "suspendDefinition"))
 
 
-def _leaves(components: Sequence[tuple[Path, ComponentDefinition]], annotations: Annotations) -> Iterator[Finding]:
-    leaves = [(path, leaf) for path, leaf in components if leaf.spec_definition is not None]
+def _leaves(structure: StructureDefinition, annotations: Annotations) -> Iterator[Finding]:
+    leaves = structure.counted
     # A kind without pods, such as a source of manifests, leaves these operations out.
     if not leaves and not _COUNTING.isdisjoint(annotations.operations or _COUNTING):
-        yield violation("no-pods", components[0][0])
+        yield violation("no-pods", ROOT)
     by_selector: dict[Hashable, str] = {}
     for path, leaf in leaves if len(leaves) > 1 else ():
         kind = leaf.pod_selector.component_type if leaf.pod_selector else None
@@ -191,13 +194,14 @@ def _matcher(path: Path, matcher: StatusMatcher, definition: StatusDefinition) -
 
 
 def _expressions(
-    components: Mapping[Path, ComponentDefinition], parsed: Sequence[Parsed], annotations: Annotations
+    structure: StructureDefinition, parsed: Sequence[Parsed], annotations: Annotations
 ) -> Iterator[Finding]:
     """Check for expressions that are allowed but do not give the answer that they seem to give."""
     for expression in parsed:
         yield from _values(expression, of_count="scaleDefinition" in expression.path)
+    components = dict(structure.components)
     by_component = _by_component(parsed, components)
-    changing = _changing(components.values(), annotations)
+    changing = _changing(structure, annotations)
     for path, component in components.items():
         usable = {expression.path[len(path) :]: expression for expression in by_component[path]}
         for at, expression in usable.items():
@@ -260,7 +264,7 @@ def _per_instance(component: ComponentDefinition, expression: Parsed, ids: Parse
         yield _about("select-differs", expression, text=ids.text)
 
 
-def _changing(components: Collection[ComponentDefinition], annotations: Annotations) -> Mapping[str, bool]:
+def _changing(structure: StructureDefinition, annotations: Annotations) -> Mapping[str, bool]:
     """Return the components that ReviseReplica may change, each with whether the definition names it for that.
 
     These are the components in the annotation ``elastic``, else the ones with bounds. Otherwise all with pods and a
@@ -269,12 +273,10 @@ def _changing(components: Collection[ComponentDefinition], annotations: Annotati
     if annotations.is_indivisible:
         return {}
     scales = {
-        component.name: component.scale_definition
-        for component in components
-        if component.scale_definition and component.spec_definition
+        component.name: component.scale_definition for _, component in structure.counted if component.scale_definition
     }
     bounded = [name for name, scale in scales.items() if scale.min_replicas_path or scale.max_replicas_path]
-    elastic = [component.name for component in components if annotations.is_elastic(component.name)]
+    elastic = [component.name for _, component in structure.components if annotations.is_elastic(component.name)]
     named = bounded if annotations.elastic is None else elastic
     if named or _REVISE in annotations.lua.operations or _REVISE not in (annotations.operations or (_REVISE,)):
         return dict.fromkeys(named, True)

@@ -291,6 +291,14 @@ class StructureDefinition(Schema):
         )
         return ((ROOT, self.root_component), *children)
 
+    @property
+    def counted(self) -> tuple[tuple[Path, ComponentDefinition], ...]:
+        """The components with a number of pods: those that have pods or, without any, the root with its count."""
+        leaves = tuple(pair for pair in self.components if pair[1].spec_definition is not None)
+        scale, is_one = self.root_component.scale_definition, self.root_component.instance_id_path is None
+        has_count = scale is not None and (scale.replicas_path or scale.min_replicas_path) is not None
+        return leaves or (((ROOT, self.root_component),) if has_count and is_one else ())
+
 
 class Topology(Schema):
     """The topology levels that pods of a group should share."""

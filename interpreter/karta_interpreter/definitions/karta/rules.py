@@ -73,8 +73,8 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
     ),
     "no-pods": (
         Severity.WARNING,
-        "no component has a pod definition, so replicas of this kind cannot be counted",
-        "add a specDefinition to the component that has the pods",
+        "no component has a pod definition, and the root has no count, so replicas of this kind cannot be counted",
+        "add a specDefinition to the component that has the pods, or a scaleDefinition to the root",
     ),
     "one-for-instances": (
         Severity.WARNING,

@@ -72,7 +72,7 @@ def pod_sets(definition: Definition, obj: Object) -> tuple[PodSet, ...]:
     are in objects that are absent. Karmada would give the whole of a workload without pods to every cluster.
     """
     sets: list[_Unnamed] = []
-    for component, ids, own_templates in _parts(definition.components, obj):
+    for component, ids, own_templates in _parts(definition.counted, obj):
         counts = replica_counts(component, obj, ids)
         whole = with_added(definition, component, obj, own_templates)
         for instance, count, template in zip(ids, counts, whole, strict=True):
@@ -98,7 +98,7 @@ def total_replicas(definition: Definition, obj: Object) -> int:
     """Return the number of pods of all pod sets, without the operator's additions. Raises errors as `pod_sets`."""
     return sum(
         count
-        for component, ids, own_templates in _parts(definition.components, obj)
+        for component, ids, own_templates in _parts(definition.counted, obj)
         for count, template in zip(replica_counts(component, obj, ids), own_templates, strict=True)
         if template is not None
     )
@@ -126,7 +126,7 @@ def scale_locations(definition: Definition, obj: Object) -> tuple[ScaleLocation,
     """Return the places of each existing pod set's counts, in the order of `pod_sets`. Raises errors as there."""
     sets: list[_Unnamed] = []
     counts: list[tuple[Scale, _Places, int]] = []
-    for component, ids, own_templates in _parts(definition.components, obj):
+    for component, ids, own_templates in _parts(definition.counted, obj):
         places = _Places(component, obj)
         for position, (scale, template) in enumerate(zip(scales(component, obj, ids), own_templates, strict=True)):
             if template is not None:
@@ -140,7 +140,7 @@ def leaves_count_unset(definition: Definition, obj: Object) -> bool:
     # Retain calls this for every object, and tracing places is slow: it takes 14 ms for a RayCluster of 100 KB.
     unsure = [
         component
-        for component in definition.components
+        for component in definition.counted
         if not all(query is None or query.is_complete(obj) for query in (component.replicas, component.min_replicas))
     ]
     for component, _, own_templates in _parts(unsure, obj):
@@ -155,7 +155,7 @@ def leaves_count_unset(definition: Definition, obj: Object) -> bool:
 def pod_set_reads(definition: Definition, projection: Projection) -> list[Projection]:
     """Mark what `pod_sets` reads, and return the projections of the pods' specs, for the caller's own marks."""
     specs: list[Projection] = []
-    for component in definition.components:
+    for component in definition.counted:
         pods = component.pods
         if pods is None:
             continue

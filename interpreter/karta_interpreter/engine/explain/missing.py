@@ -99,6 +99,7 @@ def _pod_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
     missing: list[tuple[Component, str, Query]] = []
     for component in definition.components:
         yield from _misspelt_parts(definition, component, obj)
+    for component in definition.counted:
         if component.pods is None:
             continue
         pods = templates(component, component.pods, obj, positions(component, obj))

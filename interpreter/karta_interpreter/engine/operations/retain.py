@@ -216,7 +216,7 @@ def _scales(definition: Definition, obj: Object) -> _Scales:
 
 def _scales_of_member(definition: Definition, observed: Object) -> _Scales:
     """Return the counts of every readable component. An error in one does not affect the others."""
-    parts = (replace(definition, components=(component,)) for component in definition.components if component.pods)
+    parts = (replace(definition, components=(component,)) for component in definition.counted)
     return {
         key: scale
         for single_component in parts

@@ -162,17 +162,17 @@ def are_safe(gvk: GVK, operations: Collection[str], *, multiple_pod_templates: b
 def _added_by_karta(definition: Definition, served: ServedKind) -> set[str]:
     """Return the operations for which the Karta adds something, if Karmada asks them of a kind that is served so."""
     annotations, components = definition.annotations, definition.components
-    has_pods = any(component.pods for component in components)
-    scalable = [component for component in components if _is_scalable(component)]
+    counted = definition.counted
+    scalable = [component for component in counted if _is_scalable(component)]
     steered = any(component.suspend or component.resume or component.max_replicas for component in components)
     is_default = annotations.elastic is None
     # If Karmada does not call ReviseReplica, every cluster gets the whole workload.
-    is_whole = has_pods and annotations.is_indivisible
+    is_whole = counted and annotations.is_indivisible
     added: Mapping[str, object] = by_operation(
         interpret_component=True,
-        interpret_replica=has_pods,
+        interpret_replica=counted,
         revise_replica=is_whole or any(is_default or annotations.is_elastic(component.name) for component in scalable),
-        revise_components=has_pods,
+        revise_components=counted,
         retain=scalable or steered,
         aggregate_status=True,
         # Karmada reflects the whole status by itself. We add the field that shows whether it is of the present
@@ -180,7 +180,7 @@ def _added_by_karta(definition: Definition, served: ServedKind) -> set[str]:
         interpret_status=served.observes_generation is not False or definition.gvk in SELECTS_STATUS,
         interpret_health=definition.status,
         # Karmada follows the dependencies of namespaced objects only.
-        interpret_dependency=has_pods,
+        interpret_dependency=definition.leaves,
     )
     read = {operation for query in annotations.queries() for operation in query.read_by}
     return read.union(operation for operation, adds in added.items() if adds)
@@ -205,4 +205,4 @@ def _has_components(definition: Definition) -> bool:
 def _is_scalable(component: Component) -> bool:
     """Return whether a number of pods can be written to a field. A literal such as ``1`` has no field."""
     counts = (component.replicas, component.min_replicas)
-    return component.pods is not None and any(takes_number(count) for count in counts if count)
+    return any(takes_number(count) for count in counts if count)
