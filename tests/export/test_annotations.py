@@ -85,7 +85,7 @@ TEMPLATE: Final[Any] = {
     "kind": "Mill",
     "metadata": {"name": "m", "namespace": "n", "generation": 2, "labels": {"example.io/queue": "q"}},
     "spec": {
-        "worker": _PODS,
+        "worker": {**_PODS, "quorum": 2},
         "clerk": _PODS,
         "pause": True,
         "config": "settings",

@@ -4,7 +4,7 @@ If only one component may change, and its count is at a path through objects, th
 all other objects it contains the functions that follow the places of the counts, and share the pods among these places.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from karta_interpreter.base.k8s.projection import Projection
 from karta_interpreter.definitions.karta import Component, PodSpec, PodTemplate
@@ -25,14 +25,45 @@ from karta_interpreter.languages.jq import project, take_outputs
 
 def revise(script: OperationScript) -> None:
     """Write ``ReviseReplica``."""
+    _with_shares(script, "ReviseReplica", "replicas", _revise)
+
+
+def revise_components(script: OperationScript) -> None:
+    """Write ``ReviseComponents``."""
+    _with_shares(script, "ReviseComponents", "assigned", _revise_components)
+
+
+def _with_shares(
+    script: OperationScript, name: str, argument: str, write: Callable[[OperationScript, str], None]
+) -> None:
+    """Write an operation that changes counts, with the numbers that are divided along with them."""
+    rules = script.definition.annotations.divided
+    if not rules:
+        write(script, f"function {name}(obj, {argument})")
+        return
+    write(script, f"local function with_counts(obj, {argument})")
+    fields = [
+        f"{{value = {script.places_of(rule.value, 'divided number')}, of = {script.list_of(rule.of, 'divided count')}"
+        f"{', is_held = true' if rule.is_held else ''}}}"
+        for rule in rules
+    ]
+    script.add(f"local divided_along = {table_of(fields)}")
+    script.add(
+        f"function {name}(obj, {argument})\n"
+        "  local before = counts_before(divided_along, obj)\n"
+        f"  return with_shares(divided_along, before, with_counts(obj, {argument}))\nend"
+    )
+
+
+def _revise(script: OperationScript, head: str) -> None:
     leaves = script.definition.counted
     scaled = _only_scaled(script)
     if scaled:
-        _revise_one(script, scaled)
+        _revise_one(script, scaled, head)
         return
     pod_sets = lone_pod_sets(script) if all(has_lone_count(script, leaf) for leaf in leaves) else script.components()
     if script.definition.annotations.is_indivisible:
-        script.add(f"function ReviseReplica(obj, replicas)\n  return undivided({pod_sets}, obj, replicas)\nend")
+        script.add(f"{head}\n  return undivided({pod_sets}, obj, replicas)\nend")
         return
     named = script.definition.annotations.elastic
     annotations = script.definition.annotations
@@ -42,18 +73,16 @@ def revise(script: OperationScript) -> None:
     elastic = "nil"
     if named is not None:
         elastic = "{" + ", ".join(f"[{quoted(name)}] = true" for name in named) + "}"
-    script.add(f"function ReviseReplica(obj, replicas)\n  return revised({pod_sets}, {elastic}, obj, replicas)\nend")
+    script.add(f"{head}\n  return revised({pod_sets}, {elastic}, obj, replicas)\nend")
 
 
-def revise_components(script: OperationScript) -> None:
-    """Write ``ReviseComponents``."""
+def _revise_components(script: OperationScript, head: str) -> None:
     definition = script.definition
-    is_lone = all(has_lone_count(script, leaf) for leaf in definition.leaves)
+    is_lone = all(has_lone_count(script, leaf) for leaf in definition.counted)
     pod_sets = lone_pod_sets(script) if is_lone else script.components()
     script.features |= {"indivisible"} if definition.annotations.is_indivisible else set()
     script.features |= {"computed_names"} if has_computed_names(definition) else set()
-    name, arguments = "ReviseComponents", "obj, assigned"
-    script.add(f"function {name}({arguments})\n  return with_components({pod_sets}, {arguments})\nend")
+    script.add(f"{head}\n  return with_components({pod_sets}, obj, assigned)\nend")
 
 
 def _only_scaled(script: OperationScript) -> Component | None:
@@ -94,12 +123,12 @@ def _other_reads(script: OperationScript, scaled: Component) -> Projection:
     return projection
 
 
-def _revise_one(script: OperationScript, scaled: Component) -> None:
-    """Write ``ReviseReplica`` for the only component with a count that may change, at its path or at none."""
+def _revise_one(script: OperationScript, scaled: Component, head: str) -> None:
+    """Write the function for the only component with a count that may change, at its path or at none."""
     has_others = len(script.definition.counted) > 1
     script.features |= {"others"} if has_others else set()
     lines = [
-        "function ReviseReplica(obj, replicas)",
+        head,
         f"  local scaled{', others = nil, 0' if has_others else ' = nil'}",
     ]
     for leaf in script.definition.counted:

@@ -256,6 +256,15 @@ def test_dependencies_by_labels(orchestra: Raw) -> None:
     assert services.namespace is not None
 
 
+def test_divided(orchestra: Raw) -> None:
+    text = "[{minimum: .spec.quorum, of: .spec.replicas // 1}, {held: .spec.partition, of: .spec.replicas // 1}]"
+    found = read(orchestra, divided=text).divided
+    assert [(rule.value.text, rule.of.text, rule.is_held) for rule in found] == [
+        (".spec.quorum", ".spec.replicas // 1", False),
+        (".spec.partition", ".spec.replicas // 1", True),
+    ]
+
+
 def test_added_containers(orchestra: Raw) -> None:
     added = read(orchestra, **{"added-containers": "section: '.spec.extra'"}).added_containers
     assert [(each.component, each.query.text) for each in added] == [("section", ".spec.extra")]

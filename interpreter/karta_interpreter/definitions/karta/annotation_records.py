@@ -56,6 +56,7 @@ class Annotations:
     """The parsed annotations of one definition. A field without its annotation has its default."""
 
     elastic: tuple[str, ...] | None = None
+    divided: tuple[values.Divided, ...] = ()
     retain: tuple[RetainRule, ...] = ()
     state: tuple[values.PreservedState, ...] = ()
     queue_labels: tuple[str, ...] = DEFAULT_QUEUE_LABELS
@@ -222,6 +223,27 @@ def parse_elastic(annotation: AnnotationText) -> tuple[str, ...]:
         if components[component].instance_id_path is None:
             annotation.error(f'{name}: the component "{component}" has no instanceIdPath', f"write {component}")
     return names
+
+
+def parse_divided(annotation: AnnotationText) -> tuple[values.Divided, ...]:
+    """Return the entries of ``divided``."""
+    entries = _entries(annotation, lambda entry: _field_problems(entry, (_divided_by(entry), "of"), _DIVIDED))
+    return tuple(rule for index, entry in entries for rule in _divided(annotation, index, entry))
+
+
+_DIVIDED: Final = ("minimum", "held", "of")
+
+
+def _divided_by(entry: Object) -> str:
+    return "held" if "held" in entry else "minimum"
+
+
+def _divided(annotation: AnnotationText, index: int, entry: Object) -> Iterator[values.Divided]:
+    name = _divided_by(entry)
+    value, of = annotation.query(entry[name], index, name), annotation.query(entry["of"], index, "of")
+    if value is not None and of is not None:
+        _check_place(annotation, value, index)
+        yield values.Divided(value, of, name == "held")
 
 
 def parse_healthy_statuses(annotation: AnnotationText) -> frozenset[Status]:
@@ -610,6 +632,22 @@ ANNOTATIONS: Final = (
         parse=parse_elastic,
         read_by=frozenset({Operation.REVISE_REPLICA, Operation.REVISE_COMPONENTS}),
         exported="changes only the counts of these pods",
+    ),
+    Annotation(
+        name="divided",
+        schema=_list_of(_fields_of("minimum", "of", minimum=_JQ, of=_JQ), _fields_of("held", "of", held=_JQ, of=_JQ)),
+        form=(
+            "a YAML list of `{minimum: jq, of: jq}` and `{held: jq, of: jq}`: the path of a number, and a count that "
+            "changes when replicas are divided. Of several values each has its own count"
+        ),
+        description=(
+            "numbers that are [divided along](operations.md#numbers-that-are-divided-along) with a count: minimums, "
+            "and the pods that a roll-out holds back"
+        ),
+        example="- {minimum: .spec.worker.quorum, of: .spec.worker.replicas // 1}\n",
+        parse=parse_divided,
+        read_by=frozenset({Operation.REVISE_REPLICA, Operation.REVISE_COMPONENTS}),
+        exported="divides these numbers",
     ),
     Annotation(
         name="retain",

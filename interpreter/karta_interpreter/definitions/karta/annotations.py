@@ -214,6 +214,30 @@ RetainRule: TypeAlias = Retained | RetainedCount | Unset | KeepQuantityFormat | 
 
 
 @dataclass(frozen=True, slots=True)
+class Divided:
+    """A number that goes along with a count: what a cluster has of the count, it gets of the number."""
+
+    value: AnnotationQuery
+    of: AnnotationQuery
+    """The count, one for each value."""
+    is_held: bool = False
+    """The number of pods that a roll-out leaves as they are, not a minimum."""
+
+    def share(self, value: int, whole: int, part: int) -> int:
+        """Return what goes along with ``part`` of the ``whole`` count.
+
+        Rounded up, since a minimum of 0 is none, and a roll-out must not go further than it may. But of several pods
+        that a cluster has it may begin with one, if it may do so at all.
+
+        >>> rule = Divided(AnnotationQuery.compile(".n"), AnnotationQuery.compile(".count"), is_held=True)
+        >>> rule.share(9, 15, 10), rule.share(14, 15, 5), rule.share(2, 3, 1)
+        (6, 4, 1)
+        """
+        share = -(-value * part // whole)
+        return part - 1 if self.is_held and share >= part > 1 and value < whole else share
+
+
+@dataclass(frozen=True, slots=True)
 class PreservedState:
     """A field of the status that a new cluster gets as a label, and the fields of the spec that it sets from the label.
 

@@ -13,6 +13,7 @@ from karta_interpreter.engine.explain.explanation import Fact, Place
 from karta_interpreter.engine.explain.reading import Reading, about, annotation_field, place_at, pod_queries, readings
 from karta_interpreter.engine.operations import Call, Options, Results
 from karta_interpreter.engine.operations.apportion import ScaleTarget, scale_targets, why_fixed
+from karta_interpreter.engine.operations.divided import shares
 from karta_interpreter.engine.operations.revise_replica import elastic_pod_sets
 from karta_interpreter.languages.jq import Query
 
@@ -85,6 +86,12 @@ def _written(view: "_View", call: Call, targets: Sequence[ScaleTarget], revised:
                 pods, f"scaleDefinition.{field}", query, rule="written", note=note, value=get(revised, location.path),
                 answer=f"/revised{before.pointer}", places=(before,), writes=(before.pointer,),
             )  # fmt: skip
+    for rule, path, share, note in shares(view.definition, call.object, revised):
+        before = place_at(path, call.object)
+        yield Fact(
+            "divided", note, share, f"/revised{before.pointer}", field=annotation_field("divided"),
+            expression=rule.value.text, places=(before,), writes=(before.pointer,),
+        )  # fmt: skip
     if revised is call.object:
         has = "these components" if call.replicas is None else f"{call.replicas} pods"
         yield Fact("unchanged", f"the object has {has} already")

@@ -9,6 +9,7 @@ from karta_interpreter.base.karmada import Operation, Results, by_operation
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.engine.operations.aggregate import aggregate_status, aggregation_reads
 from karta_interpreter.engine.operations.call import Call, Options
+from karta_interpreter.engine.operations.divided import with_shares
 from karta_interpreter.engine.operations.interpret_dependency import dependency_reads, interpret_dependency
 from karta_interpreter.engine.operations.interpret_health import health_reads, interpret_health
 from karta_interpreter.engine.operations.interpret_replica import interpret_component, interpret_replica, replica_reads
@@ -29,11 +30,13 @@ _OWN: Final = by_operation(
     interpret_replica=Own(interpret_replica, replica_reads),
     interpret_component=Own(interpret_component, replica_reads),
     revise_replica=Own(
-        lambda own, call, _: {"revised": revise_replica(own, call.object, call.wanted)},
+        lambda own, call, _: {"revised": with_shares(own, call.object, revise_replica(own, call.object, call.wanted))},
         revision_reads,
     ),
     revise_components=Own(
-        lambda own, call, _: {"revised": revise_components(own, call.object, call.assigned)},
+        lambda own, call, _: {
+            "revised": with_shares(own, call.object, revise_components(own, call.object, call.assigned))
+        },
         revision_reads,
     ),
     retain=Own(lambda own, call, _: {"retained": retain(own, call.object, call.member)}, retain_reads),

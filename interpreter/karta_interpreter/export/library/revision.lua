@@ -518,3 +518,34 @@ local function with_components(pod_sets, obj, components)
   if #found ~= #scales then error("the object would have other components", 0) end
   return obj
 end
+
+-- The counts that numbers are divided along with, rule by rule.
+local function counts_before(rules, obj)
+  local found = {}
+  for i, rule in ipairs(rules) do found[i] = limited(rule.of(obj)) end
+  return found
+end
+
+local function is_above_zero(value)
+  return type(value) == "number" and value > 0 and value % 1 == 0
+end
+
+-- The object with the numbers that are divided along with its counts: rounded up, and of what a roll-out holds back less
+-- than all of several pods.
+local function with_shares(rules, before, obj)
+  for i, rule in ipairs(rules) do
+    local values, origins = rule.value(obj)
+    local after = limited(rule.of(obj))
+    if #values ~= #after or #before[i] ~= #after then error("each number needs its own count", 0) end
+    for k, value in ipairs(values) do
+      local whole, part, place = before[i][k], after[k], origins.parts[k]
+      local is_counted = is_above_zero(whole) and (part == 0 or is_above_zero(part)) and whole ~= part
+      if is_place(place) and is_counted and is_above_zero(value) then
+        local share = math.ceil(exact(value * part) / whole)
+        if rule.is_held and share >= part and part > 1 and value < whole then share = part - 1 end
+        write_at(obj, place.path, share)
+      end
+    end
+  end
+  return obj
+end
