@@ -89,9 +89,8 @@ def retain_reads(definition: Definition, projection: Projection) -> None:
             projection.at("metadata", "labels", name).take_all()
     take_outputs(projection, *(fields.query for fields in definition.queued))
     projection.at(*_START).take_all()
-    for rule in definition.annotations.retained:
-        if isinstance(rule, Once):
-            projection.at(*_ANNOTATIONS, rule.note).take_all()
+    if any(isinstance(rule, Once) for rule in definition.annotations.retained):
+        projection.at(*_ANNOTATIONS).take_all()  # all of them, which go with the last
     matching_reads(definition, projection)
 
 
