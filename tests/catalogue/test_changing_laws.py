@@ -179,6 +179,12 @@ def _counts(definition: Definition, obj: Object) -> list[Path]:
     return [place.path for place in places if place is not None]
 
 
+def _divided(definition: Definition, obj: Object) -> list[Path]:
+    """The places of the numbers that follow counts."""
+    rules = definition.annotations.divided
+    return [path for rule in rules for path in rule.value.known_paths(obj) if path is not None]
+
+
 def _path(pointer: str) -> Path:
     """The place that a pointer of a patch means; elements are told by number."""
     steps = (step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:])
@@ -213,7 +219,7 @@ def _assert_only_counts_change(definition: Definition, obj: Object, revised: Obj
         if before is None:  # it may be the parent of a count that is created with it
             assert any(each[: len(place)] == place for each in counts), place
         else:
-            assert place in counts
+            assert place in (*counts, *_divided(definition, obj))
             assert type(now) is type(before), "a number stays a number, and a text a text"
 
 
