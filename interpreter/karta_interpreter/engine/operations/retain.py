@@ -167,7 +167,7 @@ def _sent_once(rule: Once, template: Object, observed: Object) -> Object:
     wanted, left = _joined(get(template, rule.path)), _joined(get(observed, rule.path))
     note = (*_ANNOTATIONS, rule.note)
     noted = get(observed, note) or ""
-    if wanted == left and (wanted or not noted):
+    if wanted == left:
         return template
     if wanted == noted:
         kept: Object = set_value(template, rule.path, get(observed, rule.path)) if left else remove(template, rule.path)

@@ -446,7 +446,7 @@ local function send_once(pairing, path, note)
   local desired, observed = pairing.desired, pairing.observed
   local wanted, left = joined_at(desired, path), joined_at(observed, path)
   local noted = peek(observed, "metadata", "annotations", note) or ""
-  if wanted == left and (wanted ~= "" or noted == "") then return false end
+  if wanted == left then return false end
   if wanted == noted then
     if left ~= "" then write_at(desired, path, copy(value_at(observed, path))) else remove_at(desired, path) end
   elseif wanted ~= "" then
