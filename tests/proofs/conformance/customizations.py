@@ -25,7 +25,8 @@ from tests.proofs.conformance.export_reasons import Reason, reasons
 from tests.proofs.conformance.peer import Peer
 from tests.proofs.conformance.question import Outcome, Question
 
-_LEAST_EXPORTED = 0.95
+_LEAST_EXPORTED = 0.89
+"""The share of pairs with a script. Kinds that look other objects up have none for what reads them."""
 _COPIES = 3
 """So many changed copies of each case need every reason."""
 
@@ -86,7 +87,7 @@ class Tally:
         if self.answers == self.errors:
             yield "nothing was compared"
         if self.pairs < _LEAST_EXPORTED * (self.pairs + len(self.rejected)):
-            yield f"fewer than 95 % are exported: {self.rejected}"
+            yield f"fewer than {_LEAST_EXPORTED:.0%} are exported: {self.rejected}"
         for reason in reasons() if self.changed >= _COPIES * self.cases else ():
             if reason not in self.excused:
                 yield f"no answer differs any more because of this; remove it from customizations.yaml: {reason.text}"
@@ -132,7 +133,10 @@ def compare(peer: Peer, copies: int, more: Iterable[Pair] = ()) -> Tally:
     """Ask our own Lua engine and Karmada's VM all cases of the catalogue, and that many changed copies of each."""
     tally = Tally()
     for pair in chain(exported(entries(), tally), more):
-        _compare(pair, {"our Lua engine": _ask_ours, "Karmada's VM": peer.ask}, copies, tally)
+        engines = {"our Lua engine": _ask_ours, "Karmada's VM": peer.ask}
+        if pair.operation is Operation.REVISE_COMPONENTS:  # Karmada's machine does not know it
+            del engines["Karmada's VM"]
+        _compare(pair, engines, copies, tally)
     return tally
 
 

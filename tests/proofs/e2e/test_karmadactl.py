@@ -36,8 +36,6 @@ _DIFFERENT = {
     ("kubeflow-org-pytorchjob-v1", "InterpretStatus"): _EMPTY,
     ("kubeflow-org-tfjob-v1", "InterpretStatus"): _EMPTY,
     ("ray-io-raycluster-v1", "AggregateStatus"): _EMPTY,  # of its spec; Karmada reads the status alone
-    ("spark-apache-org-sparkapplication-v1", "InterpretComponent"): _EMPTY,
-    ("spark-apache-org-sparkapplication-v1", "InterpretReplica"): _EMPTY,
     ("sparkoperator-k8s-io-sparkapplication-v1beta2", "InterpretStatus"): _NULL,
 }
 """Why an answer differs, by definition and operation: in nothing but nulls, empty objects and empty lists."""

@@ -9,7 +9,7 @@ from typing import Any
 from msgspec.structs import fields, replace
 
 from karta_interpreter.definitions.karta.expression_text import PodQuery
-from karta_interpreter.languages.jq import Query, parse
+from karta_interpreter.languages.jq import Absent, Query, parse
 from karta_interpreter.languages.jq.syntax import Binary, Entry, FunctionCall, Index, Iterate, Literal, Node, Pipe, Text
 from karta_interpreter.languages.jq.syntax.printer import render
 from karta_interpreter.languages.jq.syntax.traversal import parts_of
@@ -73,7 +73,8 @@ def program(
 
     gojq reads it as it is, but for the ``readings`` that are ours: those are written into it.
     """
-    values = query.values if isinstance(query, Query) else {}
+    bound = query.values if isinstance(query, Query) else {}
+    values = {name: value.value if isinstance(value, Absent) else value for name, value in bound.items()}
     bindings = "".join(f"{json.dumps(values[name])} as ${name} | " for name in sorted(values))
     of_expressions = frozenset(readings) & OF_EXPRESSIONS
     text = _rewritten(query.text, of_expressions) if of_expressions else query.text
