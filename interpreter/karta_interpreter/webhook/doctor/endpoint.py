@@ -131,7 +131,7 @@ def call_body(gvk: GVK, operation: Operation) -> bytes:
     """Return a request in Karmada's form for an object that only has a name."""
     obj = {**gvk.type_meta, "metadata": {"name": "doctor", "namespace": "default"}}
     # Only Retain uses the observed object. Other operations ignore it.
-    return orjson.dumps(context_of(_UID, operation, obj, observedObject=obj, replicas=0))
+    return orjson.dumps(context_of(_UID, operation, obj, observedObject=obj, replicas=0, components=[]))
 
 
 def judge_connection(address: Address, error: OSError) -> CheckResult:
