@@ -65,7 +65,7 @@ def _component(_: Definition, found: Explanation, results: Any) -> None:
 
 def _revised(_: Definition, found: Explanation, results: Any) -> None:
     obj: Object = found.call.object
-    for fact in _of(found, "written"):
+    for fact in _of(found, "written", "divided"):
         obj = set_value(obj, fact.places[0].path, fact.value)
     assert obj == results["revised"]
 
