@@ -4,10 +4,11 @@ import http.client
 import json
 import ssl
 from collections.abc import Iterator
+from dataclasses import replace
 
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.definitions.sources.files import load_catalogue
-from karta_interpreter.engine.operations import Operation, interpret
+from karta_interpreter.engine.operations import Operation, TargetComponent, interpret
 from karta_interpreter.engine.suites.suite import Case, find_suites, load_suite
 from karta_interpreter.webhook.wire import decode, encode_failure, encode_results
 from tests.proofs.image.building import ROOT
@@ -15,14 +16,25 @@ from tests.support.waiting import HANG
 
 
 def cases() -> list[Case]:
-    """Return one case of each kind of the catalogue for each operation, of those that look nothing up."""
+    """Return one case of each kind of the catalogue for each operation, of those that look nothing up.
+
+    The suites answer InterpretComponent. ReviseComponents gets those components, with one replica more each.
+    """
     found: dict[tuple[object, object, Operation], Case] = {}
     for suite in find_suites(ROOT / "kartas"):
         for case in load_suite(suite):
             thing = case.call.object
             if not case.references:
                 found.setdefault((thing["apiVersion"], thing["kind"], case.call.operation), case)
-    return list(found.values())
+    divided = (case for case in found.values() if case.call.operation is Operation.INTERPRET_COMPONENT)
+    return [*found.values(), *map(_revising_components, divided)]
+
+
+def _revising_components(case: Case) -> Case:
+    """Return a case that asks for one replica more of each component that ``case`` expects."""
+    components = TargetComponent.several(case.expected.get("components", []), "components")
+    more = [TargetComponent(name, replicas + 1) for name, replicas in components]
+    return replace(case, call=case.call._replace(operation=Operation.REVISE_COMPONENTS, components=more))
 
 
 def body_of(case: Case) -> bytes:
@@ -50,6 +62,7 @@ def body_of(case: Case) -> bytes:
         "object": call.object,
         **({"observedObject": call.observed} if call.observed is not None else {}),
         **({"replicas": call.replicas} if call.replicas is not None else {}),
+        **({"components": [part._asdict() for part in call.components]} if call.components is not None else {}),
         **({"aggregatedStatus": items} if items else {}),
     }
     context = {"apiVersion": "config.karmada.io/v1alpha1", "kind": "ResourceInterpreterContext", "request": request}
