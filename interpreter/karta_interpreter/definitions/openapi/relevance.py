@@ -1,0 +1,124 @@
+"""The parts of a kind's schema that answers depend on, as far as their names and shapes tell."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from karta_interpreter.base.k8s import Object
+from karta_interpreter.definitions.openapi.draft.pod_fields import FACTORS, OPAQUE
+from karta_interpreter.definitions.openapi.schema import (
+    Entries,
+    SchemaPath,
+    below,
+    entries,
+    fields,
+    is_pod_spec,
+    is_pod_template,
+    parts_below,
+)
+
+
+class Sort(StrEnum):
+    """What a part is, in words."""
+
+    PODS = "pods"
+    RESOURCES = "resources"
+    COUNT = "a count"
+    CLAIMS = "claims"
+    SWITCH = "a switch that suspends"
+    NODES = "a selection of nodes"
+
+
+@dataclass(frozen=True, slots=True)
+class RelevantPart:
+    """A part of a schema that answers depend on."""
+
+    path: SchemaPath
+    sort: Sort
+    pods: SchemaPath | None = None
+    """The pods that have the part next to their own fields."""
+
+
+_COUNT: Final = re.compile(rf"{'|'.join(FACTORS)}|(?!max)\w*(Replicas|ReplicaCount|Instances|Workers|Nodes)")
+_SIZE: Final = re.compile("count|size|workers|nodes")
+"""Names of counts in an object with pods or resources."""
+_SWITCH: Final = re.compile(r"(?i)suspend(ed)?|paused?|stop(ped)?|hibernat\w*|running")
+_NODES: Final = ("nodeSelector", "nodeAffinity", "tolerations")
+_OF_PODS: Final = frozenset(
+    {"containers", "initContainers", "ephemeralContainers", "volumes", "overhead", "resources", "resourceClaims"}
+) | {"affinity", "topologySpreadConstraints", "nodeSelector", "tolerations", "metadata", "status"}
+"""The fields of pods and their templates with parts that answers depend on."""
+
+
+def relevant(schema: Object, scale_path: str = "") -> Iterator[RelevantPart]:
+    """Yield the parts of a kind's spec that answers depend on: no part of a pod, but for fields that no pod has.
+
+    ``scale_path`` is the count of the scale subresource, as the CRD writes it.
+
+    >>> group = {"properties": {"size": {"type": "integer"}, "template": {"type": "object"}, "name": {}}}
+    >>> schema = {"properties": {"spec": {"properties": {"groups": {"items": group}}}}}
+    >>> [(part.path.jq, part.sort.value) for part in relevant(schema)]
+    [('.spec.groups[].size', 'a count'), ('.spec.groups[].template', 'pods')]
+    """
+    spec = below(schema, "spec")
+    parts = {part.path: part for part in _parts(SchemaPath(("spec",)), spec, None)}
+    scale = _place(schema, scale_path.split(".")[1:])
+    yield from parts.values()
+    if scale.steps and scale not in parts:
+        yield RelevantPart(scale, Sort.COUNT)
+
+
+def _place(schema: Object, names: Sequence[str]) -> SchemaPath:
+    """Return a path of names as a walk through the schema writes it, where all keys of a map are one step."""
+    path = SchemaPath()
+    for name in names:
+        inner = dict(fields(schema)).get(name)
+        path /= Entries(is_map=True) if inner is None else name
+        schema = entries(schema, "additionalProperties") or {} if inner is None else inner
+    return path
+
+
+def _parts(path: SchemaPath, schema: Object, pods: SchemaPath | None) -> Iterator[RelevantPart]:
+    sorts = {at: _sort(at, field_schema) for at, field_schema in parts_below(path, schema)}
+    has_pods = not {Sort.PODS, Sort.RESOURCES}.isdisjoint(sorts.values())
+    for at, field_schema in parts_below(path, schema):
+        sort = sorts[at]
+        if at.steps[-1] == "status":
+            continue
+        if sort is None and has_pods and _is_number(field_schema) and _SIZE.fullmatch(at.names[-1]):
+            sort = Sort.COUNT
+        if sort:
+            yield RelevantPart(at, sort, pods)
+        if sort is Sort.PODS:
+            is_template = is_pod_template(field_schema)
+            inside, own = (at / "spec", below(field_schema, "spec")) if is_template else (at, field_schema)
+            more = {"properties": {name: part for name, part in fields(own) if name not in _OF_PODS}}
+            yield from _parts(inside, more, at)
+        elif sort is None:
+            yield from _parts(at, field_schema, pods)
+
+
+def _sort(path: SchemaPath, schema: Object) -> Sort | None:
+    """Return the sort of a part, None if no answer depends on it as a whole."""
+    name, names, kind = path.steps[-1], dict(fields(schema)).keys(), schema.get("type")
+    is_open = kind in (None, "object") and not (names or schema.get("additionalProperties"))
+    if is_pod_template(schema) or is_pod_spec(schema) or (is_open and name in OPAQUE):
+        return Sort.PODS
+    if "accessModes" in names or {"resourceClaimName", "resourceClaimTemplateName"} & names:
+        return Sort.CLAIMS
+    is_size = {"cpu", "memory"} <= names and "resources" not in names
+    if {"limits", "requests"} <= names or is_size or (is_open and name == "resources"):
+        return Sort.RESOURCES
+    if not isinstance(name, str):
+        return None
+    if _is_number(schema) and _COUNT.fullmatch(name):
+        return Sort.COUNT
+    if kind == "boolean" and _SWITCH.fullmatch(name):
+        return Sort.SWITCH
+    return Sort.NODES if name in _NODES else None
+
+
+def _is_number(schema: Object) -> bool:
+    return schema.get("type") == "integer" or schema.get("x-kubernetes-int-or-string") is True
