@@ -127,7 +127,7 @@ A finding has its rule in brackets, a place and mostly a hint. A definition or s
 with warnings is used. In the messages `…` stands for the parts that differ. A fault in the value of an annotation has
 the rule `annotation-NAME`, such as `annotation-elastic`. The server logs the same findings.
 
-`karta-interpreter explain rule NAME` shows what a rule is for, with an example that breaks it and one that follows it.
+`karta-interpreter explain RULE` shows what a rule is for, with an example that breaks it and one that follows it.
 A comment [ignores a finding](authoring.md#ignoring-a-finding).
 
 {chr(10).join(sections).rstrip()}

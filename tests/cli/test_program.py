@@ -37,6 +37,9 @@ def test_command_help_begins_with_its_line_in_the_list(run: Run, name: str) -> N
     ("name", "hint"),
     [
         pytest.param("interpet", "did you mean interpret?", id="a slip"),
+        pytest.param("lint", "did you mean validate?", id="of other tools"),
+        pytest.param("get", "did you mean catalogue?", id="of kubectl"),
+        pytest.param("version", "`--version` shows it", id="an option of ours"),
         pytest.param("x", f"there are: {', '.join(COMMANDS)}", id="nothing like it"),
     ],
 )
@@ -55,6 +58,15 @@ def test_unknown_command_is_an_error_with_hint(run: Run, name: str, hint: str) -
         pytest.param("interpret --file karta.yaml", "Did you mean '--filename'?", id="of other tools"),
         pytest.param("validate --schema crd.yaml", "Did you mean '--crd'?", id="of kubeconform"),
         pytest.param("catalogue list --kind Job", "Write KIND without an option", id="an argument"),
+        pytest.param("-v", "Did you mean '--version'?", id="of the program itself"),
+        pytest.param("--no-color validate", "Instead: the environment variable NO_COLOR=1", id="a variable of ours"),
+        pytest.param("test -k health", "Did you mean '--name'?", id="of pytest"),
+        pytest.param("interpret --server https://a -k", "Did you mean '--insecure'?", id="of curl"),
+        pytest.param("create karta -f crd.yaml", "Did you mean '--crd'?", id="a file to draft from"),
+        pytest.param("serve -f kartas", "Did you mean '--kartas'?", id="a folder to serve"),
+        pytest.param("interpret -a x.yaml", "No such option '-a'.\n", id="a letter of an argument's name"),
+        pytest.param("export karta", "No such command 'karta'; `catalogue export` prints", id="a command below one"),
+        pytest.param("create suit", "did you mean suite?", id="a typo in a command below one"),
         pytest.param("serve --prot 1", "Did you mean '--port'?", id="a typo"),
         pytest.param("interpret --tls-cert c.pem", "No such option '--tls-cert'.\n", id="of another command"),
     ],
@@ -63,6 +75,15 @@ def test_unknown_option_names_the_meant_one(run: Run, line: str, hint: str) -> N
     result = run(*line.split())
     assert result.exit_code == 2
     assert hint in result.output
+
+
+def test_help_of_command_is_its_help(run: Run) -> None:
+    assert run("help", "validate").stdout == run("validate", "--help").stdout != ""
+
+
+@pytest.mark.parametrize("name", ["catalogue", "create", "export"])
+def test_summaries_of_commands_below_one_are_whole(run: Run, name: str) -> None:
+    assert "...\n" not in run(name, "--help").stdout.partition("Commands:")[2]
 
 
 def test_catalog_is_alias_of_catalogue(run: Run) -> None:

@@ -28,7 +28,7 @@ from karta_interpreter.cli.options import (
 )
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import full_name, written
-from karta_interpreter.cli.rules import rule_text
+from karta_interpreter.cli.rules import described
 from karta_interpreter.cli.writing import one_line, say
 from karta_interpreter.definitions.karta import Known
 from karta_interpreter.definitions.karta.schema import is_definition
@@ -43,14 +43,15 @@ _EXAMPLES = """\b
 Examples:
   karta-interpreter explain RayCluster
   karta-interpreter explain raycluster.yaml
-  karta-interpreter explain rule crd-reference
+  karta-interpreter explain crd-reference
+  karta-interpreter explain replicasPath
   karta-interpreter explain raycluster.yaml --operation InterpretHealth --strict
   kubectl get rayjob demo -o yaml | karta-interpreter explain -
 """
 
 
 @click.command("explain", epilog=_EXAMPLES)
-@click.argument("targets", nargs=-1, metavar="[KIND|FILE|rule NAME]", shell_complete=complete_kinds_and_files)
+@click.argument("target", required=False, metavar="[KIND|FILE|FIELD|RULE]", shell_complete=complete_kinds_and_files)
 @file_option("--object", "path", help='The workload, instead of FILE: file or "-".')
 @operation_option("--operation", help="Explain one operation.")
 @file_option("--observed-file", help="The object in a member cluster, for Retain.")
@@ -64,7 +65,7 @@ Examples:
 @click.option("--strict", is_flag=True, help=STRICT)
 @output("text", "json", "yaml")
 def command(
-    targets: tuple[str, ...],
+    target: str | None,
     path: str | None,
     operation: str | None,
     filenames: tuple[str, ...],
@@ -80,13 +81,11 @@ def command(
     answer to the object. Of a KIND of the catalogue, or a FILE with a Karta, it shows which expressions each operation
     reads; without KIND and FILE, those of the definitions in -f. The exit code is 1 when an operation gives an error.
 
-    `rule NAME` shows what a rule of `validate` is for, with a bad and a good example.
+    Of a FIELD or an annotation of a Karta it shows what they are for, of a RULE of `validate` the same with a bad and a
+    good example.
     """
-    target = targets[0] if targets else None
-    if len(targets) > 1 or target == "rule":
-        if len(targets) != len(("rule", "NAME")) or target != "rule":
-            raise UsageProblem("error: give one KIND or FILE, or `rule NAME` with the name of a rule of `validate`")
-        say(rule_text(targets[1]), nl=False)
+    if target and not filenames and (text := described(target)):
+        say(text, nl=False)
         return
     asked = operation_named(operation) if operation is not None else None
     file = file_given(target, path)

@@ -29,7 +29,7 @@ from karta_interpreter.cli.options import (
     output,
     output_dir_option,
 )
-from karta_interpreter.cli.program import Problem, UsageProblem
+from karta_interpreter.cli.program import Group, Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text, table, to_json, watched, written
 from karta_interpreter.cli.writing import Data, say
 from karta_interpreter.definitions.karta import Definition
@@ -58,7 +58,7 @@ _kinds = click.argument("kinds", nargs=-1, metavar="[KIND...]", shell_complete=c
 _files = inputs("-f", "--filename", "paths", text="Definitions")
 
 
-@click.group("export")
+@click.group("export", cls=Group)
 def command() -> None:
     """Print manifests for GitOps, and schemas."""
 

@@ -4,6 +4,8 @@ import errno
 import importlib
 import os
 import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import IO, Any
 
 import click
@@ -53,14 +55,33 @@ EXTRAS = {
 """The libraries that each extra of the package installs."""
 
 
+_OTHER_COMMANDS = {
+    "catalogue": "get list kinds ls",
+    "create": "new init generate scaffold",
+    "diff": "compare",
+    "doctor": "status check-server troubleshoot",
+    "explain": "why describe",
+    "interpret": "ask eval run apply",
+    "serve": "start server webhook",
+    "test": "suite",
+    "tree": "show",
+    "unregister": "uninstall",
+    "validate": "lint check vet",
+}
+"""The names of other tools for a command."""
+
+
 _SYNONYMS = {
+    "--version": "v V",
+    "--insecure": "k insecure-skip-tls-verify",
+    "--name": "k filter match",
     "--certificate-file": "tls-cert tls-cert-file cert cert-file cert-dir certificate tls-crt",
     "--key-file": "tls-key tls-key-file tls-private-key-file key private-key",
     "--ca-file": "ca ca-cert ca-bundle cacert certificate-authority",
     "--host": "address bind bind-address listen listen-address",
     "--port": "secure-port https-port webhook-port metrics-bind-address metrics-port",
     "--health-port": "health-probe-bind-address health-addr probe-port",
-    "--kartas": "definitions folder directory dir config karta filename",
+    "--kartas": "definitions folder directory dir config karta filename f",
     "--overrides": "override customizations customization scripts lua",
     "--kinds": "kind include only",
     "--without": "exclude skip ignore",
@@ -73,21 +94,26 @@ _SYNONYMS = {
     "--object": "workload resource input desired",
     "--operation": "op operations",
     "--desired-replica": "replicas replica input-replicas",
-    "--crd": "schema schemas crds openapi",
+    "--crd": "schema schemas crds openapi filename f",
     "--output": "format out",
 }
 """The names of other tools for an option, without dashes. The first option of a command with such a name is meant."""
 
 
 _OTHERWISE = {
+    "--no-color": "the environment variable NO_COLOR=1 leaves colours out",
+    "--color": "the environment variable FORCE_COLOR=1 keeps colours in pipes and files",
     "--types-api": "`karta-interpreter types-api` is a program of its own, next to the server",
     "--console-port": "`karta-interpreter console` is a program of its own",
+    "version": "`--version` shows it",
+    "help": "`--help` shows the commands",
+    "karta": "`catalogue export` prints definitions",
     "--edit": "edit the file; `validate FILE --watch` and `console -f FILE` answer after each change",
-    "--show-doc": "`explain rule NAME` shows what a rule of `validate` is for",
+    "--show-doc": "`explain RULE` shows what a rule of `validate` is for",
     "--recursive": "a folder is read with the folders in it",
     "-R": "a folder is read with the folders in it",
 }
-"""Options of karmadactl, and of earlier versions, that are not needed here, and what to do instead."""
+"""Options and commands of other tools, and of earlier versions, that are not here, and what to do instead."""
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
@@ -123,8 +149,35 @@ def missing_extra(command: str, error: ModuleNotFoundError) -> UsageProblem | No
     )
 
 
-class Commands(click.Group):
+class Group(click.Group):
+    """A command with commands below it."""
+
+    summaries: Mapping[str, str] = {}
+    """The first paragraph of the help of each command, if it has to be known before the command is imported."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that a line begins with. A usage error suggests a name for an unknown one."""
+        name, names = args[0], self.list_commands(ctx)
+        if name not in (*names, *_ALIASES) and not name.startswith("-"):
+            other = _OTHERWISE.get(name) or next(
+                (f"did you mean {own}?" for own in names if name in _OTHER_COMMANDS.get(own, "").split()), ""
+            )
+            ctx.fail(f"No such command '{name}'; {other or did_you_mean(name, names)}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
+        """Write the list of commands with their whole summaries."""
+        with formatter.section("Commands"):
+            own = ((name, (command.help or "").partition("\n\n")[0]) for name, command in self.commands.items())
+            formatter.write_dl(list(self.summaries.items()) or sorted(own))
+
+
+class Commands(Group):
     """The commands, each imported from its own module when it is used."""
+
+    summaries = COMMANDS
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature, as below
         """Return the names, in the order of the help."""
@@ -148,20 +201,18 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that a line begins with. A usage error suggests a name for an unknown one."""
-        if args and args[0] not in (*COMMANDS, *_ALIASES) and not args[0].startswith("-"):
-            ctx.fail(f"No such command '{args[0]}'; {did_you_mean(args[0], COMMANDS)}")
-        return super().resolve_command(ctx, args)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as above
-        """Write the list of commands without importing one."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        """Return the command that a line begins with. ``help COMMAND`` is ``COMMAND --help``."""
+        return super().resolve_command(ctx, [*args[1:2], "--help"] if args[0] == "help" and args[1:] else args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Return the commands and options that begin with a text, without importing a command."""
         commands = [CompletionItem(name, help=text) for name, text in COMMANDS.items() if name.startswith(incomplete)]
         return commands + click.Command.shell_complete(self, ctx, incomplete)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the options of the program itself."""
+        with _meant_option():
+            return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - click's own signature
         """Run a command. This package's own errors and a full disk become one line and exit code 1.
@@ -169,10 +220,8 @@ class Commands(click.Group):
         So does a library that is missing because its extra is not installed, with exit code 2.
         """
         try:
-            return super().invoke(ctx)
-        except click.NoSuchOption as error:
-            meant = _meant(error.option_name, error.ctx) if error.ctx else ""
-            raise click.NoSuchOption(error.option_name, f"{error.message}{meant}", ctx=error.ctx) from error
+            with _meant_option():
+                return super().invoke(ctx)
         except click.UsageError as error:
             if error.ctx and "unexpected extra arg" in error.message and (options := _file_options(error.ctx)):
                 raise click.UsageError(f"{error.message}. A file is given with {options}", ctx=error.ctx) from error
@@ -189,17 +238,29 @@ class Commands(click.Group):
             raise Problem(f"error: the output cannot be written: {error.strerror}") from error
 
 
+@contextmanager
+def _meant_option() -> Iterator[None]:
+    """Add a hint to the error about an unknown option."""
+    try:
+        yield
+    except click.NoSuchOption as error:
+        meant = _meant(error.option_name, error.ctx) if error.ctx else ""
+        raise click.NoSuchOption(error.option_name, f"{error.message}{meant}", ctx=error.ctx) from error
+
+
 def _meant(option: str, ctx: click.Context) -> str:
     """Return a hint about an unknown option: the command's option that it stands for, by other tools or by letters."""
     if option in _OTHERWISE:
-        return f" There is no need for it: {_OTHERWISE[option]}"
+        return f" Instead: {_OTHERWISE[option]}"
     options = [name for each in ctx.command.get_params(ctx) for name in (*each.opts, *each.secondary_opts)]
     options = [name for name in options if name.startswith("-")]
     synonyms = (own for own, names in _SYNONYMS.items() if own in options and option.lstrip("-") in names.split())
     meant = next(synonyms, closest(option, options))
     word = option.lstrip("-").upper()
     if not meant and any(
-        word in each.make_metavar(ctx) for each in ctx.command.params if each.param_type_name != "option"
+        word in re.findall(r"\w+", each.make_metavar(ctx))
+        for each in ctx.command.params
+        if each.param_type_name != "option"
     ):
         return f" Write {word} without an option"
     return f" Did you mean '{meant}'?" if meant else ""
@@ -244,3 +305,5 @@ def program(ctx: click.Context) -> None:
         ctx.with_resource(karta_api_group(group))
     if os.environ.get("NO_COLOR"):  # no-color.org. click leaves colours out only for files and pipes
         ctx.color = False
+    elif os.environ.get("FORCE_COLOR"):  # force-color.org
+        ctx.color = True

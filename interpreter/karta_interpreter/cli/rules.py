@@ -5,14 +5,17 @@ from functools import cache
 from pathlib import Path
 from textwrap import fill, indent
 from types import MappingProxyType
+from typing import Any, cast
 
 import yaml
 
-from karta_interpreter.base.findings import did_you_mean
+from karta_interpreter import __version__
+from karta_interpreter.base.findings import closest
 from karta_interpreter.base.k8s.yaml_writer import to_yaml
 from karta_interpreter.cli.program import UsageProblem
 from karta_interpreter.definitions.karta import PREFIX
 from karta_interpreter.definitions.karta.annotation_records import ANNOTATIONS
+from karta_interpreter.definitions.karta.schema_export import json_schema
 
 _OF_ANNOTATION = "annotation-"
 
@@ -33,10 +36,24 @@ def rules() -> Mapping[str, Mapping[str, str]]:
     return MappingProxyType(written | of_annotations)
 
 
-def rule_text(name: str) -> str:
-    """Return what a rule is for, and its examples. Raises UsageProblem if there is none of this name."""
-    if name not in rules():
-        raise UsageProblem(f"error: there is no rule {name}; {did_you_mean(name, sorted(rules()))}")
-    rule = rules()[name]
-    examples = "".join(f"\n{title}:\n{indent(rule[title].rstrip(), '  ')}\n" for title in ("bad", "good"))
-    return f"{name}\n\n{fill(rule['why'], 100)}\n{examples}"
+def described(name: str) -> str:
+    """Return what a rule, a field or an annotation is for, or an empty text if nothing has this name.
+
+    Raises UsageProblem for a typo in the name of a rule.
+    """
+    if rule := rules().get(name):
+        examples = "".join(f"\n{title}:\n{indent(rule[title].rstrip(), '  ')}\n" for title in ("bad", "good"))
+        return f"{name}\n\n{fill(rule['why'], 100)}\n{examples}"
+    fields = _fields(name)
+    if not fields and (meant := closest(name, rules())):
+        raise UsageProblem(f"error: there is no rule {name}; did you mean {meant}?")
+    return fields
+
+
+def _fields(name: str) -> str:
+    schema = cast("dict[str, Any]", json_schema(__version__))
+    annotations = schema["properties"]["metadata"]["properties"]["annotations"]
+    types = {"annotation": annotations, **schema["definitions"]}
+    fields = {part: each.get("properties", {}) for part, each in types.items()}
+    found = [(part, own.get(name) or own.get(PREFIX + name)) for part, own in fields.items()]
+    return "".join(f"{name}, of {part}\n{indent(fill(own['description'], 98), '  ')}\n" for part, own in found if own)

@@ -265,6 +265,16 @@ def test_nodes_know_their_place(text: str, find: Callable[[Any], Node], expected
         pytest.param(
             ".a ? 1 : 2", "expected an operator after `?`, but found `1`", (5, 6), "if ... then", id="a choice"
         ),
+        pytest.param(
+            ".a ? .b : .c",
+            "expected an operator after `.b`, but found `:`",
+            (8, 9),
+            "if ... then",
+            id="a choice of paths",
+        ),
+        pytest.param(".a ?? 1", "expected an operator after `?`, but found `1`", (6, 7), "`path // value`", id="??"),
+        pytest.param(".a ?: 1", "expected an operator after `?`, but found `:`", (4, 5), "`path // value`", id="?:"),
+        pytest.param('.a in ("b")', "expected an operator after `.a`, but found `in`", (3, 5), "IN(", id="in"),
         pytest.param("1 + def f: 2; f", "`def` cannot stand after `+`", (4, 7), "parentheses", id="a late definition"),
         pytest.param(
             "{a: 1 as $x | 2}", "expected `}`, but found `as`", (6, 8), "parentheses", id="a binding as a value"

@@ -14,6 +14,24 @@ from karta_interpreter.languages.jq.syntax.traversal import children, nodes_in
 FORMATS: Final = frozenset(("text", "json", "html", "uri", "urid", "csv", "tsv", "sh", "base64", "base64d"))
 """The formats, without their ``@``, of both gojq and jq."""
 
+_HABITS: Final = {
+    "a default is written `path // value`": "default coalesce ifnull nvl get orElse",
+    "the size of a list is `length`": "len size count",
+    "the sum of a list is `add`": "sum",
+    "write `null`": "nil None none undefined",
+    "write `true`": "True",
+    "write `false`": "False",
+    "write `tonumber`": "int integer float number parseInt",
+    "write `tostring`": "str string",
+    "write `ascii_downcase`": "lower lowercase toLower",
+    "write `ascii_upcase`": "upper uppercase toUpper",
+    "write `map(select(...))`": "filter where",
+    'one of several values is written `path | IN("a", "b")`': "oneOf includes",
+    "the object itself is `.`": "self obj object this root",
+}
+"""What other languages call a function, by the hint about it."""
+_HINTS: Final = {name: hint for hint, names in _HABITS.items() for name in names.split()}
+
 
 @dataclass(frozen=True, slots=True)
 class Scope:
@@ -138,12 +156,17 @@ class _Search:
         name, arity = node.name, len(node.arguments)
         if taken := sorted(count for other, count in known if other == name):
             takes = " or ".join(map(str, taken)) + (" argument" if taken == [1] else " arguments")
-            self._refuse(node, f"`{name}` takes {takes}, not {arity}")
+            self._refuse(node, f"`{name}` takes {takes}, not {arity}", _of_a_list(node) if 0 in taken else "")
         elif (name, arity) in ONLY_JQ:
             self._refuse(node, f"`{name}` is a function of jq that gojq 0.12.19 does not have")
         else:
             path = "" if arity or "::" in name else f'a field is `.{name}`, a text is `"{name}"`'
-            hint = self.hints.get(id(node)) or _choice("", name, {other for other, _ in known}, 0.8) or path
+            hint = (
+                _HINTS.get(name)
+                or self.hints.get(id(node))
+                or _choice("", name, {other for other, _ in known}, 0.8)
+                or path
+            )
             self._refuse(node, f"there is no function `{name}`", hint)
 
     def _variable(self, node: ast.Node, name: str, scope: Scope) -> None:
@@ -161,6 +184,11 @@ def _choice(sign: str, name: str, known: AbstractSet[str], cutoff: float = 0.6) 
     # Sorted: of several names as close, the same one each time.
     near = get_close_matches(name, sorted(known), n=1, cutoff=cutoff)
     return f"did you mean `{sign}{near[0]}`?" if near else ""
+
+
+def _of_a_list(call: ast.FunctionCall) -> str:
+    one = len(call.arguments) == 1 and not isinstance(call.arguments[0], ast.Comma)
+    return f"its input comes before it: `{'...' if one else '[..., ...]'} | {call.name}`"
 
 
 def _pattern_error(node: ast.FunctionCall) -> str:

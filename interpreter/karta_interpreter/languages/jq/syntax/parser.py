@@ -94,8 +94,16 @@ class _Parser:
     def refuse_rest(self) -> None:
         if self.at(")", "]", "}"):
             raise self.error(f"`{self.next.text}` closes nothing", self.next.span)
-        is_choice = self.after_previous == " after `?`"
-        self.missing("an operator", "a choice is written `if ... then ... else ... end`" if is_choice else "")
+        self.missing("an operator", self.habit())
+
+    def habit(self) -> str:
+        """Return a hint about what other languages have between two expressions."""
+        before = "".join(token.text for token in self._tokens[max(self._place - 2, 0) : self._place + 1])
+        if before.startswith("??") or before.endswith("?:"):
+            return "a default is written `path // value`"
+        if before.endswith(":") or self._tokens[self._place - 1].text == "?":
+            return "a choice is written `if ... then ... else ... end`"
+        return 'one of several values is written `path | IN("a", "b")`' if self.next.text == "in" else ""
 
     def query(self) -> ast.Node:
         """Read as far as a query goes.
