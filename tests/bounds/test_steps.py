@@ -6,12 +6,18 @@ from collections.abc import Callable
 from dataclasses import replace
 from itertools import combinations
 from typing import Any, NamedTuple
+from unittest import mock
 
 import orjson
 import pytest
 
 from karta_interpreter import Karta
+from karta_interpreter.base.k8s import GVK
+from karta_interpreter.base.karmada import Operation
+from karta_interpreter.definitions.sources.informer import Pace
+from karta_interpreter.definitions.sources.reference_cache import ReferenceCache
 from karta_interpreter.engine.fights.rounds import advanced, compared
+from karta_interpreter.engine.operations import Call, interpret
 from karta_interpreter.engine.verification import verify
 from karta_interpreter.webhook.wire.redaction import Redaction
 from tests.engine.verification.member import container, evidence, pod, workload
@@ -85,7 +91,41 @@ def _verify(pods: int, owners: int, elements: int) -> Callable[[], object]:
     return lambda: verify(definition, replace(shown))
 
 
+def _look_up(others: int, serving: int) -> Callable[[], object]:
+    """Runtimes that serve other formats, and some that serve the wanted one: KServe chooses the newest."""
+    runtime = {"apiVersion": "serving.kserve.io/v1alpha1", "kind": "ClusterServingRuntime"}
+    container = {"name": "kserve-container", "resources": {"requests": {"cpu": "3"}}}
+    made: dict[str, Any] = {}
+    for number in range(others + serving):
+        formats = [{"name": f"f{number}" if number < others else "sklearn", "autoSelect": True}]
+        metadata = {"name": f"r{number}", "creationTimestamp": f"2026-01-01T00:00:00.{number:06}Z"}
+        spec = {"supportedModelFormats": formats, "containers": [container]}
+        made[f"r{number}"] = {**runtime, "metadata": metadata, "spec": spec}
+    cache = ReferenceCache(mock.Mock(), Pace())
+    kinds = {kind: GVK("serving.kserve.io", "v1alpha1", kind) for kind in ("ServingRuntime", "ClusterServingRuntime")}
+    cache._collections = {  # noqa: SLF001 - as if they were listed
+        kinds["ServingRuntime"]: mock.Mock(listed=True, absent=False, left_out={}, objects={}),
+        kinds["ClusterServingRuntime"]: mock.Mock(listed=True, absent=False, left_out={}, objects=made),
+    }
+    obj: Any = {"apiVersion": "serving.kserve.io/v1beta1", "kind": "InferenceService"}
+    obj |= {"metadata": {"name": "i", "namespace": "n"}, "spec": {"predictor": {"sklearn": {"storageUri": "gs://m"}}}}
+    definition = Karta.for_object(obj).definition
+
+    def work() -> None:
+        found: Any = interpret(definition, Call(Operation.INTERPRET_REPLICA, obj), reader=cache)
+        assert found["requires"]["resourceRequest"]["cpu"] == "3025m"
+
+    work()  # names are computed once for each state of the objects
+    return work
+
+
+def test_objects_of_other_names_cost_a_look_up_nothing() -> None:
+    few, many = (steps(_look_up(others=number, serving=5)) for number in (20, 500))
+    assert many == few
+
+
 PATHS: dict[str, Path] = {
+    "look-up by names": Path({"others": 50, "serving": 500}, _look_up),
     "fights": Path({"elements": 50, "names": 100, "depth": 50}, _fights),
     "recording": Path({"values": 50, "texts": 50, "equal": 50, "depth": 50}, _recording),
     "verify": Path({"pods": 50, "owners": 50, "elements": 50}, _verify),

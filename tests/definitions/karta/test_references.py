@@ -11,7 +11,7 @@ from karta_interpreter.base.k8s import edit
 from karta_interpreter.base.k8s.values import GVK, JSON, Object
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.loading import load_definition, pack_known, unpack_known
-from karta_interpreter.definitions.karta.reference_resolver import Known, ReferenceReader, known_to, resolved
+from karta_interpreter.definitions.karta.reference_resolver import NOWHERE, Known, ReferenceReader, known_to, resolved
 from karta_interpreter.engine.evaluation.pods import pod_sets
 from karta_interpreter.engine.operations.interpret_dependency import interpret_dependency
 
@@ -157,9 +157,13 @@ def test_lookup_finds_one_object(orchestra: Raw, objects: list[Object], found: i
 @pytest.mark.parametrize(
     ("reader", "hall_name", "message"),
     [
-        pytest.param(None, "great", r"\$hall has no value: objects cannot be looked up here", id="no reader"),
+        pytest.param(None, "great",
+                     r"\$hall has no value: toys.example.com/v1, Kind=Hall great cannot be looked up: nothing is read "
+                     r"from the control plane of Karmada; create it there, and start the server with --cluster",
+                     id="no reader"),
         pytest.param(Known.of([hall("small", 1)]), "great",
-                     r"\$hall has no value: toys.example.com/v1, Kind=Hall great is not among", id="not among them"),
+                     r"\$hall has no value: toys.example.com/v1, Kind=Hall great cannot be looked up: it is not among",
+                     id="not among them"),
         pytest.param(Known.of([]), 7, r"\$hall has no value: `.spec.hall` gives a number", id="a name that is none"),
     ],
 )  # fmt: skip
@@ -401,12 +405,12 @@ def test_known_objects_can_be_handed_on(orchestra: Raw) -> None:
     assert known.get(GVK("toys.example.com", "v1", "Hall"), "town", "other") is None
     hall_kind, seat_kind = (GVK("toys.example.com", "v1", kind) for kind in ("Hall", "Seat"))
     nowhere = known_to(None, definition.references)
-    assert nowhere.unknown == dict.fromkeys((hall_kind, seat_kind), "objects cannot be looked up here")
+    assert nowhere.unknown == dict.fromkeys((hall_kind, seat_kind), NOWHERE)
     assert unpack_known(pack_known(nowhere)) == nowhere
     assert unpack_known(pack_known(known)) == known
 
 
-class _Secretive:
+class _Secretive(ReferenceReader):
     def get(self, gvk: GVK, namespace: str, name: str) -> Object | None:
         raise QueryReferenceError(f"{gvk} {name} in {namespace} is secret")
 
@@ -427,5 +431,5 @@ def test_unreadable_kind_stays_an_error_when_handed_on(
 ) -> None:
     definition = load_definition(referring(orchestra, HALL, SEATS, replicas=replicas))
     handed_on = unpack_known(pack_known(known_to(reader, definition.references)))
-    with pytest.raises(InterpretationError, match=r"is secret|cannot be looked up here"):
+    with pytest.raises(InterpretationError, match=r"is secret|nothing is read"):
         players(definition, handed_on)

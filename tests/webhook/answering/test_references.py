@@ -91,8 +91,17 @@ async def test_missing_reference_is_a_failure(size: int) -> None:
 @pytest.mark.parametrize(
     ("known", "reason"),
     [
-        pytest.param(None, "objects cannot be looked up here", id="a server without a cluster"),
-        pytest.param(Known({}, unknown={RUNTIME: "runtimes are forbidden"}), "runtimes are forbidden", id="RBAC"),
+        pytest.param(
+            None,
+            "trainer.kubeflow.org/v1alpha1, Kind=ClusterTrainingRuntime torch cannot be looked up: nothing is read "
+            "from the control plane of Karmada; create it there, and start the server with --cluster",
+            id="a server without a cluster",
+        ),
+        pytest.param(
+            Known({}, unknown={RUNTIME: "runtimes are forbidden"}),
+            "ClusterTrainingRuntime torch cannot be looked up: runtimes are forbidden",
+            id="RBAC",
+        ),
     ],
 )
 async def test_large_body_has_same_reason_as_small_one(known: Known | None, reason: str) -> None:

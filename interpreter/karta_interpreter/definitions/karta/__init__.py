@@ -35,7 +35,8 @@ from karta_interpreter.definitions.karta.definition import (
     PodTemplate,
     SuspendWrite,
 )
-from karta_interpreter.definitions.karta.reference_resolver import Known, ReferenceReader, known_to, resolved
+from karta_interpreter.definitions.karta.object_names import ObjectNames
+from karta_interpreter.definitions.karta.reference_resolver import NOWHERE, Known, ReferenceReader, known_to, resolved
 from karta_interpreter.definitions.karta.status_rules import (
     FAILING,
     MATCHING_ORDER,
@@ -50,6 +51,7 @@ __all__ = [
     "ADDING_UP",
     "FAILING",
     "MATCHING_ORDER",
+    "NOWHERE",
     "OF_A_CLUSTER",
     "PREFIX",
     "TRANSITIONAL",
@@ -67,6 +69,7 @@ __all__ = [
     "Known",
     "LeftOut",
     "Matcher",
+    "ObjectNames",
     "Once",
     "PathPattern",
     "PodDefinition",

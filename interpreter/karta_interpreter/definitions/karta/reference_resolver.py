@@ -6,20 +6,24 @@
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from operator import itemgetter
-from typing import Protocol, Self
+from typing import Final, Protocol, Self
 
 from karta_interpreter.base.errors import InterpretationError, QueryAbsentError, QueryReferenceError
 from karta_interpreter.base.k8s import GVK, JSON, Object, edit, namespace as namespace_of, type_name
 from karta_interpreter.definitions.karta.definition import Definition, LabelOperator, LabelRule, Reference
+from karta_interpreter.definitions.karta.object_names import ObjectNames
 from karta_interpreter.languages.jq import Absent, Query, Unresolved
-from karta_interpreter.languages.jq.compiled.values import order_key
+
+NOWHERE: Final = (
+    "nothing is read from the control plane of Karmada; create it there, and start the server with --cluster"
+)
+"""Why nothing can be looked up without a reader."""
 
 
 class ReferenceReader(Protocol):
-    """Looks up other objects. Both methods raise QueryReferenceError for objects that cannot be looked up now.
+    """Looks up other objects. All methods raise QueryReferenceError for objects that cannot be looked up now.
 
     They raise QueryAbsentError for those that cannot be looked up for long.
 
@@ -32,9 +36,16 @@ class ReferenceReader(Protocol):
     def list(self, gvk: GVK, namespace: str | None) -> Sequence[Object]:
         """Return the objects of a kind in a namespace, or in all namespaces."""
 
+    def names(self, gvk: GVK, namespace: str, expression: Query) -> ObjectNames:
+        """Return the names that an expression gives for the objects of a kind, at least for those in a namespace."""
+        names = ObjectNames(expression)
+        for obj in self.list(gvk, namespace):
+            names.add(obj)
+        return names
+
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class Known(ReferenceReader):
     """A reader of given objects.
 
     The objects of ``complete`` kinds are all that exist. An object of another kind may exist even if it is not given,
@@ -61,7 +72,7 @@ class Known:
                 return obj
         if gvk in self.complete:
             return None
-        raise QueryAbsentError(f"{gvk} {name} is not among the objects that were given")
+        raise QueryAbsentError("it is not among the objects that were given")
 
     def list(self, gvk: GVK, namespace: str | None) -> Sequence[Object]:
         """Return the objects of a kind. An object without a namespace is in every namespace."""
@@ -85,7 +96,7 @@ def known_to(reader: ReferenceReader | None, references: Iterable[Reference]) ->
 
 def _present(reader: ReferenceReader | None) -> ReferenceReader:
     if reader is None:
-        raise QueryAbsentError("objects cannot be looked up here")
+        raise QueryAbsentError(NOWHERE)
     return reader
 
 
@@ -106,9 +117,7 @@ def _value(reference: Reference, obj: Object, reader: ReferenceReader | None) ->
             return None
         kind = QueryAbsentError if isinstance(error, QueryAbsentError) else QueryReferenceError
         return Unresolved(f"the reference ${reference.name} has no value: {error}", kind)
-    if not missing:
-        return value
-    return Absent("; ".join(missing), value)
+    return Absent("; ".join(missing), value) if missing else value
 
 
 def _looked_up(reference: Reference, obj: Object, reader: ReferenceReader | None, missing: list[str]) -> JSON:
@@ -116,7 +125,8 @@ def _looked_up(reference: Reference, obj: Object, reader: ReferenceReader | None
     query = reference.lookup
     if query is None:
         rules = [replace(rule, values=tuple(_values(rule, obj))) for rule in reference.labels]
-        listed = [found for namespace in namespaces for found in _present(reader).list(reference.gvk, namespace)]
+        with _naming(str(reference.gvk)):
+            listed = [found for namespace in namespaces for found in _present(reader).list(reference.gvk, namespace)]
         return [candidate for candidate in listed if all(_follows(rule, candidate) for rule in rules)]
 
     def named(name: JSON) -> JSON:
@@ -124,7 +134,8 @@ def _looked_up(reference: Reference, obj: Object, reader: ReferenceReader | None
         # A workload that names no object needs no reader. Without one, only a name or labels to look up are an error.
         if text is None:
             return None
-        found = _first(_present(reader), reference, namespaces, text)
+        with _naming(f"{reference.gvk} {text}"):
+            found = _first(_present(reader), reference, namespaces, text)
         if found is None and not reference.is_optional:
             missing.append(f"there is no {reference.gvk.kind} {text}; create it on the control plane of Karmada")
         return found
@@ -139,6 +150,15 @@ def _looked_up(reference: Reference, obj: Object, reader: ReferenceReader | None
 
     names = _one(query, obj, "nameExpression", f"; `[{query.text}]` looks up a list")
     return [listed_name(name) for name in names] if isinstance(names, list) else named(names)
+
+
+@contextmanager
+def _naming(what: str) -> Iterator[None]:
+    """Name what cannot be looked up."""
+    try:
+        yield
+    except QueryReferenceError as error:
+        raise type(error)(f"{what} cannot be looked up: {error}") from error
 
 
 def _namespaces(reference: Reference, obj: Object) -> list[str]:
@@ -164,19 +184,8 @@ def _named(reader: ReferenceReader, reference: Reference, namespace: str, name: 
     """Return the object of that name, or of several names with commas between them: the first one by their ranks."""
     if reference.names is None:
         return reader.get(reference.gvk, namespace, name)
-    wanted = name.split(", ")
-    ranked = []
-    for obj in sorted(
-        reader.list(reference.gvk, namespace), key=lambda each: str(edit.get(each, ("metadata", "name")))
-    ):
-        ranks = {
-            str(offer.get("name")): offer.get("rank")
-            for offer in reference.names.evaluate(obj)
-            if isinstance(offer, dict)
-        }
-        if all(each in ranks for each in wanted):
-            ranked.append((order_key([ranks[each] for each in wanted]), obj))
-    return max(ranked, key=itemgetter(0))[1] if ranked else None
+    own = reader.names(reference.gvk, namespace, reference.names).first(namespace, name)
+    return None if own is None else reader.get(reference.gvk, namespace, own)
 
 
 def _one(query: Query, obj: Object, field: str, hint: str = "") -> JSON:
@@ -187,11 +196,6 @@ def _one(query: Query, obj: Object, field: str, hint: str = "") -> JSON:
     return outputs[0] if outputs else None
 
 
-def _text(query: Query, obj: Object, field: str) -> str | None:
-    """Return the text that an expression yields for a workload, None for nothing and null."""
-    return _checked_text(query, _one(query, obj, field))
-
-
 def _checked_text(query: Query, value: JSON) -> str | None:
     if value is not None and not isinstance(value, str):
         raise InterpretationError(f"`{query.text}` gives {type_name(value)} where text belongs")
@@ -199,8 +203,11 @@ def _checked_text(query: Query, value: JSON) -> str | None:
 
 
 def _values(rule: LabelRule, obj: Object) -> Iterator[str]:
-    texts = (value if isinstance(value, str) else _text(value, obj, f"the label {rule.key}") for value in rule.values)
-    return (value for value in texts if value is not None)
+    texts = (
+        value if isinstance(value, str) else _checked_text(value, _one(value, obj, f"the label {rule.key}"))
+        for value in rule.values
+    )
+    return (text for text in texts if text is not None)
 
 
 def _follows(rule: LabelRule, obj: Object) -> bool:

@@ -7,8 +7,8 @@ a kind, or forbids it, the cache asks again from time to time. Until then its ob
 A large object is kept as bytes, and decoded when it is looked up: 45 MB of JSON can take 1.1 GB as Python objects, and
 garbage collection visits them all.
 
-All objects together have a bound. Those of a kind cannot be looked up if one of them has no room: an answer without it
-would be wrong.
+All objects together have a bound, with the names that definitions give them. Those of a kind cannot be looked up if one
+of them has no room: an answer without it would be wrong.
 """
 
 import asyncio
@@ -16,21 +16,34 @@ import marshal
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
 
 from karta_interpreter.base.errors import ClusterError, QueryAbsentError, QueryReferenceError
 from karta_interpreter.base.k8s import GVK, Object, edit
+from karta_interpreter.definitions.karta import ObjectNames, ReferenceReader
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.budget import Budget, weight_of
 from karta_interpreter.definitions.sources.informer import Informer, Pace
+from karta_interpreter.languages.jq import Query
 
 _LARGE = 2**16  # the size in bytes of the smallest object that is kept as bytes
 _VALUE_BYTES = 64  # estimated for each value of an object that is kept decoded
 
 
-class ReferenceCache:
-    """Objects of a cluster: a `reference_resolver.ReferenceReader` that holds the kinds that are wanted."""
+@dataclass(slots=True)
+class _Names:
+    """The names of ``objects`` by an expression. Those of the objects that are ``left`` are not computed yet."""
+
+    objects: Mapping[str, Object | bytes]
+    left: list[Object | bytes]
+    names: ObjectNames
+    weight: int = 0
+
+
+class ReferenceCache(ReferenceReader):
+    """Objects of a cluster: it holds the kinds that are wanted."""
 
     def __init__(self, api: ApiServer, pace: Pace, most: int = sys.maxsize) -> None:
         self._api = api
@@ -40,6 +53,7 @@ class ReferenceCache:
         self._moved = asyncio.Event()
         self._collections: Mapping[GVK, Informer[Object | bytes]] = {}
         self._problems: Mapping[GVK, ClusterError] = {}
+        self._names: dict[tuple[GVK, Query], _Names] = {}
         self._unknown: set[GVK] = set()  # kinds that the server has said it does not have
 
     def want(self, references: Iterable[tuple[GVK, GVK]]) -> None:
@@ -47,6 +61,10 @@ class ReferenceCache:
         wanted: dict[GVK, set[GVK]] = defaultdict(set)
         for workload, gvk in references:
             wanted[gvk].add(workload)
+        # Without those of definitions that are gone.
+        for source in self._names:
+            self._budget.forget(source)
+        self._names = {}
         if self._wanted != wanted:
             self._wanted = wanted
             self._moved.set()
@@ -63,12 +81,26 @@ class ReferenceCache:
 
     def list(self, gvk: GVK, namespace: str | None) -> Sequence[Object]:
         """Return the objects of a kind. Raise QueryReferenceError if they are not known."""
-        named_objects = self._objects(gvk).items()
         return [
             _decoded(obj)
-            for key, obj in named_objects
+            for key, obj in self._objects(gvk).items()
             if namespace is None or key.rpartition("/")[0] in ("", namespace)
         ]
+
+    def names(self, gvk: GVK, namespace: str, expression: Query) -> ObjectNames:  # noqa: ARG002 - those of all
+        """Return the names of the objects of a kind. They are computed once for each state of its objects."""
+        objects, source = self._objects(gvk), (gvk, expression)
+        known = self._names.get(source)
+        if known is None or known.objects is not objects:
+            self._budget.forget(source)
+            known = self._names[source] = _Names(objects, list(objects.values()), ObjectNames(expression))
+        while known.left:  # a call that takes long is interrupted, and the next one goes on
+            weight = known.weight + weight_of(known.names.add(_decoded(known.left[-1])), _VALUE_BYTES)
+            if self._budget.take(source, weight) is None:
+                raise QueryAbsentError(self._budget.reason)
+            known.weight = weight
+            known.left.pop()
+        return known.names
 
     def problem(self, gvk: GVK) -> str:
         """Return why the objects of a kind are not known, empty if they are."""
@@ -128,17 +160,11 @@ class ReferenceCache:
     def _objects(self, gvk: GVK) -> Mapping[str, Object | bytes]:
         """Return the objects of a kind by namespace (if any) and name."""
         if problem := self.problem(gvk):
+            found = self._collections.get(gvk)
+            is_lasting = found.is_refused or found.absent or found.left_out if found else gvk in self._unknown
             # After other errors Karmada asks again, and has the right answer a moment later.
-            error = QueryAbsentError if self._is_absent(gvk) else QueryReferenceError
-            raise error(f"{gvk} cannot be looked up: {problem}")
+            raise (QueryAbsentError if is_lasting else QueryReferenceError)(problem)
         return self._collections[gvk].objects
-
-    def _is_absent(self, gvk: GVK) -> bool:
-        """Return whether the server does not have a kind or forbids it, or its objects have no room."""
-        collection = self._collections.get(gvk)
-        if collection is None:
-            return gvk in self._unknown
-        return collection.is_refused or collection.absent or bool(collection.left_out)
 
 
 def _view(gvk: GVK, obj: Object) -> Object | bytes:

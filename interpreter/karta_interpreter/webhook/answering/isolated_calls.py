@@ -28,7 +28,7 @@ from karta_interpreter.base.errors import (
 from karta_interpreter.base.k8s import GVK, JSON
 from karta_interpreter.base.sandbox import Pool, Process, Program
 from karta_interpreter.base.sandbox.awaiting import AsyncPool, Exchange
-from karta_interpreter.definitions.karta import Definition, ReferenceReader
+from karta_interpreter.definitions.karta import NOWHERE, Definition, ReferenceReader
 from karta_interpreter.definitions.karta.loading import pack
 from karta_interpreter.engine.operations import Call, Options, Results
 from karta_interpreter.engine.operations.interpretation import script_errors, script_jobs, script_results
@@ -188,7 +188,7 @@ class IsolatedCalls:
 async def _look_up(reader: ReferenceReader | None, question: bytes) -> _Message:
     """Return the reply to a process that looks up an object, or the objects of a kind."""
     if reader is None:
-        return child.ABSENT, b"objects cannot be looked up here"
+        return child.ABSENT, NOWHERE.encode()
     kind, *where = json.loads(question)
     try:
         objects = [reader.get(GVK(*kind), *where)] if len(where) > 1 else reader.list(GVK(*kind), *where)

@@ -18,6 +18,7 @@ import orjson
 from karta_interpreter.base.errors import InterpretationError, QueryAbsentError, QueryReferenceError, RequestError
 from karta_interpreter.base.k8s import GVK, JSON, Object
 from karta_interpreter.base.sandbox.deadline import deadline
+from karta_interpreter.definitions.karta import ReferenceReader
 from karta_interpreter.definitions.karta.loading import unpack
 from karta_interpreter.engine.operations import Options, interpret
 from karta_interpreter.webhook import admission
@@ -114,8 +115,8 @@ _ERRORS: Final = {FAILURE: QueryReferenceError, ABSENT: QueryAbsentError}
 """The errors of a look-up by their letters."""
 
 
-class _ServerReader:
-    """Looks up objects of the other process, a `reference_resolver.ReferenceReader`."""
+class _ServerReader(ReferenceReader):
+    """Looks up objects of the other process."""
 
     def __init__(self, channel: "Channel") -> None:
         self._channel = channel
