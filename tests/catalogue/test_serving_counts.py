@@ -38,6 +38,7 @@ _REASONS = {
     ("ReplicaSet", "ready"): "there may be more than wanted",
     ("RoleBasedGroup", "ready"): _BY_ITSELF,
     ("RoleBasedGroup", "updated"): "the controller does not tell anew what is updated",
+    ("SandboxWarmPool", "ready"): "claims take ready sandboxes out, and those that are left serve",
     ("SeldonDeployment", "ready"): _BY_ITSELF,
     ("SidecarSet", "ready"): "it gives pods of others a container, and does not answer for their readiness",
     ("SidecarSet", "updated"): _ON_PURPOSE,

@@ -37,6 +37,17 @@ _SANDBOX = {
     "no status yet": UNDEFINED,
 }
 
+_WARM_POOL = {
+    "all ready": RUNNING,
+    "claimed faster than refilled": RUNNING,
+    "none is ready": INITIALIZING,
+    "without its template": INITIALIZING,
+    "scaled to zero": RUNNING,
+    "replicas unset": RUNNING,
+    "the status is older than the spec": RUNNING,
+    "no status yet": UNDEFINED,
+}
+
 KUBERNETES: States = {
     GVK("batch", "v1", "Job"): {
         "pods at work": RUNNING,
@@ -180,4 +191,6 @@ KUBERNETES: States = {
     },
     GVK("agents.x-k8s.io", "v1alpha1", "Sandbox"): _SANDBOX,
     GVK("agents.x-k8s.io", "v1beta1", "Sandbox"): _SANDBOX,
+    GVK("extensions.agents.x-k8s.io", "v1alpha1", "SandboxWarmPool"): _WARM_POOL,
+    GVK("extensions.agents.x-k8s.io", "v1beta1", "SandboxWarmPool"): _WARM_POOL,
 }

@@ -28,6 +28,7 @@ _MODULES: Final[Mapping[str, Program | _Module]] = {
     "config/crd/bases/source.toolkit.*.yaml": _Module("github.com/fluxcd/source-controller", "v1.9.1"),
     "config/crds/kyverno/kyverno.io_*policies.yaml": _Module("github.com/kyverno/kyverno", "v1.19.0"),
     "k8s/crds/agents.*.yaml": programs.AGENT_SANDBOX,
+    "k8s/crds/extensions.*_sandboxwarmpools.yaml": programs.AGENT_SANDBOX,
     "config/crd/bases/workload.*.yaml": programs.APPWRAPPER,
     "manifests/crds/rollout-crd.yaml": programs.ARGO_ROLLOUTS,
     "manifests/base/crds/full/argoproj.io_workflows.yaml": programs.ARGO_WORKFLOWS,
