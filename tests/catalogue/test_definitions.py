@@ -1,6 +1,5 @@
 """The definitions themselves: sound, at home, and quick."""
 
-from itertools import takewhile
 from pathlib import Path
 
 from karta_interpreter.definitions.karta.definition import Definition
@@ -23,11 +22,3 @@ def test_named_after_its_kind(definition: Definition) -> None:
 
 def test_catalogue_expressions_run_in_process(definition: Definition) -> None:
     assert not definition.uses_bounded
-
-
-def test_says_what_it_was_written_from(definition: Definition, text: str) -> None:
-    lines = takewhile(lambda line: line.startswith("#"), text.splitlines())
-    comment = " ".join(line.removeprefix("# ") for line in lines)
-    assert comment.startswith("Written from ")
-    assert definition.annotations.written_from
-    assert definition.annotations.written_from in comment, "the head tells the same, and which files"

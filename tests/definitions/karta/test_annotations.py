@@ -396,7 +396,15 @@ def test_retaining_everything(orchestra: Raw, findings_of: FindingsOf, text: str
     ]
 
 
-@pytest.mark.parametrize("text", ["KubeRay 1.4", " Kubeflow Training Operator v1.9.2 ", "Grove 0.1.0-alpha.3"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "KubeRay 1.4",
+        " Kubeflow Training Operator v1.9.2 ",
+        "Grove 0.1.0-alpha.3",
+        "OpenKruise 1.9+07169cf, OpenKruise Rollouts 0.6",
+    ],
+)
 def test_written_from(orchestra: Raw, text: str) -> None:
     assert read(orchestra, **{"written-from": text}).written_from == text.strip()
 

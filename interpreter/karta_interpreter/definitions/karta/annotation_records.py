@@ -182,7 +182,8 @@ _OBJECTS = {"apiVersion": _TEXT, "kind": _TEXT, "namespace": _JQ}
 Problem: TypeAlias = tuple[str, str, str]
 """Field, message and hint for a fault of an entry of a list."""
 
-_PROJECT_AND_VERSION = re.compile(r"\S.* v?[0-9][\w.+-]*")
+_PROJECT_AND_VERSION = r"[^\s,][^\n,]* v?[0-9][\w.+-]*"
+_PROJECTS_AND_VERSIONS = re.compile(f"{_PROJECT_AND_VERSION}(, {_PROJECT_AND_VERSION})*")
 _PLAIN_NAME = re.compile(r"[a-z0-9][-a-z0-9.]*")
 _NONE: Final = "none"
 """The value for an empty list in an annotation that takes names."""
@@ -463,11 +464,13 @@ def parse_lua(annotation: AnnotationText) -> Scripts:
 
 
 def parse_written_from(annotation: AnnotationText) -> str:
-    """Return the project and its version."""
+    """Return the projects and their versions."""
     text = annotation.text.strip()
-    if _PROJECT_AND_VERSION.fullmatch(text):
+    if _PROJECTS_AND_VERSIONS.fullmatch(text):
         return text
-    annotation.error(f'"{text}" is not a project and a version', "write it like KubeRay 1.4")
+    annotation.error(
+        f'"{text}" is not a project and a version', "write it like KubeRay 1.4, or KubeRay 1.4, Kueue 0.17"
+    )
     return ""
 
 
@@ -850,10 +853,10 @@ ANNOTATIONS: Final = (
     Annotation(
         name="written-from",
         schema=_TEXT,
-        form="a project and its version: `KubeRay 1.4`",
+        form="a project and its version, or several: `KubeRay 1.4, Kueue 0.17`",
         description=(
-            "the API from which the definition was written. Every definition of [the catalogue](catalogue/README.md) "
-            "has this annotation"
+            "what the definition was written from: the project whose API it is comes first. Every definition of "
+            "[the catalogue](catalogue/README.md) has this annotation. [versions.md](versions.md) lists them by project"
         ),
         example="KubeRay 1.4",
         parse=parse_written_from,

@@ -23,7 +23,7 @@ from karta_interpreter.engine.operations.interpret_status import BOOKKEEPING
 from tests.catalogue.entries import Entry, entries
 from tests.catalogue.knowledge import knowing
 from tests.proofs.conformance.bundle import Bundled
-from tests.proofs.conformance.crds.sources import BUILT_IN, WITHOUT
+from tests.proofs.conformance.crds.sources import BUILT_IN, reasons_without_crd
 from tests.proofs.conformance.mutation import mutate
 
 _OPERATION = Operation.AGGREGATE_STATUS
@@ -76,8 +76,8 @@ class Tally:
         """Yield what is refused, each with an example, and kinds without a CRD and without a reason."""
         for (kind, reason), examples in self.refused.items():
             yield f"{kind}: {reason}, {len(examples)} times\n{min(examples, key=len)[:_LONGEST]}"
-        for kind in sorted(self.unknown.keys() - WITHOUT.keys()):
-            yield f"there is no CRD of {kind}: name its module or a reason in sources.py"
+        for kind in sorted(kind for kind, reason in self.unknown.items() if not reason):
+            yield f"there is no CRD of {kind}: name its module or a reason in docs/upstreams.yaml"
         if not self.kinds:
             yield "nothing was validated"
 
@@ -125,7 +125,8 @@ def compare(program: Path, crds: Sequence[Path], bundle: Iterable[Bundled] = (),
     definitions = [entry.definition for entry in custom]
     known = set(filter(validator.knows, map(_kind, definitions)))
     reported = [(entry, statuses) for entry, statuses in reported if _kind(entry.definition) in known]
-    tally.unknown = {kind: WITHOUT.get(kind, "") for kind in map(_kind, definitions) if kind not in known}
+    reasons = reasons_without_crd()
+    tally.unknown = {kind: reasons.get(kind, "") for kind in map(_kind, definitions) if kind not in known}
     made = [each for entry, statuses in reported for each in _made(entry, statuses, validator)]
     wanted = [each for each in [*given, *made] if _kind(each.definition) in known]
     situations = [each for each in wanted if _is_valid(each, validator)]

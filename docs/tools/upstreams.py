@@ -1,0 +1,70 @@
+"""The projects that the catalogue was written from, by docs/upstreams.yaml, and their table in docs/versions.md."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import yaml
+
+from karta_interpreter.definitions.karta import Definition
+from karta_interpreter.definitions.sources.files import load_catalogue
+
+ROOT: Final = Path(__file__).parents[2]
+RECORD: Final = ROOT / "docs" / "upstreams.yaml"
+PAGE: Final = ROOT / "docs" / "versions.md"
+_TABLE: Final = re.compile(r"^\| project \|.*\n(\|.*\n)*", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Upstream:
+    """A project, as docs/upstreams.yaml explains its fields."""
+
+    name: str
+    repository: str
+    releases: Mapping[str, str]
+    folder: str = ""
+    crds: tuple[str, ...] = ()
+    module: str = ""
+    conformance: str = ""
+    without: str | Mapping[str, str] = field(default_factory=dict)
+
+    def reason_without_crd(self, release: str) -> str:
+        """Return why there is no CRD of a kind that was written from a release; empty if there is one."""
+        return self.without if isinstance(self.without, str) else self.without.get(release, "")
+
+
+@cache
+def upstreams() -> Mapping[str, Upstream]:
+    """Return the projects by their names."""
+    record = yaml.safe_load(RECORD.read_text(encoding="utf-8"))
+    return {
+        name: Upstream(**{**fields, "name": name, "crds": tuple(fields.get("crds", ()))})
+        for name, fields in record.items()
+    }
+
+
+def written_from(definition: Definition) -> Iterator[tuple[str, str]]:
+    """Yield each project and the release that a definition was written from, the one that serves the kind first."""
+    for text in definition.annotations.written_from.split(", "):
+        project, _, release = text.rpartition(" ")
+        yield project, release
+
+
+def pages() -> dict[Path, str]:
+    """Return the page with the table as the definitions and the record have it."""
+    kinds: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for entry in sorted(load_catalogue().entries, key=lambda entry: entry.definition.gvk):
+        for upstream in written_from(entry.definition):
+            kinds[upstream].append(entry.definition.gvk.kind)
+    rows = "".join(
+        f"| [{name}](https://github.com/{upstream.repository}) | {release} | `{upstream.releases[release]}` "
+        f"| {', '.join(dict.fromkeys(kinds[name, release]))} | {upstream.conformance} |\n"
+        for name, upstream in upstreams().items()
+        for release in upstream.releases
+    )
+    head = "| project | release | tag or commit | definitions | CRDs in the tests |\n|---|---|---|---|---|\n"
+    return {PAGE: _TABLE.sub(lambda _: f"{head}{rows}", PAGE.read_text(encoding="utf-8"), count=1)}
