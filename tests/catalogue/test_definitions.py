@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
+from karta_interpreter.definitions.karta.catalogue import CORE
 from karta_interpreter.definitions.karta.definition import Definition
-from karta_interpreter.definitions.karta.loading import CORE, Loaded
+from karta_interpreter.definitions.karta.loading import Loaded
 
 
 def test_catalogue_has_no_findings(loaded: Loaded) -> None:

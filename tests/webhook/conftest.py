@@ -3,7 +3,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 
 import pytest
 
-from karta_interpreter.webhook.answering.isolated_calls import IsolatedCalls
+from karta_interpreter.webhook.answering.child_lane import ChildLane
 from tests.webhook.process.client import Client, as_karmada, as_others
 from tests.webhook.process.process import Process, running
 
@@ -19,9 +19,9 @@ def server() -> Iterator[Process]:
 
 
 @pytest.fixture(scope="module")
-def shared() -> Iterator[IsolatedCalls]:
+def shared() -> Iterator[ChildLane]:
     """Calls in processes of their own, which the tests of a module share: a process takes a while to start."""
-    made = IsolatedCalls()
+    made = ChildLane()
     yield made
     made.pool.close()
 

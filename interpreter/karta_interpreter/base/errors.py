@@ -120,7 +120,7 @@ class ManifestError(InterpreterError):
 
 
 class RequestError(InterpreterError):
-    """A webhook request that cannot be read at all. ``status`` is the HTTP status to answer with."""
+    """A webhook request that cannot be read, or that the server cannot answer now. ``status`` is an HTTP status."""
 
     def __init__(self, message: str, *, status: int = 400) -> None:
         super().__init__(message)

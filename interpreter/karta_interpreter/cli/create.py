@@ -29,7 +29,8 @@ from karta_interpreter.cli.program import Group, Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text
 from karta_interpreter.cli.verify import summary, verify_all
 from karta_interpreter.cli.writing import Data, say
-from karta_interpreter.definitions.karta.loading import example_files, load_definition, load_documents
+from karta_interpreter.definitions.karta.catalogue import example_files
+from karta_interpreter.definitions.karta.loading import load_definition, load_documents
 from karta_interpreter.definitions.openapi.check import contradictions
 from karta_interpreter.definitions.openapi.draft import Draft, draft
 from karta_interpreter.definitions.openapi.schema import CustomKind

@@ -17,7 +17,7 @@ from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text
 from karta_interpreter.cli.writing import say
 from karta_interpreter.definitions.karta import Definition
-from karta_interpreter.definitions.karta.loading import catalogue_kinds
+from karta_interpreter.definitions.karta.catalogue import catalogue_kinds
 from karta_interpreter.definitions.karta.schema import KARTA, RESOURCE_INTERFACE
 from karta_interpreter.definitions.sources.files import (
     DefinitionFile,

@@ -13,7 +13,7 @@ from click.shell_completion import CompletionItem
 
 from karta_interpreter.base.k8s import MOST_REPLICAS
 from karta_interpreter.base.k8s.requirements import Counting
-from karta_interpreter.definitions.karta.loading import catalogue_files
+from karta_interpreter.definitions.karta.catalogue import catalogue_files
 from karta_interpreter.engine.operations import Operation, Options
 
 Command = Callable[..., None]

@@ -22,7 +22,7 @@ from karta_interpreter.cli.definitions import (
 )
 from karta_interpreter.cli.files import STDIN, is_url
 from karta_interpreter.cli.program import Problem, UsageProblem
-from karta_interpreter.definitions.karta.loading import CORE
+from karta_interpreter.definitions.karta.catalogue import CORE
 from karta_interpreter.definitions.sources.files import find_in_catalogue, load_catalogue
 from karta_interpreter.definitions.sources.snapshot import SourceDefinitions, combine
 

@@ -10,7 +10,8 @@ from karta_interpreter.base.findings import Finding
 from karta_interpreter.base.k8s import edit
 from karta_interpreter.base.k8s.values import GVK, JSON, Object
 from karta_interpreter.definitions.karta.definition import Definition
-from karta_interpreter.definitions.karta.loading import load_definition, pack_known, unpack_known
+from karta_interpreter.definitions.karta.loading import load_definition
+from karta_interpreter.definitions.karta.packing import pack_known, unpack_known
 from karta_interpreter.definitions.karta.reference_resolver import NOWHERE, Known, ReferenceReader, known_to, resolved
 from karta_interpreter.engine.evaluation.pods import pod_sets
 from karta_interpreter.engine.operations.interpret_dependency import interpret_dependency

@@ -5,7 +5,8 @@ import pytest
 
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.karta.definition import Definition
-from karta_interpreter.definitions.karta.loading import load_definition, pack, pack_known, unpack, unpack_known
+from karta_interpreter.definitions.karta.loading import load_definition
+from karta_interpreter.definitions.karta.packing import pack, pack_known, unpack, unpack_known
 from karta_interpreter.definitions.karta.reference_resolver import Known
 from karta_interpreter.languages.lua.script import Script, Scripts
 

@@ -27,12 +27,12 @@ def go(value: Any) -> bytes:
 class Member:
     """One object in a member, and the time; ``template`` is Karmada's, which a test may change."""
 
-    def __init__(self, store: Store, template: Thing, seconds: float = 5.0) -> None:
+    def __init__(self, store: Store, template: Thing, seconds: float = 5.0, **others: Any) -> None:
         self.template, self.now, self._seconds = template, 1_700_000_000.0, seconds
         self._object = managed_fields.Member({"metadata": {}})
         self._object.write(self._with_own_annotations(), KARMADA, self.now)
         self.found = Fights(lambda: self.now, lambda: self.now, lambda: 0.0)
-        self.calls = Calls(store, Options())
+        self.calls = Calls(store, Options(), **others)
         self.calls.observers = (self.found.see,)
         self.found.limited = self.calls.interruption.limited
         self.asked = 0

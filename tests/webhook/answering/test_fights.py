@@ -13,8 +13,8 @@ import pytest
 import yaml
 
 from karta_interpreter.base.k8s.values import GVK
+from karta_interpreter.definitions.karta.catalogue import catalogue_kinds
 from karta_interpreter.definitions.karta.definition import Definition
-from karta_interpreter.definitions.karta.loading import catalogue_kinds
 from karta_interpreter.definitions.sources.snapshot import Snapshot
 from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.engine.fights.rounds import MOST_FIELDS
@@ -254,8 +254,8 @@ def test_failure_to_look_for_fights_keeps_the_answer(store: Store, monkeypatch: 
 
 
 def test_look_for_fights_does_not_count_as_slow_call(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    member, spent = Member(store, template("Deployment")), [0.0]
-    monkeypatch.setattr(member.calls, "_clock", lambda: spent[0])
+    spent = [0.0]
+    member = Member(store, template("Deployment"), clock=lambda: spent[0])
     monkeypatch.setattr(member.found, "_look", lambda *_: spent.append(spent.pop() + 1))
     with capture_logs() as said:
         for number in range(3):

@@ -3,20 +3,24 @@
 import gc
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from math import inf
 from types import FrameType
 from typing import Any
-from unittest import mock
 
 import orjson
 import pytest
 
 from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.base.k8s import GVK
 from karta_interpreter.base.sandbox.awaiting import AsyncPool
+from karta_interpreter.definitions.karta import Component, Definition
+from karta_interpreter.definitions.sources.snapshot import Snapshot
 from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS
+from karta_interpreter.webhook.answering import child_program
 from karta_interpreter.webhook.answering.calls import Calls
-from karta_interpreter.webhook.answering.isolated_calls import IsolatedCalls
+from karta_interpreter.webhook.answering.child_lane import ChildLane
+from karta_interpreter.webhook.answering.pending_call import PendingCall
+from karta_interpreter.webhook.wire import Request
 from tests.support.waiting import HANG
 from tests.webhook.process.client import question
 from tests.webhook.process.process import KARTAS
@@ -64,21 +68,29 @@ async def test_failed_call_leaves_no_garbage_with_its_body(change: Callable[[Any
 
 
 async def test_failed_call_of_child_leaves_no_garbage_with_its_body(monkeypatch: pytest.MonkeyPatch) -> None:
-    isolated = IsolatedCalls()
+    lane, definition = ChildLane(), Definition("mill", GVK("", "v1", "Mill"), (Component("mill", "mill"),))
+    call = PendingCall(0.0, MARK.encode(), Request("u", definition.gvk), Snapshot(), definition)
 
-    async def fail(*_: object) -> InterpretationError:
-        return InterpretationError("it has no answer")
+    class Failing:
+        def __init__(self) -> None:
+            failure = orjson.dumps({"message": "it has no answer", "code": 422})
+            self._messages = [(child_program.FAILURE, failure), (child_program.ABOUT, b"")]
+
+        async def send(self, *_: object, **__: object) -> None:
+            pass
+
+        async def receive(self) -> tuple[bytes, bytes]:
+            return self._messages.pop()
 
     @asynccontextmanager
-    async def process(*_: object, **__: object) -> AsyncIterator[tuple[None, None]]:
-        yield None, None
+    async def process(*_: object, **__: object) -> AsyncIterator[tuple[Failing, None]]:
+        yield Failing(), None
 
-    monkeypatch.setattr(isolated, "_exchange", fail)
     monkeypatch.setattr(AsyncPool, "process", process)
 
     async def work() -> str:
         try:
-            await isolated.answer(MARK.encode(), inf, mock.Mock())
+            await lane.answer(call, HANG)
         except InterpretationError as error:
             return str(error)
         return ""

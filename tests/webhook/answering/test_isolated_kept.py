@@ -5,7 +5,6 @@ import json
 import os
 import resource
 import signal
-import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -17,11 +16,14 @@ import pytest
 from karta_interpreter.base.errors import InterpretationError, RequestError
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.loading import load_documents
-from karta_interpreter.engine.operations import Options, interpret
-from karta_interpreter.webhook.answering import isolated_child
-from karta_interpreter.webhook.answering.isolated_calls import IsolatedCalls, Prepared, pack_for_child
-from karta_interpreter.webhook.wire import Request, decode, encode_results
+from karta_interpreter.definitions.sources.snapshot import Snapshot
+from karta_interpreter.engine.operations import interpret
+from karta_interpreter.webhook.answering import child_program
+from karta_interpreter.webhook.answering.child_lane import ChildLane
+from karta_interpreter.webhook.answering.pending_call import PendingCall
+from karta_interpreter.webhook.wire import decode, encode_results
 from tests.support.waiting import HANG, until
+from tests.webhook.answering import large
 from tests.webhook.process.client import question
 from tests.webhook.process.process import KARTAS
 from tests.webhook.process.processes import is_there
@@ -31,15 +33,15 @@ SECONDS = HANG
 
 
 @pytest.fixture
-async def calls(shared: IsolatedCalls) -> IsolatedCalls:
+async def calls(shared: ChildLane) -> ChildLane:
     """Calls with one process at most, which has answered others: it takes a while to start."""
     await until(lambda: is_done(shared) and len(shared.pool.processes) < 2)
     return shared
 
 
 @pytest.fixture
-def new_calls() -> Iterator[IsolatedCalls]:
-    made = IsolatedCalls()
+def new_calls() -> Iterator[ChildLane]:
+    made = ChildLane()
     yield made
     made.pool.close()
 
@@ -57,32 +59,21 @@ def mill(name: str, stones: int, **fields: Any) -> bytes:
     return question(object=obj, name=name, uid=f"uid-{name}", **fields)
 
 
-def prepared(definition: Definition) -> Prepared:
-    return Prepared(definition, pack_for_child(definition, Options()), None, "too slow")
-
-
-async def answered(
-    calls: IsolatedCalls, body: bytes, definition: Definition, seconds: float = SECONDS
-) -> tuple[int, Any]:
+async def answered(calls: ChildLane, body: bytes, definition: Definition, seconds: float = SECONDS) -> tuple[int, Any]:
     """Return the id of the process that has answered a call, when it is done with it, and its answer."""
-    pids: list[frozenset[int]] = []
-
-    def prepare(_: Request) -> Prepared:
-        pids.append(calls.pool.processes)
-        return prepared(definition)
-
-    answer = await calls.answer(body, time.monotonic() + seconds, prepare)
-    [[pid]] = pids
+    async with calls.reading(body, seconds) as read:
+        [pid] = calls.pool.processes
+        answer = await read.answer(PendingCall(0.0, body, read.request, Snapshot(), definition), seconds)
     await until(lambda: is_done(calls))
     return pid, json.loads(answer)["response"]
 
 
-def is_done(calls: IsolatedCalls) -> bool:
+def is_done(calls: ChildLane) -> bool:
     """Whether every process there is waits for its next request."""
     return len(calls.pool._idle) == len(calls.pool.processes)  # noqa: SLF001 - nothing else shows it
 
 
-async def test_process_answers_successive_calls(calls: IsolatedCalls, definitions: dict[str, Definition]) -> None:
+async def test_process_answers_successive_calls(calls: ChildLane, definitions: dict[str, Definition]) -> None:
     definition, pids = definitions["GrainMill"], set()
     for stones in (3, 5, 0, 7):
         body = mill(f"mill-{stones}", stones)
@@ -96,7 +87,7 @@ async def test_process_answers_successive_calls(calls: IsolatedCalls, definition
     assert len(pids) == 1
 
 
-async def test_process_uses_definition_of_each_call(calls: IsolatedCalls, definitions: dict[str, Definition]) -> None:
+async def test_process_uses_definition_of_each_call(calls: ChildLane, definitions: dict[str, Definition]) -> None:
     definition = definitions["GrainMill"]
     other = json.loads(json.dumps(definition.manifest).replace(".spec.stones", ".spec.sieves"))
     [loaded] = load_documents(json.dumps(other), "")
@@ -109,10 +100,6 @@ async def test_process_uses_definition_of_each_call(calls: IsolatedCalls, defini
     assert len({pid for pid, _ in found}) == 1
 
 
-def unknown(_: Request) -> Prepared:
-    raise InterpretationError("no definition", code=404)
-
-
 @pytest.mark.parametrize(
     "body",
     [
@@ -123,16 +110,16 @@ def unknown(_: Request) -> Prepared:
     ],
 )
 async def test_unanswered_call_leaves_nothing_to_the_next(
-    calls: IsolatedCalls, definitions: dict[str, Definition], body: bytes
+    calls: ChildLane, definitions: dict[str, Definition], body: bytes
 ) -> None:
     first, _ = await answered(calls, mill("rye", 2), definitions["GrainMill"])
     with suppress(RequestError, InterpretationError):
-        await calls.answer(body, time.monotonic() + SECONDS, unknown)
+        await large.answered(calls, body, None, SECONDS)
     second, answer = await answered(calls, mill("oats", 4), definitions["GrainMill"])
     assert (second, answer["uid"], answer["replicas"]) == (first, "uid-oats", 4)
 
 
-async def test_wrong_answer_keeps_its_process(calls: IsolatedCalls, definitions: dict[str, Definition]) -> None:
+async def test_wrong_answer_keeps_its_process(calls: ChildLane, definitions: dict[str, Definition]) -> None:
     first, _ = await answered(calls, mill("rye", 2), definitions["GrainMill"])
     with pytest.raises(InterpretationError, match="negative"):
         await answered(calls, mill("broken", -1), definitions["GrainMill"])
@@ -140,7 +127,7 @@ async def test_wrong_answer_keeps_its_process(calls: IsolatedCalls, definitions:
 
 
 async def test_stopped_expression_leaves_process_to_next_call(
-    calls: IsolatedCalls, definitions: dict[str, Definition]
+    calls: ChildLane, definitions: dict[str, Definition]
 ) -> None:
     first, _ = await answered(calls, mill("rye", 2), definitions["GrainMill"])
     with pytest.raises(InterpretationError, match="longer than"):
@@ -149,7 +136,7 @@ async def test_stopped_expression_leaves_process_to_next_call(
     assert (second, answer["replicas"]) == (first, 4)
 
 
-async def test_cancelled_call_ends_its_process(calls: IsolatedCalls, definitions: dict[str, Definition]) -> None:
+async def test_cancelled_call_ends_its_process(calls: ChildLane, definitions: dict[str, Definition]) -> None:
     first, _ = await answered(calls, mill("rye", 2), definitions["GrainMill"])
     os.kill(first, signal.SIGSTOP)
     call = asyncio.create_task(answered(calls, mill("barley", 3), definitions["GrainMill"]))
@@ -163,27 +150,25 @@ async def test_cancelled_call_ends_its_process(calls: IsolatedCalls, definitions
 
 
 async def test_hostile_body_ends_its_process(
-    new_calls: IsolatedCalls, definitions: dict[str, Definition], monkeypatch: pytest.MonkeyPatch
+    new_calls: ChildLane, definitions: dict[str, Definition], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(isolated_child, "MEMORY", 128 * MIB)  # in production it takes more, and longer
+    monkeypatch.setattr(child_program, "MEMORY", 128 * MIB)  # in production it takes more, and longer
     first, _ = await answered(new_calls, mill("rye", 2), definitions["GrainMill"])
     body = b'{"request":[' + b"[[]]," * 1_000_000 + b"1]}"
     with pytest.raises(RequestError, match="128 MiB of memory"):
-        await new_calls.answer(body, time.monotonic() + SECONDS, unknown)
+        await large.answered(new_calls, body, None, SECONDS)
     second, answer = await answered(new_calls, mill("oats", 4), definitions["GrainMill"])
     assert (second != first, answer["replicas"]) == (True, 4)
 
 
-async def test_grown_process_is_not_kept(calls: IsolatedCalls, definitions: dict[str, Definition]) -> None:
+async def test_grown_process_is_not_kept(calls: ChildLane, definitions: dict[str, Definition]) -> None:
     obj = json.loads(mill("rye", 2))["request"]["object"]
     body = question(object=obj | {"ballast": "@"}).replace(b'"@"', b"[%b0]" % (b"[0.5]," * 1_500_000))
     first, _ = await answered(calls, body, definitions["GrainMill"])
     assert (await answered(calls, mill("oats", 4), definitions["GrainMill"]))[0] != first
 
 
-async def test_process_that_remembers_much_is_not_kept(
-    calls: IsolatedCalls, definitions: dict[str, Definition]
-) -> None:
+async def test_process_that_remembers_much_is_not_kept(calls: ChildLane, definitions: dict[str, Definition]) -> None:
     manifest = definitions["GrainMill"].manifest
     metadata = {**manifest["metadata"], "annotations": {"note": "x" * 25 * MIB}}
     long = replace(definitions["GrainMill"], manifest={**manifest, "metadata": metadata})
@@ -191,7 +176,7 @@ async def test_process_that_remembers_much_is_not_kept(
     assert (await answered(calls, mill("oats", 4), definitions["GrainMill"]))[0] != first
 
 
-async def test_killed_process_gets_no_call(calls: IsolatedCalls, definitions: dict[str, Definition]) -> None:
+async def test_killed_process_gets_no_call(calls: ChildLane, definitions: dict[str, Definition]) -> None:
     first, _ = await answered(calls, mill("rye", 2), definitions["GrainMill"])
     os.kill(first, signal.SIGKILL)
     await until(lambda: not is_there(first))
@@ -207,7 +192,7 @@ def is_reaped(pid: int) -> bool:
     return not Path(f"/proc/{pid}").exists()
 
 
-async def test_call_has_its_own_limits(calls: IsolatedCalls, definitions: dict[str, Definition]) -> None:
+async def test_call_has_its_own_limits(calls: ChildLane, definitions: dict[str, Definition]) -> None:
     pid, _ = await answered(calls, mill("rye", 2), definitions["GrainMill"], 5.0)
     brief, _ = resource.prlimit(pid, resource.RLIMIT_CPU)
     assert await answered(calls, mill("rye", 2), definitions["GrainMill"], 60.0)
@@ -217,25 +202,19 @@ async def test_call_has_its_own_limits(calls: IsolatedCalls, definitions: dict[s
     assert 2**30 <= resource.prlimit(pid, resource.RLIMIT_AS)[0] < 2**31
 
 
-async def test_next_call_waits_for_process_that_settles(
-    calls: IsolatedCalls, definitions: dict[str, Definition]
-) -> None:
+async def test_next_call_waits_for_process_that_settles(calls: ChildLane, definitions: dict[str, Definition]) -> None:
     obj = json.loads(question())["request"]["object"]
     body = question(object=obj | {"ballast": [[number] for number in range(200_000)]})
     pids = set[frozenset[int]]()
-
-    def prepare(_: Request) -> Prepared:
-        pids.add(calls.pool.processes)
-        return prepared(definitions["GrainMill"])
-
     for _ in range(10):
-        await calls.answer(body, time.monotonic() + SECONDS, prepare)
+        await large.answered(calls, body, definitions["GrainMill"], SECONDS)
+        pids.add(calls.pool.processes)
     assert len(pids) == 1
 
 
 async def test_idle_process_ends_without_leaking_descriptors(definitions: dict[str, Definition]) -> None:
     before = descriptors()
-    calls = IsolatedCalls(idle_seconds=0.2)
+    calls = ChildLane(idle_seconds=0.2)
     pid, _ = await answered(calls, mill("rye", 2), definitions["GrainMill"])
     await until(lambda: is_reaped(pid))
     assert not calls.pool.processes
@@ -246,5 +225,5 @@ async def test_idle_process_ends_without_leaking_descriptors(definitions: dict[s
     calls.pool.close()
 
 
-async def answer(calls: IsolatedCalls, definition: Definition) -> bytes:
-    return await calls.answer(mill("rye", 2), time.monotonic() + SECONDS, lambda _: prepared(definition))
+async def answer(calls: ChildLane, definition: Definition) -> bytes:
+    return await large.answered(calls, mill("rye", 2), definition, SECONDS)

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -10,18 +9,21 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.base.errors import InterpretationError, RequestError
-from karta_interpreter.definitions.karta.loading import pack, unpack
+from karta_interpreter.base.errors import RequestError
+from karta_interpreter.base.k8s import GVK
+from karta_interpreter.definitions.karta import Component, Definition
+from karta_interpreter.definitions.karta.packing import pack, unpack
 from karta_interpreter.definitions.sources.files import load_catalogue
-from karta_interpreter.webhook.answering import isolated_child
-from karta_interpreter.webhook.answering.isolated_calls import IsolatedCalls, Prepared
+from karta_interpreter.webhook.answering import child_program
+from karta_interpreter.webhook.answering.child_lane import ChildLane
 from karta_interpreter.webhook.process.server import Server
 from karta_interpreter.webhook.settings import MIB, Settings
-from karta_interpreter.webhook.wire import Request
 from tests.support.waiting import HANG, until
+from tests.webhook.answering import large
 from tests.webhook.process.client import Answer, Client, post, question
 from tests.webhook.process.process import KARTAS
 
+MILL = Definition("mill", GVK("mill.example.org", "v1", "GrainMill"), (Component("mill", "mill"),))
 LARGE = question("GrainMill", "Retain") + b" " * 3 * MIB
 ABOUT: dict[str, Any] = {"uid": "u", "gvk": ["mill.example.org", "v1", "GrainMill"], "namespace": "", "name": "rye"}
 ABOUT |= {"operation_name": "Retain", "problem": None}
@@ -33,7 +35,7 @@ def start():
 def answer(channel, letter, payload):
 """
 READS = f"{STARTS}    "
-KNOWS = f"""{STARTS}    channel.send({isolated_child.ABOUT!r}, {json.dumps(ABOUT).encode()!r})
+KNOWS = f"""{STARTS}    channel.send({child_program.ABOUT!r}, {json.dumps(ABOUT).encode()!r})
     channel.receive()
     """
 
@@ -42,7 +44,7 @@ KNOWS = f"""{STARTS}    channel.send({isolated_child.ABOUT!r}, {json.dumps(ABOUT
 def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], object]:
     """A function that sets the program which runs instead of the one that answers calls."""
     path = tmp_path / "child.py"
-    monkeypatch.setattr(isolated_child, "__file__", str(path))
+    monkeypatch.setattr(child_program, "__file__", str(path))
     return path.write_text
 
 
@@ -92,7 +94,7 @@ async def test_process_that_ends_before_answer_is_failure(
 async def test_process_that_answers_too_late_is_stopped(program: Callable[[str], object]) -> None:
     """The process has answered one call before, so that its start takes nothing from the time of the other."""
     program(
-        f"{KNOWS}seen.append(1); channel.send({isolated_child.ANSWER!r}, b'{{}}') if len(seen) < 2 else time.sleep(600)"
+        f"{KNOWS}seen.append(1); channel.send({child_program.ANSWER!r}, b'{{}}') if len(seen) < 2 else time.sleep(600)"
     )
     settings = Settings(port=0, folders=(KARTAS,), catalogue=False, plain_http=True, webhook_timeout=int(HANG))
     async with Server(settings) as server:
@@ -118,15 +120,15 @@ async def ask_locally(in_vain: bool) -> Answer:
 async def test_process_that_starts_too_late_is_kept(program: Callable[[str], object], tmp_path: Path) -> None:
     gate = tmp_path / "gate"
     waits = f"import os, time\nwhile not os.path.exists({str(gate)!r}): time.sleep(0.01)\n"
-    program(f"{waits}{READS}channel.send({isolated_child.ANSWER!r}, str(os.getpid()).encode())")
-    calls = IsolatedCalls()
+    program(f"{waits}{KNOWS}channel.send({child_program.ANSWER!r}, str(os.getpid()).encode())")
+    calls = ChildLane()
     with pytest.raises(RequestError, match="takes long to start"):
-        await calls.answer(LARGE, time.monotonic() + 0.01, unknown)
+        await large.answered(calls, LARGE, MILL, 0.01)
     gate.touch()
     await until(lambda: calls.pool.processes)
     late = calls.pool.processes
 
-    answered = int(await calls.answer(LARGE, soon(), unknown))
+    answered = int(await large.answered(calls, LARGE, MILL, HANG))
 
     assert {answered, *late} == calls.pool.processes, "none was stopped"
     calls.pool.close()
@@ -134,37 +136,29 @@ async def test_process_that_starts_too_late_is_kept(program: Callable[[str], obj
 
 async def test_large_calls_and_reviews_leave_one_process_to_each_other(program: Callable[[str], object]) -> None:
     """Two large calls are answered at a time, a third waits, and a review does not wait for any of them."""
-    program(f"{STARTS}    time.sleep(600) if letter == {isolated_child.CALL!r} else review(channel)\n" + REVIEWS)
-    calls = IsolatedCalls()
-    large = [asyncio.create_task(calls.answer(LARGE, soon(), unknown)) for _ in range(3)]
+    program(f"{STARTS}    time.sleep(600) if letter == {child_program.CALL!r} else review(channel)\n" + REVIEWS)
+    calls = ChildLane()
+    tasks = [asyncio.create_task(large.answered(calls, LARGE, MILL, HANG)) for _ in range(3)]
     await until(lambda: len(calls.pool.processes) == 2)
     assert await calls.review(b"{}", HANG, None) == b"judged"
     assert len(calls.pool.processes) == 3
     with pytest.raises(RequestError, match="every process is busy") as caught:
-        await calls.answer(LARGE, time.monotonic() + 0.1, unknown)
+        await large.answered(calls, LARGE, MILL, 0.1)
     assert caught.value.status == 503
-    assert not any(task.done() for task in large)
-    for task in large:
+    assert not any(task.done() for task in tasks)
+    for task in tasks:
         task.cancel()
-    await asyncio.gather(*large, return_exceptions=True)
+    await asyncio.gather(*tasks, return_exceptions=True)
     calls.pool.close()
 
 
 SUBJECT = json.dumps({"uid": "u", "name": "mine", "is_settled": False}).encode()
 REVIEWS = f"""
 def review(channel):
-    channel.send({isolated_child.ABOUT!r}, {SUBJECT!r})
+    channel.send({child_program.ABOUT!r}, {SUBJECT!r})
     channel.receive()
-    channel.send({isolated_child.ANSWER!r}, b"judged")
+    channel.send({child_program.ANSWER!r}, b"judged")
 """
-
-
-def unknown(_: Request) -> Prepared:
-    raise InterpretationError("no definition", code=404)
-
-
-def soon() -> float:
-    return time.monotonic() + HANG
 
 
 def test_definitions_of_catalogue_can_be_unpacked() -> None:

@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 
 from karta_interpreter.base.errors import RequestError
-from karta_interpreter.webhook.answering.isolated_calls import IsolatedCalls
+from karta_interpreter.webhook.answering.child_lane import ChildLane
 from karta_interpreter.webhook.answering.load import TURN_SECONDS, Load
+from karta_interpreter.webhook.answering.pending_call import PendingCall
 from karta_interpreter.webhook.process import server as server_module
 from karta_interpreter.webhook.process.server import Server
 from karta_interpreter.webhook.settings import Settings
-from karta_interpreter.webhook.wire import decode, encode_results
+from karta_interpreter.webhook.wire import encode_results
 from tests.support.waiting import HANG
 from tests.webhook.process.client import Answer, Client, as_karmada, as_others, get, post, question
 from tests.webhook.process.process import KARTAS
@@ -34,16 +35,16 @@ class Held:
         self.begun = asyncio.Semaphore(0)
         self.let_go = asyncio.Event()
 
-    async def answer(self, body: bytes, *_: object) -> bytes:
+    async def answer(self, call: PendingCall, _: float) -> bytes:
         self.begun.release()
         await self.let_go.wait()
-        return encode_results(decode(body), {"healthy": True})
+        return encode_results(call.request, {"healthy": True})
 
 
 @pytest.fixture
 async def held(monkeypatch: pytest.MonkeyPatch) -> Held:
     held = Held()
-    monkeypatch.setattr(IsolatedCalls, "answer", lambda _, *asked: held.answer(*asked))
+    monkeypatch.setattr(ChildLane, "answer", lambda _, *asked: held.answer(*asked))
     return held
 
 

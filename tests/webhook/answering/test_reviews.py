@@ -13,8 +13,8 @@ import yaml
 from karta_interpreter.base.errors import RequestError
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.webhook.admission import mutate, read, validate
-from karta_interpreter.webhook.answering import isolated_child
-from karta_interpreter.webhook.answering.isolated_calls import IsolatedCalls
+from karta_interpreter.webhook.answering import child_program
+from karta_interpreter.webhook.answering.child_lane import ChildLane
 from karta_interpreter.webhook.process import application
 from karta_interpreter.webhook.process.server import Server
 from karta_interpreter.webhook.settings import Settings
@@ -33,7 +33,7 @@ def start():
     return answer
 def answer(channel, letter, payload):
     """
-KNOWS = f"{READS}channel.send({isolated_child.ABOUT!r}, {json.dumps(ABOUT).encode()!r}); channel.receive(); "
+KNOWS = f"{READS}channel.send({child_program.ABOUT!r}, {json.dumps(ABOUT).encode()!r}); channel.receive(); "
 SETTLED = KNOWS.replace("false", "true")
 ENDLESS = "time.sleep(600)"
 
@@ -50,14 +50,14 @@ def review(obj: Mapping[str, Any]) -> bytes:
 
 
 @pytest.fixture
-def new_calls() -> Iterator[IsolatedCalls]:
-    made = IsolatedCalls()
+def new_calls() -> Iterator[ChildLane]:
+    made = ChildLane()
     yield made
     made.pool.close()
 
 
 @pytest.fixture
-async def calls(shared: IsolatedCalls) -> IsolatedCalls:
+async def calls(shared: ChildLane) -> ChildLane:
     """Calls with one process at most, which waits for its next request: it takes a while to start."""
     await until(lambda: len(shared.pool._idle) == len(shared.pool.processes) < 2)  # noqa: SLF001 - nothing else shows it
     return shared
@@ -67,7 +67,7 @@ async def calls(shared: IsolatedCalls) -> IsolatedCalls:
 def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Path]:
     """A function that sets the program which runs instead of the one that judges, and returns its file."""
     path = tmp_path / "child.py"
-    monkeypatch.setattr(isolated_child, "__file__", str(path))
+    monkeypatch.setattr(child_program, "__file__", str(path))
 
     def write(source: str) -> Path:
         path.write_text(source)
@@ -86,9 +86,7 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], 
         pytest.param(review(karta()).replace(b"CREATE", b"DELETE"), {}, id="nothing to judge"),
     ],
 )
-async def test_isolated_review_agrees_with_local_one(
-    calls: IsolatedCalls, body: bytes, taken: Mapping[GVK, str]
-) -> None:
+async def test_isolated_review_agrees_with_local_one(calls: ChildLane, body: bytes, taken: Mapping[GVK, str]) -> None:
     assert await calls.review(body, HANG, taken) == validate(read(body), taken)
     assert await calls.review(body, HANG, None) == mutate(read(body))
     assert len(calls.pool.processes) == 1
@@ -101,13 +99,13 @@ async def test_isolated_review_agrees_with_local_one(
         pytest.param(b"{}", "apiVersion must be", id="no review"),
     ],
 )
-async def test_body_without_a_review_is_a_wrong_request(calls: IsolatedCalls, body: bytes, message: str) -> None:
+async def test_body_without_a_review_is_a_wrong_request(calls: ChildLane, body: bytes, message: str) -> None:
     with pytest.raises(RequestError, match=message) as caught:
         await calls.review(body, HANG, {})
     assert caught.value.status == 400
 
 
-async def test_deeply_nested_object_is_denied(calls: IsolatedCalls) -> None:
+async def test_deeply_nested_object_is_denied(calls: ChildLane) -> None:
     nested: dict[str, Any] = {}
     for _ in range(900):
         nested = {"properties": nested}
@@ -116,14 +114,14 @@ async def test_deeply_nested_object_is_denied(calls: IsolatedCalls) -> None:
 
 
 async def test_body_with_too_much_memory_ends_only_its_process(
-    new_calls: IsolatedCalls, monkeypatch: pytest.MonkeyPatch
+    new_calls: ChildLane, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The limit is lower than in production, where the largest review does not reach it."""
     await new_calls.review(review(karta()), HANG, {})
     [pid] = new_calls.pool.processes
     limit = size(pid)[0] + 80 * 2**20
     new_calls.pool.close()
-    monkeypatch.setattr(isolated_child, "MEMORY", limit)
+    monkeypatch.setattr(child_program, "MEMORY", limit)
     body = review(karta() | {"spec": "@"}).replace(b'"@"', b'{"a":[%b{}]}' % (b'{"a":{}},' * 330_000))
     before = size(os.getpid())[1]
     with pytest.raises(RequestError, match="MiB of memory") as caught:
@@ -170,7 +168,7 @@ async def test_karta_that_cannot_be_judged_is_denied(
 
 async def test_karta_that_takes_too_long_is_denied(program: Callable[[str], Path]) -> None:
     """The process has answered one review before, so that its start takes nothing from the time of the other."""
-    program(f"{KNOWS}seen.append(1); channel.send({isolated_child.ANSWER!r}, b'{{}}') if len(seen) < 2 else {ENDLESS}")
+    program(f"{KNOWS}seen.append(1); channel.send({child_program.ANSWER!r}, b'{{}}') if len(seen) < 2 else {ENDLESS}")
     async with serving() as client:
         first = await client.ask(post(review(karta()), f"/admission/validate?timeout={HANG:.0f}s"))
         assert first.json == {}

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from karta_interpreter.languages.lua.machine.worker import SECONDS, Job
-from karta_interpreter.webhook.answering.isolated_calls import ScriptCalls
+from karta_interpreter.webhook.answering.script_lane import ScriptLane
 from tests.support.waiting import HANG
 from tests.webhook.process.client import PATIENT, Answer, Client, post, question
 from tests.webhook.process.process import KARTAS, Process, running
@@ -143,7 +143,7 @@ class Waits:
 @pytest.mark.parametrize(("seconds", "runs"), [(SECONDS + 2, SECONDS), (0.75, 0.25)])
 async def test_call_waits_for_a_process_as_long_as_it_may_take(seconds: float, runs: float) -> None:
     """Processes of other calls of the script may take longer to start than a script may run."""
-    calls = ScriptCalls()
+    calls = ScriptLane()
     calls._pool = pool = Waits()  # type: ignore[assignment]  # noqa: SLF001
     assert await calls._run(Job([], "mill"), seconds) == 4  # noqa: SLF001
     assert (pool.waits, pool.runs) == (seconds, runs)

@@ -12,7 +12,7 @@ import pytest
 from karta_interpreter.base.sandbox import Program, container, process
 from karta_interpreter.languages.jq.bounded import libjq
 from karta_interpreter.languages.lua.machine import worker
-from karta_interpreter.webhook.answering import isolated_child
+from karta_interpreter.webhook.answering import child_program
 from karta_interpreter.webhook.http import bodies
 from karta_interpreter.webhook.http.bodies import Bodies, most_bytes
 from karta_interpreter.webhook.process.server import Server
@@ -157,7 +157,7 @@ def test_table_of_bounds_is_what_the_server_derives(monkeypatch: pytest.MonkeyPa
         memory, *shown = (int(number) * units[unit] for number, unit in map(str.split, row))
         monkeypatch.setattr(bodies, "container_memory", lambda memory=memory: memory)
         monkeypatch.setattr(process, "container_memory", lambda memory=memory: memory)
-        programs = [Program("", most) for most in (isolated_child.MEMORY, libjq.MEMORY, worker.MEMORY)]
+        programs = [Program("", most) for most in (child_program.MEMORY, libjq.MEMORY, worker.MEMORY)]
         assert shown == [most_bytes(32 * MIB), *(program.bound for program in programs)]
 
 

@@ -24,18 +24,18 @@ from pathlib import Path
 from karta_interpreter.languages.lua.machine import worker
 
 from karta_interpreter.webhook.settings import Settings
-from karta_interpreter.webhook.answering import isolated_calls
-from karta_interpreter.webhook.answering import isolated_child
+from karta_interpreter.webhook.answering import script_lane
+from karta_interpreter.webhook.answering import child_program
 from karta_interpreter.webhook.process.signals import run
 
 options = json.loads(sys.argv[1])
-worker.SECONDS = isolated_calls.SECONDS = options.pop("script_seconds", worker.SECONDS)
+worker.SECONDS = script_lane.SECONDS = options.pop("script_seconds", worker.SECONDS)
 
 def started(server):
     authority = server.certificate.authority.decode() if server.certificate else ""
     print(json.dumps({"port": server.port, "authority": authority}), flush=True)
 
-isolated_child.MEMORY = options.pop("child_memory", isolated_child.MEMORY)
+child_program.MEMORY = options.pop("child_memory", child_program.MEMORY)
 options = {name: Path(value) if name.endswith("_file") else value for name, value in options.items()}
 places = {"folders": (Path(options.pop("folder")),), "overrides": tuple(map(Path, options.pop("overrides", ())))}
 run(Settings(**places, catalogue=False, **options), started=started)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from karta_interpreter.base.errors import RequestError, ServeError
-from karta_interpreter.webhook.answering.isolated_calls import IsolatedCalls
+from karta_interpreter.webhook.answering.child_lane import ChildLane
 from karta_interpreter.webhook.http.certificate import Certificate, CertificateSource, check_pair
 from karta_interpreter.webhook.http.tls import Tls
 from tests.support.waiting import HANG
@@ -68,5 +68,5 @@ async def test_failed_renewal_is_retried(error: Exception) -> None:
 async def test_large_call_without_process_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket, "socketpair", nothing_left)
     with pytest.raises(RequestError, match="no process can be started: Too many open files") as raised:
-        await IsolatedCalls().review(b"{}", 30.0, None)
+        await ChildLane().review(b"{}", 30.0, None)
     assert raised.value.status == 503

@@ -1,30 +1,24 @@
-"""From YAML or JSON text to definitions, with every finding at its line, and on to other processes. The catalogue."""
+"""From YAML or JSON text to definitions, with every finding at its line."""
 
-import json
-import pathlib
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
-from functools import lru_cache
+from dataclasses import dataclass, replace
 
 from karta_interpreter.base.errors import ManifestError
 from karta_interpreter.base.findings import DefinitionError, Finding, Severity, error
-from karta_interpreter.base.k8s import GVK, JSON, Object, edit
+from karta_interpreter.base.k8s import GVK, JSON, Object
 from karta_interpreter.base.k8s.manifest import read_objects
 from karta_interpreter.definitions.karta.annotation_records import parse_annotations
 from karta_interpreter.definitions.karta.annotation_text import unquoted_path
-from karta_interpreter.definitions.karta.annotations import PREFIX
 from karta_interpreter.definitions.karta.compile import compile_definition
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.expressions import check_expressions
 from karta_interpreter.definitions.karta.lint import lint
-from karta_interpreter.definitions.karta.reference_resolver import Known
 from karta_interpreter.definitions.karta.schema import gvk_of, name_of, read_karta
 from karta_interpreter.definitions.karta.validation import validate
 from karta_interpreter.languages.jq import forget_many
 from karta_interpreter.languages.lua.customization import is_customization
 from karta_interpreter.languages.lua.ignores import Ignore, by_object, ignores_of, unignored
 from karta_interpreter.languages.lua.reading import lints
-from karta_interpreter.languages.lua.script import Script, Scripts
 from karta_interpreter.languages.lua.source_map import SourcePosition, split_lines
 
 _CUSTOMIZATION = (
@@ -125,69 +119,3 @@ def _placed(loaded: Loaded, position: SourcePosition, ignores: Sequence[Ignore])
     """Return a copy with its line, and with line and column in each finding, without those that comments ignore."""
     findings = unignored(map(position.locate, loaded.findings), ignores, position.source)
     return replace(loaded.with_findings(findings), line=position.line)
-
-
-CORE = "core"
-"""The folder of the core group, which has an empty name."""
-
-_PACKAGE = pathlib.Path(__file__).parents[2]
-
-
-def catalogue_files() -> list[pathlib.Path]:
-    """Return the files of the catalogue, sorted by kind. A wheel has them inside the package, a checkout next to it."""
-    installed = _PACKAGE / "kartas"
-    folder = installed if installed.is_dir() else _PACKAGE.parents[1] / "kartas"
-    return sorted(folder.glob("*/*/*/karta.yaml"))
-
-
-def example_files() -> dict[str, str]:
-    """Return the first example: a Karta of an imaginary kind and one object, by file name."""
-    folder = pathlib.Path(__file__).parent / "example"
-    return {path.name: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.yaml"))}
-
-
-def catalogue_kinds() -> dict[GVK, pathlib.Path]:
-    """Return the files of the catalogue by the kinds that they define. Folders are named after the kinds."""
-    kinds = ((GVK(*path.parts[-4:-1]), path) for path in catalogue_files())
-    return {gvk._replace(group="") if gvk.group == CORE else gvk: path for gvk, path in kinds}
-
-
-_UNPACKED = 16
-_LUA = f"{PREFIX}lua"
-_ANNOTATIONS = ("metadata", "annotations")
-
-
-def pack(definition: Definition) -> str:
-    """Return the JSON for `unpack` in another process. It has all scripts, so that none is parsed again."""
-    manifest = definition.manifest if definition.has_karta else None
-    annotations = edit.get(manifest, _ANNOTATIONS) or {}
-    if manifest is not None and _LUA in annotations:
-        others = {name: value for name, value in annotations.items() if name != _LUA}
-        manifest = edit.set_value(manifest, _ANNOTATIONS, others)
-    scripts = [asdict(script) for script in definition.scripts]
-    return json.dumps({"manifest": manifest, "kind": tuple(definition.gvk), "scripts": scripts})
-
-
-def pack_known(known: Known) -> Object:
-    """Return the JSON for `unpack_known`."""
-    objects = [obj for listed in known.objects.values() for obj in listed]
-    complete = [tuple(gvk) for gvk in sorted(known.complete)]
-    return {"objects": objects, "complete": complete, "unknown": [(*gvk, why) for gvk, why in known.unknown.items()]}
-
-
-def unpack_known(packed: Object) -> Known:
-    """Return the objects that were packed."""
-    objects_known = Known.of(packed["objects"], (GVK(*gvk) for gvk in packed["complete"]))
-    return replace(objects_known, unknown={GVK(*gvk): why for *gvk, why in packed["unknown"]})
-
-
-@lru_cache(_UNPACKED)
-def unpack(text: str) -> Definition:
-    """Return the packed definition, without its source and the places of its findings. The last ones stay cached."""
-    packed = json.loads(text)
-    scripts = Scripts(
-        Script(**(packed_script | {"lines": tuple(packed_script["lines"])})) for packed_script in packed["scripts"]
-    )
-    if packed["manifest"] is None:
-        return Definition.of_scripts(GVK(*packed["kind"]), scripts)
-    return load_definition(packed["manifest"]).overridden(scripts)

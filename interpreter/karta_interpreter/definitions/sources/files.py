@@ -11,7 +11,8 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from karta_interpreter.base.findings import Finding, Severity
 from karta_interpreter.base.k8s import GVK
-from karta_interpreter.definitions.karta.loading import Loaded, catalogue_files, catalogue_kinds, load_documents
+from karta_interpreter.definitions.karta.catalogue import catalogue_files, catalogue_kinds
+from karta_interpreter.definitions.karta.loading import Loaded, load_documents
 from karta_interpreter.definitions.sources.budget import Budget, weight
 from karta_interpreter.definitions.sources.file_scan import Stamp, list_files, name_of
 from karta_interpreter.definitions.sources.snapshot import Overrides, Quarantined, ServedDefinition, SourceDefinitions

@@ -180,7 +180,7 @@ class _Catalogue(Mapping[GVK, Karta]):
 
     @cached_property
     def _files(self) -> Mapping[GVK, Path]:
-        from karta_interpreter.definitions.karta.loading import catalogue_kinds  # noqa: PLC0415 - as in `_read`
+        from karta_interpreter.definitions.karta.catalogue import catalogue_kinds  # noqa: PLC0415 - as in `_read`
 
         return catalogue_kinds()
 

@@ -7,7 +7,7 @@ from karta_interpreter.base.errors import InterpretationError, SuiteError
 from karta_interpreter.base.findings import DefinitionError, format_path
 from karta_interpreter.base.k8s import GVK, JSON, NOTHING, Object
 from karta_interpreter.definitions.karta import Definition, Known, resolved
-from karta_interpreter.definitions.karta.loading import catalogue_kinds
+from karta_interpreter.definitions.karta.catalogue import catalogue_kinds
 from karta_interpreter.engine.operations import Call, Options
 from karta_interpreter.engine.suites.comparison import SILENT, Answer, Difference, compare_answers
 from karta_interpreter.web.console.answers import (

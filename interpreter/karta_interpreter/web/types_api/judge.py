@@ -16,7 +16,8 @@ from karta_interpreter.base.findings import Finding, Severity, error
 from karta_interpreter.base.k8s import GVK, JSON, Object, json_pointer
 from karta_interpreter.base.sandbox.awaiting import AsyncPool
 from karta_interpreter.definitions.karta import Definition, Known
-from karta_interpreter.definitions.karta.loading import load_object, pack, pack_known, unpack, unpack_known
+from karta_interpreter.definitions.karta.loading import load_object
+from karta_interpreter.definitions.karta.packing import pack, pack_known, unpack, unpack_known
 from karta_interpreter.definitions.karta.schema import gvk_of, message_of
 from karta_interpreter.definitions.karta.schema_types import ROOT_KIND
 from karta_interpreter.engine.explain import explain

@@ -1,6 +1,5 @@
 """A call from the bytes of its request to the bytes of its answer."""
 
-import asyncio
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import partial
@@ -10,21 +9,14 @@ from typing import Any, TypeAlias
 from karta_interpreter.base.errors import InterpretationError, RequestError
 from karta_interpreter.base.k8s import GVK
 from karta_interpreter.base.sandbox import close_pools
-from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.definitions.sources.snapshot import Snapshot
 from karta_interpreter.definitions.sources.store import Store
-from karta_interpreter.engine.operations import Options, Results, interpret
-from karta_interpreter.engine.operations.dispatch import own_answer
-from karta_interpreter.webhook.answering.isolated_calls import (
-    IsolatedCalls,
-    LargeResultError,
-    Prepared,
-    ScriptCalls,
-    pack_for_child,
-)
-from karta_interpreter.webhook.answering.isolated_child import TOO_DEEP
-from karta_interpreter.webhook.answering.lanes import Lane, is_large_body, lane_of
-from karta_interpreter.webhook.answering.load import BEGUN, InterruptedWork, Interruption, Load
+from karta_interpreter.engine.operations import Options
+from karta_interpreter.webhook.answering.child_lane import ChildLane
+from karta_interpreter.webhook.answering.child_program import TOO_DEEP
+from karta_interpreter.webhook.answering.inline_lane import InlineLane
+from karta_interpreter.webhook.answering.lanes import Lane, Lanes, is_large_body
+from karta_interpreter.webhook.answering.load import InterruptedWork, Interruption, Load
 from karta_interpreter.webhook.answering.pending_call import (
     SUCCESS,
     Answer,
@@ -32,17 +24,9 @@ from karta_interpreter.webhook.answering.pending_call import (
     PendingCall,
     SlowCalls,
 )
+from karta_interpreter.webhook.answering.script_lane import LargeResultError, ScriptLane
 from karta_interpreter.webhook.log import log
-from karta_interpreter.webhook.wire import (
-    FastDecoder,
-    Request,
-    decode,
-    encode_failure,
-    encode_results,
-)
-
-# A process that stops at its deadline names the slow line. The call waits this long for the name.
-_LAST_WORDS = 0.2
+from karta_interpreter.webhook.wire import FastDecoder, Request, decode, encode_failure
 
 Awaited: TypeAlias = Callable[[float], Coroutine[Any, Any, bytes]]
 """Answers a request that was read, within some seconds."""
@@ -51,8 +35,8 @@ Awaited: TypeAlias = Callable[[float], Coroutine[Any, Any, bytes]]
 class Calls:
     """Answers calls from the snapshot of the moment, and reviews of Kartas.
 
-    `lane_of` decides who answers a call. While `interruption` runs, the event loop gives up an answer that takes long,
-    and a child process gives it.
+    It reads a body, chooses the lane that answers (`Lanes.choose`), awaits the answer, and shows both to observers.
+    While `interruption` runs, the event loop gives up an answer that takes long, and a child process gives it.
     """
 
     def __init__(
@@ -68,9 +52,9 @@ class Calls:
         self.interruption = Interruption()
         self.observers: Sequence[Observer] = ()
         self._store = store
-        self._options = options
-        self._isolated = IsolatedCalls()
-        self._scripts = ScriptCalls()
+        self._children = ChildLane(options)
+        self._inline = InlineLane(options, self.interruption)
+        self._lanes = Lanes(self._children, ScriptLane(options))
         self._decoder, self._clock = decoder(store.snapshot.find), clock
         self._begin_snapshot(store.snapshot)
 
@@ -87,39 +71,36 @@ class Calls:
         if isinstance(answer, bytes):
             return answer
         with self.load.work():
-            return await (answer(seconds) if answer else self._in_child(body, seconds))
+            return await (answer(seconds) if answer else self._read_by_child(body, seconds))
 
     def answer_soon(self, body: bytes) -> bytes | Awaited | None:
         """Return the answer, or how to await it. Return None for a large body, because its uid is not known yet."""
         started, snapshot = self._clock(), self._store.snapshot
         if snapshot is not self._snapshot:
             self._begin_snapshot(snapshot)
-        definition: Definition | None
         decoded = self._decoder.read(body)
         if decoded is not None:
             request, definition, text = decoded.request, decoded.definition, decoded.text
-            is_projected = not decoded.by_script
+            call = PendingCall(started, body, request, snapshot, definition, not decoded.by_script, self._store.reader)
         # Only now: the fast decoder skips the parts that it does not need, so most large bodies are cheap for it.
         elif is_large_body(body):
             # Decoding it takes long, and a hostile body takes fifty times its size of memory.
             return None
         else:
-            request, text, is_projected = decode(body), body, False
-            definition = definition_of(request, snapshot)
-        call = PendingCall(started, body, request, snapshot, definition, is_projected)
+            text, call = body, self._call(started, body, decode(body))
         is_slow = bool(self._slow_calls) and self._slow_calls.matches(call.key, len(body))
-        lane = lane_of(request, definition, text, is_slow=is_slow)
-        if lane is not Lane.INLINE:
+        lane = self._lanes.choose(call, text, is_slow=is_slow)
+        if lane is not None:
             # The first call of an operation finds out which fields it reads.
-            self.load.spend(self._clock() - call.started)
-        elif answer := self._inline(call):
+            self.load.spend(self._clock() - started)
+        elif answer := self._answer_inline(call):
             return answer
-        return partial(self._by_script, call) if lane is Lane.SCRIPT else partial(self._in_child, body, call=call)
+        return partial(self._await, call, lane or self._lanes.child)
 
     async def review(self, body: bytes, seconds: float, existing_kinds: Mapping[GVK, str] | None) -> bytes:
-        """Return the answer to a review of a Karta, see `IsolatedCalls.review`."""
+        """Return the answer to a review of a Karta, see `ChildLane.review`."""
         with self.load.work():
-            return await self._isolated.review(body, seconds, existing_kinds)
+            return await self._children.review(body, seconds, existing_kinds)
 
     def close(self) -> None:
         """End the processes. Calls without an answer are dropped."""
@@ -129,100 +110,66 @@ class Calls:
         # These remember definitions. A snapshot never changes, so its identity is enough.
         self._snapshot = snapshot
         self._decoder.use(snapshot.find)
-        self._slow_calls, self._packed = SlowCalls(), dict[GVK, tuple[Definition, bytes]]()
+        self._slow_calls = SlowCalls()
 
-    def _inline(self, call: PendingCall) -> bytes | None:
+    def _call(self, started: float, body: bytes, request: Request) -> PendingCall:
+        snapshot = self._store.snapshot
+        definition = snapshot.find(request.gvk) if request.gvk else None
+        return PendingCall(started, body, request, snapshot, definition, reader=self._store.reader)
+
+    def _answer_inline(self, call: PendingCall) -> bytes | None:
         """Return the answer, or None if the work is interrupted and a child process has to give the answer."""
-        answer, request = None, call.request
+        answer = None
         try:
-            try:
-                # Not from the time of the call: finding out which fields a new question reads takes as long, once, in
-                # any process.
-                self.interruption.at = BEGUN
-                if call.is_projected and call.definition and request.call:
-                    results = own_answer(call.definition, request.call, self._options)
-                else:
-                    results = interpret(*call.definition_and_call(), self._options, reader=self._store.reader)
-                body = encode_results(request, results)
-            finally:
-                self.interruption.at = inf
+            body = self._inline.answer(call)
             answer = Answer(body, SUCCESS, "", self._clock() - call.started, is_inline=True)
         except InterruptedWork:
             self.interruption.at = inf
         except Exception as error:  # noqa: BLE001 - the edge of the process
             answer = self._failure(call, error, is_inline=True)
-        spent = answer.seconds if answer else self._clock() - call.started
-        self.load.spend(spent)
+        self.load.spend(answer.seconds if answer else self._clock() - call.started)
         if answer is None:
-            self._note_slow(call, spent)
+            self._note_slow(call)
             return None
         # Last: observers do not make a call slow.
         return self._observed(call, answer)
 
-    def _note_slow(self, call: PendingCall, seconds: float) -> None:
-        if call.definition and self._slow_calls.add(call.key, len(call.body)):
-            name, operation = call.key
-            message = "calls took long: child processes answer those that are half as long or longer"
-            size = len(call.body)
-            log.warning(message, definition=name, operation=operation, bytes=size, seconds=round(seconds, 4))
+    async def _read_by_child(self, body: bytes, seconds: float) -> bytes:
+        """Return the answer to a body that only a child process reads. Raises RequestError if it finds no uid."""
+        started = self._clock()
+        async with self._children.reading(body, seconds) as lane:
+            return await self._await(self._call(started, body, lane.request), lane, seconds)
 
-    async def _by_script(self, call: PendingCall, seconds: float) -> bytes:
+    async def _await(self, call: PendingCall, lane: Lane, seconds: float) -> bytes:
+        """Return the answer of a lane within that many seconds since the call came."""
         try:
-            body = encode_results(call.request, await self._script_results(call, seconds))
-        except LargeResultError:
-            self._note_slow(call, self._clock() - call.started)
-            return await self._in_child(call.body, seconds, call)
+            body = await self._in_time(call, lane, seconds)
+            answer = Answer(body, SUCCESS, "", self._clock() - call.started, is_inline=False)
         except Exception as error:  # noqa: BLE001 - the edge of the process
-            return self._observed(call, self._failure(call, error))
-        return self._observed(call, self._success(call, body))
+            answer = self._failure(call, error)
+        return self._observed(call, answer)
 
-    async def _script_results(self, call: PendingCall, seconds: float) -> Results:
-        definition, script_call = call.definition_and_call()
-        until = time.monotonic() + seconds
+    async def _in_time(self, call: PendingCall, lane: Lane, seconds: float) -> bytes:
+        left = seconds - (self._clock() - call.started)
+        until = time.monotonic() + left
         try:
-            # Work that stops at its deadline returns the slow expression.
-            async with asyncio.timeout(seconds + _LAST_WORDS):
-                return await self._scripts.answer(definition, script_call, self._options, until)
+            return await lane.answer(call, left)
+        except LargeResultError:
+            self._note_slow(call)
+            return await self._in_time(call, self._lanes.child, seconds)
         except TimeoutError:
             raise InterpretationError(call.too_slow(seconds), code=504) from None
         except InterpretationError as error:
-            # Work that is stopped at the deadline fails with an error of its own. The client gets the code of a
-            # timeout.
+            # Work that stops at its deadline fails with an error of its own, which names the slow expression.
             if time.monotonic() < until:
                 raise
             raise InterpretationError(f"{call.too_slow(seconds)}: {error}", code=504) from error
 
-    async def _in_child(self, body: bytes, seconds: float, call: PendingCall | None = None) -> bytes:
-        """Return the answer of a child process. The time since a ``call`` came counts."""
-        started, request = (call.started, call.request) if call else (self._clock(), None)
-        until = time.monotonic() + seconds - (self._clock() - started)
-
-        def prepare(request: Request) -> Prepared:
-            nonlocal call
-            snapshot = self._store.snapshot
-            call = call or PendingCall(started, body, request, snapshot, definition_of(request, snapshot))
-            definition = call.definition_or_raise()
-            return Prepared(definition, self._pack(definition), self._store.reader, call.too_slow(seconds))
-
-        try:
-            answer = await self._isolated.answer(body, until, prepare, request)
-        except Exception as error:
-            # Without a uid there is no answer in Karmada's form: `RequestError` becomes an HTTP error.
-            if call is None:
-                raise
-            return self._observed(call, self._failure(call, error))
-        return self._observed(call, self._success(call, answer)) if call else answer
-
-    def _pack(self, definition: Definition) -> bytes:
-        # A snapshot other than this call's may have another definition of the kind.
-        packed, needed = self._packed.get(definition.gvk, (None, b""))
-        if packed is not definition:
-            needed = pack_for_child(definition, self._options)
-            self._packed[definition.gvk] = definition, needed
-        return needed
-
-    def _success(self, call: PendingCall, body: bytes) -> Answer:
-        return Answer(body, SUCCESS, "", self._clock() - call.started, is_inline=False)
+    def _note_slow(self, call: PendingCall) -> None:
+        if call.definition and self._slow_calls.add(call.key, len(call.body)):
+            (name, operation), seconds = call.key, round(self._clock() - call.started, 4)
+            message = "calls took long: child processes answer those that are half as long or longer"
+            log.warning(message, definition=name, operation=operation, bytes=len(call.body), seconds=seconds)
 
     def _failure(self, call: PendingCall, error: Exception, *, is_inline: bool = False) -> Answer:
         request = call.request
@@ -246,8 +193,3 @@ class Calls:
             except Exception as error:  # noqa: BLE001 - there is an answer, whatever is wrong here
                 log.error("an observer of calls failed unexpectedly", exc_info=error)
         return answer.body
-
-
-def definition_of(request: Request, snapshot: Snapshot) -> Definition | None:
-    """Return the definition of the kind that a request names."""
-    return snapshot.find(request.gvk) if request.gvk else None

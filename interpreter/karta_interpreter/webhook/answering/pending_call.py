@@ -8,7 +8,7 @@ import msgspec
 
 from karta_interpreter.base.errors import InterpretationError, InterpreterError
 from karta_interpreter.base.k8s import GVK
-from karta_interpreter.definitions.karta import Definition
+from karta_interpreter.definitions.karta import Definition, ReferenceReader
 from karta_interpreter.definitions.sources.snapshot import Snapshot
 from karta_interpreter.engine.operations import Call
 from karta_interpreter.webhook.wire import Request
@@ -63,6 +63,8 @@ class PendingCall(msgspec.Struct, frozen=True):
     definition: Definition | None
     is_projected: bool = False
     """Whether only those parts of the object were decoded that the definition's own answer reads."""
+    reader: ReferenceReader | None = None
+    """Looks up the objects to which the definition refers."""
 
     @property
     def key(self) -> Key:

@@ -19,7 +19,7 @@ from karta_interpreter.base.errors import InterpretationError, QueryAbsentError,
 from karta_interpreter.base.k8s import GVK, JSON, Object
 from karta_interpreter.base.sandbox.deadline import deadline
 from karta_interpreter.definitions.karta import ReferenceReader
-from karta_interpreter.definitions.karta.loading import unpack
+from karta_interpreter.definitions.karta.packing import unpack
 from karta_interpreter.engine.operations import Options, interpret
 from karta_interpreter.webhook import admission
 from karta_interpreter.webhook.wire import Request, decode, encode_results

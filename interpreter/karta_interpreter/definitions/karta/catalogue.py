@@ -1,0 +1,29 @@
+"""The files that come with the package: the catalogue of definitions, and the first example."""
+
+import pathlib
+
+from karta_interpreter.base.k8s import GVK
+
+CORE = "core"
+"""The folder of the core group, which has an empty name."""
+
+_PACKAGE = pathlib.Path(__file__).parents[2]
+
+
+def catalogue_files() -> list[pathlib.Path]:
+    """Return the files of the catalogue, sorted by kind. A wheel has them inside the package, a checkout next to it."""
+    installed = _PACKAGE / "kartas"
+    folder = installed if installed.is_dir() else _PACKAGE.parents[1] / "kartas"
+    return sorted(folder.glob("*/*/*/karta.yaml"))
+
+
+def example_files() -> dict[str, str]:
+    """Return the first example: a Karta of an imaginary kind and one object, by file name."""
+    folder = pathlib.Path(__file__).parent / "example"
+    return {path.name: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.yaml"))}
+
+
+def catalogue_kinds() -> dict[GVK, pathlib.Path]:
+    """Return the files of the catalogue by the kinds that they define. Folders are named after the kinds."""
+    kinds = ((GVK(*path.parts[-4:-1]), path) for path in catalogue_files())
+    return {gvk._replace(group="") if gvk.group == CORE else gvk: path for gvk, path in kinds}

@@ -1,0 +1,52 @@
+"""Definitions, and the objects that they refer to, as JSON for other processes."""
+
+import json
+from dataclasses import asdict, replace
+from functools import lru_cache
+
+from karta_interpreter.base.k8s import GVK, Object, edit
+from karta_interpreter.definitions.karta.annotations import PREFIX
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta.loading import load_definition
+from karta_interpreter.definitions.karta.reference_resolver import Known
+from karta_interpreter.languages.lua.script import Script, Scripts
+
+_UNPACKED = 16
+_LUA = f"{PREFIX}lua"
+_ANNOTATIONS = ("metadata", "annotations")
+
+
+def pack(definition: Definition) -> str:
+    """Return the JSON for `unpack` in another process. It has all scripts, so that none is parsed again."""
+    manifest = definition.manifest if definition.has_karta else None
+    annotations = edit.get(manifest, _ANNOTATIONS) or {}
+    if manifest is not None and _LUA in annotations:
+        others = {name: value for name, value in annotations.items() if name != _LUA}
+        manifest = edit.set_value(manifest, _ANNOTATIONS, others)
+    scripts = [asdict(script) for script in definition.scripts]
+    return json.dumps({"manifest": manifest, "kind": tuple(definition.gvk), "scripts": scripts})
+
+
+def pack_known(known: Known) -> Object:
+    """Return the JSON for `unpack_known`."""
+    objects = [obj for listed in known.objects.values() for obj in listed]
+    complete = [tuple(gvk) for gvk in sorted(known.complete)]
+    return {"objects": objects, "complete": complete, "unknown": [(*gvk, why) for gvk, why in known.unknown.items()]}
+
+
+def unpack_known(packed: Object) -> Known:
+    """Return the objects that were packed."""
+    objects_known = Known.of(packed["objects"], (GVK(*gvk) for gvk in packed["complete"]))
+    return replace(objects_known, unknown={GVK(*gvk): why for *gvk, why in packed["unknown"]})
+
+
+@lru_cache(_UNPACKED)
+def unpack(text: str) -> Definition:
+    """Return the packed definition, without its source and the places of its findings. The last ones stay cached."""
+    packed = json.loads(text)
+    scripts = Scripts(
+        Script(**(packed_script | {"lines": tuple(packed_script["lines"])})) for packed_script in packed["scripts"]
+    )
+    if packed["manifest"] is None:
+        return Definition.of_scripts(GVK(*packed["kind"]), scripts)
+    return load_definition(packed["manifest"]).overridden(scripts)
