@@ -47,7 +47,6 @@ def test_permissions_are_the_least(case: str) -> None:
         (configurations, "create"): ["karta-interpreter"],
         (configurations, "patch"): ["karta-interpreter"],
         (configurations, "delete"): ["karta-interpreter"],
-        ("events", "create"): [],
         **{write: [] for write in (*registers, *reviews)},
     }
     # Collections are listed and watched (`Informer`). Only these are asked for by their names.

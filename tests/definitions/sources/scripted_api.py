@@ -16,7 +16,6 @@ from tests.support.waiting import HANG
 
 KARTAS = "/apis/run.ai/v1alpha1/kartas"
 RESOURCE_INTERFACES = "/apis/optimization.nvidia.com/v1alpha1/resourceinterfaces"
-EVENTS = "/api/v1/namespaces/default/events"
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -77,7 +76,7 @@ class ScriptedApi:
     A collection that is not in ``collections`` does not exist. ``kinds`` are those that discovery tells of.
     """
 
-    collections: dict[str, dict[str, dict[str, Any]]] = field(default_factory=lambda: {KARTAS: {}, EVENTS: {}})
+    collections: dict[str, dict[str, dict[str, Any]]] = field(default_factory=lambda: {KARTAS: {}})
     kinds: dict[str, list[str]] = field(default_factory=dict)
     asked: list[Asked] = field(default_factory=list)
     url: str = ""

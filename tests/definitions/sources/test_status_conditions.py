@@ -9,16 +9,11 @@ from karta_interpreter.base.findings import error, warning
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.karta.loading import Loaded
 from karta_interpreter.definitions.sources.cluster_karta import load_object
-from karta_interpreter.definitions.sources.status_writer import conditions_of, events_of, report_of
+from karta_interpreter.definitions.sources.status_writer import conditions_of, report_of
 
 _GVK = GVK("example.io", "v1", "Job")
 _NOW = datetime(2026, 5, 4, 3, 2, 1, tzinfo=UTC)
 _THEN = "2026-01-01T00:00:00Z"
-_OBJECT = {
-    "apiVersion": "run.ai/v1alpha1",
-    "kind": "Karta",
-    "metadata": {"name": "job", "uid": "1-2-3", "resourceVersion": "7"},
-}
 
 
 @pytest.fixture
@@ -93,11 +88,10 @@ def test_message_is_one_line() -> None:
     assert r"a\nforged: True\x1b[2J" in message
 
 
-def test_messages_fit_into_a_condition_and_an_event() -> None:
+def test_messages_fit_into_a_condition() -> None:
     after = conditions_of(_broken("x" * 40_000), True, 1, _NOW, None)
 
     assert max(len(condition["message"]) for condition in after) == 32_768
-    assert len(events_of(_OBJECT, None, after, _NOW)[0]["message"]) == 1_024
 
 
 def test_transition_time_follows_change_of_status(good: Loaded) -> None:
@@ -134,33 +128,3 @@ def test_conditions_differ_in_what_they_say_not_in_when(good: Loaded) -> None:
     assert report_of(said) != report_of(conditions_of(good, True, 2, later, None))
     assert report_of(said) != report_of(conditions_of(good, False, 1, later, None))
     assert report_of(None) != report_of(said)
-
-
-def test_events_tell_what_has_newly_failed(good: Loaded) -> None:
-    fine = conditions_of(good, True, 1, _NOW, None)
-    broken = conditions_of(_broken("wrong"), False, 2, _NOW, fine)
-
-    events = events_of(_OBJECT, fine, broken, _NOW)
-
-    assert [(event["type"], event["reason"]) for event in events] == [
-        ("Warning", "ValidationFailed"),
-        ("Warning", "CRDNotFound"),
-    ]
-    assert events[0]["involvedObject"] == {
-        "apiVersion": "run.ai/v1alpha1",
-        "kind": "Karta",
-        "name": "job",
-        "uid": "1-2-3",
-    }
-    assert events_of(_OBJECT, broken, broken, _NOW) == events_of(_OBJECT, None, fine, _NOW) == []
-
-
-def test_replicas_give_an_event_the_same_name() -> None:
-    later = datetime(2027, 1, 1, tzinfo=UTC)
-
-    def names(generation: int, moment: datetime) -> list[str]:
-        after = conditions_of(_broken("wrong"), True, generation, moment, None)
-        return [event["metadata"]["name"] for event in events_of(_OBJECT, None, after, moment)]
-
-    assert names(1, _NOW) == names(1, later)
-    assert names(1, _NOW) != names(2, _NOW)

@@ -13,7 +13,6 @@ from karta_interpreter.definitions.sources.cluster_karta import ClusterKarta
 from karta_interpreter.definitions.sources.informer import Pace
 from karta_interpreter.definitions.sources.status_writer import StatusWriter
 from tests.definitions.sources.scripted_api import (
-    EVENTS,
     KARTAS,
     RESOURCE_INTERFACES,
     Handler,
@@ -53,11 +52,8 @@ class _World:
         conditions = self.api.collections[KARTAS][name].get("status", {}).get("conditions", [])
         return [condition["reason"] for condition in conditions]
 
-    def events(self) -> list[str]:
-        return sorted(event["reason"] for event in self.api.collections[EVENTS].values())
-
     def writes(self) -> int:
-        return len(self.api.requests("patch")) + len(self.api.requests("create"))
+        return len(self.api.requests("patch"))
 
 
 @pytest.fixture
@@ -69,7 +65,7 @@ async def world(tmp_path: Path, karta: Karta) -> AsyncIterator[_World]:
         yield _World(api, server, karta)
 
 
-async def test_report_writes_conditions_and_events(world: _World) -> None:
+async def test_report_writes_conditions(world: _World) -> None:
     world.put("good")
     world.put("broken", replicas=".a |")
     world.put("early", kind="B")
@@ -81,7 +77,6 @@ async def test_report_writes_conditions_and_events(world: _World) -> None:
     assert world.reasons("broken") == ["ValidationFailed", "CRDFound", "NotReady"]
     assert world.reasons("early") == ["ValidationSucceeded", "CRDNotFound", "NotReady"]
     assert world.reasons("twin") == ["ValidationSucceeded", "CRDFound", "NotReady"]
-    assert world.events() == ["CRDNotFound", "ValidationFailed"]
 
 
 async def test_status_writer_writes_nothing_twice(world: _World) -> None:
@@ -133,27 +128,18 @@ async def test_recreated_karta_is_reported_again(world: _World) -> None:
     assert world.reasons("good") == ["ValidationSucceeded", "CRDFound", "Ready"]
 
 
-@pytest.mark.parametrize(
-    ("verb", "path", "told"),
-    [
-        pytest.param("patch", f"{KARTAS}/broken/status", [], id="conditions"),
-        pytest.param("create", EVENTS, ["ValidationFailed", "CRDFound", "NotReady"], id="events"),
-    ],
-)
-async def test_forbidden_status_is_given_up_with_one_line(
-    world: _World, verb: str, path: str, told: list[str], caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_forbidden_status_is_given_up_with_one_line(world: _World, caplog: pytest.LogCaptureFixture) -> None:
     world.put("broken", replicas=".a |")
-    world.api.on(verb, path, status(403, "Forbidden"), times=100)
+    world.api.on("patch", f"{KARTAS}/broken/status", status(403, "Forbidden"), times=100)
     with caplog.at_level(logging.WARNING):
         await world.report()
         world.put("broken", replicas=".b |")
         await world.report()
 
-    assert len(world.api.requests(verb)) == 1
+    assert len(world.api.requests("patch")) == 1
     assert [record.levelname for record in caplog.records] == ["WARNING"]
     assert '"verbs": ' in caplog.text
-    assert world.reasons("broken") == told
+    assert world.reasons("broken") == []
 
 
 async def test_forbidden_status_of_the_older_kind_keeps_no_karta_waiting(world: _World) -> None:

@@ -1,4 +1,4 @@
-"""Writes conditions and events to the Kartas of a cluster, as far as that is allowed.
+"""Writes conditions to the Kartas of a cluster, as far as that is allowed.
 
 Types and reasons of the conditions, and the rule of ``Ready``, match Karta's own controller, so either may write them.
 """
@@ -6,9 +6,8 @@ Types and reasons of the conditions, and the rule of ``Ready``, match Karta's ow
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from hashlib import sha256
 from http import HTTPStatus
 
 from karta_interpreter.base.errors import ClusterError
@@ -24,20 +23,14 @@ CRD_EXISTS = "CRDExists"
 READY = "Ready"
 
 _TYPES = (VALIDATED, CRD_EXISTS, READY)
-_WITH_EVENT = (VALIDATED, CRD_EXISTS)
-# The limits of metav1.Condition, and of events (`note` in events.k8s.io).
-_MAX_CONDITION_MESSAGE = 32_768
-_MAX_EVENT_MESSAGE = 1_024
-_MAX_NAME = 200
-"""An event's name is the name of its object and a number. Together they may have 253 characters."""
+_MAX_MESSAGE = 32_768
+"""The limit of ``message`` in metav1.Condition."""
 
-_EVENTS = "/api/v1/namespaces/default/events"
 _TRY_AGAIN = (HTTPStatus.UNAUTHORIZED, HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS)
 
 _logger = logging.getLogger(__name__)
 
 _Identity = tuple[str, JSON]
-_Write = Callable[[str, Object], Awaitable[Object]]
 
 
 class StatusWriter:
@@ -113,24 +106,22 @@ class StatusWriter:
         if report in (report_of(before), self._reported.get(_identity(karta))):
             return
         status = {"status": {"conditions": after}}
-        if not await self._write(_collection(karta), self._api.patch_status, karta.path, status):
-            return
-        self._reported[_identity(karta)] = report
-        for event in events_of(karta.obj, before, after, now):
-            await self._write(_EVENTS, self._api.create, _EVENTS, event)
+        if await self._write(karta, status):
+            self._reported[_identity(karta)] = report
 
-    async def _write(self, collection: str, write: _Write, path: str, body: Object) -> bool:
-        """Write to a collection if that is allowed. Return whether nothing is left to do."""
+    async def _write(self, karta: ClusterKarta, status: Object) -> bool:
+        """Write a status if that is allowed. Return whether nothing is left to do."""
+        collection = _collection(karta)
         if not self._is_allowed(collection):
             return False
         try:
-            await write(path, body)
+            await self._api.patch_status(karta.path, status)
         except ClusterError as error:
             if error.status == HTTPStatus.FORBIDDEN:
                 self._forbidden[collection] = time.monotonic() + self._pace.forbidden
                 _logger.warning("a report on a Karta cannot be written: %s", error)
                 return False
-            # Other client errors are final: the object is deleted, or another replica has created the event.
+            # Other client errors are final: the object is deleted, or has another version.
             if not 400 <= error.status < 500 or error.status in _TRY_AGAIN:  # noqa: PLR2004 - client errors of HTTP
                 raise
             _logger.debug("a report on a Karta is not written: %s", error)
@@ -174,7 +165,7 @@ def conditions_of(
             "type": kind,
             "status": status,
             "reason": reason,
-            "message": _cut(message, _MAX_CONDITION_MESSAGE),
+            "message": _cut(message),
             "lastTransitionTime": since or _timestamp(now),
         }
         conditions.append(condition if generation is None else {**condition, "observedGeneration": generation})
@@ -185,19 +176,6 @@ def report_of(conditions: JSON) -> tuple[JSON, ...]:
     """Return our conditions without their times, to compare them."""
     by_type = _by_type(conditions)
     return tuple(_content(by_type.get(kind, {})) for kind in _TYPES)
-
-
-def events_of(obj: Object, before: JSON, after: JSON, now: datetime) -> list[Object]:
-    """Return warning events for the conditions that have newly become False.
-
-    Every replica gives an event the same name, so that only one of them is created.
-    """
-    old = _by_type(before)
-    return [
-        _event(obj, condition, now)
-        for kind, condition in _by_type(after).items()
-        if kind in _WITH_EVENT and condition["status"] == "False" and _content(condition) != _content(old.get(kind, {}))
-    ]
 
 
 def _verdicts(loaded: Loaded, crd_served: bool, hidden_by: str) -> Iterator[tuple[str, bool, str, str]]:
@@ -223,27 +201,6 @@ def _verdicts(loaded: Loaded, crd_served: bool, hidden_by: str) -> Iterator[tupl
         yield READY, False, "NotReady", hidden if valid and crd_served else both
 
 
-def _event(obj: Object, condition: Object, now: datetime) -> Object:
-    fields = {**obj, **obj["metadata"]}
-    subject = {field: fields.get(field, "") for field in ("apiVersion", "kind", "name", "uid")}
-    identity = sha256(repr((subject, _content(condition))).encode()).hexdigest()[:16]
-    moment = _timestamp(now)
-    return {
-        "apiVersion": "v1",
-        "kind": "Event",
-        # The namespace of events about cluster-scoped objects.
-        "metadata": {"name": f"{subject['name'][:_MAX_NAME]}.{identity}", "namespace": "default"},
-        "involvedObject": subject,
-        "type": "Warning",
-        "reason": condition["reason"],
-        "message": _cut(condition["message"], _MAX_EVENT_MESSAGE),
-        "source": {"component": "karta-interpreter"},
-        "firstTimestamp": moment,
-        "lastTimestamp": moment,
-        "count": 1,
-    }
-
-
 def _content(condition: Object) -> tuple[JSON, ...]:
     return tuple(condition.get(field) for field in ("status", "reason", "message", "observedGeneration"))
 
@@ -257,6 +214,6 @@ def _timestamp(moment: datetime) -> str:
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _cut(text: str, length: int) -> str:
+def _cut(text: str) -> str:
     text = escaped(text)
-    return text if len(text) <= length else f"{text[: length - 2]} …"
+    return text if len(text) <= _MAX_MESSAGE else f"{text[: _MAX_MESSAGE - 2]} …"
