@@ -2,13 +2,11 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from itertools import combinations
 from math import prod
 from typing import Final, NamedTuple
 
-from karta_interpreter.base.errors import QueryError
 from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s import Object, Path
 from karta_interpreter.definitions.openapi.draft.pod_fields import FACTORS, Form, NumberField, PodsField, product
@@ -22,8 +20,7 @@ from karta_interpreter.definitions.openapi.schema import (
     is_pod_template,
     parts_below,
 )
-from karta_interpreter.engine.drafting.held_out import FEW, held_out
-from karta_interpreter.languages.jq import Query
+from karta_interpreter.engine.drafting.held_out import FEW, held_out, outputs
 
 _MOST_NUMBERS: Final = 100
 _MOST_FACTORS: Final = 3
@@ -41,13 +38,6 @@ class Counted(NamedTuple):
     pods: tuple[tuple[tuple[int, ...], int], ...]
 
 
-class Count(NamedTuple):
-    """The expression of a count, "" for one pod, and notes."""
-
-    text: str
-    notes: tuple[tuple[Path, str], ...]
-
-
 class _Candidate(NamedTuple):
     numbers: tuple[NumberField, ...]
     agrees: tuple[bool, ...]
@@ -59,8 +49,8 @@ class _Candidate(NamedTuple):
         return " * ".join(number.place.jq for number in self.numbers)
 
 
-def count_of(kind: CustomKind, pods: PodsField, shown: Sequence[Counted]) -> Count:
-    """Return the count that most objects agree with. What leaves a doubt is a note."""
+def count_of(kind: CustomKind, pods: PodsField, shown: Sequence[Counted]) -> tuple[str, tuple[Path, str]]:
+    """Return the expression of the count that most objects agree with, "" for one pod, and a note about it."""
     values = dict(_values(kind, pods, shown))
     likely = sorted(values, key=lambda number: _likeness(number, kind))
     counts = [number for number in likely if _likeness(number, kind) < _UNLIKE][:_MOST_MULTIPLIED]
@@ -73,7 +63,7 @@ def count_of(kind: CustomKind, pods: PodsField, shown: Sequence[Counted]) -> Cou
     chosen = [(), *((number,) for number in likely[:_MOST_NUMBERS]), *together]
     found = [_candidate(each, values, kind, pods, shown) for each in chosen]
     best = min(found, key=lambda each: (-sum(each.agrees), each.rank))
-    return Count(product(pods.place, best.numbers) if best.numbers else "", (_note(kind, best, found, shown),))
+    return product(pods.place, best.numbers) if best.numbers else "", _note(kind, best, found, shown)
 
 
 def _are_of_one_part(numbers: Sequence[NumberField], place: SchemaPath) -> bool:
@@ -151,7 +141,8 @@ def _values(
     """
     for number in _inside(SchemaPath(("spec",)), below(kind.schema, "spec"), pods):
         is_likely = type(number.default) is int and _likeness(number, kind) < _UNLIKE
-        if not is_likely and not any(_is_set(number, each) for each in shown):
+        is_set = any(value is not None for each in shown for value in outputs(number.place.jq, each.object))
+        if not (is_likely or is_set):
             continue
         found = [_evaluated(pods, number, each) for each in shown]
         if any(each is not None for each in found):
@@ -162,18 +153,9 @@ def _values(
             yield absent, without
 
 
-def _is_set(number: NumberField, shown: Counted) -> bool:
-    with suppress(QueryError):
-        return any(value is not None for value in Query.compile(number.place.jq).evaluate(shown.object))
-    return False
-
-
 def _evaluated(pods: PodsField, number: NumberField, shown: Counted) -> list[int] | None:
-    try:
-        found = Query.compile(product(pods.place, (number,))).evaluate(shown.object)
-    except QueryError:
-        return None
-    return found if len(found) == shown.instances and all(type(each) is int for each in found) else None
+    found = [each for each in outputs(product(pods.place, (number,)), shown.object) if type(each) is int]
+    return found if len(found) == shown.instances else None
 
 
 def _inside(path: SchemaPath, schema: Object, pods: PodsField) -> Iterator[NumberField]:

@@ -73,9 +73,9 @@ def _with_pods(
     own_pods = [[each for of in judged if (each := _counted(leaf, of))] for leaf in definition.leaves]
     decisions = []
     for own, decision, mine in zip(pods, selected, own_pods, strict=True):
-        counted = count_of(kind, own, mine)
-        scale = {"scaleDefinition": {"replicasPath": counted.text}} if counted.text else {}
-        decisions.append(Decision({**scale, **decision.parts}, (*decision.notes, *counted.notes)))
+        text, note = count_of(kind, own, mine)
+        scale = {"scaleDefinition": {"replicasPath": text}} if text else {}
+        decisions.append(Decision({**scale, **decision.parts}, (*decision.notes, note)))
     return draft(kind, list(zip(pods, decisions, strict=True)))
 
 

@@ -3,6 +3,10 @@
 from collections.abc import Sequence
 from typing import Final
 
+from karta_interpreter.base.errors import QueryError
+from karta_interpreter.base.k8s import JSON
+from karta_interpreter.languages.jq import Query
+
 FEW: Final = 4
 """From so many objects on a rule is tried on each of them, chosen from the others. With fewer it is to be checked."""
 
@@ -22,3 +26,11 @@ def held_out(rules: Sequence[Sequence[bool]]) -> int:
         max(zip(rules, totals, strict=True), key=lambda rule: rule[1] - rule[0][at])[0] for at in range(len(rules[0]))
     ]
     return sum(rule[at] for at, rule in enumerate(chosen))
+
+
+def outputs(text: str, value: JSON) -> list[JSON]:
+    """Return the outputs of an expression, none for a value that it does not fit."""
+    try:
+        return Query.compile(text).evaluate(value)
+    except QueryError:
+        return []

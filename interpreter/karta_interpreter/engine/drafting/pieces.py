@@ -2,18 +2,18 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from karta_interpreter.base.errors import QuantityError, QueryError
+from karta_interpreter.base.errors import QuantityError
 from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s import JSON, Object, get, objects_in
 from karta_interpreter.base.k8s.quantity import Quantity
 from karta_interpreter.definitions.openapi.draft import Decision
 from karta_interpreter.definitions.openapi.draft.pod_fields import Form, PodsField
 from karta_interpreter.definitions.openapi.schema import CustomKind, Entries, SchemaPath, below, parts_below
-from karta_interpreter.engine.drafting.held_out import FEW, held_out
+from karta_interpreter.engine.drafting.held_out import FEW, held_out, outputs
 from karta_interpreter.engine.drafting.selectors import Place, instance_selector, keys_of, label_of, path_of
 from karta_interpreter.engine.verification import Evidence
 from karta_interpreter.languages.jq import Query
@@ -31,13 +31,6 @@ class Part(NamedTuple):
 
     value: JSON
     pod: Object
-
-
-class Same(NamedTuple):
-    """The expression of a field that has the values of pods, "" for none, and what is in doubt."""
-
-    text: str = ""
-    doubts: tuple[str, ...] = ()
 
 
 def pods_of_fields(
@@ -151,7 +144,7 @@ def _instances(paths: Sequence[SchemaPath], shown: Sequence[Evidence]) -> tuple[
         last = path.steps[-1]
         if not isinstance(last, Entries) or not (last.key or last.is_map):
             continue
-        ids = [frozenset((0, str(found)) for found in _evaluated(path.ids, each.object)) for each in shown]
+        ids = [frozenset((0, str(found)) for found in outputs(path.ids, each.object)) for each in shown]
         pods = [Place(pod, own) for each, own in zip(shown, ids, strict=True) for pod in each.active]
         if selector := instance_selector(pods, 0):
             return path, selector
@@ -164,50 +157,46 @@ def _parts(place: SchemaPath, selector: Object, evidence: Evidence) -> Iterator[
         return
     label = Query.compile(selector["componentInstanceSelector"]["idPath"])
     pods = {str(label.first(pod)): pod for pod in evidence.active}
-    ids, values = _evaluated(place.ids, evidence.object), _evaluated(place.jq, evidence.object)
+    ids, values = outputs(place.ids, evidence.object), outputs(place.jq, evidence.object)
     yield from (Part(value, pods[found]) for found, value in zip(ids, values, strict=False) if found in pods)
 
 
-def _evaluated(text: str, value: JSON) -> list[JSON]:
-    try:
-        return Query.compile(text).evaluate(value)
-    except QueryError:
-        return []
-
-
 def _template(paths: Sequence[SchemaPath], parts: Sequence[Part]) -> tuple[str, list[str]]:
-    """Return the expression of a template, and what is in doubt. Containers are those at one position in all pods."""
+    """Return the expression of a template, and what is in doubt. Containers are those at one position in most pods."""
     doubts: list[str] = []
     lists = []
     for kind in LISTS:
-        columns = list(zip(*(containers_of(part.pod, kind) for part in parts), strict=False))
+        rows = [(part, containers_of(part.pod, kind)) for part in parts]
+        columns = [
+            [(part, row[at]) for part, row in rows if at < len(row)] for at in range(max(len(row) for _, row in rows))
+        ]
         containers = [
-            f"{{{', '.join(_fields(paths, parts, column, f'{kind}[{at}]', doubts))}}}"
+            f"{{{', '.join(_fields(paths, column, len(parts), f'{kind}[{at}]', doubts))}}}"
             for at, column in enumerate(columns)
+            if 2 * len(column) > len(parts)
         ]
         lists += [f"{kind}: [{', '.join(containers)}]"] if containers else []
     return f"{{spec: {{{', '.join(lists)}}}}}", doubts
 
 
 def _fields(
-    paths: Sequence[SchemaPath], parts: Sequence[Part], containers: Sequence[Object], at: str, doubts: list[str]
+    paths: Sequence[SchemaPath], column: Sequence[tuple[Part, Object]], all_parts: int, at: str, doubts: list[str]
 ) -> Iterator[str]:
-    names = {str(each.get("name")) for each in containers}
+    """Yield the fields of a container of some parts."""
+    names = {str(each.get("name")) for _, each in column}
     name = names.pop() if len(names) == 1 else at
     yield f"name: {json.dumps(name)}"
+    if len(column) < all_parts:
+        doubts.append(f"Which objects have no {name}?")
     plain = [path.jq for path in paths if not path.has_instances]
-    if image := same(plain, parts, [each.get("image") for each in containers], _text).text:
-        yield f"image: {image}"
-    amounts = [amounts_of(each.get("resources")) for each in containers]
+    amounts = [amounts_of(each.get("resources")) for _, each in column]
     if not any(amounts):
         return
-    resources = same([*plain, *_overrides(paths, name)], parts, amounts, amounts_of)
-    doubts += [f"{doubt} They are the requests of {name}." for doubt in resources.doubts]
-    if not resources.text:
-        doubts.append(f"Where do the requests of {name} come from?")
-    is_constant = all(each == amounts[0] for each in amounts)
-    usual = json.dumps({"requests": amounts[0] if is_constant else {}})
-    yield f"resources: {resources.text or usual}"
+    resources, own_doubts = same([*plain, *_overrides(paths, name)], [part for part, _ in column], amounts)
+    doubts += [f"{doubt} They are the requests of {name}." for doubt in own_doubts]
+    if not resources:
+        doubts.append(f"Where do the requests of {name} come from? These are the usual ones.")
+    yield f"resources: {resources or json.dumps({'requests': max(amounts, key=amounts.count)})}"
 
 
 def _overrides(paths: Sequence[SchemaPath], name: str) -> Iterator[str]:
@@ -218,20 +207,23 @@ def _overrides(paths: Sequence[SchemaPath], name: str) -> Iterator[str]:
             yield f"({SchemaPath(path.steps[:-2]).jq} // [] | .[] | select(.name == {json.dumps(name)}) | .resources)"
 
 
-def same(paths: Sequence[str], parts: Sequence[Part], wanted: Sequence[object], read: Callable[[JSON], object]) -> Same:
-    """Return the shortest path with the wanted value in every part that sets it, and the usual value of the others."""
+def same(paths: Sequence[str], parts: Sequence[Part], wanted: Sequence[Mapping[str, str]]) -> tuple[str, list[str]]:
+    """Return the shortest path with the wanted requests in every part that sets it, "" for none, and what is in doubt.
+
+    The usual requests of the other parts follow the path.
+    """
     rules: dict[str, list[bool]] = {}
     defaults: dict[str, set[str]] = {}
-    for path in paths if any(wanted) else ():
-        found = [_read(path, part, read) for part in parts]
-        if sum(each is not None for each in found) > len(parts) // 2:
-            rules[path] = [each in (None, own) for each, own in zip(found, wanted, strict=True)]
-            unset = [own for each, own in zip(found, wanted, strict=True) if each is None]
-            defaults[path] = {json.dumps({"requests": own} if isinstance(own, dict) else own) for own in unset}
+    for path in paths:
+        found = [next(map(amounts_of, outputs(path, part.value)), {}) for part in parts]
+        if sum(map(bool, found)) > len(parts) // 2:
+            rules[path] = [each in ({}, own) for each, own in zip(found, wanted, strict=True)]
+            unset = [own for each, own in zip(found, wanted, strict=True) if not each]
+            defaults[path] = {json.dumps({"requests": own}) for own in unset}
     right = [text for text, own in rules.items() if all(own)]
     if not right:
-        return Same()
-    text, usual = right[0], defaults[right[0]] - {"null", '{"requests": {}}'}
+        return "", []
+    text, usual = right[0], defaults[right[0]] - {'{"requests": {}}'}
     doubts = [f"{text} or {' or '.join(right[1:3])}?"] if right[1:] else []
     if not right[1:] and held_out([*rules.values()]) < len(parts):
         doubts.append(f"Other fields than {text} are right for all but one object.")
@@ -239,18 +231,7 @@ def same(paths: Sequence[str], parts: Sequence[Part], wanted: Sequence[object], 
         doubts.append(f"Is it {text}? All objects have the same.")
     if defaults[text]:
         doubts.append(f"What do objects without {text} have?")
-    return Same(f"({text} // {usual.pop()})" if len(usual) == 1 else text, tuple(doubts))
-
-
-def _read(path: str, part: Part, read: Callable[[JSON], object]) -> object:
-    try:
-        return read(Query.compile(path).first(part.value)) or None
-    except QueryError:
-        return ""
-
-
-def _text(value: JSON) -> str:
-    return value if isinstance(value, str) else ""
+    return f"({text} // {usual.pop()})" if len(usual) == 1 else text, doubts
 
 
 def amounts_of(value: JSON) -> Mapping[str, str]:

@@ -1,23 +1,27 @@
 """What verify finds of a draft: lines that end differences, and the differences that are left."""
 
+import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Final
 
+from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.findings import count
-from karta_interpreter.base.k8s import Object, Path, edit
-from karta_interpreter.definitions.karta import PREFIX, annotation_path
+from karta_interpreter.base.k8s import Object, Path, edit, get, objects_in
+from karta_interpreter.definitions.karta import PREFIX, Definition, annotation_path
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.definitions.openapi.draft import Draft
-from karta_interpreter.engine.drafting.added import added_containers
+from karta_interpreter.engine.drafting.pieces import LISTS, amounts_of, containers_of
 from karta_interpreter.engine.drafting.running import with_running
+from karta_interpreter.engine.evaluation import pod_sets
+from karta_interpreter.engine.explain.explanation import path_of
 from karta_interpreter.engine.verification import Evidence, Judgement, Question, Verdict, verify
+from karta_interpreter.engine.verification.members import Group, members
 
-_STEP: Final = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
 _ANNOTATION: Final = f"metadata.annotations.{PREFIX}"
 _INDEX: Final = re.compile(r"\[\d+\]")
-_QUOTED: Final = re.compile(r"`([^`]+)`")
 _MOST_CHECKS: Final = 20
 
 Causes = Mapping[Judgement, Sequence[int]]
@@ -58,49 +62,68 @@ def _causes(karta: Object, evidence: Iterable[Evidence]) -> Causes:
 
 
 def _with_lines(draft: Draft, evidence: Sequence[Evidence], causes: Causes) -> Draft:
-    """Return a draft with the lines of annotations that verify gives."""
-    lines: dict[str, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
+    """Return a draft with the lines of annotations that its pods show."""
+    lines: dict[str, dict[str, set[int]]] = {
+        _ADDED: _added(load_definition(draft.karta), evidence),
+        _DEPENDENCIES: defaultdict(set),
+    }
     for cause, numbers in causes.items():
-        if cause.field.startswith(_ANNOTATION) and (line := _line(cause)):
-            lines[cause.field.removeprefix(_ANNOTATION)][line].update(numbers)
-    lines.pop(_ADDED, None)
-    if added := added_containers(load_definition(draft.karta), evidence):
-        lines[_ADDED] = added
+        if cause.field == f"{_ANNOTATION}{_DEPENDENCIES}":
+            lines[_DEPENDENCIES][_INDEX.sub("[]", cause.fix)].update(numbers)
     karta, notes = draft.karta, [*draft.notes]
     for name, shown in lines.items():
-        path = annotation_path(name)
-        karta = edit.set_value(karta, path, "".join(f"{line}\n" for line in shown))
-        agreeing = ", ".join(f"{len(numbers)} of {count(len(evidence), 'object')}" for numbers in shown.values())
-        notes.append((path, f"{_ABOUT[name]} Shown by {agreeing}."))
+        if shown:
+            path = annotation_path(name)
+            karta = edit.set_value(karta, path, "".join(f"{line}\n" for line in shown))
+            agreeing = ", ".join(f"{len(numbers)} of {count(len(evidence), 'object')}" for numbers in shown.values())
+            notes.append((path, f"{_ABOUT[name]} Shown by {agreeing}."))
     return Draft(karta, tuple(notes))
 
 
 _ADDED: Final = "added-containers"
+_DEPENDENCIES: Final = "dependencies"
 _ABOUT: Final = {
     _ADDED: "CHECK: do all members add these containers, which the objects do not have?",
-    "dependencies": "CHECK: do these fields name what pods refer to? Their values are the same.",
-    "retain": "CHECK: is the member to decide these fields, which other managers write?",
+    _DEPENDENCIES: "CHECK: do these fields name what pods refer to? Their values are the same.",
 }
 
 
-def _line(cause: Judgement) -> str:
-    """Return the line of an annotation that ends a difference in every object, or ""."""
-    line = cause.fix
-    if cause.question is Question.RETAIN:
-        line = next(iter(_QUOTED.findall(line)), "")
-        line = line if line.startswith("- ") else ""
-    return _INDEX.sub("[]", line)
+def _added(definition: Definition, evidence: Sequence[Evidence]) -> dict[str, set[int]]:
+    """Return a line for each component with the containers that its template lacks and the pods of all objects have."""
+    numbers: dict[str, set[int]] = defaultdict(set)
+    common: dict[str, list[tuple[str, str]]] = {}
+    for number, shown in enumerate(evidence):
+        groups: Sequence[Group] = ()
+        with suppress(InterpretationError):
+            groups = members(definition, shown.object, pod_sets(definition, shown.object), shown.active).groups
+        for group in groups:
+            component = group.sets[0].component
+            if group.pods and all(own.component == component for own in group.sets):
+                missing = list(_missing(group.sets[0].template, group.pods[0]))
+                common[component] = [each for each in common.get(component, missing) if each in missing]
+                numbers[component].add(number)
+    lines: dict[str, set[int]] = {}
+    for component, containers in common.items():
+        parts = (f"{kind}: [{', '.join(text for of, text in containers if of == kind)}]" for kind, _ in containers)
+        quoted = ", ".join(dict.fromkeys(parts)).replace("'", "''")
+        lines |= {f"{component}: '{{{quoted}}}'": numbers[component]} if containers else {}
+    return lines
+
+
+def _missing(template: Object, pod: Object) -> Iterator[tuple[str, str]]:
+    """Yield the list and the expression of each container of a pod that its template lacks."""
+    for kind in LISTS:
+        names = {each.get("name") for each in objects_in(get(template, ("spec", kind)))}
+        for each in containers_of(pod, kind):
+            if each.get("name") not in names:
+                resources = json.dumps({"requests": amounts_of(each.get("resources"))})
+                yield kind, f"{{name: {json.dumps(each.get('name'))}, resources: {resources}}}"
 
 
 def _path(karta: Object, field: str) -> Path:
     """Return the path of a field, or of the part of the draft that is nearest to it."""
-    path: Path = ()
-    if field.startswith(_ANNOTATION):
-        steps: Iterator[str | int] = iter(("metadata", "annotations", field.removeprefix("metadata.annotations.")))
-    else:
-        steps = (int(index) if index else name for name, index in _STEP.findall(field))
-    for step in steps:
-        if edit.get(karta, (*path, step)) is None:
-            break
-        path = (*path, step)
+    _, is_annotation, name = field.partition(_ANNOTATION)
+    path = annotation_path(name) if is_annotation else path_of(field)
+    while path and edit.get(karta, path) is None:
+        path = path[:-1]
     return path or ("spec",)

@@ -19,30 +19,19 @@ def component_selectors(pods: Sequence[Place], words: Sequence[frozenset[str]]) 
 
     ``words`` are the names of each component in lower case: a pod that may be of several is of the one that it names.
     """
-    found = []
-    for key in keys_of([pod for pod, _ in pods]):
-        meanings: dict[str, int | None] = {}
-        named = 0
+    for key in sorted(keys_of([pod for pod, _ in pods]), key=len):
+        meanings: dict[str, set[int]] = {}
         for pod, sets in pods:
             value, components = label_of(pod, key), {component for component, _ in sets}
-            by_name = [component for component in components if value.lower() in words[component]]
-            named += len(by_name) == 1
-            sure = by_name[0] if len(by_name) == 1 else next(iter(components)) if len(components) == 1 else None
-            if sure is not None:
-                meanings[value] = sure if meanings.get(value, sure) == sure else None
-            else:
-                meanings.setdefault(value, None)
-        components_met = list(meanings.values())
-        if None not in components_met and len({*components_met}) == len(components_met) == len(words):
-            found.append((-named, len(key), key, meanings))
-    if not found:
-        return None
-    *_, key, meanings = min(found)
-    return {
-        component: {"componentTypeSelector": {"keyPath": path_of(key), "value": value}}
-        for value, component in meanings.items()
-        if component is not None
-    }
+            named = {component for component in components if value.lower() in words[component]}
+            meanings[value] = meanings.get(value, components) & (named if len(named) == 1 else components)
+        told = {component for own in meanings.values() for component in own if len(own) == 1}
+        if len(told) == len(meanings) == len(words):
+            return {
+                component: {"componentTypeSelector": {"keyPath": path_of(key), "value": value}}
+                for value, (component,) in meanings.items()
+            }
+    return None
 
 
 def instance_selector(pods: Sequence[Place], component: int) -> Object | None:

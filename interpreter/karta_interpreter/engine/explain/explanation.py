@@ -1,6 +1,7 @@
 """The contents of an explanation: layers and facts, as frozen values that any view can render."""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -12,6 +13,7 @@ from karta_interpreter.engine.operations import Call, Results
 OBJECT: Final = "object"
 OBSERVED: Final = "observed"
 _LONGEST: Final = 400
+_STEP: Final = re.compile(r'\["((?:[^"\\]|\\.)*)"\]|\[(\d+)\]|([^.\[\]]+)')
 """Longer values are left out of the JSON. Their pointer names their place."""
 
 
@@ -127,3 +129,13 @@ class Explanation:
             **answer,
             "facts": [fact.to_json() for fact in self.facts],
         }
+
+
+def path_of(field: str) -> Path:
+    """Return the path that a field of an explanation names.
+
+    >>> path_of('metadata.annotations["example.com/a"]'), path_of("childComponents[0].name")
+    (('metadata', 'annotations', 'example.com/a'), ('childComponents', 0, 'name'))
+    """
+    steps = (match.groups() for match in _STEP.finditer(field))
+    return tuple(int(index) if index else (quoted or plain) for quoted, index, plain in steps)

@@ -13,7 +13,7 @@ from karta_interpreter.base.k8s.yaml_writer import to_authored_yaml
 from karta_interpreter.definitions.karta import Definition, Known, ReferenceReader
 from karta_interpreter.definitions.karta.loading import Loaded, load_placed
 from karta_interpreter.engine.explain import Explanation, Fact, explain
-from karta_interpreter.engine.explain.explanation import OBSERVED
+from karta_interpreter.engine.explain.explanation import OBSERVED, path_of
 from karta_interpreter.engine.operations import (
     CHANGED,
     DEFAULT_OPTIONS,
@@ -37,7 +37,6 @@ from karta_interpreter.web.console.texts import (
     check_suite,
     contradicted,
     field_paths,
-    path_of,
     read_crds,
     read_items,
     read_object,

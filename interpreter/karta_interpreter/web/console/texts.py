@@ -1,6 +1,5 @@
 """The texts of the page: Kubernetes objects with the place of each value, and CustomResourceDefinitions with fields."""
 
-import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -28,7 +27,6 @@ Position: TypeAlias = list[int]
 _TEXTS: Final = 2
 """How many texts are kept, read: they stay the same while their user edits the Karta."""
 _SUITE: Final = "Suite"
-_STEP: Final = re.compile(r'\["((?:[^"\\]|\\.)*)"\]|\[(\d+)\]|([^.\[\]]+)')
 
 
 class TextError(InterpreterError):
@@ -109,16 +107,6 @@ def check_suite(text: str) -> None:
     except SuiteError as error:
         _, line, message = str(error).split(":", 2)
         raise TextError(message.strip(), int(line)) from error
-
-
-def path_of(field: str) -> Path:
-    """Return the path that a field of an explanation names.
-
-    >>> path_of('metadata.annotations["example.com/a"]'), path_of("childComponents[0].name")
-    (('metadata', 'annotations', 'example.com/a'), ('childComponents', 0, 'name'))
-    """
-    steps = (match.groups() for match in _STEP.finditer(field))
-    return tuple(int(index) if index else (quoted or plain) for quoted, index, plain in steps)
 
 
 def _objects(text: str) -> list[Marker]:
