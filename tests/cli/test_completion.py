@@ -99,7 +99,7 @@ def test_kubectl_plugin_has_its_name_in_help() -> None:
     ).stdout
 
     assert help_text.startswith("Usage: kubectl karta interpret [OPTIONS]")
-    assert "  kubectl karta interpret -f customization.yaml --check\n" in help_text
+    assert "  kubectl karta interpret raycluster.yaml\n" in help_text
     assert "karta-interpreter" not in help_text
 
 

@@ -31,7 +31,6 @@ print(json.dumps([[each.exit_code, each.stderr, repr(each.exception)] for each i
 
 WORKING = [
     ["interpret", "-f", "karta.yaml", "--observed-file", "job.yaml"],
-    ["interpret", "-f", CUSTOMIZATION, "--check"],
     ["explain", "-f", "karta.yaml", "job.yaml"],
     ["tree", "-f", "karta.yaml", "--object", "job.yaml"],
     ["validate", KARTA, CUSTOMIZATION, "--crd", CRD],

@@ -28,7 +28,6 @@ COMMANDS = [
     "validate {}",
     "interpret --desired-file {}",
     "interpret -f {} --desired-file job.yaml",
-    "interpret -f {} --check",
     "interpret -f karta.yaml --desired-file job.yaml --reference-file {}",
     "interpret -f karta.yaml --desired-file job.yaml --status-file {} --operation AggregateStatus",
     "tree --object {}",

@@ -91,7 +91,6 @@ def _hostile(files: Path) -> None:
         pytest.param("interpret -f unnamed.yaml --desired-file object.yaml", id="an object, a definition"),
         pytest.param("interpret -f named.yaml --desired-file object.yaml", id="a definition that is wrong"),
         pytest.param("interpret -f script.yaml --desired-file object.yaml", id="a script"),
-        pytest.param("interpret -f script.yaml --check", id="the check of a script"),
         pytest.param("interpret -f karta.yaml --override script.yaml --desired-file job.yaml", id="a script over it"),
         pytest.param("tree --object object.yaml -f unnamed.yaml", id="a tree"),
         pytest.param("tree --object object.yaml -f unnamed.yaml -o table", id="a tree as a table"),

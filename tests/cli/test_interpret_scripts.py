@@ -1,4 +1,4 @@
-"""Customizations on the command line: as definitions with ``-f``, over definitions with ``--override``, ``--check``."""
+"""Customizations on the command line: as definitions with ``-f``, over definitions with ``--override``."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -227,29 +227,3 @@ def test_file_without_a_customization_cannot_override(run: Run, files: Path) -> 
 
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr == "error: empty.yaml: there is no ResourceInterpreterCustomization in it\n"
-
-
-def test_check_prints_table_and_findings(run: Run, files: Path) -> None:
-    good = run("interpret", "-f", "scripts.yaml", "--check")
-    assert (good.exit_code, good.stderr) == (0, "")
-    assert ["InterpretHealth:", "PASS"] in map(str.split, good.stdout.splitlines())
-
-    (files / "scripts.yaml").write_text(_customization(health="tru e"))
-    bad = run("interpret", "-f", ".", "--check")
-    assert bad.exit_code == 1
-    assert "    InterpretHealth:        ERROR: scripts.yaml:19:11: " in bad.stdout
-    assert "scripts.yaml:19:11: error [lua-syntax]" in bad.stderr
-    assert "not a ResourceInterpreterCustomization, got run.ai/v1alpha1, Kind=Karta" in bad.stdout
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code"),
-    [pytest.param([], 2, id="no file is named"), pytest.param(["-f", "empty.yaml"], 1, id="there is nothing in it")],
-)
-def test_file_without_scripts_is_an_error(run: Run, files: Path, arguments: list[str], code: int) -> None:
-    (files / "empty.yaml").touch()
-
-    result = run("interpret", "--check", *arguments)
-
-    assert (result.exit_code, result.stdout) == (code, "")
-    assert result.stderr.startswith("error: nothing to check")

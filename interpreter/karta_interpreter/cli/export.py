@@ -15,7 +15,7 @@ from karta_interpreter.base.k8s import GVK, Object
 from karta_interpreter.base.k8s.yaml_writer import to_yaml
 from karta_interpreter.cli.calls import operation_named
 from karta_interpreter.cli.definitions import Sources, definitions_named, load_sources, sources
-from karta_interpreter.cli.export_policies import override_policy_command, propagation_policy_command
+from karta_interpreter.cli.export_policies import propagation_policy_command
 from karta_interpreter.cli.files import read_crds, write_files
 from karta_interpreter.cli.options import (
     FILE,
@@ -345,5 +345,4 @@ def _report(rejected: Mapping[str, str] | Mapping[GVK, str], summary: str, *, is
         raise SystemExit(Problem.exit_code)
 
 
-command.add_command(override_policy_command)
 command.add_command(propagation_policy_command)

@@ -1,18 +1,17 @@
 """``karta-interpreter interpret``: the answers of a definition about an object, and the check of customizations."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
-from typing import Final, Unpack
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Unpack
 
 import click
 
-from karta_interpreter.base.findings import Severity, escaped
+from karta_interpreter.base.findings import escaped
 from karta_interpreter.base.k8s import GVK, Object
 from karta_interpreter.base.k8s.yaml_writer import to_yaml
 from karta_interpreter.cli import options
 from karta_interpreter.cli.answers import outcomes_table
-from karta_interpreter.cli.calls import ORDER, Arguments, CallOutcome, ask, calls_for, operation_named
-from karta_interpreter.cli.definitions import Interpreter, kinds_of, read_customizations, workload_of
+from karta_interpreter.cli.calls import Arguments, CallOutcome, ask, calls_for, operation_named
+from karta_interpreter.cli.definitions import Interpreter, kinds_of, workload_of
 from karta_interpreter.cli.explain import STRICT, exit_if_strict, show as show_explanations, warnings_text
 from karta_interpreter.cli.files import (
     ConnectionOptions,
@@ -27,14 +26,13 @@ from karta_interpreter.cli.files import (
 )
 from karta_interpreter.cli.options import Counts, definitions, file_option, inputs, operation_option
 from karta_interpreter.cli.program import Problem, UsageProblem
-from karta_interpreter.cli.render import findings_text, full_name, written
+from karta_interpreter.cli.render import full_name, written
 from karta_interpreter.cli.server_answers import ask_server
 from karta_interpreter.cli.writing import Data, one_line, say
 from karta_interpreter.definitions.karta import Definition, Known, resolved
 from karta_interpreter.definitions.sources.snapshot import ServedDefinition
 from karta_interpreter.engine.explain import Fact, warnings_about
 from karta_interpreter.engine.operations import Call, Operation, Options
-from karta_interpreter.languages.lua.customization import LoadedCustomization
 
 _EXAMPLES = """\b
 Examples:
@@ -43,7 +41,6 @@ Examples:
   karta-interpreter interpret -f my-karta.yaml --desired-file job.yaml --desired-replica 4
   karta-interpreter interpret --override my-health.yaml --observed-file raycluster.yaml
   karta-interpreter interpret --components worker=8 raycluster.yaml
-  karta-interpreter interpret -f customization.yaml --check
   karta-interpreter interpret rayjob/demo -n ml --context member1
   karta-interpreter interpret raycluster.yaml --server https://127.0.0.1:8443 --insecure
 """
@@ -81,7 +78,6 @@ class _Given(ConnectionOptions):
 )
 @click.option("--server", metavar="URL", help="Ask a running server, as Karmada does: https://HOST:PORT.")
 @click.option("--insecure", is_flag=True, help="Do not verify the certificate of --server.")
-@click.option("--check", is_flag=True, help="Check scripts without running them.")
 @click.option("--explain", is_flag=True, help="Show for each answer the chain from it to the object.")
 @click.option("--strict", is_flag=True, help=STRICT)
 @click.option("-o", "--output", type=click.Choice(["table", "yaml", "json"]), help="How to print answers.")
@@ -91,7 +87,6 @@ def command(
     overrides: tuple[str, ...],
     output: str | None,
     *,
-    check: bool,
     explain: bool,
     strict: bool,
     **given: Unpack[_Given],
@@ -105,13 +100,6 @@ def command(
     given["observed_file"] = file_given(given["target"], given["observed_file"], "--observed-file")
     files = (given["desired_file"], given["observed_file"], given["status_file"], *given["references"])
     check_stdin([path for path in (*files, *filenames, *overrides) if path])
-    if check:
-        if operation or any(files):
-            raise UsageProblem(
-                "error: --check runs no script: it goes with -f and --override, and neither FILE nor --operation"
-            )
-        check_scripts([*filenames, *overrides])
-        return
     if given["insecure"] and not given["server"]:
         raise UsageProblem("error: --insecure is about the certificate of a server: name it with --server URL")
     arguments = _read(given, filenames)
@@ -250,76 +238,3 @@ def _title(entry: ServedDefinition, obj: Object) -> str:
         names = ", ".join(f"{each.name} ({each.source})" if each.source else each.name for each in scripts)
         lines += [f"{operation} by the script of {names}"] if names else []
     return "".join(f"{one_line(line)}\n" for line in lines) + "\n"
-
-
-def check_scripts(paths: Sequence[str]) -> None:
-    """Print the output of karmadactl, and all findings on stderr. Exit with 1 if one is an error."""
-    if not paths:
-        raise UsageProblem("error: nothing to check: give customizations with -f")
-    customizations = [found for path in paths for found in read_customizations(path)]
-    if not customizations:
-        raise Problem("error: nothing to check: the given files have no document")
-    findings = [finding for each in customizations for finding in each.findings]
-    say(check_text(customizations), nl=False)
-    say(findings_text(findings), err=True, nl=False)
-    if any(finding.severity is Severity.ERROR for finding in findings):
-        raise SystemExit(Problem.exit_code)
-
-
-_PADDING: Final = 3
-
-
-def check_text(customizations: Iterable[LoadedCustomization]) -> str:
-    """Return one block for each customization, in it for each operation PASS, UNSET or ERROR with the first error.
-
-    This is the output of karmadactl (``pkg/karmadactl/interpret/check.go``).
-    """
-    lines = (tuple(map(escaped, line)) for each in customizations for line in _lines(each))
-    return "".join(f"{line}\n" for line in _columns(lines, 0, {}))
-
-
-def _lines(customization: LoadedCustomization) -> Iterator[tuple[str, ...]]:
-    yield ("-" * 35,)
-    yield (f"SOURCE: {customization.name or customization.source}",)
-    wrong = _wrong(customization)
-    if wrong or customization.gvk is None:
-        yield (wrong,)
-        return
-    # karmadactl ends this line and error lines with a tab, which makes a column and so trailing spaces.
-    yield f"TARGET: {customization.gvk.api_version} {customization.gvk.kind}", ""
-    yield ("RULERS:",)
-    for operation in ORDER:
-        name, problem = f"    {operation}:", customization.problem(operation)
-        if operation is Operation.REVISE_COMPONENTS and not (problem or customization.scripts.of(operation)):
-            continue  # karmadactl does not know it
-        if problem:
-            yield name, f"ERROR: {problem.placed_message}", ""
-        else:
-            yield name, "PASS" if customization.scripts.of(operation) else "UNSET"
-
-
-def _wrong(customization: LoadedCustomization) -> str:
-    """Return the reason for a missing target, in karmadactl's words."""
-    if not customization.line:
-        return customization.findings[0].message
-    unset = {finding.path[-1] for finding in customization.findings if finding.rule == "no-target"}
-    if unset & {"kind", "target"}:
-        return "target.kind no set"
-    return "target.apiVersion no set" if unset else ""
-
-
-def _columns(lines: Iterable[tuple[str, ...]], column: int, widths: dict[int, int]) -> Iterator[str]:
-    """Go's ``tabwriter`` as kubectl sets it up.
-
-    In lines below one another a column is as wide as its widest cell and three more, and never narrower than it was
-    further up, which ``widths`` keeps. The last cell of a line is in no column.
-    """
-    for is_padded, neighbours in groupby(lines, key=lambda cells: len(cells) > column + 1):
-        block = list(neighbours)
-        if is_padded:
-            width = max(widths.get(column, 0), *(len(cells[column]) + _PADDING for cells in block))
-            widths[column] = width
-            rest = _columns(block, column + 1, widths)
-            yield from (cells[column].ljust(width) + more for cells, more in zip(block, rest, strict=True))
-        else:
-            yield from (cells[column] for cells in block)

@@ -109,6 +109,7 @@ _OTHERWISE = {
     "help": "`--help` shows the commands",
     "karta": "`catalogue export` prints definitions",
     "--edit": "edit the file; `validate FILE --watch` and `console -f FILE` answer after each change",
+    "--check": "`validate FILE` checks the scripts of customizations without running them",
     "--show-doc": "`explain RULE` shows what a rule of `validate` is for",
     "--recursive": "a folder is read with the folders in it",
     "-R": "a folder is read with the folders in it",
