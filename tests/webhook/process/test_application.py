@@ -76,9 +76,17 @@ async def test_request_in_proxy_form_or_with_upgrade_is_answered(client: Client)
     assert (await client.ask(post(question()))).response["successful"]
 
 
-@pytest.mark.parametrize("path", ["/interpret", "/interpret/", "/interpret?timeout=junk", "/interpret/?timeout=1m0s"])
-async def test_path_with_slash_and_any_timeout_is_answered(client: Client, path: str) -> None:
+@pytest.mark.parametrize("path", ["/interpret", "/interpret/", "/interpret?timeout=1m0s", "/interpret/?timeout=1m0s"])
+async def test_path_with_slash_or_timeout_is_answered(client: Client, path: str) -> None:
     assert (await client.ask(post(question(), path))).response["successful"]
+
+
+@pytest.mark.parametrize("text", ["junk", "30", "3d", "1s2", "9999999999999999s9"])
+async def test_timeout_that_is_no_duration_is_bad_request(client: Client, text: str) -> None:
+    answer = await client.ask(post(question(), f"/interpret?timeout={text}"))
+    assert is_status(answer, 400)
+    assert b"timeout must be a duration" in answer.body
+    assert (await client.ask(post(question()))).response["successful"]
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from karta_interpreter.webhook.settings import Settings
 # Go's net/http writes this for Karmada: these headers, in this order and spelling, each once, and no others. Nothing in
 # it can be read in two ways. Bodies of a megabyte and more take so long that it does not matter who reads them.
 _HEAD = re.compile(
-    rb"POST /interpret(?:\?(timeout=[0-9a-z.]{1,32}))? HTTP/1\.1\r\n"
+    rb"POST /interpret(?:\?(timeout=(?:[0-9]{1,9}(?:\.[0-9]{1,9})?(?:ms|[hms])){1,3}))? HTTP/1\.1\r\n"
     rb"Host: [0-9A-Za-z.:\[\]-]{1,255}\r\n"
     rb"User-Agent: [!-~][ -~]{0,254}\r\n"
     rb"Content-Length: ([1-9][0-9]{0,5})\r\n"

@@ -142,9 +142,15 @@ def _seconds(parameters: str, most: float) -> float:
 # Karmada sends one value for each `timeoutSeconds`. The bound is for clients that send other values.
 @lru_cache(maxsize=64)
 def timeout_of(parameters: str) -> float:
-    """Return the seconds of ``timeout=``, after which the client gives up. Text that is not a Go duration gives 0.
+    """Return the seconds of ``timeout=``, after which the client gives up, or 0 without any.
 
-    >>> timeout_of("timeout=1m0.5s"), timeout_of("timeout=soon")
+    Raises RequestError if its value is not a Go duration.
+
+    >>> timeout_of("timeout=1m0.5s"), timeout_of("")
     (60.5, 0.0)
     """
-    return (parse_duration(parse_qs(parameters).get("timeout", [""])[-1]) or 0) / 1e9
+    values = parse_qs(parameters).get("timeout", ["0s"])
+    nanoseconds = parse_duration(values[-1])
+    if nanoseconds is None:
+        raise RequestError(f"timeout must be a duration, as 30s or 1m30s, but is {values[-1][:64]!r}")
+    return nanoseconds / 1e9
