@@ -315,7 +315,10 @@ local function merged_condition(kind, name, parts)
     if statuses.True and string.find(string.lower(name), word, 1, true) then failure = "True" end
   end
   if with.mapped and kind.mapped[name] then failure = nil end
-  status = status or are_equal and first or failure or statuses.False and "False" or statuses.Unknown and "Unknown"
+  if not status and are_equal then status = first end
+  status = status or failure
+  if not status and statuses.False then status = "False" end
+  if not status and statuses.Unknown then status = "Unknown" end
   if not status then return nil end
   -- The worst condition with this status, with the messages of all clusters and the latest times.
   local alike, messages, times = {}, {}, {}

@@ -300,7 +300,7 @@ local function left_pods(desired, paths, pods_of, bounds)
           is_unsure = is_unsure or value_at(desired, bound) == nil
         end
       end
-      if not is_left and is_unsure then is_left = pods_of(desired, name, true)[name] and is_unset end
+      if not is_left and is_unsure and pods_of(desired, name, true)[name] then is_left = is_unset end
     end
   end
   return is_left and pods_of(desired)
