@@ -80,11 +80,18 @@ _MANIFESTS = {"crds": "charts/karmada/_crds/bases", "deploy": "artifacts/deploy"
 
 
 def chosen() -> Versions:
-    """Return the versions for the Karmada at KARMADA_SOURCE, or of the name in KARMADA; by default the newest."""
+    """Return the versions for the Karmada at KARMADA_SOURCE, or of the name in KARMADA; by default the newest.
+
+    The API servers are those of the release in KUBERNETES, by default the one that goes with this Karmada.
+    """
     if path := os.environ.get("KARMADA_SOURCE"):
-        return of_source(Path(path))
-    name = os.environ.get("KARMADA") or NEWEST.karmada
-    return next((known for known in (NEWEST, OLDEST) if known.karmada == name), replace(NEWEST, karmada=name))
+        versions = of_source(Path(path))
+    else:
+        name = os.environ.get("KARMADA") or NEWEST.karmada
+        known = {each.karmada: each for each in (NEWEST, OLDEST)}
+        versions = known.get(name, replace(NEWEST, karmada=name))
+    release = os.environ.get("KUBERNETES")
+    return replace(versions, kubernetes=release) if release else versions
 
 
 def of_source(path: Path) -> Versions:
@@ -178,7 +185,7 @@ def _make(versions: Versions, missing: Iterable[str], say: Callable[[str], None]
 
 def _make_of_source(versions: Versions, source: Path, missing: Iterable[str], say: Callable[[str], None]) -> None:
     own = {name for name in missing if _PACKAGES[name].startswith(f"{_KARMADA}/")}
-    pinned = build_some(set(missing) - own, say, NEWEST)
+    pinned = build_some(set(missing) - own, say, replace(NEWEST, kubernetes=versions.kubernetes))
     for name in set(missing) - own:
         shutil.copy2(pinned / name, versions.folder / name)
     link = f"-s -w -X k8s.io/component-base/version.gitVersion={versions.libraries}"
