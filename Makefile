@@ -12,7 +12,7 @@ STATIC = interpreter/karta_interpreter/web/console/static
 SPHINX = $(BIN)/python -m sphinx --quiet --fresh-env --fail-on-warning --keep-going --conf-dir docs/tools --doctree-dir build/doctrees
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test laws coverage check format generate catalogue-diff bench bench-compare bench-quick audit audit-turns conformance e2e reality reality-shared fleet tools lock version release-dry-run release-check release release-push-charts release-page docs docs-serve docs-links console console-test dist package-test pip-audit image image-test sbom clean
+.PHONY: help serve test laws coverage check format generate catalogue-diff bench bench-compare bench-quick audit audit-turns conformance e2e reality reality-shared drift fleet tools lock version release-dry-run release-check release release-push-charts release-page docs docs-serve docs-links console console-test dist package-test pip-audit image image-test sbom clean
 
 help: ## Show what there is to do
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -100,6 +100,9 @@ reality: .venv/dev.stamp ## Compare our answers with what real workload controll
 
 reality-shared: .venv/dev.stamp ## The same with the controllers that take little to build next to those of e2e
 	@$(BIN)/python -m tests.proofs.reality --shared
+
+drift: .venv/dev.stamp ## Compare newer releases of the catalogue's projects (needs Go, or FROM=FOLDER of checkouts)
+	@$(BIN)/python -m tests.proofs.drift $(if $(FROM),--from "$(FROM)") $(if $(CLONE),--clone)
 
 fleet: .venv/dev.stamp ## Live through the recorded day of a fleet again, and compare (needs Go; half an hour)
 	@$(BIN)/python -m tests.proofs.fleet

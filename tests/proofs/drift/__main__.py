@@ -1,0 +1,93 @@
+"""``make drift``: what newer releases of the catalogue's projects change, as a table; what has no reason fails."""
+
+import argparse
+import sys
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Final
+
+import yaml
+
+from docs.tools.upstreams import upstreams, written_from
+from tests.catalogue.entries import Entry, entries
+from tests.proofs.drift.comparison import Row, crd_of, differences
+from tests.proofs.drift.sources import Checkout, clone, newest, sources_of
+from tests.proofs.rig.toolchain import BuildError
+
+_REASONS: Final = Path(__file__).with_name("reasons.yaml")
+
+
+def main() -> int:
+    """Compare, print, and return the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m tests.proofs.drift", description=__doc__)
+    parser.add_argument("--from", type=Path, dest="folder", metavar="FOLDER", help="checkouts: OWNER+NAME or NAME")
+    parser.add_argument("--main", action="store_true", help="compare with the commits that are checked out")
+    parser.add_argument("--only", default="", help="a part of the names of kinds")
+    parser.add_argument("--clone", action="store_true", help="clone what is missing in FOLDER first")
+    options = parser.parse_args()
+    if options.clone:
+        for upstream in upstreams().values():
+            if upstream.crds:
+                clone(upstream, options.folder)
+    reasons = read_reasons()
+    notes: list[str] = []
+    rows: list[Row] = []
+    for entry in entries():
+        if entry.definition and options.only in str(entry.definition.gvk):
+            try:
+                rows += _rows(entry, options.folder, notes, is_main=options.main)
+            except BuildError as error:
+                notes.append(f"{entry.definition.gvk}: {error}")
+    rows = sorted(set(rows))
+    unexplained = sum(reason_of(row, reasons) is None for row in rows)
+    listed = (f"- {note}" for note in dict.fromkeys(notes))
+    tally = f"{len(rows)} differences, {unexplained} without a reason"
+    sys.stdout.write("\n".join([*table(rows, reasons), "", *listed, "", tally, ""]))
+    return 1 if unexplained else 0
+
+
+def _rows(entry: Entry, folder: Path | None, notes: list[str], *, is_main: bool) -> Iterator[Row]:
+    """Yield the differences of one kind between the release that it was written from and the newest one."""
+    definition = entry.definition
+    assert definition
+    project, release = next(written_from(definition))
+    upstream = upstreams()[project]
+    if not upstream.crds:
+        return
+    sources, tag = sources_of(upstream, folder), upstream.releases[release]
+    has_main = is_main and any(isinstance(source, Checkout) for source in sources)
+    latest = "HEAD" if has_main else newest(sources, tag)
+    after = crd_of(upstream, sources, latest, definition.gvk)
+    if after is None:
+        notes.append(f"{project} {latest}: no CRD of {definition.gvk}")
+        return
+    before = crd_of(upstream, sources, tag, definition.gvk)
+    releases = f"{project} {f'{tag} → {latest}' if before else latest}"
+    notes.append(f"{releases}: compared")
+    for difference in differences(definition, entry.text, before, after):
+        yield Row(f"{definition.gvk.api_version} {definition.gvk.kind}", releases, difference)
+
+
+def read_reasons() -> Mapping[str, str]:
+    """Return the reasons by the patterns of rows."""
+    entries = yaml.safe_load(_REASONS.read_text(encoding="utf-8"))
+    return {pattern: entry["reason"] for entry in entries for pattern in entry["rows"]}
+
+
+def reason_of(row: Row, reasons: Mapping[str, str]) -> str | None:
+    """Return the reason why a row needs no change of the definition."""
+    return next((reason for pattern, reason in reasons.items() if fnmatchcase(str(row), pattern)), None)
+
+
+def table(rows: list[Row], reasons: Mapping[str, str]) -> Iterator[str]:
+    """Yield the lines of a table in Markdown."""
+    yield "| kind | project | difference | reason |"
+    yield "|---|---|---|---|"
+    for row in rows:
+        cells = (row.kind, row.releases, row.difference, reason_of(row, reasons) or "**none**")
+        yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

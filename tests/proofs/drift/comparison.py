@@ -1,0 +1,85 @@
+"""What a newer release of a kind's CRD changes of the parts that answers depend on."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import yaml
+
+from docs.tools.upstreams import Upstream
+from karta_interpreter.base.findings import DefinitionError
+from karta_interpreter.base.k8s import GVK, Object
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.openapi.check import contradictions
+from karta_interpreter.definitions.openapi.relevance import relevant
+from karta_interpreter.definitions.openapi.schema import CustomKind, Entries, SchemaPath, below, entries
+from tests.proofs.conformance.crds.sources import kubevirt_crds
+from tests.proofs.drift.sources import Source
+
+_COMPARED: Final = ("type", "default", "enum", "minimum", "maximum", "x-kubernetes-int-or-string")
+
+
+@dataclass(frozen=True, order=True)
+class Row:
+    """One difference: the kind, the project with both versions, and what is different."""
+
+    kind: str
+    releases: str
+    difference: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}, {self.releases}: {self.difference}"
+
+
+def crd_of(upstream: Upstream, sources: Iterable[Source], version: str, gvk: GVK) -> Object | None:
+    """Return the CRD of a kind in a version of a project, None if the version or the CRD cannot be had."""
+    for source in sources:
+        if source.has(version):
+            for path, text in source.files(version, upstream.crds):
+                for crd in kubevirt_crds(text) if path.endswith(".go") else _objects(text):
+                    spec = crd.get("spec") or {}
+                    if (spec.get("group"), (spec.get("names") or {}).get("kind")) == (gvk.group, gvk.kind):
+                        return crd
+    return None
+
+
+def _objects(text: str) -> Iterator[Object]:
+    # Some are templates of charts, whose lines are no YAML.
+    plain = "\n".join(line for line in text.splitlines() if "{{" not in line)
+    for value in yaml.load_all(plain, yaml.CSafeLoader):
+        if isinstance(value, dict) and value.get("kind") == "CustomResourceDefinition":
+            yield value
+
+
+def differences(definition: Definition, text: str, before: Object | None, after: Object) -> Iterator[str]:
+    """Yield what is against a definition by a newer CRD and not by the older one, and parts with another schema."""
+    gvk = definition.gvk
+    known = set(_findings(text, gvk, before)) if before else set()
+    yield from (each for each in _findings(text, gvk, after) if each not in known)
+    try:
+        old, new = CustomKind.of(before or after, gvk.version), CustomKind.of(after, gvk.version)
+    except DefinitionError:
+        return
+    was, now = _relevant(old), _relevant(new)
+    for path in was:
+        if path in now and was[path] != now[path]:
+            names = sorted(name for name in {*was[path], *now[path]} if was[path].get(name) != now[path].get(name))
+            changes = (f"{name} {was[path].get(name)} is {now[path].get(name)}" for name in names)
+            yield f"{path} is another part: {', '.join(changes)}"
+
+
+def _findings(text: str, gvk: GVK, crd: Object) -> Iterator[str]:
+    for finding in contradictions(text, str(gvk), [crd]):
+        yield f"{finding.rule}: {finding.message}"
+
+
+def _relevant(kind: CustomKind) -> Mapping[str, Object]:
+    schemas = {part.path.jq: _schema_at(kind.schema, part.path) for part in relevant(kind.schema, kind.scale_path)}
+    return {path: {name: schema[name] for name in _COMPARED if name in schema} for path, schema in schemas.items()}
+
+
+def _schema_at(schema: Object, path: SchemaPath) -> Object:
+    for step in path.steps:
+        container = "additionalProperties" if isinstance(step, Entries) and step.is_map else "items"
+        schema = below(schema, step) if isinstance(step, str) else entries(schema, container) or {}
+    return schema

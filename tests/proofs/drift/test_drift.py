@@ -1,0 +1,96 @@
+"""The comparison of a CRD with a newer one, on small schemas."""
+
+from collections.abc import Iterator, Sequence
+from copy import deepcopy
+from fnmatch import fnmatchcase
+
+import pytest
+
+from docs.tools.upstreams import Upstream
+from karta_interpreter.base.k8s import GVK, Object
+from karta_interpreter.base.k8s.yaml_writer import to_yaml
+from tests.catalogue.entries import entries
+from tests.proofs.drift.__main__ import read_reasons, reason_of, table
+from tests.proofs.drift.comparison import Row, crd_of, differences
+
+_GVK = GVK("jobset.x-k8s.io", "v1alpha2", "JobSet")
+
+
+class Store:
+    """A source with one file in each version."""
+
+    def __init__(self, **files: str) -> None:
+        self._files = files
+
+    def releases(self) -> Sequence[str]:
+        return list(self._files)
+
+    def has(self, version: str) -> bool:
+        return version in self._files
+
+    def files(self, version: str, patterns: Sequence[str]) -> Iterator[tuple[str, str]]:
+        yield patterns[0], self._files[version]
+
+
+def _crd(**replicas: object) -> Object:
+    job = {"type": "object", "properties": {"replicas": {"type": "integer", **replicas}, "name": {"type": "string"}}}
+    spec = {"type": "object", "properties": {"replicatedJobs": {"type": "array", "items": job}}}
+    schema = {"type": "object", "properties": {"spec": spec}}
+    version = {"name": "v1alpha2", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
+    names = {"kind": "JobSet", "plural": "jobsets"}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "jobsets.jobset.x-k8s.io"},
+        "spec": {"group": "jobset.x-k8s.io", "names": names, "versions": [version]},
+    }
+
+
+def _differences(before: Object | None, after: Object) -> list[str]:
+    (entry,) = (entry for entry in entries() if entry.definition and entry.definition.gvk == _GVK)
+    assert entry.definition
+    return list(differences(entry.definition, entry.text, before, after))
+
+
+def test_same_schema_has_no_difference() -> None:
+    assert _differences(_crd(), _crd()) == []
+
+
+def test_default_of_a_count_is_a_difference() -> None:
+    (difference,) = _differences(_crd(default=1), _crd(default=0))
+    assert difference == ".spec.replicatedJobs[].replicas is another part: default 1 is 0"
+
+
+def test_field_that_is_read_and_gone_is_a_difference() -> None:
+    after = deepcopy(_crd())
+    spec = after["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
+    del spec["properties"]["replicatedJobs"]["items"]["properties"]["replicas"]
+    assert any(".replicas" in each and each.startswith("crd-") for each in _differences(_crd(), after))
+
+
+def test_without_older_schema_all_findings_are_differences() -> None:
+    assert set(_differences(None, _crd())) > set(_differences(_crd(), _crd()))
+
+
+@pytest.mark.parametrize(("version", "is_there"), [("v1", True), ("v2", False)])
+def test_crd_is_found_among_templates(version: str, is_there: bool) -> None:
+    text = f"{{{{- if .Values.crds }}}}\n{to_yaml(_crd())}{{{{- end }}}}\n"
+    upstream = Upstream(name="JobSet", repository="kubernetes-sigs/jobset", releases={}, crds=("*.yaml",))
+    assert (crd_of(upstream, [Store(v1=text)], version, _GVK) is not None) is is_there
+
+
+def test_table_has_reason_of_row() -> None:
+    row = Row("a/v1 Kind", "Project v1 → v2", "crd-unread: nothing reads .a | .b")
+    reasons = {"a/v1 Kind, Project * → v2: *.a*": "it is not a count"}
+    assert reason_of(row, reasons) == "it is not a count"
+    *_, line = table([row], reasons)
+    assert line == r"| a/v1 Kind | Project v1 → v2 | crd-unread: nothing reads .a \| .b | it is not a count |"
+
+
+def test_reasons_are_sentences_about_kinds_of_the_catalogue() -> None:
+    kinds = {
+        f"{entry.definition.gvk.api_version} {entry.definition.gvk.kind}" for entry in entries() if entry.definition
+    }
+    for pattern, reason in read_reasons().items():
+        assert any(fnmatchcase(kind, pattern.partition(", ")[0]) for kind in kinds)
+        assert reason
