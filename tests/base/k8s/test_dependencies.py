@@ -207,6 +207,19 @@ def test_claims_of_devices(claims: JSON, expected: list[tuple[str, str]]) -> Non
     assert pod_dependencies(template, "team") == (), "Karmada's own rules do not know them"
 
 
+@pytest.mark.parametrize(
+    ("group", "named"),
+    [
+        pytest.param({"podGroupName": "gang"}, ["gang"], id="a group"),
+        pytest.param({}, [], id="none"),
+        pytest.param(None, [], id="null"),
+    ],
+)
+def test_group_of_pods(group: JSON, named: list[str]) -> None:
+    found = claim_dependencies({"spec": {"schedulingGroup": group}}, "team")
+    assert found == tuple(Dependency("scheduling.k8s.io/v1beta1", "PodGroup", "team", name) for name in named)
+
+
 def test_device_claim_with_name_of_wrong_type_is_error() -> None:
     message = r"^spec.resourceClaims\[1\].resourceClaimName needs a string, not a number"
     with pytest.raises(InterpretationError, match=message):

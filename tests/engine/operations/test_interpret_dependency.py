@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.base.errors import InterpretationError, QueryAbsentError, QueryReferenceError
+from karta_interpreter.base.k8s.values import GVK, Object
+from karta_interpreter.definitions.karta.reference_resolver import Known, ReferenceReader
 from karta_interpreter.engine.explain import explain
 from karta_interpreter.engine.operations import Call, Operation, interpret
 from tests.engine.operations.conftest import Define, component
@@ -50,6 +51,79 @@ dependencyInterpretation:
       return refs
     end
 """
+
+
+_CLAIMING: Any = {
+    "apiVersion": "example.io/v1",
+    "kind": "Train",
+    "metadata": {"name": "t", "namespace": "ml"},
+    "spec": {
+        "template": {
+            "spec": {
+                "resourceClaims": [
+                    {"name": "channel", "resourceClaimTemplateName": "imex"},
+                    {"name": "nic", "resourceClaimTemplateName": "nic"},
+                ],
+                "schedulingGroup": {"podGroupName": "gang"},
+            }
+        }
+    },
+}
+
+
+def _domain(name: str, namespace: str, template: str) -> Object:
+    metadata = {"name": name, "namespace": namespace}
+    spec = {"numNodes": 0, "channel": {"resourceClaimTemplate": {"name": template}}}
+    return {"apiVersion": "resource.nvidia.com/v1beta1", "kind": "ComputeDomain", "metadata": metadata, "spec": spec}
+
+
+class _Without(ReferenceReader):
+    """A reader of a control plane where the kind cannot be looked up."""
+
+    def __init__(self, error: type[QueryReferenceError]) -> None:
+        self._error = error
+
+    def get(self, gvk: GVK, namespace: str, name: str) -> Object | None:
+        raise self._error(f"{gvk} {name} in {namespace}")
+
+    def list(self, gvk: GVK, namespace: str | None) -> Sequence[Object]:
+        raise self._error(f"{gvk} in {namespace}")
+
+
+_GANG, _NIC = "PodGroup gang", "ResourceClaimTemplate nic"
+
+
+@pytest.mark.parametrize(
+    ("reader", "found"),
+    [
+        pytest.param(Known.of([_domain("rack", "ml", "imex"), _domain("x", "ml", "other")]),
+                     [_NIC, "ComputeDomain rack", _GANG], id="it makes the template"),
+        pytest.param(Known.of([_domain("rack", "other", "imex")]), ["ResourceClaimTemplate imex", _NIC, _GANG],
+                     id="it is in another namespace"),
+        pytest.param(_Without(QueryAbsentError), ["ResourceClaimTemplate imex", _NIC, _GANG],
+                     id="the control plane does not have the kind"),
+        pytest.param(None, ["ResourceClaimTemplate imex", _NIC, _GANG], id="nobody looks it up"),
+    ],
+)  # fmt: skip
+def test_compute_domain_stands_for_the_template_that_it_makes(
+    define: Define, reader: ReferenceReader | None, found: list[str]
+) -> None:
+    definition, call = (
+        define(root=component("train", ".spec.template")),
+        Call(Operation.INTERPRET_DEPENDENCY, _CLAIMING),
+    )
+    dependencies = interpret(definition, call, reader=reader)["dependencies"]
+    assert [f"{each['kind']} {each['name']}" for each in dependencies] == found
+    assert {each["namespace"] for each in dependencies} == {"ml"}
+    explained = explain(definition, call, reader=reader)
+    assert explained.results == {"dependencies": dependencies}
+    assert {fact.answer for fact in explained.facts} >= {f"/dependencies/{index}" for index in range(3)}
+
+
+def test_compute_domains_that_are_not_listed_yet_are_an_error(define: Define) -> None:
+    definition = define(root=component("train", ".spec.template"))
+    with pytest.raises(QueryReferenceError):
+        interpret(definition, Call(Operation.INTERPRET_DEPENDENCY, _CLAIMING), reader=_Without(QueryReferenceError))
 
 
 def _by_labels(define: Define, selector: str, more: str = "", **annotations: str) -> Any:

@@ -1,7 +1,8 @@
 """The objects that a pod cannot start without.
 
 Follows ``GetDependenciesFromPodTemplate`` of Karmada (``pkg/util/helper/pod.go``, ``pkg/util/lifted/visitpod.go``).
-That does not know the claims of Dynamic Resource Allocation, nor the older name of ``serviceAccountName``. On a control
+That knows neither the claims of Dynamic Resource Allocation, nor groups of pods, nor the older name of
+``serviceAccountName``. On a control
 plane only built-in kinds have both names: an API server does not complete the pod templates of custom resources.
 """
 
@@ -9,12 +10,16 @@ import json
 from typing import Final, NamedTuple
 
 from karta_interpreter.base.k8s.fields import object_field, objects_field, text_field
-from karta_interpreter.base.k8s.values import Object, Path, remembered
+from karta_interpreter.base.k8s.values import GVK, Object, Path, remembered
 
 _SPEC: Path = ("spec",)
 _CONTAINERS = ("initContainers", "containers", "ephemeralContainers")
 _CLAIMS = {"ResourceClaim": "resourceClaimName", "ResourceClaimTemplate": "resourceClaimTemplateName"}
 _Found = tuple[str, str]  # kind and name
+
+# NVIDIA's driver for Dynamic Resource Allocation makes its template of claims in the member
+# (api/nvidia.com/resource/v1beta1/computedomain.go).
+COMPUTE_DOMAIN: Final = GVK("resource.nvidia.com", "v1beta1", "ComputeDomain")
 
 SELECTOR_FIELDS: Final = frozenset({"matchLabels", "matchExpressions"})
 """The fields of a label selector."""
@@ -88,22 +93,23 @@ def _named(spec: Object) -> tuple[_Found, ...]:
 
 
 def claim_dependencies(template: Object, namespace: str) -> tuple[Dependency, ...]:
-    """Return the claims of devices that a pod template names, and the templates of claims.
+    """Return the claims of devices that a pod template names, the templates of claims, and the group of the pods.
 
-    Their API version is v1, the only one that API servers serve unasked (since Kubernetes 1.34).
+    The API version of claims is v1, the only one that API servers serve unasked (since Kubernetes 1.34). That of groups
+    is the one of Kubernetes 1.37 (``PodSchedulingGroup`` in ``core/v1``).
 
     >>> [found.kind for found in claim_dependencies({"spec": {"resourceClaims": [{"resourceClaimName": "gpu"}]}}, "ml")]
     ['ResourceClaim']
     """
     spec = object_field(template, "spec", ())
-    if "resourceClaims" not in spec:
-        return ()
-    return tuple(
-        Dependency("resource.k8s.io/v1", kind, namespace, name)
+    claims = [
+        Dependency("resource.k8s.io/v1", kind, namespace, text_field(claim, field, ("spec", "resourceClaims", index)))
         for index, claim in enumerate(objects_field(spec, "resourceClaims", _SPEC))
         for kind, field in _CLAIMS.items()
-        if (name := text_field(claim, field, ("spec", "resourceClaims", index)))
-    )
+    ]
+    group = text_field(object_field(spec, "schedulingGroup", _SPEC), "podGroupName", ("spec", "schedulingGroup"))
+    found = (*claims, Dependency("scheduling.k8s.io/v1beta1", "PodGroup", namespace, group))
+    return tuple(dependency for dependency in found if dependency.name)
 
 
 DEPENDENCIES_READ: Final = (
@@ -112,6 +118,7 @@ DEPENDENCIES_READ: Final = (
     "imagePullSecrets",
     "volumes",
     "resourceClaims",
+    "schedulingGroup",
     *(f"{group}[].{sources}" for group in _CONTAINERS for sources in ("envFrom", "env[].valueFrom")),
 )
 """The paths in the spec of a pod that `pod_dependencies` and `claim_dependencies` read.
@@ -197,6 +204,7 @@ DEPENDENCY_NAMES: Final = (
     "serviceAccount",
     "imagePullSecrets[].name",
     *(f"resourceClaims[].{field}" for field in _CLAIMS.values()),
+    "schedulingGroup.podGroupName",
     *(f"{group}[].envFrom[].{source}.name" for group in _CONTAINERS for source in ("configMapRef", "secretRef")),
     *(
         f"{group}[].env[].valueFrom.{source}.name"

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from karta_interpreter.base.k8s import GVK
+from karta_interpreter.base.k8s.dependencies import COMPUTE_DOMAIN
 from karta_interpreter.definitions.karta import ReferenceReader
 from karta_interpreter.definitions.sources.background import keep_running
 from karta_interpreter.definitions.sources.budget import Budget
@@ -153,9 +154,9 @@ class Store:
         self.snapshot = snapshot
         if self._cluster:
             definitions = (entry.definition for entry in snapshot.entries.values())
-            self._cluster.referenced.want(
-                (definition.gvk, reference.gvk) for definition in definitions for reference in definition.references
-            )
+            pairs = [(each.gvk, reference.gvk) for each in definitions for reference in each.references]
+            # Pods of any kind may name what a ComputeDomain makes.
+            self._cluster.referenced.want([*pairs, (COMPUTE_DOMAIN, COMPUTE_DOMAIN)])
         # A copy: a subscriber may end its subscription.
         for subscriber in tuple(self._subscribers):
             subscriber(self.snapshot)

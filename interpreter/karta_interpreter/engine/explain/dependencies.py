@@ -7,7 +7,7 @@ from typing import Final
 
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s import JSON, Object, Path, set_value
-from karta_interpreter.base.k8s.dependencies import claim_dependencies, objects_text, pod_dependencies
+from karta_interpreter.base.k8s.dependencies import COMPUTE_DOMAIN, claim_dependencies, objects_text, pod_dependencies
 from karta_interpreter.definitions.karta import (
     Definition,
     ExtraDependency,
@@ -47,6 +47,8 @@ def dependency_facts(definition: Definition, call: Call, _options: Options, resu
                 added = "" if existing or base is None else f", by {annotation_field('added-containers')}"
                 yield Fact("dependency", f"{title}: {name}{added}", dependency, answer, field=field, places=existing)
         yield from _extra(definition, call.object, dependency, title, answer)
+        if dependency["kind"] == COMPUTE_DOMAIN.kind:
+            yield Fact("dependency", f"{title}: makes a template of claims that pods name", dependency, answer)
     for omission in definition.annotations.dependencies:
         if isinstance(omission, LeftOut):
             field, text = annotation_field("dependencies"), omission.place.text

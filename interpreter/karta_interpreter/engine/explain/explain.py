@@ -59,7 +59,7 @@ def explain(
     try:
         # Resolved once, so that the facts below use the same values as the answer.
         definition = resolved(definition, call.object, reader)
-        results = interpret(definition, call, options, on_print=on_print)
+        results = interpret(definition, call, options, on_print=on_print, reader=reader)
     except InterpretationError as failure:
         error = str(failure)
     try:

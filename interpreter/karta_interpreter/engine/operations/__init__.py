@@ -7,7 +7,7 @@ belongs to `karta_interpreter.definitions.karta`, the envelope to `karta_interpr
 
 from karta_interpreter.base.karmada import CHANGED, LIVE, SLOTS, Operation, Results, by_operation
 from karta_interpreter.engine.operations.call import DEFAULT_OPTIONS, Call, Options, StatusItem, TargetComponent
-from karta_interpreter.engine.operations.interpretation import interpret
+from karta_interpreter.engine.operations.interpretation import interpret, with_domains
 
 __all__ = [
     "CHANGED",
@@ -22,4 +22,5 @@ __all__ = [
     "TargetComponent",
     "by_operation",
     "interpret",
+    "with_domains",
 ]

@@ -4,19 +4,29 @@ With the functions of ``require("karta")``, a script calls the Karta that it ove
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import zip_longest
+from operator import itemgetter
 from typing import Final, TypeAlias
 
 import orjson
 
-from karta_interpreter.base.errors import InterpretationError, LuaError, LuaLimitError, LuaRunError, QueryRaisedError
+from karta_interpreter.base.errors import (
+    InterpretationError,
+    LuaError,
+    LuaLimitError,
+    LuaRunError,
+    QueryAbsentError,
+    QueryRaisedError,
+)
 from karta_interpreter.base.k8s import JSON, Object
+from karta_interpreter.base.k8s.dependencies import COMPUTE_DOMAIN
 from karta_interpreter.base.karmada import OWN_FUNCTIONS, SLOTS, Operation, Results
 from karta_interpreter.definitions.karta import Definition, ReferenceReader, resolved
 from karta_interpreter.engine.operations.call import DEFAULT_OPTIONS, Call, Options, StatusItem, TargetComponent
 from karta_interpreter.engine.operations.dispatch import own_answer
+from karta_interpreter.languages.jq import Query
 from karta_interpreter.languages.lua.empty_tables import restore_empty_tables
 from karta_interpreter.languages.lua.machine.worker import Job, run_job, script_job
 from karta_interpreter.languages.lua.results import lua_type
@@ -52,12 +62,35 @@ def interpret(
     if not definition.answers(call.operation):
         raise _unanswered(definition, call.operation)
     try:
-        return own_answer(definition, call, options)
+        return with_domains(own_answer(definition, call, options), reader)
     except InterpretationError as error:
         if definition.absent and isinstance(error.__cause__, QueryRaisedError):
             # The words of a definition's author name no object.
             raise InterpretationError(f"{error}: {'; '.join(definition.absent)}") from error
         raise
+
+
+def with_domains(results: Results, reader: ReferenceReader | None) -> Results:
+    """Replace templates of claims by the ComputeDomains that make them in the member: those have to be there."""
+    dependencies = results.get("dependencies", ())
+    if reader is None or not any(each["kind"] == _CLAIM_TEMPLATE for each in dependencies):
+        return results
+    made = [_maker(each, reader) or each for each in dependencies]
+    return {"dependencies": sorted(made, key=itemgetter("apiVersion", "kind"))}
+
+
+def _maker(dependency: Object, reader: ReferenceReader) -> Object | None:
+    """Return the ComputeDomain that makes a dependency, None for what none makes."""
+    place = dependency.get("namespace", "")
+    name = None
+    if dependency["kind"] == _CLAIM_TEMPLATE:
+        with suppress(QueryAbsentError):
+            name = reader.names(COMPUTE_DOMAIN, place, _TEMPLATE_OF_DOMAIN).first(place, dependency.get("name", ""))
+    return {**dependency, **COMPUTE_DOMAIN.type_meta, "name": name} if name else None
+
+
+_CLAIM_TEMPLATE: Final = "ResourceClaimTemplate"
+_TEMPLATE_OF_DOMAIN: Final = Query.compile("{name: .spec.channel.resourceClaimTemplate.name}")
 
 
 def _unanswered(definition: Definition, operation: Operation) -> InterpretationError:

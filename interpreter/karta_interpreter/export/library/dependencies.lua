@@ -35,7 +35,7 @@ local function add_selected(found, api_version, kind, namespace, selectors)
   end
 end
 
--- Appends the objects that a pod refers to, device claims too; volumes named in `without` are left out.
+-- Appends the objects that a pod refers to, device claims and its group too; volumes named in `without` are left out.
 local function add_pod_dependencies(found, spec, namespace, without)
   local account = get(spec, "serviceAccountName")
   if account == nil or account == "" then account = get(spec, "serviceAccount") end
@@ -68,6 +68,11 @@ local function add_pod_dependencies(found, spec, namespace, without)
         found[#found + 1] = {apiVersion = "resource.k8s.io/v1", kind = kind, namespace = place, name = name}
       end
     end
+  end
+  local group = get(spec.schedulingGroup, "podGroupName")
+  if group ~= nil and group ~= "" then
+    local place = namespace ~= "" and namespace or nil
+    found[#found + 1] = {apiVersion = "scheduling.k8s.io/v1beta1", kind = "PodGroup", namespace = place, name = group}
   end
 end
 

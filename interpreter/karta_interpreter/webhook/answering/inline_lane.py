@@ -2,7 +2,7 @@
 
 from math import inf
 
-from karta_interpreter.engine.operations import Options, interpret
+from karta_interpreter.engine.operations import Options, interpret, with_domains
 from karta_interpreter.engine.operations.dispatch import own_answer
 from karta_interpreter.webhook.answering.load import BEGUN, Interruption
 from karta_interpreter.webhook.answering.pending_call import PendingCall
@@ -24,7 +24,7 @@ class InlineLane:
             self._interruption.at = BEGUN
             request = call.request
             if call.is_projected and call.definition and request.call:
-                results = own_answer(call.definition, request.call, self._options)
+                results = with_domains(own_answer(call.definition, request.call, self._options), call.reader)
             else:
                 results = interpret(*call.definition_and_call(), self._options, reader=call.reader)
             return encode_results(request, results)
