@@ -31,7 +31,8 @@ from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.budget import Budget, weight, weight_of
 from karta_interpreter.definitions.sources.files import DefinitionFile
 from karta_interpreter.definitions.sources.informer import Informer, Pace
-from karta_interpreter.definitions.sources.snapshot import Quarantined, Snapshot
+from karta_interpreter.definitions.sources.snapshot import Quarantined
+from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.engine.fights import rounds
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS
 from karta_interpreter.engine.verification import Evidence
@@ -49,10 +50,11 @@ from karta_interpreter.webhook.answering.recorder import Recorder
 from karta_interpreter.webhook.http.bodies import Bodies
 from karta_interpreter.webhook.process import server
 from karta_interpreter.webhook.process.health import HealthListener
-from karta_interpreter.webhook.wire import Request, encode_failure, recording, redaction
+from karta_interpreter.webhook.wire import Request, encode_failure, fast_decoder, recording, redaction
 from karta_interpreter.webhook.wire.recording import RecordedCall
 from tests.bounds.feeding import FEEDERS, TEXT, TIMES, Fed, feeder
 from tests.webhook.answering.answered import answered
+from tests.webhook.process.client import question
 from tests.webhook.process.process import KARTAS
 
 __all__ = ["FEEDERS"]
@@ -125,7 +127,7 @@ def _failed_calls(_: int) -> Iterator[Fed]:
 
     def push(text: str) -> None:
         definition: Any = SimpleNamespace(name=text)
-        calls.see(PendingCall(0.0, b"", Request(""), Snapshot(), definition), answer)
+        calls.see(PendingCall(0.0, b"", Request(""), definition), answer)
 
     logger = log.log.logger
     level = logger.level
@@ -257,6 +259,31 @@ def _recordings(bound: int) -> Iterator[Fed]:
         )
 
 
+@feeder(
+    "types of parts of objects, one for each part that the server's own process decodes",
+    "webhook.wire.fast_decoder:MOST_TYPES",
+    small=42,
+    unit=7,
+)
+def _types(bound: int) -> Iterator[Fed]:
+    there = len(dict.__subclasses__())
+    sources = Store(catalogue=False, folders=[KARTAS])
+    sources.load()
+    definition = sources.snapshot.find(GVK("mill.example.org", "v1", "GrainMill"))
+    decoder = fast_decoder.FastDecoder(lambda _: definition)
+    obj = {"apiVersion": "mill.example.org/v1", "kind": "GrainMill"}
+    lost = 0
+
+    def push(text: str) -> None:
+        nonlocal lost
+        body = orjson.dumps(orjson.loads(question(f"Mill{text[:12]}", object=obj))) + b"\n"
+        lost += decoder.read(body) is None
+        decoder.use(lambda _: definition)
+
+    with mock.patch.object(fast_decoder, "MOST_TYPES", there + bound):
+        yield Fed(push, lambda: len(dict.__subclasses__()) - there, lambda: lost)
+
+
 class _Plain:
     """Compresses nothing, so that the size of a recording is that of its calls."""
 
@@ -343,7 +370,7 @@ def _looked_at(_: int) -> Iterator[Fed]:
     answer = Answer(b"", 200, "", 0.0, is_inline=True)
 
     def push(_: str) -> None:
-        resources.see(PendingCall(0.0, b"x" * next(sizes), request, Snapshot(), None), answer)
+        resources.see(PendingCall(0.0, b"x" * next(sizes), request, None), answer)
 
     yield Fed(push, lambda: len(resources._latest.body) if resources._latest else 0)
 
@@ -397,7 +424,7 @@ def _fight(seen: Fights, text: str, times: int) -> None:
         metadata = own | {"resourceVersion": "1", "uid": text[:12], "managedFields": [wrote, scaled]}
         observed = desired | {"metadata": metadata, "spec": {one: dict.fromkeys(fields, 7) for one in spec}}
         asked = {"request": {"object": desired | {"spec": spec}, "observedObject": observed}}
-        call = PendingCall(0.0, orjson.dumps(asked), request, Snapshot(), definition)
+        call = PendingCall(0.0, orjson.dumps(asked), request, definition)
         seen.see(call, Answer(b'{"response":{}}', 200, "", 0.0, is_inline=False))
 
 

@@ -1,8 +1,9 @@
-"""Garbage among settled objects is found in time, and free memory goes back to the system."""
+"""Collections visit few objects, find the garbage among them, and free memory goes back to the system."""
 
 import asyncio
 import gc
 import weakref
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -10,54 +11,56 @@ from karta_interpreter.webhook import memory
 from tests.support.waiting import HANG
 
 
-async def test_memory_is_given_back_repeatedly(monkeypatch: pytest.MonkeyPatch) -> None:
-    trimmed = asyncio.Queue[bool]()
-    monkeypatch.setattr(memory, "trim_memory", lambda: trimmed.put_nowait(True))
-    monkeypatch.setattr(memory, "_TRIM_SECONDS", 0.0)
-    keeping = asyncio.create_task(memory.keep_memory_trimmed())
+async def test_memory_is_released_repeatedly(monkeypatch: pytest.MonkeyPatch) -> None:
+    released = asyncio.Queue[bool]()
+    monkeypatch.setattr(memory, "release_memory", lambda: released.put_nowait(True))
+    monkeypatch.setattr(memory, "_SECONDS", 0.0)
+    releasing = asyncio.create_task(memory.keep_releasing_memory())
     async with asyncio.timeout(HANG):
         for _ in range(3):
-            await trimmed.get()
-    keeping.cancel()
+            await released.get()
+    releasing.cancel()
 
 
 class _Circle:
     """As the readers of a definition: garbage that only the collector finds."""
 
-    itself: "_Circle"
+    def __init__(self) -> None:
+        self.itself = self
 
 
-def test_new_objects_are_settled_and_garbage_among_them_is_found_when_half_as_many_have_come(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(memory, "_settled", memory._Settled())  # noqa: SLF001 - that of a server
-    monkeypatch.setattr(memory, "_MANY_VISITED", 0)
-    definitions = [[number] for number in range(200_000)]
-    gc.collect()
-    gc.freeze()
+@pytest.fixture
+def _settled() -> Iterator[None]:
+    thresholds = gc.get_threshold()
+    memory.settle_garbage()
+    yield
+    gc.set_threshold(*thresholds)
+    gc.unfreeze()
+
+
+@pytest.mark.usefixtures("_settled")
+def test_garbage_among_few_new_objects_is_found() -> None:
+    gone = weakref.ref(_Circle())
+    memory.release_memory()
+    assert gone() is None
+
+
+@pytest.mark.usefixtures("_settled")
+@pytest.mark.parametrize("collector", [gc.enable, gc.disable])
+def test_many_new_objects_are_visited_no_more(collector: Callable[[], None]) -> None:
+    visited = []
+
+    def see(phase: str, _: dict[str, int]) -> None:
+        if phase == "start":
+            visited.append(len(gc.get_objects(generation=0)) + len(gc.get_objects(generation=1)))
+
+    gc.callbacks.append(see)
+    collector()
     try:
-        settled = gc.get_freeze_count()
-        memory.release_memory()
-        assert gc.get_freeze_count() <= settled, "a few objects are visited by each collection"
-
-        circle = _Circle()
-        circle.itself = circle
-        gone = weakref.ref(circle)
-        kept = [[number] for number in range(20_000)]
+        kept = [[number] for number in range(200_000)]
         memory.release_memory()
         assert len(gc.get_objects()) < 1000 < len(kept)
-        del circle
-
-        kept += [[number] for number in range(settled // 4)]
-        memory.release_memory()
-        assert gone() is not None, "nobody waits for a visit to all objects"
-        monkeypatch.setattr(memory, "_MANY_VISITED", 2 * settled)
-        kept += [[number] for number in range(settled // 3)]
-        memory.release_memory()
-        assert len(gc.get_objects()) > settled // 3, "a reload soon replaces as few as that"
-        monkeypatch.setattr(memory, "_MANY_VISITED", 0)
-        memory.release_memory()
-        assert gone() is None
-        assert definitions
     finally:
-        gc.unfreeze()
+        gc.enable()
+        gc.callbacks.remove(see)
+    assert max(visited, default=0) <= 2 * memory._MANY  # noqa: SLF001 - what a collection may cost

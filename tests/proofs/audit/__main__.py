@@ -77,6 +77,7 @@ ATTACKS: Final[dict[str, Attack]] = {
     "fights": watchers.FIGHTS,
     "clock": clock.JUMPS,
     "reloads": reloading.RELOADS,
+    **reloading.MANY,
     _SOAK: soak.SOAK,
 }
 _AGAIN_UNTIL = 720.0

@@ -1,4 +1,4 @@
-"""Traffic while the definitions change every second: the memory must not grow."""
+"""Definitions that change under traffic: one every second, which must not take memory, and thousands at once."""
 
 import asyncio
 import json
@@ -8,12 +8,13 @@ from pathlib import Path
 from statistics import median
 
 from tests.proofs.audit.attack import Attack, Target
-from tests.proofs.audit.definitions import definition
+from tests.proofs.audit.definitions import GROUP, definition, kind_of
 from tests.proofs.audit.found import Found
-from tests.webhook.process.client import post
+from tests.webhook.process.client import post, question
 from tests.webhook.process.conversations import suite_cases
 
 _CLIENTS, _EVERY, _FIRST, _AROUND = 4, 1.0, 60.0, 5.0
+_IN_A_FILE, _VERSIONS, _PAUSE, _LONGEST = 1500, 4, 0.2, 180.0
 
 
 def _prepare(folder: Path) -> tuple[str | Path, ...]:
@@ -51,4 +52,38 @@ def _resident(pid: int) -> float:
     return float(Path(f"/proc/{pid}/statm").read_text().split()[1])
 
 
+def _many(count: int) -> Attack:
+    """Return an attack that changes that many definitions at once."""
+    kind = kind_of(count - 1)
+    obj = {"apiVersion": f"{GROUP}/v1", "kind": kind, "metadata": {"name": "x", "namespace": "y"}}
+    spec = {"n": [*range(_VERSIONS)], "template": {"spec": {"containers": []}}}
+    call = post(question(kind, object=obj | {"spec": spec}))
+
+    def write(folder: Path, version: int) -> None:
+        for begin in range(0, count, _IN_A_FILE):
+            numbers = range(begin, min(begin + _IN_A_FILE, count))
+            made = folder.parent / "new"
+            made.write_text("\n---\n".join(json.dumps(definition(each, f".spec.n[{version}]")) for each in numbers))
+            made.rename(folder / f"{begin}.yaml")
+
+    def prepare(folder: Path) -> tuple[str | Path, ...]:
+        write(folder, 1)
+        return "--kartas", folder
+
+    async def run(target: Target) -> Found:
+        client = await target.connect()
+        for version in range(2, _VERSIONS):
+            await asyncio.to_thread(write, target.folder, version)
+            answer = None
+            async with asyncio.timeout(_LONGEST):
+                while not answer or f'"replicas":{version}'.encode() not in answer.body:
+                    client, answer = await target.ask(client, call)
+                    await asyncio.sleep(_PAUSE)
+        await client.close()
+        return target.found()
+
+    return Attack(run, prepare, contained=False)
+
+
 RELOADS = Attack(_reloads, _prepare, all_cases=True)
+MANY = {f"reloads-{count}": _many(count) for count in (1000, 5000, 15_000)}

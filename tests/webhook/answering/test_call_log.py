@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.definitions.sources.snapshot import Snapshot
 from karta_interpreter.webhook.answering.call_log import CallLog
 from karta_interpreter.webhook.answering.pending_call import Answer, PendingCall
 from karta_interpreter.webhook.wire import Request
@@ -19,7 +18,7 @@ class Calls:
         self._log = CallLog(lambda: self.now)
 
     def lines(self, code: int = 404, seconds: float = 0.0, operation: str = "Retain", times: int = 1) -> list[Any]:
-        call = PendingCall(0.0, b"", Request("1", operation_name=operation), Snapshot(), None)
+        call = PendingCall(0.0, b"", Request("1", operation_name=operation), None)
         with capture_logs() as said:
             for _ in range(times):
                 self._log.see(call, Answer(b"", code, "none" if code != 200 else "", seconds, is_inline=True))

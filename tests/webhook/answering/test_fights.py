@@ -15,7 +15,6 @@ import yaml
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.karta.catalogue import catalogue_kinds
 from karta_interpreter.definitions.karta.definition import Definition
-from karta_interpreter.definitions.sources.snapshot import Snapshot
 from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.engine.fights.rounds import MOST_FIELDS
 from karta_interpreter.engine.operations import Options
@@ -324,7 +323,7 @@ def entries(number: int) -> list[Thing]:
 def see(found: Fights, body: bytes, answer: bytes) -> None:
     request = decode(question(template("Deployment"), template("Deployment")))
     definition = Definition.of_scripts(GVK("apps", "v1", "Deployment"), Scripts([Script("Retain", "", "mine")]))
-    call = PendingCall(0.0, body, request, Snapshot({}), definition)
+    call = PendingCall(0.0, body, request, definition)
     found.see(call, Answer(answer, 200, "", 0.0, is_inline=False))
 
 

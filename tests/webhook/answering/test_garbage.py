@@ -13,7 +13,6 @@ from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s import GVK
 from karta_interpreter.base.sandbox.awaiting import AsyncPool
 from karta_interpreter.definitions.karta import Component, Definition
-from karta_interpreter.definitions.sources.snapshot import Snapshot
 from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS
 from karta_interpreter.webhook.answering import child_program
@@ -69,7 +68,7 @@ async def test_failed_call_leaves_no_garbage_with_its_body(change: Callable[[Any
 
 async def test_failed_call_of_child_leaves_no_garbage_with_its_body(monkeypatch: pytest.MonkeyPatch) -> None:
     lane, definition = ChildLane(), Definition("mill", GVK("", "v1", "Mill"), (Component("mill", "mill"),))
-    call = PendingCall(0.0, MARK.encode(), Request("u", definition.gvk), Snapshot(), definition)
+    call = PendingCall(0.0, MARK.encode(), Request("u", definition.gvk), definition)
 
     class Failing:
         def __init__(self) -> None:

@@ -16,7 +16,6 @@ import pytest
 from karta_interpreter.base.errors import InterpretationError, RequestError
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.loading import load_documents
-from karta_interpreter.definitions.sources.snapshot import Snapshot
 from karta_interpreter.engine.operations import interpret
 from karta_interpreter.webhook.answering import child_program
 from karta_interpreter.webhook.answering.child_lane import ChildLane
@@ -63,7 +62,7 @@ async def answered(calls: ChildLane, body: bytes, definition: Definition, second
     """Return the id of the process that has answered a call, when it is done with it, and its answer."""
     async with calls.reading(body, seconds) as read:
         [pid] = calls.pool.processes
-        answer = await read.answer(PendingCall(0.0, body, read.request, Snapshot(), definition), seconds)
+        answer = await read.answer(PendingCall(0.0, body, read.request, definition), seconds)
     await until(lambda: is_done(calls))
     return pid, json.loads(answer)["response"]
 

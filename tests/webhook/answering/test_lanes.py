@@ -8,7 +8,6 @@ import pytest
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.karta.definition import Component, Definition, Reference
-from karta_interpreter.definitions.sources.snapshot import Snapshot
 from karta_interpreter.engine.operations import Call, Operation
 from karta_interpreter.languages.lua.script import Script, Scripts
 from karta_interpreter.webhook.answering.lanes import Lane, Lanes
@@ -30,7 +29,7 @@ CHILD, SCRIPT, INLINE = Mock(Lane), Mock(Lane), None
 
 
 def chosen(request: Request, definition: Definition | None, text: bytes, *, is_slow: bool = False) -> Lane | None:
-    call = PendingCall(0.0, b"", request, Snapshot(), definition)
+    call = PendingCall(0.0, b"", request, definition)
     return Lanes(CHILD, SCRIPT).choose(call, text, is_slow=is_slow)
 
 

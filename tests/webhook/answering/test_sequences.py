@@ -89,7 +89,7 @@ def serving(expression: str) -> Store:
         assume(False)
     assume(not definition.needs_child)
     snapshot = Snapshot({definition.gvk: ServedDefinition(definition, "test")})
-    return cast("Store", SimpleNamespace(snapshot=snapshot, reader=None))
+    return cast("Store", SimpleNamespace(snapshot=snapshot, reader=None, subscribe=id))
 
 
 def bodies(sequence: Sequence[Step]) -> Iterator[bytes]:

@@ -133,8 +133,7 @@ async def test_new_snapshot_is_measured_anew(
     clocks.wall = clocks.processor = LONG
     for _ in range(2):
         await _ask(server, _body())
-    server._store = _store(tmp_path, 3)  # noqa: SLF001 - as the watch loop replaces a snapshot
-    assert server._store.snapshot is not store.snapshot  # noqa: SLF001
+    store._use(_store(tmp_path, 3).snapshot)  # noqa: SLF001 - as the watch loop replaces a snapshot
     isolated.clear()
     clocks.processor = SHORT
     await _ask(server, _body())

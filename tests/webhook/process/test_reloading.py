@@ -4,15 +4,15 @@ import asyncio
 import gc
 import json
 import sys
-import time
 import typing
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from karta_interpreter.webhook.answering.load import TURN_SECONDS
-from karta_interpreter.webhook.process import server as module
+from karta_interpreter.base.k8s import GVK
+from karta_interpreter.definitions.sources.snapshot import Snapshot
+from karta_interpreter.webhook.memory import release_memory
 from karta_interpreter.webhook.process.server import Server
 from karta_interpreter.webhook.settings import Settings
 from tests.support.waiting import HANG
@@ -20,6 +20,7 @@ from tests.webhook.process.client import Client, post, question
 from tests.webhook.process.process import KARTAS
 
 _RELOADS = 6
+MILL = GVK("mill.example.org", "v1", "GrainMill")
 
 
 @pytest.fixture
@@ -38,8 +39,7 @@ def _classes() -> int:
 
 @pytest.mark.xfail(sys.version_info >= (3, 14), reason="msgspec 0.22 keeps the unions of a decoder there", strict=True)
 @pytest.mark.usefixtures("_no_collector")
-async def test_replaced_snapshot_is_freed_at_next_reload(tmp_path: Path) -> None:
-    """The collector of a server looks so seldom for cyclic garbage that each reload has to do it."""
+async def test_replaced_snapshot_is_freed_when_memory_is_released(tmp_path: Path) -> None:
     folder = tmp_path / "kartas"
     folder.mkdir()
     text = (KARTAS / "mill.yaml").read_text()
@@ -59,6 +59,7 @@ async def test_replaced_snapshot_is_freed_at_next_reload(tmp_path: Path) -> None
         client = await Client.connect(server.started.port, None)
         for version in range(1, _RELOADS):
             assert (await client.ask(call)).status == 200
+            release_memory()
             counts.append(_classes())
             reloaded.clear()
             write(version)
@@ -67,22 +68,17 @@ async def test_replaced_snapshot_is_freed_at_next_reload(tmp_path: Path) -> None
     assert counts[-1] <= counts[1], counts
 
 
-async def test_memory_is_given_back_in_next_turn_whose_calls_wait(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A turn of the event loop that has answered calls does not visit many objects as well."""
+async def test_nobody_keeps_replaced_snapshot(tmp_path: Path) -> None:
+    """Who lets go of it last frees all of its definitions in one turn."""
+    text = (KARTAS / "mill.yaml").read_text()
+    (tmp_path / "mill.yaml").write_text(text)
+    small, large = post(question()), post(question() + b" " * 3 * 2**20)
     async with Server(Settings(port=0, plain_http=True, catalogue=False, folders=(tmp_path,))) as server:
-        load = server._calls.load  # noqa: SLF001 - its turn is the subject
-        was_spent = []
-
-        def release() -> None:
-            was_spent.append(load.is_spent)
-            time.sleep(2 * TURN_SECONDS)
-
-        monkeypatch.setattr(module, "release_memory", release)
-        server._show(server._store.snapshot)  # noqa: SLF001
-        assert not was_spent
-        await asyncio.sleep(0)
-        assert (was_spent, load.is_spent) == ([False], True)
-        await asyncio.sleep(0)
-        assert not load.is_spent
+        client = await Client.connect(server.started.port, None)
+        for call in (small, large):
+            assert (await client.ask(call)).status == 200
+        (tmp_path / "mill.yaml").write_text(text.replace("name: grain-mill\n", "name: another\n"))
+        await server._store.reload()  # noqa: SLF001 - as the watch does
+        found = [each.find(MILL) for each in gc.get_objects() if isinstance(each, Snapshot)]
+        await client.close()
+    assert {definition.name for definition in found if definition} == {"another"}

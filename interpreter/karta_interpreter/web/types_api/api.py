@@ -29,13 +29,12 @@ from karta_interpreter.web.types_api.view import View
 from karta_interpreter.webhook.http.ports import cannot_listen
 from karta_interpreter.webhook.http.tls import Tls, certificate_files
 from karta_interpreter.webhook.log import configure_log, flush_log, log, open_standard_files
-from karta_interpreter.webhook.memory import release_memory, settle_garbage
+from karta_interpreter.webhook.memory import keep_releasing_memory, settle_garbage
 from karta_interpreter.webhook.process.server import options_of, store_of
 from karta_interpreter.webhook.process.signals import event_loop
 
 _CERTIFICATE_SECONDS = 10.0
 """Between two looks at the files of the certificate."""
-_RELEASE_SECONDS = 30.0
 _DRAIN_SECONDS = 10.0
 """How long requests may take when the program ends."""
 
@@ -80,7 +79,7 @@ async def serving(settings: TypesSettings) -> AsyncIterator[str]:
         choices = Choices.of(settings.types_categories, settings.types_priorities)
         await asyncio.to_thread(store.load)
         _keep(opened, store.watch())
-        _keep(opened, _release_memory())
+        _keep(opened, keep_releasing_memory())
         if tls:
             _keep(opened, tls.run(_CERTIFICATE_SECONDS))
         view, judge = View(store, storage), Judge(settings.judge_seconds)
@@ -103,13 +102,6 @@ async def _listen(made: web.Application, settings: TypesSettings, tls: Tls | Non
         raise cannot_listen(host, port, error) from error
     port = runner.addresses[0][1]
     return f"{'https' if tls else 'http'}://{f'[{host}]' if ':' in host else host}:{port}"
-
-
-async def _release_memory() -> None:
-    """Give the memory of past snapshots, connections and bodies back repeatedly, until cancelled."""
-    while True:
-        await asyncio.sleep(_RELEASE_SECONDS)
-        release_memory()
 
 
 def _tls(settings: TypesSettings) -> Tls | None:

@@ -57,6 +57,7 @@ class Calls:
         self._lanes = Lanes(self._children, ScriptLane(options))
         self._decoder, self._clock = decoder(store.snapshot.find), clock
         self._begin_snapshot(store.snapshot)
+        store.subscribe(self._begin_snapshot)
 
     async def answer(self, body: bytes, seconds: float) -> bytes:
         """Return the body that answers a request within that time, or reports an error.
@@ -75,13 +76,12 @@ class Calls:
 
     def answer_soon(self, body: bytes) -> bytes | Awaited | None:
         """Return the answer, or how to await it. Return None for a large body, because its uid is not known yet."""
-        started, snapshot = self._clock(), self._store.snapshot
-        if snapshot is not self._snapshot:
-            self._begin_snapshot(snapshot)
+        started = self._clock()
         decoded = self._decoder.read(body)
         if decoded is not None:
             request, definition, text = decoded.request, decoded.definition, decoded.text
-            call = PendingCall(started, body, request, snapshot, definition, not decoded.by_script, self._store.reader)
+            is_projected, reader = not decoded.by_script, self._store.reader
+            call = PendingCall(started, body, request, definition, is_projected, reader, self._kinds)
         # Only now: the fast decoder skips the parts that it does not need, so most large bodies are cheap for it.
         elif is_large_body(body):
             # Decoding it takes long, and a hostile body takes fifty times its size of memory.
@@ -107,15 +107,17 @@ class Calls:
         close_pools()
 
     def _begin_snapshot(self, snapshot: Snapshot) -> None:
-        # These remember definitions. A snapshot never changes, so its identity is enough.
-        self._snapshot = snapshot
+        # These remember definitions, which are freed once they are replaced.
         self._decoder.use(snapshot.find)
+        self._children.packed.clear()
         self._slow_calls = SlowCalls()
 
     def _call(self, started: float, body: bytes, request: Request) -> PendingCall:
-        snapshot = self._store.snapshot
-        definition = snapshot.find(request.gvk) if request.gvk else None
-        return PendingCall(started, body, request, snapshot, definition, reader=self._store.reader)
+        definition = self._store.snapshot.find(request.gvk) if request.gvk else None
+        return PendingCall(started, body, request, definition, reader=self._store.reader, kinds=self._kinds)
+
+    def _kinds(self) -> list[GVK]:
+        return self._store.snapshot.kinds()
 
     def _answer_inline(self, call: PendingCall) -> bytes | None:
         """Return the answer, or None if the work is interrupted and a child process has to give the answer."""

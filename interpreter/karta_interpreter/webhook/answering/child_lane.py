@@ -29,7 +29,7 @@ from karta_interpreter.base.errors import (
 from karta_interpreter.base.k8s import GVK
 from karta_interpreter.base.sandbox import Pool, Process, Program
 from karta_interpreter.base.sandbox.awaiting import AsyncPool, Exchange
-from karta_interpreter.definitions.karta import NOWHERE, ReferenceReader
+from karta_interpreter.definitions.karta import NOWHERE, Definition, ReferenceReader
 from karta_interpreter.definitions.karta.packing import pack
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS, Options
 from karta_interpreter.webhook import admission
@@ -65,7 +65,7 @@ class ChildLane:
         self.pool: Final = Pool(start, PROCESSES, idle_seconds=idle_seconds)
         self._bodies = AsyncPool(self.pool)
         self._definitions = AsyncPool(Pool(start, DEFINITION_PROCESSES, idle_seconds=idle_seconds))
-        self._packed: tuple[object, dict[GVK, bytes]] = None, {}
+        self.packed: dict[GVK, tuple[Definition, bytes]] = {}
 
     async def answer(self, call: PendingCall, seconds: float) -> bytes:
         """Return the answer to a call in the pool for definitions. Raises as `ReadBody.answer` does."""
@@ -129,13 +129,11 @@ class ChildLane:
     def needed(self, call: PendingCall) -> bytes:
         """Return the data with which a process answers, and which identifies a definition that it has compiled."""
         definition = call.definition_or_raise()
-        snapshot, packed = self._packed
-        if snapshot is not call.snapshot:
-            # A snapshot never changes, so its identity is enough.
-            self._packed = call.snapshot, (packed := {})
-        if definition.gvk not in packed:
-            packed[definition.gvk] = orjson.dumps({"definition": pack(definition), "options": self._options})
-        return packed[definition.gvk]
+        packed, needed = self.packed.get(definition.gvk, (None, b""))
+        if packed is not definition:
+            needed = orjson.dumps({"definition": pack(definition), "options": self._options})
+            self.packed[definition.gvk] = definition, needed
+        return needed
 
 
 class ReadBody:

@@ -9,7 +9,6 @@ import msgspec
 from karta_interpreter.base.errors import InterpretationError, InterpreterError
 from karta_interpreter.base.k8s import GVK
 from karta_interpreter.definitions.karta import Definition, ReferenceReader
-from karta_interpreter.definitions.sources.snapshot import Snapshot
 from karta_interpreter.engine.operations import Call
 from karta_interpreter.webhook.wire import Request
 
@@ -53,18 +52,19 @@ _MOST_NAMED: Final = 20
 
 
 class PendingCall(msgspec.Struct, frozen=True):
-    """A request, and the definitions that could answer it when it came."""
+    """A request, and the definition that answers it."""
 
     started: float
     """The time of the clock when it came."""
     body: bytes
     request: Request
-    snapshot: Snapshot
     definition: Definition | None
     is_projected: bool = False
     """Whether only those parts of the object were decoded that the definition's own answer reads."""
     reader: ReferenceReader | None = None
     """Looks up the objects to which the definition refers."""
+    kinds: Callable[[], list[GVK]] = list
+    """Returns the kinds that have a definition. A call keeps no other definition than its own."""
 
     @property
     def key(self) -> Key:
@@ -80,7 +80,7 @@ class PendingCall(msgspec.Struct, frozen=True):
         if request.gvk is None:
             raise InterpretationError("the request has no kind", code=400)
         if self.definition is None:
-            raise InterpretationError(_unknown(request.gvk, self.snapshot.kinds()), code=404)
+            raise InterpretationError(_unknown(request.gvk, self.kinds()), code=404)
         return self.definition
 
     def definition_and_call(self) -> tuple[Definition, Call]:

@@ -2,7 +2,6 @@
 
 import asyncio
 import sys
-import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
@@ -27,7 +26,7 @@ from karta_interpreter.webhook.http.listener import MOST_CONNECTIONS, Connection
 from karta_interpreter.webhook.http.ports import cannot_listen
 from karta_interpreter.webhook.http.tls import Tls, certificate_source
 from karta_interpreter.webhook.log import log
-from karta_interpreter.webhook.memory import keep_memory_trimmed, release_memory
+from karta_interpreter.webhook.memory import keep_releasing_memory
 from karta_interpreter.webhook.process.application import Application
 from karta_interpreter.webhook.process.health import HealthListener, Readiness
 from karta_interpreter.webhook.process.metrics import Metrics
@@ -166,7 +165,7 @@ class Server:
         if container_memory() == sys.maxsize:
             log.info("no memory limit of a container is known: bounds of memory are the largest")
         self._background("notes that it is alive", self._readiness.run)
-        self._background("gives memory back", keep_memory_trimmed)
+        self._background("releases memory", keep_releasing_memory)
         self._background("looks for resources left out", self._left_out.run)
         self._background("watches the definitions", self._store.watch)
         if tls:
@@ -223,14 +222,6 @@ class Server:
         logged = set(self._quarantined)
         _log_quarantined([broken for broken in snapshot.quarantined if broken not in logged])
         self._quarantined = snapshot.quarantined
-        # The snapshot before this one is garbage now. This turn of the event loop may have answered calls already.
-        asyncio.get_running_loop().call_soon(self._release_memory)
-
-    def _release_memory(self) -> None:
-        """Give memory back. Calls that come in the same turn of the event loop wait for the next one."""
-        begun = time.perf_counter()
-        release_memory()
-        self._calls.load.spend(time.perf_counter() - begun)
 
 
 def store_of(settings: DefinitionSettings, cluster: "Cluster | None") -> Store:
