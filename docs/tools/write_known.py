@@ -10,7 +10,8 @@ from karta_interpreter.cli.render import to_json
 from karta_interpreter.definitions.sources.files import load_catalogue
 from karta_interpreter.engine.registered.description import summarize
 
-PAGE = Path(__file__).parents[1] / "developers" / "conformance.md"
+PAGE = Path(__file__).parents[1] / "developers" / "proofs.md"
+_HEADING = "## Kartas and bundled scripts\n"
 _ROW = re.compile(r"^\| (\S+ \w+(?:, \S+ \w+)*) \| (\w+) \| (.+) \|$", re.MULTILINE)
 
 
@@ -29,4 +30,5 @@ def read_reasons(text: str) -> Mapping[tuple[str, str], str]:
     >>> read_reasons("| ray.io/v1 RayCluster | InterpretHealth | Older than the template is not healthy. |")
     {('ray.io/v1 RayCluster', 'InterpretHealth'): 'Older than the template is not healthy.'}
     """
-    return {(kind, operation): reason for kinds, operation, reason in _ROW.findall(text) for kind in kinds.split(", ")}
+    rows = _ROW.findall(text.rpartition(_HEADING)[2].partition("\n## ")[0])
+    return {(kind, operation): reason for kinds, operation, reason in rows for kind in kinds.split(", ")}

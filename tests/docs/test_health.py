@@ -1,4 +1,4 @@
-"""The families of docs/developers/answers.md are those by which the definitions answer."""
+"""The families of docs/developers/proofs.md are those by which the definitions answer."""
 
 import re
 from pathlib import Path
@@ -8,11 +8,11 @@ from karta_interpreter.definitions.sources.files import load_catalogue
 from karta_interpreter.engine.evaluation.status import Status
 from karta_interpreter.engine.operations.interpret_health import healthy_statuses
 
-_PAGE = Path(__file__).parents[2] / "docs" / "developers" / "answers.md"
+_PAGE = Path(__file__).parents[2] / "docs" / "developers" / "proofs.md"
 
 
 def test_kinds_of_catalogue_are_in_row_of_their_family() -> None:
-    section = re.search(r"### The catalogue\n(.*?)\n### ", _PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    section = re.search(r"## Health of the catalogue\n(.*?)\n### ", _PAGE.read_text(encoding="utf-8"), re.DOTALL)
     assert section
     rows = re.findall(r"^\| ([A-Z].*) \| (.*) \|$", section[1], re.MULTILINE)
     families = {(kind, _family(says)) for kinds, says in rows for kind in re.findall(r"\w+", kinds)}

@@ -163,7 +163,7 @@ def differences_json(found: Sequence[Difference]) -> list[JSON]:
 
 
 KNOWN_FILE = Path(__file__).with_name("known.json")
-"""Written from docs/developers/conformance.md by `make generate`."""
+"""Written from docs/developers/proofs.md by `make generate`."""
 
 
 def reason_of(before: Interpreter | None, after: Interpreter | None, operation: str) -> str:

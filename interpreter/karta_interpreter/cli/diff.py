@@ -58,7 +58,7 @@ class ChangedAnswer(NamedTuple):
     differences: tuple[Difference, ...]
     """Each place that differs between them."""
     known: str = ""
-    """The reason in docs/developers/conformance.md."""
+    """The reason in docs/developers/proofs.md."""
     cause: str = ""
     """The cause of the new answer, if it was asked for."""
 

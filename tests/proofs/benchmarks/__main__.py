@@ -28,7 +28,7 @@ _CORES = 2
 _BUSY = 0.5
 _TRIES = 3
 _MOST_THAN_BEFORE = 1.1
-PAGES = ROOT / "docs" / "performance.md", ROOT / "docs" / "developers" / "performance-figures.md"
+PAGES = ROOT / "docs" / "performance.md", ROOT / "docs" / "developers" / "proofs.md"
 _README = ROOT / "README.md"
 _BASELINE = Path(__file__).parent / "baseline.json"
 

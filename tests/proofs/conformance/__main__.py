@@ -1,7 +1,7 @@
 """``python -m tests.proofs.conformance``: our Lua engine, library and statuses, each with its oracle.
 
 ``--mutants N`` says how many changed copies are made of each case's object. ``--only PART`` runs one part alone.
-``--bench`` measures instead, and writes the tables into docs/developers/conformance.md.
+``--bench`` measures instead, and writes the tables into docs/developers/proofs.md.
 """
 
 import argparse
@@ -62,7 +62,7 @@ def main() -> int:
     parser.add_argument(
         "--bench",
         action="store_true",
-        help="measure instead of comparing, and write the tables into docs/developers/conformance.md",
+        help="measure instead of comparing, and write the tables into docs/developers/proofs.md",
     )
     parser.add_argument("--mutants", type=int, default=_MUTANTS, help="changed copies per case (%(default)s)")
     parser.add_argument("--only", choices=["samples", "operators"], help="run this part alone")
@@ -87,7 +87,7 @@ def main() -> int:
     bundle = load_bundle(folder)
     with Peer(program) as peer:
         if options.bench:
-            for measure, place in ((benchmark, "bench"), (benchmark_exported, "bench-exported")):
+            for measure, place in ((benchmark, "lua"), (benchmark_exported, "lua-exported")):
                 measured = measure(peer, bundle)
                 _say(measured)
                 write(measured, PAGE, place)

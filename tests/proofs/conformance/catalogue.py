@@ -17,7 +17,7 @@ from tests.proofs.conformance.comparison import disagreement
 from tests.proofs.conformance.peer import Peer
 from tests.proofs.conformance.question import Outcome, Question
 
-PAGE = Path(__file__).parents[3] / "docs" / "developers" / "conformance.md"
+PAGE = Path(__file__).parents[3] / "docs" / "developers" / "proofs.md"
 _SHOWN_LINES = 12
 
 

@@ -26,7 +26,7 @@ _NO_RESULTS = "instance ids count (1) does not match results count (0)"
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A reason why an answer may differ. ``row`` is a text of docs/developers/compatibility.md or docs/query.md."""
+    """A reason why an answer may differ. ``row`` is a text of docs/developers/proofs.md or docs/query.md."""
 
     row: str
     explains: Callable[[Fact], bool]
