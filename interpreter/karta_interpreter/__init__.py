@@ -18,26 +18,22 @@ if TYPE_CHECKING:
     )
     from karta_interpreter.base.findings import DefinitionError, Finding, Severity
     from karta_interpreter.base.k8s.values import GVK
-    from karta_interpreter.definitions.karta.model import Topology
     from karta_interpreter.engine.explain import Explanation, Fact, InterpreterLayer, Place
     from karta_interpreter.engine.workload import (
         Attribution,
         Component,
         ComponentNode,
         Condition,
-        EffectiveMember,
         FragmentedPodSpec,
         Instance,
         InstanceNode,
         Karta,
         PodChanges,
-        PodGroup,
         PodNode,
         Scale,
         Status,
         StatusMatch,
         StrayPod,
-        SubGroup,
         Workload,
         WorkloadTree,
     )
@@ -52,7 +48,6 @@ __all__ = [
     "ComponentNotFoundError",
     "Condition",
     "DefinitionError",
-    "EffectiveMember",
     "Explanation",
     "Fact",
     "Finding",
@@ -66,15 +61,12 @@ __all__ = [
     "PathNotWritableError",
     "Place",
     "PodChanges",
-    "PodGroup",
     "PodNode",
     "Scale",
     "Severity",
     "Status",
     "StatusMatch",
     "StrayPod",
-    "SubGroup",
-    "Topology",
     "Workload",
     "WorkloadError",
     "WorkloadTree",
@@ -87,7 +79,6 @@ _ELSEWHERE = {
     "GVK": "karta_interpreter.base.k8s.values",
     "InterpreterLayer": "karta_interpreter.engine.explain",
     "Place": "karta_interpreter.engine.explain",
-    "Topology": "karta_interpreter.definitions.karta.model",
     "DefinitionError": "karta_interpreter.base.findings",
     "Finding": "karta_interpreter.base.findings",
     "Severity": "karta_interpreter.base.findings",

@@ -7,7 +7,7 @@ import pytest
 from karta_interpreter.base.errors import ComponentNotFoundError, WorkloadError
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.loading import load_definition
-from karta_interpreter.engine.workload.gang import minimum_members
+from karta_interpreter.engine.workload.minimum_members import minimum_members
 
 Raw = dict[str, Any]
 

@@ -116,16 +116,6 @@ def extract_replica_key(component: Component, pod: Object) -> str | None:
     return _key(component, field, path, pod)
 
 
-def extract_group_keys(component: Component, paths: Iterable[PodQuery], pod: Object) -> tuple[str, ...]:
-    """Return the keys of a pod by `groupByKeyPaths`, one for each path."""
-    return tuple([_key(component, "groupByKeyPaths", path, pod) for path in paths])
-
-
-def passes_filters(component: Component, filters: Iterable[PodQuery], pod: Object) -> bool:
-    """Return whether every filter gives true for a pod. Any other result counts as false."""
-    return all(_single(component, "filters", condition, pod) is True for condition in filters)
-
-
 def pod_name(pod: Object) -> str:
     """Return the name of a pod for a message.
 

@@ -26,7 +26,7 @@ from karta_interpreter.engine.evaluation import (
     instance_ids,
     match_status,
 )
-from karta_interpreter.engine.workload import extraction, gang, updates
+from karta_interpreter.engine.workload import extraction, updates
 from karta_interpreter.engine.workload.document import (
     check_workload,
     checked_objects,
@@ -35,6 +35,7 @@ from karta_interpreter.engine.workload.document import (
     reading,
 )
 from karta_interpreter.engine.workload.karta import Karta, known
+from karta_interpreter.engine.workload.minimum_members import minimum_members
 from karta_interpreter.engine.workload.writing import apply_actions, scale_to
 
 if TYPE_CHECKING:
@@ -276,21 +277,10 @@ class Workload:
         with reading():
             return attribution.attribute_all(self._definition, self.object, checked_pods(pods))
 
-    def effective_member(self, pod: Object) -> gang.EffectiveMember | None:
-        """Return the rule of `podGroups` that applies to a pod, or None if the pod is not in a group."""
-        component = self.infer_component(pod)
-        with reading():
-            return gang.effective_member(self._definition, component, pod)
-
-    def pod_groups(self, pods: Iterable[Object] = ()) -> tuple[gang.PodGroup, ...]:
-        """Return the groups of pods that are placed together or not at all. See docs/library.md for their minimums."""
-        with reading():
-            return gang.pod_groups(self._definition, self.object, checked_pods(pods))
-
     def minimum_members(self, component: str, instance: str | None = None) -> int:
         """Return how many pods of a component and of all components below it have to start together."""
         with reading():
-            return gang.minimum_members(self._definition, self.object, component, instance)
+            return minimum_members(self._definition, self.object, component, instance)
 
     def suspend(self) -> "Workload":
         """Return the workload after the suspend actions of all components, the root's last, or itself without any."""
