@@ -45,19 +45,6 @@ def worst(results: list[CheckResult]) -> list[tuple[Level, str, str]]:
     return [(result.level, result.check, result.found) for result in results if result.level is not Level.OK]
 
 
-async def test_fights_of_the_server_are_listed(tmp_path: Path) -> None:
-    well = interpreter()
-    metric = b'karta_interpreter_fights{cluster="m",field=".spec.a",kind="batch/v1/Job",manager="hpa",remedy=""} 1.0\n'
-
-    def answer(target: bytes, body: bytes) -> tuple[int, bytes]:
-        return (200, metric) if target == b"/metrics" else well(target, body)
-
-    async with serving(answer, AUTHORITY.context(tmp_path, NAME)) as port:
-        results = await examine_endpoint(at(port), AUTHORITY.bundle, TIMEOUT, {})
-    found = "batch/v1/Job: .spec.a is overwritten by Karmada and hpa in turns, in 1 object of cluster m"
-    assert worst(results) == [(Level.WARNING, "fights", found)]
-
-
 async def test_healthy_server_has_no_problem(tmp_path: Path) -> None:
     context = AUTHORITY.context(tmp_path, NAME)
     async with serving(interpreter({"Job": 422, "Brew": 200}), context) as port:

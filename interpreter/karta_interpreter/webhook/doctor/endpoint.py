@@ -4,18 +4,14 @@ import asyncio
 import socket
 import ssl
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from http import HTTPStatus
-from itertools import islice
 from time import monotonic
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 import orjson
-from prometheus_client.parser import text_string_to_metric_families
 
-from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s import GVK, JSON, edit
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.webhook.doctor.certificate import judge_certificate, read_bundle
@@ -121,9 +117,6 @@ def _calls(address: Address, limit: int | None, kinds: Kinds) -> list[CheckResul
             )
         )
     results += judge_definitions(are_defined)
-    # A proxy may treat other paths differently, but this is not about calls.
-    with suppress(OSError):
-        results += judge_fights(ask(address, METRICS))
     return results
 
 
@@ -249,30 +242,3 @@ def _json(reply: Reply) -> JSON:
         return orjson.loads(reply.body)
     except orjson.JSONDecodeError:
         return None
-
-
-METRICS: Final = "/metrics"
-_METRIC: Final = "karta_interpreter_fights"
-_MOST, _LONGEST = 20, 600
-_NO_REMEDY: Final = "nothing that the server has tried ends it: let the manager leave the field alone, or the template"
-
-
-def judge_fights(reply: Reply) -> Iterator[CheckResult]:
-    """List the fights in an answer of `METRICS`, with the remedy for each. Any other answer yields nothing."""
-    if reply.status != HTTPStatus.OK:
-        return
-    lines = reply.body.decode(errors="replace").splitlines()
-    series = islice((line for line in lines if line.startswith(f"{_METRIC}{{")), _MOST)
-    try:
-        samples = [sample for family in text_string_to_metric_families("\n".join(series)) for sample in family.samples]
-    except (ValueError, LookupError):
-        return
-    for labels, value in ((sample.labels, sample.value) for sample in samples):
-        subject = f"{labels.get('kind')}: {labels.get('field')}"[:_LONGEST]
-        cluster = f" of cluster {labels['cluster'][:_LONGEST]}" if labels.get("cluster") else ""
-        manager = labels.get("manager", "")[:_LONGEST]
-        finding = (
-            f"{subject} is overwritten by Karmada and {manager} in turns, in {count(int(value), 'object')}{cluster}"
-        )
-        remedy = labels.get("remedy", "")[:_LONGEST]
-        yield warning("fights", finding, f"the log names them; {remedy or _NO_REMEDY}")
