@@ -43,7 +43,6 @@ def test_permissions_are_the_least(case: str) -> None:
     assert writing == {
         **{(resource, "patch"): ["karta-interpreter"] for resource in filled_in},
         ("kartas/status", "patch"): [],
-        ("resourceinterfaces/status", "patch"): [],
         (configurations, "create"): ["karta-interpreter"],
         (configurations, "patch"): ["karta-interpreter"],
         (configurations, "delete"): ["karta-interpreter"],
@@ -122,7 +121,6 @@ def test_admission_calls_the_server_for_both_kinds(case: str, address: dict[str,
         asked = [(rule["apiGroups"], rule["resources"], rule["operations"]) for rule in webhook["rules"]]
         assert asked == [
             (["run.ai"], ["kartas"], operations),
-            (["optimization.nvidia.com"], ["resourceinterfaces"], operations),
         ]
         assert webhook["sideEffects"] == "None"
         assert webhook["failurePolicy"] == "Fail"

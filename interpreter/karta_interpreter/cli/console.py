@@ -10,7 +10,7 @@ from threading import Thread
 import click
 
 from karta_interpreter.base.errors import ClusterError
-from karta_interpreter.base.k8s.values import GVK
+from karta_interpreter.base.k8s.values import GVK, Object
 from karta_interpreter.cli.definitions import print_findings, snapshot_of
 from karta_interpreter.cli.files import check_stdin, read_object, read_texts
 from karta_interpreter.cli.member import Wanted
@@ -90,17 +90,14 @@ async def _cluster_layer(kubeconfig: Path | None, context: str | None) -> Source
     from karta_interpreter.definitions.sources import cluster  # noqa: PLC0415
     from karta_interpreter.definitions.sources.api_server import ApiServer  # noqa: PLC0415
 
-    kartas = list[ClusterKarta]()
+    path, objects = kartas_path(), list[Object]()
     async with ApiServer.of(kubeconfig, context) as api:
-        for path in (kartas_path(), cluster.RESOURCE_INTERFACES):
-            try:
-                objects = await api.list(path)
-            except ClusterError as error:
-                if error.status != HTTPStatus.NOT_FOUND:  # there, its CRD does not exist
-                    raise
-                continue
-            kind = path.rpartition("/")[2]
-            kartas += [ClusterKarta.first_seen(f"{kind}/{name_of(obj)}", path, obj) for obj in objects]
+        try:
+            objects += await api.list(path)
+        except ClusterError as error:
+            if error.status != HTTPStatus.NOT_FOUND:  # there, the CRD of Kartas does not exist
+                raise
+    kartas = (ClusterKarta.first_seen(f"kartas/{name_of(obj)}", path, obj) for obj in objects)
     return cluster.layer_of_kartas(sorted(kartas, key=lambda karta: karta.age))
 
 

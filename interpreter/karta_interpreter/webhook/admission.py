@@ -193,9 +193,8 @@ def unjudged(subject: Subject, reason: str) -> bytes:
 def validate(review: Review, existing_kinds: Mapping[GVK, str]) -> bytes:
     """Answer a validating review: deny an object that has errors, with all of them, and pass warnings on.
 
-    ``existing_kinds`` maps each kind to the name of the Karta or ResourceInterface on the API server that defines it. A
-    second definition of a kind is denied as well. A definition of the same name does not count as a second one, so that
-    a ResourceInterface can be replaced by the Karta it becomes.
+    ``existing_kinds`` maps each kind to the name of the Karta on the API server that defines it. A second definition of
+    a kind is denied as well.
 
     An object is allowed if it is being deleted or if its errors were stored before: its finalizers and labels have to
     remain editable.

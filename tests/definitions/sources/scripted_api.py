@@ -15,7 +15,6 @@ from aiohttp import web
 from tests.support.waiting import HANG
 
 KARTAS = "/apis/run.ai/v1alpha1/kartas"
-RESOURCE_INTERFACES = "/apis/optimization.nvidia.com/v1alpha1/resourceinterfaces"
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -94,8 +93,7 @@ class ScriptedApi:
         metadata = {"creationTimestamp": "2026-01-01T00:00:00Z", **kept, **metadata}
         if not old or old["spec"] != spec:
             metadata["generation"] += 1
-        kind = "Karta" if path.endswith("/kartas") else "ResourceInterface"
-        obj = {"apiVersion": path[6:].rpartition("/")[0], "kind": kind, "metadata": metadata, "spec": spec}
+        obj = {"apiVersion": path[6:].rpartition("/")[0], "kind": "Karta", "metadata": metadata, "spec": spec}
         if old and "status" in old:
             obj["status"] = old["status"]
         self._change("MODIFIED" if old else "ADDED", path, obj)

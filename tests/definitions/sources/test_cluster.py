@@ -12,7 +12,6 @@ from karta_interpreter.definitions.sources.snapshot import Snapshot
 from tests.definitions.sources.running import expressions, quarantined, running_cluster
 from tests.definitions.sources.scripted_api import (
     KARTAS,
-    RESOURCE_INTERFACES,
     ScriptedApi,
 )
 
@@ -48,20 +47,6 @@ async def test_kartas_of_another_api_group_are_served_in_place_of_run_ai(tmp_pat
 
     assert snapshot.entries[GVK("example.io", "v1", "A")].definition.source == "kartas.workloads.example.com/a"
     assert not api.requests("get", KARTAS)
-
-
-async def test_older_kind_is_read_if_its_crd_exists(tmp_path: Path, spec: Spec) -> None:
-    api = ScriptedApi()
-    async with running_cluster(tmp_path, api) as running:
-        await api.was_asked("get", RESOURCE_INTERFACES)
-        api.collections[RESOURCE_INTERFACES] = {}
-        api.put(RESOURCE_INTERFACES, "a", spec("A", replicas=".a"))
-        snapshot = await running.serves(A=".a")
-
-    assert snapshot.quarantined == ()
-    assert snapshot.entries[GVK("example.io", "v1", "A")].definition.source == (
-        "resourceinterfaces.optimization.nvidia.com/a"
-    )
 
 
 async def test_cluster_prevails_over_folder(tmp_path: Path, folder: Path, karta: Karta, spec: Spec) -> None:

@@ -13,7 +13,6 @@ from karta_interpreter.definitions.sources.informer import Informer, Pace
 from tests.definitions.sources.running import FAST, expressions, quarantined, running_cluster
 from tests.definitions.sources.scripted_api import (
     KARTAS,
-    RESOURCE_INTERFACES,
     ScriptedApi,
     serving,
     status,
@@ -91,14 +90,12 @@ async def test_informer_recovers_from_lost_server(tmp_path: Path, spec: Spec) ->
         assert not running.cluster.synced
         async with serving(api, port=port):
             await running.serves(A=".a")
-            await api.was_asked("get", RESOURCE_INTERFACES)
         gone = await running.until(lambda snapshot: "kartas.run.ai" in quarantined(snapshot))
         await running.is_synced()
         came_back = time.monotonic()
         async with serving(api, port=port):
             back = await running.until(lambda snapshot: not snapshot.quarantined)
-            looks = len(api.requests("get", RESOURCE_INTERFACES))
-            await api.was_asked("get", RESOURCE_INTERFACES, looks + 2)
+            await api.was_asked("watch", KARTAS, 1 + len(api.requests("watch", KARTAS)))
             assert running.cluster.stale_for < time.monotonic() - came_back
 
     assert "nothing listens there" in away.quarantined[0].findings[0].message
@@ -116,17 +113,6 @@ async def test_list_with_expired_part_is_begun_anew(tmp_path: Path, spec: Spec) 
         await running.serves(A=".a")
 
     assert [asked.query.get("continue") for asked in api.requests("get", KARTAS)] == [None, "rest", None]
-
-
-async def test_missing_kind_is_not_stale(tmp_path: Path, spec: Spec) -> None:
-    api = ScriptedApi()
-    async with running_cluster(tmp_path, api, pace=replace(FAST, first=5.0, longest=5.0)) as running:
-        await api.was_asked("get", RESOURCE_INTERFACES)
-        await api.was_asked("watch", KARTAS)
-        seen = time.monotonic()
-        api.put(KARTAS, "a", spec("A", replicas=".a"))
-        await running.serves(A=".a")
-        assert running.cluster.stale_for <= time.monotonic() - seen
 
 
 async def test_missing_crd_is_reported_once_and_looked_for_again(tmp_path: Path, spec: Spec) -> None:
@@ -158,17 +144,13 @@ async def test_crd_that_stays_away_removes_its_kartas(tmp_path: Path, spec: Spec
 
 async def test_forbidden_collection_is_not_waited_for(tmp_path: Path) -> None:
     api = ScriptedApi()
-    for path in (KARTAS, RESOURCE_INTERFACES):
-        api.on("get", path, status(403, "Forbidden"), times=1000)
+    api.on("get", KARTAS, status(403, "Forbidden"), times=1000)
     async with running_cluster(tmp_path, api) as running:
         await api.was_asked("get", KARTAS)
         assert not running.cluster.synced
         await running.is_synced()
 
-        assert quarantined(running.store.snapshot) == {
-            "kartas.run.ai": False,
-            "resourceinterfaces.optimization.nvidia.com": False,
-        }
+        assert quarantined(running.store.snapshot) == {"kartas.run.ai": False}
 
 
 @pytest.mark.parametrize("verb", ["get", "watch"])

@@ -14,7 +14,6 @@ from karta_interpreter.definitions.sources.informer import Pace
 from karta_interpreter.definitions.sources.status_writer import StatusWriter
 from tests.definitions.sources.scripted_api import (
     KARTAS,
-    RESOURCE_INTERFACES,
     Handler,
     ScriptedApi,
     serving,
@@ -140,21 +139,6 @@ async def test_forbidden_status_is_given_up_with_one_line(world: _World, caplog:
     assert [record.levelname for record in caplog.records] == ["WARNING"]
     assert '"verbs": ' in caplog.text
     assert world.reasons("broken") == []
-
-
-async def test_forbidden_status_of_the_older_kind_keeps_no_karta_waiting(world: _World) -> None:
-    world.api.collections[RESOURCE_INTERFACES] = {}
-    world.put("good")
-    world.put("other", kind="B")
-    older = world.api.collections[KARTAS]["other"]
-    first = ClusterKarta.first_seen("resourceinterfaces/other", f"{RESOURCE_INTERFACES}/other", older)
-    world.api.on("patch", f"{RESOURCE_INTERFACES}/other/status", status(403, "Forbidden"), times=100)
-
-    for _ in range(2):
-        await world.reporter.report([first, *world.kartas()])
-
-    assert world.reasons("good") == ["ValidationSucceeded", "CRDFound", "Ready"]
-    assert len(world.api.requests("patch", f"{RESOURCE_INTERFACES}/other/status")) == 1
 
 
 @pytest.mark.parametrize(

@@ -46,9 +46,4 @@ caBundle: {{ . }}
   resources: [kartas]
   operations: {{ rest . | toJson }}
   scope: Cluster
-- apiGroups: [optimization.nvidia.com]
-  apiVersions: [v1alpha1]
-  resources: [resourceinterfaces]
-  operations: {{ rest . | toJson }}
-  scope: Cluster
 {{- end -}}

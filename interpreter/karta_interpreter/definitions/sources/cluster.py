@@ -5,19 +5,15 @@ broken Karta is quarantined, and its last good version stays. If a Karta is dele
 catalogue serve its kind. If two Kartas define one kind, the older is served, and the other is a conflict and not
 Ready. Kartas stay while the API server is away. Kartas for which the budget has no room are quarantined, the newest
 first.
-
-Kartas are read as ``kartas.run.ai``, or of another API group, and as the older
-``resourceinterfaces.optimization.nvidia.com``, each if its CRD exists.
 """
 
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import partial
-from http import HTTPStatus
 
 from karta_interpreter.base.findings import Finding, Severity
-from karta_interpreter.base.k8s import JSON, Object
+from karta_interpreter.base.k8s import Object
 from karta_interpreter.definitions.karta.schema import kartas_path, name_of
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.background import keep_running
@@ -30,8 +26,6 @@ from karta_interpreter.definitions.sources.status_writer import StatusWriter
 
 ORIGIN = "cluster"
 """The origin of every entry that comes from a cluster."""
-
-RESOURCE_INTERFACES = "/apis/optimization.nvidia.com/v1alpha1/resourceinterfaces"
 
 _logger = logging.getLogger(__name__)
 
@@ -47,8 +41,7 @@ class Cluster:
     ) -> None:
         self._pace = pace = pace or Pace()
         self.budget = budget or Budget()
-        self._current = Informer(api, kartas_path(), dict, pace, self.budget, weight_of)
-        self._older = Informer(api, RESOURCE_INTERFACES, dict, pace, self.budget, weight_of)
+        self._collection = Informer(api, kartas_path(), dict, pace, self.budget, weight_of)
         self._reporter = StatusWriter(api, pace) if reports else None
         self.referenced = ReferenceCache(api, pace, self.budget.most)
         self._moved = asyncio.Event()
@@ -63,19 +56,15 @@ class Cluster:
     def stale_for(self) -> float:
         """The seconds since the Kartas were known to match the API server.
 
-        Without failures it stays below `Pace.watch`: a watch without events is silent until its end. The collection of
-        the older kind does not count if it is absent.
+        Without failures it stays below `Pace.watch`: a watch without events is silent until its end.
         """
-        return max(
-            layer.stale_for for layer in (self._current, self._older) if layer is self._current or not layer.absent
-        )
+        return self._collection.stale_for
 
     async def run(self, changed: Callable[[], Awaitable[None]]) -> None:
         """Keep in step until cancelled. ``changed`` is awaited after each change of `layer`."""
         moved, settled = self._moved, asyncio.Event()
         works: list[Callable[[], Awaitable[None]]] = [
-            partial(self._current.follow, moved.set),
-            partial(self._older.follow, moved.set),
+            partial(self._collection.follow, moved.set),
             partial(self._load, moved, settled, changed),
             self.referenced.run,
         ]
@@ -87,11 +76,11 @@ class Cluster:
 
     def has_room(self, obj: Object) -> bool:
         """Return whether the budget has room for a Karta."""
-        return self.budget.has_room((self._current.path, name_of(obj)), weight_of(obj))
+        return self.budget.has_room((self._collection.path, name_of(obj)), weight_of(obj))
 
     def take(self, obj: Object) -> None:
         """Take a Karta from an answer of the API server, before the watch reports it."""
-        self._current.put(obj)
+        self._collection.put(obj)
         self._moved.set()
 
     async def _load(self, moved: asyncio.Event, settled: asyncio.Event, changed: Callable[[], Awaitable[None]]) -> None:
@@ -99,7 +88,7 @@ class Cluster:
             await moved.wait()
             moved.clear()
             # Before reading: a collection that becomes known meanwhile sets `moved` again.
-            is_known = self._current.known and self._older.known
+            is_known = self._collection.known
             # Compiling takes milliseconds, and would block all calls.
             self.kartas = await asyncio.to_thread(self._read)
             layer = await asyncio.to_thread(self._new_layer)
@@ -110,41 +99,32 @@ class Cluster:
             settled.set()
 
     def _read(self) -> Mapping[str, ClusterKarta]:
-        read = {}
-        for collection in (self._current, self._older):
-            objects, left_out = collection.objects, collection.left_out
-            for name, obj in {**objects, **left_out}.items():
-                source, path = f"{collection.name}/{name}", f"{collection.path}/{name}"
-                before = self.kartas.get(source)
-                if name not in left_out:
-                    read[source] = before.seen_again(obj) if before else ClusterKarta.first_seen(source, path, obj)
-                    if before and obj is not before.obj and not read[source].last_good:
-                        collection.settle(name, obj)
-                elif before and name in objects:
-                    read[source] = before.without_room(obj, self.budget.reason)
-                else:
-                    read[source] = ClusterKarta.left_out(source, path, obj, self.budget.reason)
+        read, collection = {}, self._collection
+        objects, left_out = collection.objects, collection.left_out
+        for name, obj in {**objects, **left_out}.items():
+            source, path = f"{collection.name}/{name}", f"{collection.path}/{name}"
+            before = self.kartas.get(source)
+            if name not in left_out:
+                read[source] = before.seen_again(obj) if before else ClusterKarta.first_seen(source, path, obj)
+                if before and obj is not before.obj and not read[source].last_good:
+                    collection.settle(name, obj)
+            elif before and name in objects:
+                read[source] = before.without_room(obj, self.budget.reason)
+            else:
+                read[source] = ClusterKarta.left_out(source, path, obj, self.budget.reason)
         return read
 
     def _oldest_first(self) -> list[ClusterKarta]:
         return sorted(self.kartas.values(), key=lambda karta: karta.age)
 
     def _new_layer(self) -> SourceDefinitions:
-        problems = [problem for layer in (self._current, self._older) if (problem := self._problem(layer))]
-        layer = layer_of_kartas(self._oldest_first())
-        return SourceDefinitions(layer.entries, (*problems, *layer.quarantined))
-
-    def _problem(self, collection: Informer[dict[str, JSON]]) -> Quarantined | None:
-        """Return why the objects of a collection may be outdated. None for the older kind if nothing needs a fix."""
-        problem = collection.problem
+        layer, problem = layer_of_kartas(self._oldest_first()), self._collection.problem
         if problem is None:
-            return None
-        if collection is self._older and problem.status != HTTPStatus.FORBIDDEN:
-            is_absent = problem.status == HTTPStatus.NOT_FOUND
-            if is_absent or self._current.problem is not None:
-                return None
-        finding = Finding(Severity.ERROR, "cluster", (), str(problem), source=collection.name)
-        return Quarantined(collection.name, (finding,), serving_last_good=bool(collection.objects))
+            return layer
+        name = self._collection.name
+        findings = (Finding(Severity.ERROR, "cluster", (), str(problem), source=name),)
+        outdated = Quarantined(name, findings, serving_last_good=bool(self._collection.objects))
+        return SourceDefinitions(layer.entries, (outdated, *layer.quarantined))
 
 
 def layer_of_kartas(kartas: Iterable[ClusterKarta]) -> SourceDefinitions:

@@ -12,7 +12,7 @@ from karta_interpreter.definitions.karta.schema import gvk_of, name_of
 
 @dataclass(frozen=True, slots=True)
 class ClusterKarta:
-    """A Karta, or ResourceInterface, of a cluster as it was last seen."""
+    """A Karta of a cluster as it was last seen."""
 
     source: str
     """Its name in findings, such as ``kartas.run.ai/name``."""

@@ -37,7 +37,7 @@ class StatusWriter:
     """Reports the state of each Karta in its conditions, once for each verdict.
 
     If another writer replaces a report, the replacement stays: two writers that disagree would write without end. A
-    forbidden write to a collection is tried again after a while, with one line in the log. A failed report is tried
+    forbidden write is tried again after a while, with one line in the log. A failed report is tried
     again after a pause that grows with each failure in a row. Meanwhile the other Kartas get their reports.
     """
 
@@ -45,7 +45,7 @@ class StatusWriter:
         self._api = api
         self._pace = pace
         self._reported: dict[_Identity, tuple[JSON, ...]] = {}
-        self._forbidden: dict[str, float] = {}
+        self._forbidden_until = 0.0
         self._failed: dict[_Identity, tuple[int, float]] = {}
         """The failures in a row of a Karta, and the time before which it is not tried again."""
 
@@ -68,7 +68,7 @@ class StatusWriter:
         present = {_identity(karta) for karta in kartas}
         self._reported = {identity: report for identity, report in self._reported.items() if identity in present}
         self._failed = {identity: failed for identity, failed in self._failed.items() if identity in present}
-        if not any(self._is_allowed(_collection(karta)) for karta in kartas):
+        if time.monotonic() < self._forbidden_until:
             return
         versions = {karta.loaded.gvk.api_version for karta in kartas if karta.loaded.gvk}
         kinds = {api_version: await self._served_kinds(api_version) for api_version in sorted(versions)}
@@ -86,7 +86,7 @@ class StatusWriter:
         """Report on a Karta unless it is too early after a failure. Raise only a failure of the whole server."""
         identity = _identity(karta)
         failures, retry_at = self._failed.get(identity, (0, 0.0))
-        if time.monotonic() < retry_at:
+        if time.monotonic() < max(retry_at, self._forbidden_until):
             return
         try:
             await self._report(karta, crd_served, hidden_by)
@@ -105,30 +105,18 @@ class StatusWriter:
         report = report_of(after)
         if report in (report_of(before), self._reported.get(_identity(karta))):
             return
-        status = {"status": {"conditions": after}}
-        if await self._write(karta, status):
-            self._reported[_identity(karta)] = report
-
-    async def _write(self, karta: ClusterKarta, status: Object) -> bool:
-        """Write a status if that is allowed. Return whether nothing is left to do."""
-        collection = _collection(karta)
-        if not self._is_allowed(collection):
-            return False
         try:
-            await self._api.patch_status(karta.path, status)
+            await self._api.patch_status(karta.path, {"status": {"conditions": after}})
         except ClusterError as error:
             if error.status == HTTPStatus.FORBIDDEN:
-                self._forbidden[collection] = time.monotonic() + self._pace.forbidden
+                self._forbidden_until = time.monotonic() + self._pace.forbidden
                 _logger.warning("a report on a Karta cannot be written: %s", error)
-                return False
+                return
             # Other client errors are final: the object is deleted, or has another version.
             if not 400 <= error.status < 500 or error.status in _TRY_AGAIN:  # noqa: PLR2004 - client errors of HTTP
                 raise
             _logger.debug("a report on a Karta is not written: %s", error)
-        return True
-
-    def _is_allowed(self, collection: str) -> bool:
-        return time.monotonic() >= self._forbidden.get(collection, 0.0)
+        self._reported[_identity(karta)] = report
 
     async def _served_kinds(self, api_version: str) -> frozenset[str] | None:
         """Return the kinds of an apiVersion that the server has, built in or by a CRD. None if they are unknown."""
@@ -138,10 +126,6 @@ class StatusWriter:
             # None without an answer, too: the server of an aggregated API may be away while all others answer.
             return frozenset() if error.status == HTTPStatus.NOT_FOUND else None
         return frozenset(str(item.get("kind")) for item in resources if "/" not in str(item.get("name")))
-
-
-def _collection(karta: ClusterKarta) -> str:
-    return karta.path.rpartition("/")[0]
 
 
 def _identity(karta: ClusterKarta) -> _Identity:

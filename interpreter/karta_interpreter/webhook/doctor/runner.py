@@ -41,7 +41,6 @@ from karta_interpreter.webhook.registration.registrar import CONFIGURATIONS
 _API, _CONTROL_PLANE, _ADDRESS = "api server", "control plane", "address"
 _CUSTOMIZATIONS = "/apis/config.karmada.io/v1alpha1/resourceinterpretercustomizations"
 _CLUSTERS = "/apis/cluster.karmada.io/v1alpha1/clusters"
-_RESOURCE_INTERFACES = "/apis/optimization.nvidia.com/v1alpha1/resourceinterfaces"
 _SKIPPED = "the checks about it are left out; give the user of the kubeconfig the missing rights"
 
 _CONTEXTS = "`kubectl config get-contexts` lists the contexts of a kubeconfig"
@@ -186,8 +185,7 @@ async def _kinds(plane: _ControlPlane, ours: Sequence[RegisteredWebhook]) -> lis
         results += judge_kinds(kinds, await plane.served(kinds))
     except ClusterError as error:
         results.append(warning("kinds", str(error), "run doctor again when the API server answers"))
-    paths = (kartas_path(), _RESOURCE_INTERFACES)
-    kartas = [read_stored(obj) for path in paths for obj in await plane.objects(path, optional=True)]
+    kartas = [read_stored(obj) for obj in await plane.objects(kartas_path(), optional=True)]
     results += judge_kartas(kartas)
     # A rule with * registers kinds that it does not name.
     if ours and not any(rule.wide for webhook in ours for rule in webhook.rules):
