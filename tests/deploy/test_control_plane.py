@@ -36,7 +36,7 @@ def test_permissions_are_the_least(case: str) -> None:
         if verb not in {"get", "list", "watch"}
     }
     configurations = "resourceinterpreterwebhookconfigurations"
-    admission = ("validatingwebhookconfigurations", "mutatingwebhookconfigurations")
+    admission = ("validatingwebhookconfigurations",)
     filled_in = admission if case in AUTHORITY_IS_FILLED_IN else ()
     registers = [("kartas", verb) for verb in ("create", "update", "delete") if case in TYPES_API]
     reviews = [(review, "create") for review in ("tokenreviews", "subjectaccessreviews") if case in TYPES_API[:2]]
@@ -107,30 +107,24 @@ def test_service_of_control_plane_is_the_registered_one() -> None:
         ("the control plane with admission by URL", {"url": "https://karta.example.com"}),
     ],
 )
-def test_admission_calls_the_server_for_both_kinds(case: str, address: dict[str, Any]) -> None:
-    for kind, path, operations in (
-        ("ValidatingWebhookConfiguration", "/admission/validate", ["CREATE", "UPDATE"]),
-        ("MutatingWebhookConfiguration", "/admission/mutate", ["CREATE"]),
-    ):
-        configuration = rendered.the(rendered.of(case), kind)
-        (webhook,) = configuration["webhooks"]
-        if "url" in address:
-            assert webhook["clientConfig"] == {"url": address["url"] + path}
-        else:
-            assert webhook["clientConfig"] == {"service": {**address["service"], "path": path}}
-        asked = [(rule["apiGroups"], rule["resources"], rule["operations"]) for rule in webhook["rules"]]
-        assert asked == [
-            (["run.ai"], ["kartas"], operations),
-        ]
-        assert webhook["sideEffects"] == "None"
-        assert webhook["failurePolicy"] == "Fail"
+def test_admission_calls_the_server(case: str, address: dict[str, Any]) -> None:
+    configuration, path = rendered.the(rendered.of(case), "ValidatingWebhookConfiguration"), "/admission/validate"
+    (webhook,) = configuration["webhooks"]
+    if "url" in address:
+        assert webhook["clientConfig"] == {"url": address["url"] + path}
+    else:
+        assert webhook["clientConfig"] == {"service": {**address["service"], "path": path}}
+    asked = [(rule["apiGroups"], rule["resources"], rule["operations"]) for rule in webhook["rules"]]
+    assert asked == [(["run.ai"], ["kartas"], ["CREATE", "UPDATE"])]
+    assert webhook["sideEffects"] == "None"
+    assert webhook["failurePolicy"] == "Fail"
 
 
 @rendered.needs_helm
-def test_given_authority_is_that_of_both_webhooks() -> None:
+def test_given_authority_is_that_of_the_webhook() -> None:
     resources = rendered.of("the control plane with admission and its authority")
     webhooks = [webhook for each in resources for webhook in each.get("webhooks", ())]
-    assert [webhook["clientConfig"]["caBundle"] for webhook in webhooks] == ["Cg==", "Cg=="]
+    assert [webhook["clientConfig"]["caBundle"] for webhook in webhooks] == ["Cg=="]
 
 
 @rendered.needs_helm

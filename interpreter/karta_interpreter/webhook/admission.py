@@ -1,11 +1,10 @@
-"""Kubernetes admission of Kartas: what may be stored on the API server, and the labels that are stamped on it.
+"""Kubernetes admission of Kartas: what may be stored on the API server.
 
 The ``AdmissionReview`` (``admission.k8s.io/v1``) is read, the object in it is judged, and the answer is written.
 `karta_interpreter.definitions.karta` decides whether a definition is right. HTTP is in
 `karta_interpreter.webhook.http`.
 """
 
-import base64
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -14,7 +13,7 @@ import orjson
 
 from karta_interpreter.base.errors import RequestError
 from karta_interpreter.base.findings import DefinitionError, Finding, Severity, count, error, format_path
-from karta_interpreter.base.k8s import GVK, JSON, Object, Path, diff, edit, type_name
+from karta_interpreter.base.k8s import GVK, JSON, Object, Path, edit, type_name
 from karta_interpreter.definitions.karta import PREFIX
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.definitions.karta.schema import gvk_of, is_kind_of_definitions, name_of
@@ -92,10 +91,9 @@ def _text(parent: Object, field: str, *, default: str | None = None) -> str:
     raise RequestError(f"request: {field} must be a string that is not empty, but is {type_name(value)}")
 
 
-def allow(uid: str, *, warnings: tuple[str, ...] = (), patch: Sequence[Object] = ()) -> bytes:
-    """Return the answer that allows the request, with a ``patch`` that changes the object."""
-    change = {"patchType": "JSONPatch", "patch": base64.b64encode(orjson.dumps(patch)).decode()} if patch else {}
-    return _encode({"uid": uid, "allowed": True, **change}, warnings)
+def allow(uid: str, *, warnings: tuple[str, ...] = ()) -> bytes:
+    """Return the answer that allows the request."""
+    return _encode({"uid": uid, "allowed": True}, warnings)
 
 
 def refuse(uid: str, message: str, *, warnings: tuple[str, ...] = ()) -> bytes:
@@ -161,10 +159,6 @@ def _one_line(text: str) -> str:
     return " ".join(text.split()).encode(errors="replace").decode()
 
 
-_LABELS = ("metadata", "labels")
-_MAX_LABEL_LENGTH = 63
-
-
 @dataclass(frozen=True, slots=True)
 class Subject:
     """The object of a review, for an answer without a judgement. ``is_settled``: a denial corrects nothing."""
@@ -213,22 +207,6 @@ def validate(review: Review, existing_kinds: Mapping[GVK, str]) -> bytes:
     # A denial has the errors in its message. Only the other findings are warnings.
     lint = [finding for finding in findings if finding.severity is Severity.WARNING]
     return refuse(review.uid, refusal(review.kind, name_of(obj), findings), warnings=warnings_of(lint))
-
-
-def mutate(review: Review) -> bytes:
-    """Answer a mutating review: a new object gets the labels ``run.ai/karta-group``, ``-version``, ``-kind``.
-
-    The labels are upstream's. With them, definitions can be found by the kind that they define.
-    """
-    obj = _stored(review)
-    if obj is None or review.action is not Action.CREATE:
-        return allow(review.uid)
-    metadata, labels, gvk = obj.get("metadata"), edit.get(obj, _LABELS), gvk_of(obj)
-    if gvk is None or not isinstance(metadata, dict | None) or not isinstance(labels, dict | None):
-        return allow(review.uid)  # the API server rejects the object with a better reason
-    # A group may be longer than a label, and such an object could not be stored.
-    ours = {f"run.ai/karta-{field}": text for field, text in gvk._asdict().items() if len(text) <= _MAX_LABEL_LENGTH}
-    return allow(review.uid, patch=diff(obj, edit.set_value(obj, _LABELS, {**(labels or {}), **ours})))
 
 
 def _stored(review: Review) -> Object | None:

@@ -11,7 +11,7 @@ from tests.proofs.audit.definitions import EXPRESSIONS, definition, with_childre
 from tests.proofs.audit.found import Found
 from tests.webhook.process.client import post
 
-PATHS: Final = ("/admission/validate", "/admission/mutate")
+PATHS: Final = ("/admission/validate",)
 _AT_ONCE: Final = 4
 _MOST_CHILDREN: Final = 8_000
 _FEW, _MANY = 250, 2_000

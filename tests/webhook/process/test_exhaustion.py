@@ -68,5 +68,5 @@ async def test_failed_renewal_is_retried(error: Exception) -> None:
 async def test_large_call_without_process_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket, "socketpair", nothing_left)
     with pytest.raises(RequestError, match="no process can be started: Too many open files") as raised:
-        await ChildLane().review(b"{}", 30.0, None)
+        await ChildLane().review(b"{}", 30.0, {})
     assert raised.value.status == 503

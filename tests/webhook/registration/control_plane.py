@@ -10,7 +10,7 @@ from typing import Any
 
 from aiohttp import web
 
-from karta_interpreter.webhook.registration.admission_ca import PATHS
+from karta_interpreter.webhook.registration.admission_ca import PATH
 from tests.definitions.sources.scripted_api import listening
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -24,7 +24,7 @@ class ControlPlane:
     """
 
     def __init__(self) -> None:
-        self.collections: dict[str, dict[str, Any]] = {place: {} for place in (CRDS, CONFIGURATIONS, *PATHS)}
+        self.collections: dict[str, dict[str, Any]] = {place: {} for place in (CRDS, CONFIGURATIONS, PATH)}
         self.refused: dict[tuple[str, str], int] = {}
         self.available = True
         self.applied: list[Any] = []

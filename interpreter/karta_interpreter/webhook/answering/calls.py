@@ -97,7 +97,7 @@ class Calls:
             return answer
         return partial(self._await, call, lane or self._lanes.child)
 
-    async def review(self, body: bytes, seconds: float, existing_kinds: Mapping[GVK, str] | None) -> bytes:
+    async def review(self, body: bytes, seconds: float, existing_kinds: Mapping[GVK, str]) -> bytes:
         """Return the answer to a review of a Karta, see `ChildLane.review`."""
         with self.load.work():
             return await self._children.review(body, seconds, existing_kinds)

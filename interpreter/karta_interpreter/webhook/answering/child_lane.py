@@ -83,14 +83,14 @@ class ChildLane:
         except SandboxError as error:
             raise _unanswered(body, error) from error
 
-    async def review(self, body: bytes, seconds: float, taken: Mapping[GVK, str] | None) -> bytes:
-        """Return the answer to a review within that many seconds. If ``taken`` is None, it is a mutating review.
+    async def review(self, body: bytes, seconds: float, taken: Mapping[GVK, str]) -> bytes:
+        """Return the answer to a review within that many seconds. ``taken`` are the kinds that Kartas define.
 
         A Karta that takes too much time or memory is denied. Raises RequestError if the body is not a review or no
         process is free.
         """
         subject: admission.Subject | None = None
-        kinds = None if taken is None else [[*gvk, name] for gvk, name in taken.items()]
+        kinds = [[*gvk, name] for gvk, name in taken.items()]
         try:
             async with self._process(self._bodies, "reviews", child.REVIEW, body, seconds) as (process, about):
                 subject = admission.Subject(**orjson.loads(about))

@@ -100,8 +100,8 @@ def _answer(channel: "Channel", asked: Request | admission.Review, needed: dict[
     return FAILURE, json.dumps({"message": str(failure), "code": failure.code}).encode()
 
 
-def _review(review: admission.Review, taken: list[list[str]] | None) -> bytes:
-    return admission.mutate(review) if taken is None else admission.validate(review, {GVK(*k): n for *k, n in taken})
+def _review(review: admission.Review, taken: list[list[str]]) -> bytes:
+    return admission.validate(review, {GVK(*kind): name for *kind, name in taken})
 
 
 def _interpret(channel: "Channel", request: Request, definition: str, options: dict[str, Any]) -> bytes:

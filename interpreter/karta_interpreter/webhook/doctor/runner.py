@@ -34,7 +34,7 @@ from karta_interpreter.webhook.doctor.webhooks import (
     read_customization,
     read_webhooks,
 )
-from karta_interpreter.webhook.registration.admission_ca import PATHS
+from karta_interpreter.webhook.registration.admission_ca import PATH as ADMISSION
 from karta_interpreter.webhook.registration.configuration import Endpoint
 from karta_interpreter.webhook.registration.registrar import CONFIGURATIONS
 
@@ -116,10 +116,9 @@ class _ControlPlane:
         """Return the objects of a collection. An ``optional`` collection need not exist."""
         return await self._readable(self.api.list(path), optional=optional) or ()
 
-    async def admission(self, name: str) -> list[Object]:
-        """Return the admission configurations with a name."""
-        configurations = [await self._readable(self.api.find(f"{path}/{name}"), optional=False) for path in PATHS]
-        return [configuration for configuration in configurations if configuration is not None]
+    async def admission(self, name: str) -> Object | None:
+        """Return the admission configuration with a name."""
+        return await self._readable(self.api.find(f"{ADMISSION}/{name}"), optional=False)
 
     async def service(self, client: Client) -> Object | None:
         """Return the Service of a webhook, None if it does not exist. Raises ClusterError."""

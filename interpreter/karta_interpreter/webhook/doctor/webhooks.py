@@ -18,7 +18,7 @@ from karta_interpreter.base.k8s import GVK, Object, edit
 from karta_interpreter.engine.operations import SLOTS, Operation
 from karta_interpreter.engine.registered.operations import INTERPRETS_COMPONENT, REVISES_REPLICA
 from karta_interpreter.webhook.doctor.result import CheckResult, listed, ok, problem, warning
-from karta_interpreter.webhook.registration.admission_ca import WEBHOOKS
+from karta_interpreter.webhook.registration.admission_ca import WEBHOOK
 from karta_interpreter.webhook.registration.configuration import Service
 
 ANY = "*"
@@ -168,26 +168,19 @@ def judge_rules(ours: Sequence[RegisteredWebhook]) -> Iterator[CheckResult]:
         yield warning(_RULES, f"Karmada has no operation {listed(unknown)}", advice)
 
 
-def judge_admission(configurations: Sequence[Object], ours: Sequence[RegisteredWebhook]) -> Iterator[CheckResult]:
-    """Check that installed admission webhooks trust the CA of our registration. Yields nothing if none is installed."""
+def judge_admission(configuration: Object | None, ours: Sequence[RegisteredWebhook]) -> Iterator[CheckResult]:
+    """Check that an installed admission webhook trusts the CA of our registration. Yields nothing if there is none."""
     trusted = {webhook.client.ca_bundle for webhook in ours}
-    entries = [
-        entry
-        for configuration in configurations
-        for entry in configuration.get("webhooks") or ()
-        if entry["name"] in WEBHOOKS
-    ]
-    if not entries or not trusted:
+    webhooks = (configuration or {}).get("webhooks") or ()
+    entry = next((webhook for webhook in webhooks if webhook["name"] == WEBHOOK), None)
+    if not entry or not trusted:
         return
-    strangers = [entry for entry in entries if _client(entry.get("clientConfig") or {}).ca_bundle not in trusted]
-    if not strangers:
+    if _client(entry.get("clientConfig") or {}).ca_bundle in trusted:
         yield ok("admission", "Kartas are checked before they are stored")
         return
-    is_ignored = all(entry.get("failurePolicy") == "Ignore" for entry in entries)
-    outcome = "are stored unchecked" if is_ignored else "are rejected"
-    names = listed(entry["name"] for entry in strangers)
-    advice = "allow a server that registers itself to patch them, as the chart does; or set admission.caBundle"
-    yield problem("admission", f"the caBundle of {names} is not the registered one, so Kartas {outcome}", advice)
+    outcome = "are stored unchecked" if entry.get("failurePolicy") == "Ignore" else "are rejected"
+    advice = "allow a server that registers itself to patch it, as the chart does; or set admission.caBundle"
+    yield problem("admission", f"the caBundle of {WEBHOOK} is not the registered one, so Kartas {outcome}", advice)
 
 
 _CHECK, _GATE = "precedence", "gate"

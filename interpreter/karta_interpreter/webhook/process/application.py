@@ -22,8 +22,8 @@ from karta_interpreter.webhook.process.health import Readiness
 from karta_interpreter.webhook.settings import ANSWER_MARGIN, Settings
 from karta_interpreter.webhook.wire import encode_status
 
-INTERPRET, VALIDATE, MUTATE = "/interpret", "/admission/validate", "/admission/mutate"
-_METHODS: Final = dict.fromkeys((INTERPRET, VALIDATE, MUTATE), ("POST",)) | dict.fromkeys(
+INTERPRET, VALIDATE = "/interpret", "/admission/validate"
+_METHODS: Final = dict.fromkeys((INTERPRET, VALIDATE), ("POST",)) | dict.fromkeys(
     ("/healthz", "/metrics", "/readyz"), ("GET", "HEAD")
 )
 _SERVER = {"Server": "karta-interpreter"}
@@ -116,12 +116,11 @@ class Application:
             body = await read_body(request, self._settings.body_limit)
             answer = await self._calls.answer(body, _seconds(parameters, self._settings.call_limit))
             return Response(body=answer, headers=_JSON)
-        return await self._review(request, path, parameters) if allowed == ("POST",) else self._report(path)
+        return await self._review(request, parameters) if allowed == ("POST",) else self._report(path)
 
-    async def _review(self, request: BaseRequest, path: str, parameters: str) -> Response:
+    async def _review(self, request: BaseRequest, parameters: str) -> Response:
         body = await read_body(request, min(self._settings.body_limit, _REVIEW_LIMIT))
-        existing = self._existing_kinds() if path == VALIDATE else None
-        answer = await self._calls.review(body, _seconds(parameters, REVIEW_SECONDS), existing)
+        answer = await self._calls.review(body, _seconds(parameters, REVIEW_SECONDS), self._existing_kinds())
         return Response(body=answer, headers=_JSON)
 
     def _report(self, path: str) -> Response:

@@ -1,6 +1,6 @@
-"""Keeps the ``caBundle`` of a control plane's admission webhooks in step with the server's CA.
+"""Keeps the ``caBundle`` of a control plane's admission webhook in step with the server's CA.
 
-Their manifests leave ``caBundle`` out: only the server knows its CA and when the CA changes.
+Its manifest leaves ``caBundle`` out: only the server knows its CA and when the CA changes.
 """
 
 import asyncio
@@ -18,10 +18,10 @@ from karta_interpreter.webhook.registration.configuration import NAME
 from karta_interpreter.webhook.registration.conflicts import Messages
 
 API_VERSION: Final = "admissionregistration.k8s.io/v1"
-PATHS: Final = tuple(f"/apis/{API_VERSION}/{kind}webhookconfigurations" for kind in ("validating", "mutating"))
-"""The paths of the configurations on an API server."""
-WEBHOOKS: Final = frozenset(("validate.karta-interpreter.io", "mutate.karta-interpreter.io"))
-"""The names of the webhooks that ask this server about Kartas. Other webhooks are left unchanged."""
+PATH: Final = f"/apis/{API_VERSION}/validatingwebhookconfigurations"
+"""The path of the configurations on an API server."""
+WEBHOOK: Final = "validate.karta-interpreter.io"
+"""The name of the webhook that asks this server about Kartas. Other webhooks are left unchanged."""
 
 _logger = logging.getLogger(__name__)
 _SECONDS: Final = 15.0
@@ -29,7 +29,7 @@ _REFUSALS: Final = (HTTPStatus.BAD_REQUEST, HTTPStatus.CONFLICT, HTTPStatus.UNPR
 
 
 class AdmissionCA:
-    """Writes the authority into the configurations with a name if it is missing there.
+    """Writes the authority into the configuration with a name if it is missing there.
 
     It creates no configuration, and skips a configuration that it may not read. The registrar logs an API server that
     cannot be asked. ``authority`` is PEM. It is empty while the CA is unknown and if no CA is needed.
@@ -47,7 +47,8 @@ class AdmissionCA:
         self._name = name
         self._seconds = seconds
         self._woken = asyncio.Event()
-        self._bundles: dict[str, frozenset[str]] = {}
+        self._bundle: str | None = ""
+        """What the webhook trusts, in base64. None if there is no webhook, or it may not be read."""
         self._messages = Messages()
 
     def wake(self) -> None:
@@ -55,56 +56,51 @@ class AdmissionCA:
         self._woken.set()
 
     def has_announced(self, authority: bytes) -> bool:
-        """Return whether every webhook that existed at the last look trusts an authority (PEM)."""
-        # Before the first look the CA counts as not trusted. Without webhooks, or without the right to read them, it
-        # counts as trusted.
-        bundles = [bundle for path in PATHS for bundle in self._bundles.get(path, ("",))]
-        return all(authority in base64.b64decode(bundle) for bundle in bundles)
+        """Return whether the webhook, if there was one at the last look, trusts an authority (PEM)."""
+        return self._bundle is None or authority in base64.b64decode(self._bundle)
 
     async def run(self) -> None:
-        """Keep the CA in the webhooks until cancelled. Nothing that the API server does ends it."""
+        """Keep the CA in the webhook until cancelled. Nothing that the API server does ends it."""
+        path = f"{PATH}/{self._name}"
         while True:
-            for path in PATHS:
-                try:
-                    await self._update(path)
-                except ClusterError as error:
-                    self._fail(path, error)
+            try:
+                await self._update(path)
+            except ClusterError as error:
+                self._fail(error)
             with suppress(TimeoutError):
                 async with asyncio.timeout(self._seconds):
                     await self._woken.wait()
             self._woken.clear()
 
     async def _update(self, path: str) -> None:
-        present = await self._api.get(f"{path}/{self._name}")
-        bundles, bundle = _bundles(present), base64.b64encode(self._authority()).decode()
-        if bundle and {*bundles.values()} - {bundle}:
+        present = await self._api.get(path)
+        self._bundle, bundle = _bundle_of(present), base64.b64encode(self._authority()).decode()
+        if bundle and self._bundle not in (None, bundle):
             change = {
                 "apiVersion": API_VERSION,
                 "kind": present["kind"],
                 "metadata": {"name": self._name},
                 # The API server merges webhooks by name: their other fields, and other webhooks, stay.
-                "webhooks": [{"name": name, "clientConfig": {"caBundle": bundle}} for name in bundles],
+                "webhooks": [{"name": WEBHOOK, "clientConfig": {"caBundle": bundle}}],
             }
-            bundles = _bundles(await self._api.apply(f"{path}/{self._name}", change))
+            self._bundle = _bundle_of(await self._api.apply(path, change))
             _logger.info("%s %s trusts the authority of this server", present["kind"], self._name)
-        self._messages.forget(path)
-        self._bundles[path] = frozenset(bundles.values())
+        self._messages.forget(PATH)
 
-    def _fail(self, path: str, error: ClusterError) -> None:
+    def _fail(self, error: ClusterError) -> None:
         if error.status in (HTTPStatus.NOT_FOUND, HTTPStatus.FORBIDDEN):
-            self._bundles[path] = frozenset()
+            self._bundle = None
         if error.status == HTTPStatus.FORBIDDEN:
-            message = f"the caBundle of admission webhooks is left to others: {error}"
-            self._messages.log(path, logging.INFO, message)
+            message = f"the caBundle of the admission webhook is left to others: {error}"
+            self._messages.log(PATH, logging.INFO, message)
         elif error.status in _REFUSALS:
-            message = f"the caBundle of admission webhooks may be out of date: {error}"
-            self._messages.log(path, logging.WARNING, message)
+            message = f"the caBundle of the admission webhook may be out of date: {error}"
+            self._messages.log(PATH, logging.WARNING, message)
 
 
-def _bundles(configuration: Object) -> dict[str, str]:
-    """Return the ``caBundle`` of each of our webhooks in base64, empty if it has none."""
-    return {
-        webhook["name"]: edit.get(webhook, ("clientConfig", "caBundle")) or ""
-        for webhook in configuration.get("webhooks") or ()
-        if webhook["name"] in WEBHOOKS
-    }
+def _bundle_of(configuration: Object) -> str | None:
+    """Return the ``caBundle`` of our webhook in base64, empty if it has none. None without the webhook."""
+    for webhook in configuration.get("webhooks") or ():
+        if webhook["name"] == WEBHOOK:
+            return edit.get(webhook, ("clientConfig", "caBundle")) or ""
+    return None
