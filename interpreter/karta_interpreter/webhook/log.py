@@ -162,7 +162,7 @@ def _line(record: logging.LogRecord) -> str:
         event["exception"] = logging.Formatter().formatException(record.exc_info)
     event["message"] = _message(record)
     # orjson only escapes characters below U+0020.
-    line = _CONTROLS.sub(lambda found: b"\\u%04x" % ord(found[0].decode()), _json(event))
+    line = _CONTROLS.sub(lambda match: b"\\u%04x" % ord(match[0].decode()), _json(event))
     return f"{line.decode()}\n"
 
 

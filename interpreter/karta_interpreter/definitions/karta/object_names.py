@@ -42,10 +42,10 @@ class ObjectNames:
         greatest = max((ranks for ranks, _ in ranked), default=None)
         return min((own for ranks, own in ranked if ranks == greatest), default=None)
 
-    def _ranked(self, namespace: str, wanted: list[str]) -> Iterator[tuple[list[Any], str]]:
+    def _ranked(self, namespace: str, names: list[str]) -> Iterator[tuple[list[Any], str]]:
         """Yield the ranks of the objects that have all the names, with their own names."""
         for place in {namespace, ""}:
-            rows = [self._ranks.get((place, name), {}) for name in wanted]
+            rows = [self._ranks.get((place, name), {}) for name in names]
             for own in min(rows, key=len):
                 if all(own in row for row in rows):
                     yield [row[own] for row in rows], own

@@ -126,7 +126,7 @@ def _looked_up(reference: Reference, obj: Object, reader: ReferenceReader | None
     if query is None:
         rules = [replace(rule, values=tuple(_values(rule, obj))) for rule in reference.labels]
         with _naming(str(reference.gvk)):
-            listed = [found for namespace in namespaces for found in _present(reader).list(reference.gvk, namespace)]
+            listed = [target for namespace in namespaces for target in _present(reader).list(reference.gvk, namespace)]
         return [candidate for candidate in listed if all(_follows(rule, candidate) for rule in rules)]
 
     def named(name: JSON) -> JSON:
@@ -135,10 +135,10 @@ def _looked_up(reference: Reference, obj: Object, reader: ReferenceReader | None
         if text is None:
             return None
         with _naming(f"{reference.gvk} {text}"):
-            found = _first(_present(reader), reference, namespaces, text)
-        if found is None and not reference.is_optional:
+            target = _first(_present(reader), reference, namespaces, text)
+        if target is None and not reference.is_optional:
             missing.append(f"there is no {reference.gvk.kind} {text}; create it on the control plane of Karmada")
-        return found
+        return target
 
     def listed_name(name: JSON) -> JSON:
         try:
@@ -175,8 +175,8 @@ def _first(reader: ReferenceReader, reference: Reference, namespaces: Sequence[s
     for namespace in namespaces[:-1]:
         # A reader of files may know the object of the next namespace only.
         with suppress(QueryAbsentError):
-            if (found := _named(reader, reference, namespace, name)) is not None:
-                return found
+            if (match := _named(reader, reference, namespace, name)) is not None:
+                return match
     return _named(reader, reference, namespaces[-1], name) if namespaces else None
 
 

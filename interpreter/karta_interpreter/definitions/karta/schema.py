@@ -276,8 +276,8 @@ def _unknown(field: str, path: Path, names: tuple[str, ...]) -> Finding:
     """Return the finding for an unknown field: an error if it hides an intended value, else it is only ignored."""
     message = f"there is no field {field}"
     if "fragmentedPodSpecDefinition" in path and (piece := field.removesuffix("Path")) in _OTHER_PIECES:
-        made = f"{{containers: [{{image: .spec.image, resources: .spec.resources}}], {piece}: .spec.{piece}}}"
-        hint = f"write podSpecPath: '{made}' instead of fragmentedPodSpecDefinition"
+        pod_spec = f"{{containers: [{{image: .spec.image, resources: .spec.resources}}], {piece}: .spec.{piece}}}"
+        hint = f"write podSpecPath: '{pod_spec}' instead of fragmentedPodSpecDefinition"
         return error("unknown-field", path, f"{message}: fragments cannot have {piece}", hint)
     if field in _GHOSTS:
         severity = warning if field == "referencedComponents" else error

@@ -19,14 +19,14 @@ def completed(schema: Object, values: Iterable[JSON], field: str = "") -> Object
     present = [value for value in values if value is not None]
     objects = [value for value in present if isinstance(value, dict)]
     if objects and (inner := entries(schema, "additionalProperties")):
-        inside = [value for each in objects for value in each.values()]
+        inside = [value for obj in objects for value in obj.values()]
         return {**schema, "additionalProperties": completed(inner, inside)}
     if objects:
-        names = dict.fromkeys([*(schema.get("properties") or {}), *(name for each in objects for name in each)])
-        parts = {name: completed(below(schema, name), [each.get(name) for each in objects], name) for name in names}
+        names = dict.fromkeys([*(schema.get("properties") or {}), *(name for obj in objects for name in obj)])
+        parts = {name: completed(below(schema, name), [obj.get(name) for obj in objects], name) for name in names}
         return {"type": "object", **schema, "properties": parts}
     if lists := [value for value in present if isinstance(value, list)]:
-        items = _items(schema, [value for each in lists for value in each], field)
+        items = _items(schema, [value for listed in lists for value in listed], field)
         return {"type": "array", **schema, "items": items}
     # A field that is a number in one object and a text in another one is neither.
     types = {_TYPES.get(type(value)) for value in present}
@@ -37,4 +37,4 @@ def _items(schema: Object, values: Sequence[Any], field: str) -> Object:
     inner = entries(schema, "items") or {}
     # Templates over an operator's own container often leave out its image.
     is_open = field in ("containers", "initContainers") and not inner.get("properties")
-    return completed(_CONTAINER if is_open and all(isinstance(each, dict) for each in values) else inner, values)
+    return completed(_CONTAINER if is_open and all(isinstance(value, dict) for value in values) else inner, values)

@@ -58,15 +58,15 @@ class ReferenceCache(ReferenceReader):
 
     def want(self, references: Iterable[tuple[GVK, GVK]]) -> None:
         """Hold only the kinds in these references: pairs of a kind of workload and a kind that it refers to."""
-        wanted: dict[GVK, set[GVK]] = defaultdict(set)
+        workloads: dict[GVK, set[GVK]] = defaultdict(set)
         for workload, gvk in references:
-            wanted[gvk].add(workload)
+            workloads[gvk].add(workload)
         # Without those of definitions that are gone.
         for source in self._names:
             self._budget.forget(source)
         self._names = {}
-        if self._wanted != wanted:
-            self._wanted = wanted
+        if self._wanted != workloads:
+            self._wanted = workloads
             self._moved.set()
 
     def get(self, gvk: GVK, namespace: str, name: str) -> Object | None:
@@ -90,17 +90,17 @@ class ReferenceCache(ReferenceReader):
     def names(self, gvk: GVK, namespace: str, expression: Query) -> ObjectNames:  # noqa: ARG002 - those of all
         """Return the names of the objects of a kind. They are computed once for each state of its objects."""
         objects, source = self._objects(gvk), (gvk, expression)
-        known = self._names.get(source)
-        if known is None or known.objects is not objects:
+        computed = self._names.get(source)
+        if computed is None or computed.objects is not objects:
             self._budget.forget(source)
-            known = self._names[source] = _Names(objects, list(objects.values()), ObjectNames(expression))
-        while known.left:  # a call that takes long is interrupted, and the next one goes on
-            weight = known.weight + weight_of(known.names.add(_decoded(known.left[-1])), _VALUE_BYTES)
+            computed = self._names[source] = _Names(objects, list(objects.values()), ObjectNames(expression))
+        while computed.left:  # a call that takes long is interrupted, and the next one goes on
+            weight = computed.weight + weight_of(computed.names.add(_decoded(computed.left[-1])), _VALUE_BYTES)
             if self._budget.take(source, weight) is None:
                 raise QueryAbsentError(self._budget.reason)
-            known.weight = weight
-            known.left.pop()
-        return known.names
+            computed.weight = weight
+            computed.left.pop()
+        return computed.names
 
     def problem(self, gvk: GVK) -> str:
         """Return why the objects of a kind are not known, empty if they are."""
@@ -160,8 +160,12 @@ class ReferenceCache(ReferenceReader):
     def _objects(self, gvk: GVK) -> Mapping[str, Object | bytes]:
         """Return the objects of a kind by namespace (if any) and name."""
         if problem := self.problem(gvk):
-            found = self._collections.get(gvk)
-            is_lasting = found.is_refused or found.absent or found.left_out if found else gvk in self._unknown
+            collection = self._collections.get(gvk)
+            is_lasting = (
+                collection.is_refused or collection.absent or collection.left_out
+                if collection
+                else gvk in self._unknown
+            )
             # After other errors Karmada asks again, and has the right answer a moment later.
             raise (QueryAbsentError if is_lasting else QueryReferenceError)(problem)
         return self._collections[gvk].objects
@@ -169,10 +173,10 @@ class ReferenceCache(ReferenceReader):
 
 def _view(gvk: GVK, obj: Object) -> Object | bytes:
     """Return an object of a list without its managed fields, and with its kind, which may be only in the list."""
-    seen = {**gvk.type_meta, **edit.remove(obj, ("metadata", "managedFields"))}
+    view = {**gvk.type_meta, **edit.remove(obj, ("metadata", "managedFields"))}
     # Not JSON: orjson reads deeper nested objects than it writes.
-    content = marshal.dumps(seen)
-    return content if len(content) > _LARGE else seen
+    content = marshal.dumps(view)
+    return content if len(content) > _LARGE else view
 
 
 def _weigh(kept: Object | bytes) -> int:

@@ -76,12 +76,12 @@ def readings(query: Query | None, obj: Object) -> list[Reading]:
         locations = query.locate_each(obj) if query.is_plain else [None] * len(values)
     except QueryError:
         locations = [None] * len(values)
-    beside: dict[Path, list[Path]] = {}
+    others: dict[Path, list[Path]] = {}
     # Bounded, because an expression may read each of thousands of elements for one output.
     for path in islice(paths_read(query, obj), _MOST * max(len(values), 1)):
-        beside.setdefault(_element(path), []).append(path)
+        others.setdefault(_element(path), []).append(path)
     return [
-        Reading(value, tuple(_places(location, beside, obj)), location, query.is_plain)
+        Reading(value, tuple(_places(location, others, obj)), location, query.is_plain)
         for value, location in zip(values, locations, strict=True)
     ]
 
@@ -92,13 +92,13 @@ def place_at(path: Path, obj: Object, source: str = OBJECT) -> Place:
     return Place(path, None if value is NOTHING else value, value is not NOTHING, source)
 
 
-def _places(location: Location | None, beside: Mapping[Path, list[Path]], obj: Object) -> Iterator[Place]:
+def _places(location: Location | None, paths: Mapping[Path, list[Path]], obj: Object) -> Iterator[Place]:
     """Yield the place of an output and the places read next to it, in the same list element or outside of lists."""
     own = () if location is None else location.path
     if location is not None:
         yield place_at(own, obj)
     element = _element(own)
-    groups = (beside.get(element, ()), beside.get((), ())) if element else beside.values()
+    groups = (paths.get(element, ()), paths.get((), ())) if element else paths.values()
     others = (path for path in chain.from_iterable(groups) if path != own and _is_beside(path, own))
     yield from (place_at(path, obj) for path in islice(others, _MOST))
 

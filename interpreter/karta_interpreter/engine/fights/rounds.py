@@ -279,10 +279,10 @@ def _written_by_others(comparison: Comparison) -> dict[int, FieldDifference]:
 
     A field without a writer is identified by everything that Karmada writes with it.
     """
-    wanted = [
+    written = [
         (difference.field, difference.ours) for difference in comparison.differences if not _is_missing(difference.ours)
     ]
-    text = orjson.dumps([comparison.edition, wanted])
+    text = orjson.dumps([comparison.edition, written])
     return {
         _number(difference.field, difference.writer.manager): difference
         for difference in comparison.differences

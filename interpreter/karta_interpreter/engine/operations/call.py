@@ -29,7 +29,7 @@ class Options:
         >>> Options.of({"pod_requests": "karmada", "port": 8443})
         Options(resource_quota_estimate=False, pod_requests=<Counting.KARMADA: 'karmada'>)
         """
-        default: dict[str, Any] = {each.name: each.default for each in fields(cls)}
+        default: dict[str, Any] = {option.name: option.default for option in fields(cls)}
         return cls(**{name: type(value)(settings.get(name, value)) for name, value in default.items()})
 
 
@@ -91,10 +91,10 @@ class TargetComponent(NamedTuple):
         (TargetComponent(name='worker', replicas=3),)
         """
         listed = value if isinstance(value, list) else [None]
-        found = [(edit.get(each, ("name",)), edit.get(each, ("replicas",))) for each in listed]
-        if not all(type(name) is str and type(count) is int for name, count in found):
+        components = [(edit.get(entry, ("name",)), edit.get(entry, ("replicas",))) for entry in listed]
+        if not all(type(name) is str and type(count) is int for name, count in components):
             raise InterpretationError(f"{path} must be a list of names with a whole number of replicas each", code=400)
-        return tuple(cls(*each) for each in found)
+        return tuple(cls(*component) for component in components)
 
 
 class Call(NamedTuple):

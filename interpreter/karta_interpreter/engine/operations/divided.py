@@ -24,12 +24,12 @@ def shares(definition: Definition, obj: Object, revised: Object) -> Iterator[Sha
     Percentages and unset numbers follow the counts by themselves, and counts that are no numbers divide nothing.
     """
     for rule in definition.annotations.divided:
-        found, before, after = rule.value.evaluate(obj), rule.of.evaluate(obj), rule.of.evaluate(revised)
-        if not len(found) == len(before) == len(after):
-            raise rule.of.unusable(f"gives {len(before)} where {len(found)} belong, one for each value")
+        values, before, after = rule.value.evaluate(obj), rule.of.evaluate(obj), rule.of.evaluate(revised)
+        if not len(values) == len(before) == len(after):
+            raise rule.of.unusable(f"gives {len(before)} where {len(values)} belong, one for each value")
         places = rule.value.locate_each(obj)
-        for value, place, whole, part in zip(found, places, before, after, strict=True):
-            is_divided = whole != part and all(type(number) is int for number in (value, whole, part))
-            if place is not None and is_divided and value > 0 and whole > 0:
-                share = rule.share(value, whole, part)
-                yield rule, place.path, share, f"{value} of {whole} are {share} of {part}"
+        for value, place, count, new_count in zip(values, places, before, after, strict=True):
+            is_divided = count != new_count and all(type(number) is int for number in (value, count, new_count))
+            if place is not None and is_divided and value > 0 and count > 0:
+                share = rule.share(value, count, new_count)
+                yield rule, place.path, share, f"{value} of {count} are {share} of {new_count}"

@@ -29,13 +29,13 @@ def interpret_dependency(definition: Definition, obj: Object) -> list[Dependency
     Karmada compares answers as text (``dependencies_distributor.go``), so their order must not vary.
     """
     namespace, extras = namespace_of(obj), definition.annotations.dependencies
-    made = {
+    claimed = {
         name for extra in extras if isinstance(extra, ControllerClaims) for name in extra.volumes.evaluate(obj) if name
     }
     dependencies: list[Dependency] = []
     for name, template in _templates(definition, obj):
         try:
-            dependencies += pod_dependencies(_without(template, made), namespace)
+            dependencies += pod_dependencies(_without(template, claimed), namespace)
             dependencies += claim_dependencies(template, namespace)  # resource claims are not volumes: none is left out
         except InterpretationError as error:
             raise InterpretationError(f"definition {definition.name}, {name}: {error}") from error

@@ -164,15 +164,15 @@ def _followed(rule: RetainRule, places: Correspondence, template: Object, observ
 
 def _sent_once(rule: Once, template: Object, observed: Object) -> Object:
     """Return the template with its list and a note of it, or with the member's list if the note is there."""
-    wanted, left = _joined(get(template, rule.path)), _joined(get(observed, rule.path))
+    listed, left = _joined(get(template, rule.path)), _joined(get(observed, rule.path))
     note = (*_ANNOTATIONS, rule.note)
     noted = get(observed, note) or ""
-    if wanted == left:
+    if listed == left:
         return template
-    if wanted == noted:
+    if listed == noted:
         kept: Object = set_value(template, rule.path, get(observed, rule.path)) if left else remove(template, rule.path)
         return kept
-    sent: Object = set_value(template, note, wanted) if wanted else remove(template, note)
+    sent: Object = set_value(template, note, listed) if listed else remove(template, note)
     return sent if get(sent, _ANNOTATIONS) else remove(sent, _ANNOTATIONS)
 
 

@@ -54,9 +54,9 @@ def compare(name: str, expected: JSON, actual: JSON) -> Iterator[Difference]:
     >>> list(compare("replica", 3, 4))
     [Difference(path=('replica',), expected=3, actual=4)]
     """
-    for path, *sides in sorted(changes(*_normalised(name, expected, actual), (name,)), key=attrgetter("path")):
-        if sides[0] != EXCLUDE:
-            yield Difference(path, *map(_written, sides))
+    for path, *values in sorted(changes(*_normalised(name, expected, actual), (name,)), key=attrgetter("path")):
+        if values[0] != EXCLUDE:
+            yield Difference(path, *map(_written, values))
 
 
 def compare_answers(before: Answer, after: Answer) -> Iterator[Difference]:

@@ -74,13 +74,13 @@ def with_outputs(text: str, source: str, outputs: Mapping[int, Object]) -> str:
         if begin in outputs:
             lines[begin - 1 : end - 1] = _replaced(lines[begin - 1 : end - 1], f"{source}:{begin}", outputs[begin])
     written = "".join(lines)
-    wanted = [
+    expected = [
         {**document.value, "output": outputs[document.line]} if document.line in outputs else document.value
         for document in documents
     ]
     # Lines are replaced by their form. Reading the result again shows whether the right values were replaced.
     with suppress(ManifestError):
-        if [document.value for document in read_documents(written, source)] == wanted:
+        if [document.value for document in read_documents(written, source)] == expected:
             return written
     raise SuiteError(f"{source}: the outputs of this suite cannot be replaced line by line: edit them")
 

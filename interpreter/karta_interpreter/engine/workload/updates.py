@@ -114,11 +114,11 @@ def update_pods(component: Component, obj: Object, changes: Mapping[str, PodChan
     _check_types(component, changes, PodChanges)
     check_pods_exist(component, obj, changes)
     plan = WritePlan(component, obj)
-    for thing in _PLACES:
-        fields = {name: getattr(change, thing) for name, change in changes.items()}
+    for setting in _PLACES:
+        fields = {name: getattr(change, setting) for name, change in changes.items()}
         fields = {name: value for name, value in fields.items() if value is not None}
-        target, below = _target(component, thing)
-        target.stage(plan, _changes(target, thing, fields), below)
+        target, below = _target(component, setting)
+        target.stage(plan, _changes(target, setting, fields), below)
     return plan.commit()
 
 
@@ -128,9 +128,9 @@ def _check_types(component: Component, values: Mapping[str, object], expected: t
             raise WorkloadError(f"{component}: give a {expected.__name__} for an instance, not {type(value).__name__}")
 
 
-def _target(component: Component, thing: str) -> tuple[_Target, Path]:
+def _target(component: Component, setting: str) -> tuple[_Target, Path]:
     """Return the field through which a setting is written, and the path of the setting below it."""
-    (path, kind), piece = _PLACES[thing], _FRAGMENTS.get(thing, thing)
+    (path, kind), piece = _PLACES[setting], _FRAGMENTS.get(setting, setting)
     match component.pods:
         case PodTemplate():
             field, below = "podTemplateSpecPath", path
@@ -141,12 +141,12 @@ def _target(component: Component, thing: str) -> tuple[_Target, Path]:
     return _Target(component, field, kind, PIECE_TYPES.get(piece, "")), below
 
 
-def _changes(target: _Target, thing: str, fields: Mapping[str, JSON]) -> Mapping[str, Change]:
-    if thing in _MAPS:
+def _changes(target: _Target, setting: str, fields: Mapping[str, JSON]) -> Mapping[str, Change]:
+    if setting in _MAPS:
         for value in fields.values():
             _check_texts(target, target.checked(value))
         return {name: partial(_with_keys, change=value) for name, value in fields.items()}
-    if thing != "containers":
+    if setting != "containers":
         return target.merging(fields)
     return {name: partial(_containers, target=target, changes=target.checked(value)) for name, value in fields.items()}
 

@@ -87,9 +87,9 @@ def _exchange(channel: "Channel", letter: bytes, body: bytes) -> None:
         channel.end_above(_MOST_FREED)
 
 
-def _answer(channel: "Channel", asked: Request | admission.Review, needed: dict[str, Any]) -> tuple[bytes, bytes]:
+def _answer(channel: "Channel", message: Request | admission.Review, needed: dict[str, Any]) -> tuple[bytes, bytes]:
     try:
-        answer = _interpret(channel, asked, **needed) if isinstance(asked, Request) else _review(asked, **needed)
+        answer = _interpret(channel, message, **needed) if isinstance(message, Request) else _review(message, **needed)
         if len(answer) <= LONGEST_ANSWER:
             return ANSWER, answer
         failure = InterpretationError(f"the answer has more than {LONGEST_ANSWER} bytes")
@@ -139,11 +139,11 @@ class _ServerReader(ReferenceReader):
         return objects
 
 
-def _about(asked: Request | admission.Review) -> dict[str, Any]:
-    if not isinstance(asked, Request):
+def _about(message: Request | admission.Review) -> dict[str, Any]:
+    if not isinstance(message, Request):
         try:
-            return asdict(admission.subject(asked))
+            return asdict(admission.subject(message))
         except RecursionError:
-            return asdict(admission.Subject(asked.uid, asked.kind, is_settled=False))
-    problem = asked.problem and {"message": str(asked.problem), "code": asked.problem.code}
-    return asked._asdict() | {"gvk": asked.gvk and [*asked.gvk], "call": None, "problem": problem}
+            return asdict(admission.Subject(message.uid, message.kind, is_settled=False))
+    problem = message.problem and {"message": str(message.problem), "code": message.problem.code}
+    return message._asdict() | {"gvk": message.gvk and [*message.gvk], "call": None, "problem": problem}

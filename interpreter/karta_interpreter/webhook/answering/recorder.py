@@ -85,11 +85,11 @@ class Recorder:
     def _run(self) -> None:
         while time.monotonic() < self._until:
             with suppress(Empty):
-                seen = self._queue.get(timeout=_FLUSH_SECONDS)
-                if seen is None:
+                call = self._queue.get(timeout=_FLUSH_SECONDS)
+                if call is None:
                     break
-                self.record(*seen)
-                self._taken += len(seen[1]) + len(seen[2])
+                self.record(*call)
+                self._taken += len(call[1]) + len(call[2])
             if time.monotonic() > self._flush_at:
                 self._flush_at = time.monotonic() + _FLUSH_SECONDS
                 self._attempt(lambda: self._write(self._packer.flush(zlib.Z_SYNC_FLUSH)) if self._file else None)

@@ -195,15 +195,15 @@ def is_defined(reply: Reply) -> bool:
     return bool(_code(_json(reply)) != HTTPStatus.NOT_FOUND)
 
 
-def judge_definitions(known: dict[GVK, bool]) -> Iterator[CheckResult]:
+def judge_definitions(are_defined: dict[GVK, bool]) -> Iterator[CheckResult]:
     """Check that the server has a definition of each registered kind."""
-    unknown = [gvk for gvk, is_known in known.items() if not is_known]
+    unknown = [gvk for gvk, is_known in are_defined.items() if not is_known]
     if unknown:
         finding = f"registered, but the server has no definition of it: {listed(unknown)}"
         advice = "give it the definitions, or take the kinds out of the registration: every call for them is an error"
         yield problem(_DEFINITIONS, finding, advice)
-    elif known:
-        subject = "the kind that is" if len(known) == 1 else f"each of the {len(known)} kinds that are"
+    elif are_defined:
+        subject = "the kind that is" if len(are_defined) == 1 else f"each of the {len(are_defined)} kinds that are"
         yield ok(_DEFINITIONS, f"the server has a definition of {subject} registered")
 
 

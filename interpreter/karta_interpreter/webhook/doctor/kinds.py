@@ -46,16 +46,18 @@ def served(gvk: GVK, resources: Mapping[str, Sequence[Object]]) -> ServedVersion
     )
 
 
-def judge_kinds(kinds: Mapping[GVK, Sequence[Operation]], found: Mapping[GVK, ServedVersions]) -> Iterator[CheckResult]:
+def judge_kinds(
+    kinds: Mapping[GVK, Sequence[Operation]], served_versions: Mapping[GVK, ServedVersions]
+) -> Iterator[CheckResult]:
     """Check that objects of the registered kinds can exist, and that their status can be written."""
-    missing = [gvk for gvk in kinds if not found[gvk].versions]
-    present = [gvk for gvk in kinds if gvk.version in found[gvk].versions]
+    missing = [gvk for gvk in kinds if not served_versions[gvk].versions]
+    present = [gvk for gvk in kinds if gvk.version in served_versions[gvk].versions]
     for gvk in kinds:
-        versions = found[gvk].versions
+        versions = served_versions[gvk].versions
         if versions and gvk.version not in versions:
             advice = f"write the definition for {listed(versions)}, or serve this version"
             yield warning(_KINDS, f"{gvk}: its CRD does not serve {gvk.version}, only {listed(versions)}", advice)
-        elif versions and not found[gvk].status and Operation.AGGREGATE_STATUS in kinds[gvk]:
+        elif versions and not served_versions[gvk].status and Operation.AGGREGATE_STATUS in kinds[gvk]:
             advice = "register it without AggregateStatus, or add subresources: {status: {}} to its CRD"
             yield problem(_KINDS, f"{gvk}: AggregateStatus is registered, and there is no status subresource", advice)
     if missing:

@@ -318,9 +318,9 @@ class SecretCertificates(CertificateSource):
         """Write the renewal that is due."""
         keyring = self._rotation.turn(self._keyring, self._clock())
         # Keys of others in the Secret stay.
-        wanted = {key: value for key, value in stored.items() if key not in KEYS} | keyring.data()
-        if stored != wanted:
-            await self._write(present, wanted)
+        content = {key: value for key, value in stored.items() if key not in KEYS} | keyring.data()
+        if stored != content:
+            await self._write(present, content)
             authorities = [f"{authority.not_valid_after_utc:%Y-%m-%d %H:%M} UTC" for authority in keyring.trusted]
             names = keyring.pair.names if keyring.pair else ()
             log.info("the Secret is written", secret=self._secret, names=names, authorities_until=authorities)

@@ -77,9 +77,10 @@ class Connections(Server):
     def close_idle(self) -> bool:
         """Close a twentieth of the connections: idle ones, or some that wait for a body. Return whether any was."""
         idle = sorted(
-            (connection for connection in self._transports if not connection.is_busy), key=lambda each: each.last_used
+            (connection for connection in self._transports if not connection.is_busy),
+            key=lambda connection: connection.last_used,
         )
-        # Many at once: under a flood each eviction sorts all connections, so one by one would cost the square.
+        # Many at once: under a flood connection eviction sorts all connections, so one by one would cost the square.
         chosen = (idle or [connection for connection in self._transports if connection.is_receiving])[
             : self.count // 20 + 1
         ]

@@ -172,14 +172,16 @@ class FastDecoder:
             return None
         group, version, name = head.group(*_PARTS_OF_KIND)
         definition = self._find(GVK(group.decode(), version.decode(), name.decode()))
-        wanted = OPERATIONS.get(operation.decode())
+        asked_operation = OPERATIONS.get(operation.decode())
         # Not remembered: a client can ask about any number of kinds that do not exist.
-        if definition is None or wanted is None:
+        if definition is None or asked_operation is None:
             return None
-        projection = projection_of(definition, wanted)
-        by_script = not SLOTS[wanted].more and has_scripts_alone(definition, wanted)
+        projection = projection_of(definition, asked_operation)
+        by_script = not SLOTS[asked_operation].more and has_scripts_alone(definition, asked_operation)
         # Each part that is read has a type of its own, and decoders take it for a dict.
         has_room = len(dict.__subclasses__()) < MOST_TYPES
-        question = _Question.of(definition, wanted, projection) if has_room and (projection or by_script) else None
+        question = (
+            _Question.of(definition, asked_operation, projection) if has_room and (projection or by_script) else None
+        )
         self._questions[kind, operation] = question
         return question

@@ -148,8 +148,8 @@ def _patch(steps: list[dict[str, JSON]]) -> _Fields:
 
 def _shared(requirements: Object | None) -> list[JSON]:
     """Return the parts that a definition can take from anywhere in an object, as often as it likes."""
-    wanted = requirements or {}
-    return [wanted[field] for field in ("nodeClaim", "priorityClassName") if field in wanted]
+    fields = requirements or {}
+    return [fields[name] for name in ("nodeClaim", "priorityClassName") if name in fields]
 
 
 def _check_length(parts: list[JSON]) -> None:

@@ -47,13 +47,16 @@ def _patched(name: str) -> Callable[[Call, _Response], Results]:
 
 
 _RESULTS: Final[Mapping[str, Callable[[Call, _Response], Results]]] = by_operation(
-    interpret_replica=lambda _, found: {"replica": found["replicas"], "requires": found.get("replicaRequirements")},
-    interpret_component=lambda _, found: {"components": found.get("components")},
+    interpret_replica=lambda _, response: {
+        "replica": response["replicas"],
+        "requires": response.get("replicaRequirements"),
+    },
+    interpret_component=lambda _, response: {"components": response.get("components")},
     revise_replica=_patched("revised"),
     revise_components=_patched("revised"),
     retain=_patched("retained"),
     aggregate_status=_patched("aggregatedStatus"),
-    interpret_status=lambda _, found: {"status": {**found["rawStatus"]}},
-    interpret_health=lambda _, found: {"healthy": found["healthy"]},
-    interpret_dependency=lambda _, found: {"dependencies": [*found["dependencies"]]},
+    interpret_status=lambda _, response: {"status": {**response["rawStatus"]}},
+    interpret_health=lambda _, response: {"healthy": response["healthy"]},
+    interpret_dependency=lambda _, response: {"dependencies": [*response["dependencies"]]},
 )

@@ -212,10 +212,10 @@ def _dependencies(schema: Object, pods: Sequence[PodsField]) -> tuple[str, int]:
     >>> _dependencies({"properties": {"spec": {"properties": {"tls": tls}}}}, ())
     ('- {apiVersion: v1, kind: Secret, name: ".spec.tls.secretName"}\n', 0)
     """
-    covered = {each.place.jq for each in pods if each.form is not Form.FRAGMENTS}
+    covered = {field.place.jq for field in pods if field.form is not Form.FRAGMENTS}
     referenced = references(SchemaPath(("spec",)), below(schema, "spec"), lambda path: path.jq in covered)
     named = [(path, kind) for path, kind in referenced if kind not in ("", PODS)]
-    named.sort(key=lambda each: min((each[0].distance(own.place) for own in pods), default=0))
+    named.sort(key=lambda field: min((field[0].distance(own.place) for own in pods), default=0))
     entry = "- {{apiVersion: v1, kind: {}, name: {}}}\n"
     text = "".join(entry.format(kind, json.dumps(path.jq)) for path, kind in named[:_MOST_OBJECTS])
     return text, len(named[_MOST_OBJECTS:])

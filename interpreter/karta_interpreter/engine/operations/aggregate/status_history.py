@@ -64,10 +64,12 @@ def _with_new_clusters(definition: Definition, merged: _Fields, items: Sequence[
         return merged
     polarity = Polarity(definition)
     unknown = {"status": "Unknown", "reason": _PROGRESSING, "message": f"not observed yet: {', '.join(clusters)}"}
-    waits = [each["status"] == "True" and polarity.waits(each["type"]) for each in conditions]
+    waits = [condition["status"] == "True" and polarity.waits(condition["type"]) for condition in conditions]
     return {
         **merged,
-        "conditions": [{**each, **unknown} if wait else each for each, wait in zip(conditions, waits, strict=True)],
+        "conditions": [
+            {**condition, **unknown} if wait else condition for condition, wait in zip(conditions, waits, strict=True)
+        ],
     }
 
 
