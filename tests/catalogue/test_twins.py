@@ -94,6 +94,15 @@ _TWINS: Final = [
         "v1beta1",
         {"template": {"cloneSetTemplate": {"spec": {"template": _TEMPLATE}}}},
     ),
+    # What only v1beta2 has, brokers without pools and ZooKeeper, is there together.
+    *(
+        _versions("Kafka.kafka.strimzi.io", "v1", "v1beta2", shared, left_at=("spec", part), right_at=("spec", part))
+        for part, shared in (
+            ("cruiseControl", {}),
+            ("entityOperator", {"topicOperator": {}, "userOperator": {}}),
+            ("kafkaExporter", {}),
+        )
+    ),
     _versions("KafkaNodePool.kafka.strimzi.io", "v1", "v1beta2", {"replicas": 2}),
     _versions("LLMInferenceService.serving.kserve.io", "v1alpha1", "v1alpha2", {"replicas": 2, "template": _POD}),
     _versions("Sandbox.agents.x-k8s.io", "v1alpha1", "v1beta1", {"podTemplate": _TEMPLATE}),

@@ -20,6 +20,17 @@ _KAFKA_NODE_POOL = {
     "no Kafka": UNDEFINED,
 }
 
+_KAFKA = {
+    "ready": RUNNING,
+    "ready, with a warning": RUNNING,
+    "being deployed": INITIALIZING,
+    "a pod does not become ready": DEGRADED,
+    "an invalid spec": DEGRADED,
+    "paused": SUSPENDED,
+    "the status is older than the spec": RUNNING,
+    "no status yet": UNDEFINED,
+}
+
 STATEFUL: States = {
     GVK("slinky.slurm.net", "v1beta1", "NodeSet"): {
         "all available": RUNNING,
@@ -54,6 +65,8 @@ STATEFUL: States = {
         "pods are going for hibernation": SUSPENDING,
         "no status yet": UNDEFINED,
     },
+    GVK("kafka.strimzi.io", "v1", "Kafka"): _KAFKA,
+    GVK("kafka.strimzi.io", "v1beta2", "Kafka"): _KAFKA,
     GVK("kafka.strimzi.io", "v1", "KafkaNodePool"): _KAFKA_NODE_POOL,
     GVK("kafka.strimzi.io", "v1beta2", "KafkaNodePool"): _KAFKA_NODE_POOL,
     GVK("elasticsearch.k8s.elastic.co", "v1", "Elasticsearch"): {
