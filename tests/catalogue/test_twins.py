@@ -75,6 +75,11 @@ def _versions(kind: str, left: str, right: str, shared: Mapping[str, JSON], **fi
     return Twins(f"{kind}/{left}", f"{kind}/{right}", shared, **fields)
 
 
+def _part_of_kafka(part: str) -> Twins:
+    at = ("spec", part)
+    return _versions("Kafka.kafka.strimzi.io", "v1", "v1beta2", {}, left_at=at, right_at=at)
+
+
 _TWINS: Final = [
     _versions(
         "AdvancedCronJob.apps.kruise.io",
@@ -95,14 +100,7 @@ _TWINS: Final = [
         {"template": {"cloneSetTemplate": {"spec": {"template": _TEMPLATE}}}},
     ),
     # What only v1beta2 has, brokers without pools and ZooKeeper, is there together.
-    *(
-        _versions("Kafka.kafka.strimzi.io", "v1", "v1beta2", shared, left_at=("spec", part), right_at=("spec", part))
-        for part, shared in (
-            ("cruiseControl", {}),
-            ("entityOperator", {"topicOperator": {}, "userOperator": {}}),
-            ("kafkaExporter", {}),
-        )
-    ),
+    *(_part_of_kafka(part) for part in ("cruiseControl", "entityOperator", "kafkaExporter")),
     _versions("KafkaNodePool.kafka.strimzi.io", "v1", "v1beta2", {"replicas": 2}),
     _versions("LLMInferenceService.serving.kserve.io", "v1alpha1", "v1alpha2", {"replicas": 2, "template": _POD}),
     _versions("Sandbox.agents.x-k8s.io", "v1alpha1", "v1beta1", {"podTemplate": _TEMPLATE}),
