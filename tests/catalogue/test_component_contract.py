@@ -39,6 +39,7 @@ _FIXED = {
     "AppWrapper": "counts are of objects inside of the object",
     "Elasticsearch": "not divided: its node sets hold data",
     "JobFlow": "not divided: counts are in the JobTemplates that it refers to",
+    "Kafka": "not divided: there is one of each part, and brokers hold data",
     "RoleBasedGroup": "not divided: the roles of a group serve together",
 }
 """Kinds of whose components none can be set, and why."""
