@@ -52,6 +52,8 @@ _FIXED_COMPONENTS = {
     ("RayJob", "submitter"),
     ("RayService", "head"),
     ("SparkApplication", "driver"),
+    ("SparkCluster", "master"),
+    ("SparkConnect", "server"),
     ("TrainJob", "job"),
     ("TrainJob", "launcher"),
 }

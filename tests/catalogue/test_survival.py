@@ -109,6 +109,14 @@ _UNWRITTEN: Final = {
         {".spec.executor.instances"},
         "the CRD rejects 0, with which dynamic allocation may start (sparkapplication_types.go of Spark Operator 2.5)",
     ),
+    "SparkCluster.spark.apache.org": (
+        {".spec.clusterTolerations.instanceConfig.initWorkers"},
+        "the CRD requires it (WorkerInstanceConfig.java of Apache Spark Kubernetes Operator 1.0)",
+    ),
+    "SparkConnect.sparkoperator.k8s.io": (
+        {".spec.executor.instances"},
+        "unset may be 0 with dynamic allocation (sparkconnect_types.go of Spark Operator 2.5), and Karmada assigns no 0",
+    ),
     "TrainJob.trainer.kubeflow.org": (
         {".spec.trainer.numNodes"},
         "members refuse every change of the trainer, the first number in it too (trainjob_types.go of Trainer 2.3)",

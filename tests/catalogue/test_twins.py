@@ -139,6 +139,23 @@ _TWINS: Final = [
         keys=_SPARK_KEYS,
     ),
     Twins(
+        "SparkApplication.sparkoperator.k8s.io/v1beta2",
+        "ScheduledSparkApplication.sparkoperator.k8s.io/v1beta2",
+        {"type": "Scala", "driver": {}, "executor": {}},
+        right_at=("spec", "template"),
+    ),
+    Twins(
+        "SparkApplication.sparkoperator.k8s.io/v1beta2",
+        "SparkConnect.sparkoperator.k8s.io/v1alpha1",
+        {},
+        left_base={"type": "Scala", "sparkVersion": "4.0.4", "driver": {}, "executor": {"instances": 2}},
+        right_base={"sparkVersion": "4.0.4", "server": {}, "executor": {"instances": 2}},
+        left_at=("spec", "executor", "template"),
+        right_at=("spec", "executor", "template"),
+        only=frozenset({"driver", "server"}),
+        differ={"spec.serviceAccount": "only the newer name is read of a SparkApplication"},
+    ),
+    Twins(
         "VirtualMachineInstance.kubevirt.io/v1",
         "VirtualMachine.kubevirt.io/v1",
         {"domain": {}},
