@@ -115,7 +115,7 @@ _UNWRITTEN: Final = {
     ),
     "SparkConnect.sparkoperator.k8s.io": (
         {".spec.executor.instances"},
-        "unset may be 0 with dynamic allocation (sparkconnect_types.go of Spark Operator 2.5), and Karmada assigns no 0",
+        "unset may be 0, with dynamic allocation (sparkconnect_types.go of Spark Operator 2.5). Karmada assigns no 0",
     ),
     "TrainJob.trainer.kubeflow.org": (
         {".spec.trainer.numNodes"},
