@@ -127,12 +127,15 @@ EXPECTED: Final[tuple[Expected, ...]] = (
     Expected(("JobFlow", "TrainJob"), _UNREAD, "the number is in an object that is not there"),
     Expected(("VirtualMachine",), _UNREAD, "the webhook requires the spec of the template", _lacks("template", "spec")),
     Expected(
-        ("SparkApplication",),
+        ("SparkApplication", "ScheduledSparkApplication", "SparkConnect"),
         _UNREAD,
-        "spark-submit takes no such amount of memory",
+        "Spark takes no such amount of memory",
         lambda spec: (
-            any("'a'" in str(spec.get(part)) for part in ("driver", "executor", "memoryOverheadFactor"))
-            or spec.get("memoryOverheadFactor") == "a"
+            any(
+                "'a'" in str(spec.get("template", spec).get(part, {}))
+                for part in ("driver", "executor", "memoryOverheadFactor")
+            )
+            or spec.get("template", spec).get("memoryOverheadFactor") == "a"
         ),
     ),
 )
