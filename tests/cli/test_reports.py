@@ -1,17 +1,15 @@
-"""``validate -o github|sarif|junit``: findings for other programs."""
+"""``validate -o github|sarif``: findings for other programs."""
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote
-from xml.etree import ElementTree as ET
 
 import pytest
 from click.testing import Result
 
 from karta_interpreter.base.findings import Finding, Severity
-from karta_interpreter.cli.reports import github, junit, sarif
+from karta_interpreter.cli.reports import github, sarif
 
 Run = Callable[..., Result]
 Karta = Callable[..., str]
@@ -45,7 +43,7 @@ def test_github_shows_a_finding_at_its_line_of_an_annotation(run: Run, files: Pa
 
 
 def test_message_cannot_end_workflow_command() -> None:
-    assert github([_ODD], ()) == (
+    assert github([_ODD]) == (
         "::error file=a%2Cb%3A c.yaml,line=3,col=7,title=odd::spec.a: 100 %25 odd,%0Ain two: lines\x07%0A\x01.a"
         "%0Ahint: look\n"
     )
@@ -66,27 +64,7 @@ def test_sarif_has_rule_level_and_place(run: Run) -> None:
 
 
 def test_sarif_names_files_by_uri() -> None:
-    found = json.loads(sarif([_ODD], ()))
+    found = json.loads(sarif([_ODD]))
     [finding] = found["runs"][0]["results"]
     uri = finding["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
     assert (uri, unquote(uri)) == ("a%2Cb%3A%20c.yaml", _ODD.source)
-
-
-def test_junit_has_a_case_for_each_file(run: Run) -> None:
-    result = run("validate", "bad.yaml", "karta.yaml", "-o", "junit")
-
-    suites = ET.fromstring(result.stdout)  # noqa: S314 - our own output
-    cases = {case.attrib["name"]: case for case in suites.iter("testcase")}
-    assert (result.exit_code, suites.attrib) == (1, {"tests": "2", "failures": "1"})
-    assert [name for name, case in cases.items() if case.find("failure") is not None] == ["bad.yaml"]
-    assert "bad.yaml:16:23: error: " in (cases["bad.yaml"].findtext("failure") or "")
-
-
-def test_junit_escapes_line_breaks_of_file_names() -> None:
-    suites = ET.fromstring(junit([replace(_ODD, source="a\nb.yaml")], ()))  # noqa: S314 - our own output
-    assert (suites.findtext(".//failure") or "").startswith("a\\nb.yaml:")
-
-
-def test_junit_of_characters_that_xml_lacks_can_be_read() -> None:
-    suites = ET.fromstring(junit([_ODD], ["a,b: c.yaml"]))  # noqa: S314 - our own output
-    assert "odd,\\nin two: lines\\x07" in (suites.findtext(".//failure") or "")

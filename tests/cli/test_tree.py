@@ -52,21 +52,6 @@ def test_pods_are_leaves(run: Run, tmp_path: Path) -> None:
     )
 
 
-def test_table_counts_pods(run: Run) -> None:
-    result = run("tree", "--object", str(MANIFESTS / "raycluster.yaml"), "--pods", "-", "-o", "table", stdin=PODS)
-
-    assert result.stdout.splitlines() == [
-        "RayCluster recommender/batch-inference: Undefined, 15 pods",
-        "",
-        "COMPONENT      KIND        REPLICAS          EACH                                    PODS",
-        "raycluster     RayCluster",
-        "  head         Pod         1 pod             cpu 4500m, memory 16896Mi               1, 1 ready",
-        "  worker       Pod",
-        "    spot-cpu               6 pods (2 to 40)  cpu 7500m, memory 28Gi                  1, 0 ready",
-        "    tpu-slice              8 pods (0 to 16)  cpu 60, google.com/tpu 4, memory 180Gi",
-    ]
-
-
 def test_stray_pod_is_reported_with_exit_code_1(run: Run) -> None:
     result = run("tree", "--object", str(MANIFESTS / "raycluster.yaml"), "--pods", "-", stdin=PODS + STRAY)
 

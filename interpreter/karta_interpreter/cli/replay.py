@@ -10,12 +10,12 @@ import click
 
 from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s import GVK, JSON
-from karta_interpreter.cli.changes import difference_lines, differences_json, print_changes, release_note
+from karta_interpreter.cli.changes import difference_lines, differences_json, print_changes
 from karta_interpreter.cli.explain import show
 from karta_interpreter.cli.files import check_stdin
 from karta_interpreter.cli.options import FOLDER, FULL, complete_kinds_and_files, kind_option, output
 from karta_interpreter.cli.program import Problem
-from karta_interpreter.cli.render import markdown_code, table, watched, written
+from karta_interpreter.cli.render import table, watched, written
 from karta_interpreter.cli.replay_calls import Findings, Group, Key, Replay, recorded_calls
 from karta_interpreter.cli.sides import CATALOGUE, Side, side_of
 from karta_interpreter.cli.writing import one_line, say
@@ -29,7 +29,7 @@ Examples:
   karta-interpreter replay recordings/
   karta-interpreter replay recordings/ --to my-raycluster.yaml
   karta-interpreter replay recordings/ --from catalogue@v0.1.0 --to catalogue --to my/ --kinds RayCluster
-  karta-interpreter replay recordings/ --to catalogue@v0.1.0 -o markdown
+  karta-interpreter replay recordings/ --to catalogue@v0.1.0
   karta-interpreter replay recordings/ --explain 3f1d8f0e-6a0b-4f4e-9c1d-000000000001
 """
 _SIDE = 'a file or folder of definitions, a kind of the catalogue, "catalogue", or these at @REVISION; may be repeated.'
@@ -49,7 +49,7 @@ _side = partial(click.option, multiple=True, metavar="SIDE", shell_complete=comp
 @kind_option("--kinds", help=_KINDS)
 @click.option("--explain", "uid", metavar="UID", help=_EXPLAIN)
 @FULL
-@output("table", "json", "markdown")
+@output("table", "json")
 def command(
     folder: Path,
     before: tuple[str, ...],
@@ -83,12 +83,7 @@ def command(
         findings = replay.findings
         unknown = [gvk for gvk in sorted({gvk for gvk, _ in findings.asked}) if not sides[1].find(gvk)]
     groups = sorted(findings.groups.items(), key=lambda each: (each[0].gvk, each[0].operation, -each[1].calls))
-    if output == "table":
-        text = _table(groups, full=full)
-    elif output == "markdown":
-        text = "".join(_markdown(groups, findings, full=full))
-    else:
-        text = written(_json(groups, findings), output)
+    text = _table(groups, full=full) if output == "table" else written(_json(groups, findings), output)
     asked = f"{count(findings.asked.total(), 'call')} in {count(len(files), 'file')}"
     print_changes(text, _warnings(findings, kinds, unknown), asked, findings.different)
 
@@ -155,14 +150,6 @@ def _json(groups: list[tuple[Key, Group]], findings: Findings) -> JSON:
     }
 
 
-def _markdown(groups: list[tuple[Key, Group]], findings: Findings, *, full: bool) -> Iterator[str]:
-    for key, group in groups:
-        subject, first = (key.gvk, key.operation), group.examples[0]
-        number = f"{group.calls} of {count(findings.asked[subject], 'answer')}, {count(len(group.objects), 'object')}"
-        cause = f" Cause: {markdown_code(key.cause)}." if key.cause else ""
-        yield release_note(subject, number, first.name, first.differences, cause, full=full)
-
-
 def _explain(files: list[Path], uid: str, sides: tuple[Side | None, Side], output: str, *, full: bool) -> None:
     recorded, request = _find(files, uid)
     interpreter = sides[1].find(request.gvk) if request.gvk else None
@@ -176,7 +163,7 @@ def _explain(files: list[Path], uid: str, sides: tuple[Side | None, Side], outpu
         interpreter,
         [request.call],
         (),
-        "text" if output in ("table", "markdown") else output,
+        "text" if output == "table" else output,
         recorded.options,
         strict=False,
     )

@@ -1,11 +1,13 @@
 """``karta-interpreter test``: compares the answers of definitions with their golden suites."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from difflib import unified_diff
 from functools import cache
 from pathlib import Path
 from textwrap import indent
+from typing import Final
 from xml.etree import ElementTree as ET
 
 import click
@@ -21,7 +23,6 @@ from karta_interpreter.cli.files import check_stdin, write_files
 from karta_interpreter.cli.options import answer_options, inputs, output
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import table, watched, written
-from karta_interpreter.cli.reports import xml_element, xml_text
 from karta_interpreter.cli.watching import watch
 from karta_interpreter.cli.writing import Data, one_line, say
 from karta_interpreter.definitions.karta import Known
@@ -32,6 +33,8 @@ from karta_interpreter.engine.suites.comparison import compared
 from karta_interpreter.engine.suites.output import answer_of, with_outputs
 from karta_interpreter.engine.suites.suite import Case, find_suites, home_of, scan_suite
 
+_NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Characters that XML 1.0 cannot contain."""
 _COLOURS = {"-": "red", "+": "green", "@": "cyan"}
 
 
@@ -117,28 +120,39 @@ def _case(outcome: Outcome) -> JSON:
 def junit(report: Report) -> str:
     """Return the outcomes that are shown, as a document. A suite that cannot be read is an error in it."""
     totals, unreadable = Totals.of(report.shown), len(report.unreadable)
-    root = xml_element(None, "testsuites", tests=totals.cases + unreadable, failures=totals.failed, errors=unreadable)
+    root = _element(None, "testsuites", tests=totals.cases + unreadable, failures=totals.failed, errors=unreadable)
     for gvk, found in by_kind(report.shown).items():
         _suite(root, gvk, found)
     if unreadable:
-        suite = xml_element(root, "testsuite", name="suites", tests=unreadable, failures=0, errors=unreadable)
+        suite = _element(root, "testsuite", name="suites", tests=unreadable, failures=0, errors=unreadable)
         for error in report.unreadable:
-            case = xml_element(suite, "testcase", classname="suites", name="can be read")
-            xml_element(case, "error", message=error)
+            case = _element(suite, "testcase", classname="suites", name="can be read")
+            _element(case, "error", message=error)
     ET.indent(root)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
 
 
 def _suite(root: ET.Element, gvk: GVK, outcomes: Sequence[Outcome]) -> None:
     totals, name = Totals.of(outcomes), f"{gvk.api_version}/{gvk.kind}"
-    suite = xml_element(root, "testsuite", name=name, tests=totals.cases, failures=totals.failed, errors=0)
+    suite = _element(root, "testsuite", name=name, tests=totals.cases, failures=totals.failed, errors=0)
     for outcome in outcomes:
         case = outcome.case
         place = {"file": case.source, "line": case.line}
-        element = xml_element(suite, "testcase", classname=f"{name}/{case.call.operation}", name=case.name, **place)
+        element = _element(suite, "testcase", classname=f"{name}/{case.call.operation}", name=case.name, **place)
         if not outcome.passed:
             lines = [case.description, *outcome.failures, difference(outcome), *map(click.unstyle, outcome.notes)]
-            xml_element(element, "failure", message=outcome.failures[0]).text = xml_text("\n".join(lines))
+            _element(element, "failure", message=outcome.failures[0]).text = _text("\n".join(lines))
+
+
+def _element(parent: ET.Element | None, tag: str, **attributes: object) -> ET.Element:
+    """Return a new element, below ``parent`` if there is one."""
+    written = {name: _text(str(value)) for name, value in attributes.items()}
+    return ET.Element(tag, written) if parent is None else ET.SubElement(parent, tag, written)
+
+
+def _text(text: str) -> str:
+    """Return the text with replacements for characters that XML cannot contain."""
+    return _NOT_XML.sub("\ufffd", text)
 
 
 _EXAMPLES = """\b

@@ -22,7 +22,7 @@ from karta_interpreter.cli.files import (
 )
 from karta_interpreter.cli.options import NO_WORKLOAD, definitions, file_option, output
 from karta_interpreter.cli.program import Problem, UsageProblem
-from karta_interpreter.cli.render import full_name, table, written
+from karta_interpreter.cli.render import full_name, written
 from karta_interpreter.cli.writing import one_line, say
 from karta_interpreter.engine.evaluation import Scale, pod_name
 from karta_interpreter.engine.explain import NO_PODS, Fact, warnings_about
@@ -53,19 +53,6 @@ def tree_text(tree: WorkloadTree) -> str:
     root = _root(tree)
     head = f"{click.style(_title(tree), bold=True)}: {', '.join([_status(tree), *_counts(root)])}"
     return "".join(f"{one_line(line)}\n" for line in (head, *_drawn(root)))
-
-
-def tree_table(tree: WorkloadTree) -> str:
-    """Return a row for each component and instance, indented below its owner."""
-    rows = [
-        ("  " * depth + branch.name, branch.kind, branch.counted, branch.each, _there(branch))
-        for depth, branch in _walk(_root(tree))
-    ]
-    header = ("COMPONENT", "KIND", "REPLICAS", "EACH", "PODS")
-    width = len(header) if any(pods for *_, pods in rows) else len(header) - 1
-    columns = table([row[:width] for row in rows], header=header[:width])
-    head = f"{click.style(_title(tree), bold=True)}: {_status(tree)}, {count(tree.replicas, 'pod')}"
-    return f"{one_line(head)}\n\n{columns}"
 
 
 def _title(tree: WorkloadTree) -> str:
@@ -121,10 +108,6 @@ def _each(node: InstanceNode) -> str:
     return ", ".join(f"{name} {amount}" for name, amount in node.requests.items())
 
 
-def _there(branch: _Branch) -> str:
-    return f"{len(branch.pods)}, {sum(pod.is_ready for pod in branch.pods)} ready" if branch.pods else ""
-
-
 def _drawn(branch: _Branch) -> Iterator[str]:
     """Yield the lines below a branch."""
     parts: Sequence[tuple[str, _Branch | None]] = [
@@ -150,16 +133,10 @@ def _pod(node: PodNode) -> str:
     return f"{pod_name(node.pod)}: {', '.join(filter(None, words))}"
 
 
-def _walk(branch: _Branch, depth: int = 0) -> Iterator[tuple[int, _Branch]]:
-    yield depth, branch
-    for each in branch.below:
-        yield from _walk(each, depth + 1)
-
-
 _EXAMPLES = """\b
 Examples:
   karta-interpreter tree raycluster.yaml
-  karta-interpreter tree raycluster.yaml --pods pods.yaml -o table
+  karta-interpreter tree raycluster.yaml --pods pods.yaml
   karta-interpreter tree rayjob/demo -n ml --context member1
 """
 
@@ -170,7 +147,7 @@ Examples:
 @file_option("--pods", help='The pods of the workload: file, folder or "-".')
 @definitions
 @options.references
-@output("tree", "table", "json", "yaml")
+@output("tree", "json", "yaml")
 def command(
     target: str | None,
     path: str | None,
@@ -192,9 +169,8 @@ def command(
         raise UsageProblem(NO_WORKLOAD)
     obj = read_object(path, lambda: kinds_of(filenames)) if path else read_live(str(target), **connection)
     tree = WorkloadTree.build(workload_of(obj, filenames, references), _pods(pods))
-    drawn = {"tree": tree_text, "table": tree_table}
-    say(drawn[output](tree) if output in drawn else written(tree.to_json(), output), nl=False)
-    shown = () if output not in drawn else (NO_PODS,)
+    say(tree_text(tree) if output == "tree" else written(tree.to_json(), output), nl=False)
+    shown = (NO_PODS,) if output == "tree" else ()
     say(warnings_text(fact for fact in _warnings(tree) if fact.rule not in shown), err=True, nl=False)
     for stray in tree.strays:
         say(escaped(stray.reason), err=True)

@@ -86,8 +86,7 @@ def command(
         say(findings_text(findings), nl=False)
         say(_summary(summary), err=True)
     elif output in FORMATS:
-        files = dict.fromkeys(str(file.path) for each in given.values() for file in each.files)
-        say(Data(FORMATS[output](in_order(findings), files)), nl=False)
+        say(Data(FORMATS[output](in_order(findings))), nl=False)
     else:
         say(written(document, output), nl=False)
     if summary["errors"] or (strict and summary["warnings"]):

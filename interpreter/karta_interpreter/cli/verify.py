@@ -3,10 +3,9 @@
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
-from xml.etree import ElementTree as ET
 
 import click
 
@@ -16,10 +15,9 @@ from karta_interpreter.cli.definitions import chosen, snapshot_of
 from karta_interpreter.cli.member import Member, Wanted
 from karta_interpreter.cli.options import FOLDER, OutputFolder, inputs, kind_option, output
 from karta_interpreter.cli.program import Problem, UsageProblem
-from karta_interpreter.cli.render import full_name, markdown_code, markdown_text, table, written
-from karta_interpreter.cli.reports import xml_element, xml_text
+from karta_interpreter.cli.render import full_name, table, written
 from karta_interpreter.cli.saved import Saved, read_about, read_workloads, save
-from karta_interpreter.cli.writing import Data, one_line, say
+from karta_interpreter.cli.writing import one_line, say
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.files import load_catalogue
@@ -27,7 +25,6 @@ from karta_interpreter.engine.verification import Evidence, Judgement, Question,
 from karta_interpreter.engine.verification.aggregation import judge_crd
 from karta_interpreter.engine.verification.report import Report, Result
 
-_PAUSE_SECONDS: Final = 30.0
 _COLOURS: Final = {Verdict.OK: "green", Verdict.DIFFERS: "red", Verdict.UNJUDGED: "yellow"}
 
 Evidences = Iterable[tuple[Definition, Evidence]]
@@ -120,38 +117,6 @@ def _numbers(report: Report, gvk: GVK) -> list[str]:
     return [str(report.totals[gvk][verdict]) for verdict in Verdict]
 
 
-def markdown(report: Report) -> str:
-    """Return the totals of each kind, and the causes of differences."""
-    lines = [f"| kind | objects | {' | '.join(Verdict)} |", "|---" * (len(Verdict) + 2) + "|"]
-    lines += [
-        f"| {gvk.kind} | {number} | {' | '.join(_numbers(report, gvk))} |" for gvk, number in report.objects.items()
-    ]
-    for cause in report.causes:
-        judgement = cause.judgement
-        lines += ["", f"- **{markdown_text(cause.objects)}**: {judgement.question}: {markdown_text(judgement.reason)}"]
-        lines += [f"  {markdown_code(text)}" for text in (judgement.field, judgement.fix) if text]
-    lines += [f"\nCould not be read: {markdown_text(problem)}" for problem in report.problems]
-    return "\n".join(lines) + "\n"
-
-
-def junit(report: Report) -> str:
-    """Return JUnit's XML: a test case for each result. What cannot be judged is skipped."""
-    root = xml_element(None, "testsuites", tests=len(report.results))
-    suites = {gvk: xml_element(root, "testsuite", name=f"{gvk.api_version}/{gvk.kind}") for gvk in report.totals}
-    for gvk, name, judgement in report.results:
-        case = xml_element(suites[gvk], "testcase", classname=str(judgement.question), name=name or gvk.kind)
-        text = ": ".join(filter(None, (judgement.reason, judgement.detail)))
-        if judgement.verdict is Verdict.DIFFERS:
-            xml_element(case, "failure", message=text).text = xml_text(f"{judgement.field}\n{judgement.fix}")
-        elif judgement.verdict is Verdict.UNJUDGED:
-            xml_element(case, "skipped", message=text)
-    for suite in suites.values():
-        numbers = {"tests": "testcase", "failures": "testcase/failure", "skipped": "testcase/skipped"}
-        suite.attrib.update({name: str(len(suite.findall(path))) for name, path in numbers.items()})
-    ET.indent(root)
-    return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
-
-
 _EXAMPLES = """\b
 Examples:
   karta-interpreter verify --context member1 -A
@@ -172,8 +137,7 @@ Examples:
 @click.option("--object", "obj", default="", metavar="KIND/NAME", help="Only this object.")
 @click.option("--save", "save_to", type=OutputFolder(), metavar="FOLDER", help="Save what the member shows.")
 @click.option("--fail-only", is_flag=True, help="Show only differences.")
-@click.option("--watch", is_flag=True, help="Verify every 30 seconds, and print what has changed, until Ctrl-C.")
-@output("table", "json", "yaml", "markdown", "junit")
+@output("table", "json", "yaml")
 def command(  # noqa: PLR0913 - one for each option
     *,
     folder: Path | None,
@@ -186,7 +150,6 @@ def command(  # noqa: PLR0913 - one for each option
     obj: str,
     save_to: Path | None,
     fail_only: bool,
-    watch: bool,
     output: str,
 ) -> None:
     """Compare the answers about workloads with what runs in a member cluster.
@@ -204,23 +167,17 @@ def command(  # noqa: PLR0913 - one for each option
     if namespace and all_namespaces:
         raise UsageProblem("error: give --namespace or --all-namespaces, not both")
     wanted = Wanted(namespace, kind, name)
-    shown: str | None = None
-    while True:
-        entries = chosen([*snapshot_of(filenames).entries.values()] if filenames else load_catalogue().entries, kinds)
-        definitions = [entry.definition for entry in entries]
-        if folder:
-            report = verify_folder(folder, definitions, wanted)
-        else:
-            server = ApiServer.of(kubeconfig, context)
-            report = asyncio.run(_read(server, definitions, wanted, save_to, all_namespaces=all_namespaces))
-        text = _written(report, output, fail_only=fail_only)
-        if text != shown:
-            say(text, nl=False)
-            say(summary(report), err=True)
-        shown = text
-        if not watch:
-            raise SystemExit(int(report.differs or bool(report.problems) or not report.results))
-        time.sleep(_PAUSE_SECONDS)
+    entries = chosen([*snapshot_of(filenames).entries.values()] if filenames else load_catalogue().entries, kinds)
+    definitions = [entry.definition for entry in entries]
+    if folder:
+        report = verify_folder(folder, definitions, wanted)
+    else:
+        server = ApiServer.of(kubeconfig, context)
+        report = asyncio.run(_read(server, definitions, wanted, save_to, all_namespaces=all_namespaces))
+    is_table = output == "table"
+    say(report_text(report, fail_only=fail_only) if is_table else written(report.to_json(), output), nl=False)
+    say(summary(report), err=True)
+    raise SystemExit(int(report.differs or bool(report.problems) or not report.results))
 
 
 async def _read(
@@ -235,20 +192,9 @@ async def _read(
             raise Problem(f"error: {error}") from error
 
 
-def _written(report: Report, form: str, *, fail_only: bool) -> str:
-    if form == "table":
-        return report_text(report, fail_only=fail_only)
-    if form in _FORMS:
-        return Data(_FORMS[form](report))
-    return written(report.to_json(), form)
-
-
 def summary(report: Report) -> str:
     """Return the problems of reading, a line each, and the number of results."""
     totals = sum(report.totals.values(), Counter[Verdict]())
     objects = f"{count(sum(report.objects.values()), 'object')} of {count(len(report.objects), 'kind')}"
     numbers = ", ".join(f"{totals[verdict]} {verdict}" for verdict in Verdict)
     return "".join(f"warning: {one_line(each)}\n" for each in report.problems) + f"{objects}: {numbers}"
-
-
-_FORMS: Final[Mapping[str, Callable[[Report], str]]] = {"markdown": markdown, "junit": junit}

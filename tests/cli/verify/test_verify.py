@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree as ET
 
 import pytest
 from click.testing import Result
@@ -221,39 +220,6 @@ def test_cluster_without_objects_proves_nothing(run: Run, tmp_path: Path) -> Non
 
     assert result.stderr == "0 objects of 0 kinds: 0 ok, 0 differs, 0 unjudged\n"
     assert result.exit_code == 1
-
-
-def test_watch_prints_only_changes_until_it_is_interrupted(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with serving(MemberServer(shops("a", proxied=False))) as member:
-        pods, pauses = member.collections[PODS], []
-
-        def pause(seconds: float) -> None:
-            pauses.append(seconds)
-            if len(pauses) == 2:
-                pods.pop()
-            if len(pauses) == 4:
-                raise KeyboardInterrupt
-
-        monkeypatch.setattr("karta_interpreter.cli.verify.time.sleep", pause)
-        result = _verify(run, member, tmp_path, "--watch", "--fail-only")
-
-    assert pauses == [30, 30, 30, 30]
-    # Twice the same, then twice with a pod less.
-    assert result.stderr.count("1 object of 1 kind: ") == 2
-    assert result.stdout.count("deployment has fewer pods than the answer") == 1
-
-
-def test_forms_have_the_same_results(run: Run, tmp_path: Path) -> None:
-    with serving(MemberServer(shops("a", "b"))) as member:
-        forms = {form: _verify(run, member, tmp_path, "-o", form).stdout for form in ("json", "junit", "markdown")}
-
-    results = json.loads(forms["json"])["results"]
-    cases = ET.fromstring(forms["junit"]).findall("testsuite/testcase")  # noqa: S314 - ours
-    assert len(cases) == len(results)
-    assert len([each for each in cases if each.find("failure") is not None]) == 2
-    assert f"**all 2 Deployments**: requirements: {_PROXY}" in forms["markdown"].replace("\\", "")
 
 
 @pytest.mark.parametrize(
