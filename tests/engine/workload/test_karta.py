@@ -175,11 +175,6 @@ JOB: dict[str, Any] = {
             )
         ),
         pytest.param(
-            lambda job: job.root.update_pods({"": {"labels": {}}}),
-            "give a PodChanges for an instance, not dict",
-            id="a dict for changes",
-        ),
-        pytest.param(
             lambda job: job.root.update_fragmented_pod_specs({"": 3}),
             "give a FragmentedPodSpec for an instance, not int",
             id="a number for pieces",

@@ -5,7 +5,7 @@ from typing import Any
 
 from hypothesis import given, strategies as st
 
-from karta_interpreter import Karta, PodChanges, Workload
+from karta_interpreter import Karta, Workload
 from karta_interpreter.engine.workload.merging import fields_of, merge
 
 TEXT = st.text("abxyz", min_size=1, max_size=3)
@@ -152,21 +152,6 @@ def test_template_update_is_read_back_and_keeps_others(sections: Any, template: 
     assert updated.scales == workload.component("section").scales
     assert {**updated.workload.object, "spec": None} == {**before, "spec": None}
     assert workload.object == before
-
-
-@given(sections=SECTIONS, scheduler=TEXT, labels=st.dictionaries(TEXT, TEXT, max_size=2))
-def test_changes_of_pods_are_read_back_and_add_up(sections: Any, scheduler: str, labels: dict[str, str]) -> None:
-    workload = orchestra(sections)
-    changes = PodChanges(scheduler_name=scheduler, labels=labels)
-    section = workload.component("section")
-    changed = section.update_pods(dict.fromkeys(section.instance_ids, changes)).component("section")
-    for name, template in changed.pod_templates.items():
-        old = section.pod_templates[name]
-        assert template is not None
-        assert old is not None
-        assert template["spec"] == {**old["spec"], "schedulerName": scheduler}
-        assert template.get("metadata", {}).get("labels", {}) == {**old.get("metadata", {}).get("labels", {}), **labels}
-    assert changed.update_pods(dict.fromkeys(section.instance_ids, changes)) is changed.workload
 
 
 @given(sections=SECTIONS, count=st.integers(0, 9), data=st.data())

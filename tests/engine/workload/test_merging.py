@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.engine.workload.merging import merge, patch
+from karta_interpreter.engine.workload.merging import merge
 
 
 @pytest.mark.parametrize(
@@ -67,29 +67,6 @@ def test_merge_shares_unchanged_parts() -> None:
     new = {"spec": {"containers": [{"name": "a", "env": [{"name": "x"}]}], "volumes": []}}
     assert merge(old, new, "PodTemplateSpec")["spec"]["containers"] is old["spec"]["containers"]
     assert merge(old, {"spec": {**new["spec"], "volumes": [{"name": "v"}]}}, "PodTemplateSpec") is old
-
-
-@pytest.mark.parametrize(
-    ("old", "change", "expected"),
-    [  # the examples of RFC 7386, appendix A
-        pytest.param({"a": "b"}, {"a": "c"}, {"a": "c"}, id="replace"),
-        pytest.param({"a": "b"}, {"b": "c"}, {"a": "b", "b": "c"}, id="add"),
-        pytest.param({"a": "b"}, {"a": None}, {}, id="remove"),
-        pytest.param({"a": "b", "b": "c"}, {"a": None}, {"b": "c"}, id="remove one"),
-        pytest.param({"a": ["b"]}, {"a": "c"}, {"a": "c"}, id="a list by a text"),
-        pytest.param({"a": "c"}, {"a": ["b"]}, {"a": ["b"]}, id="a text by a list"),
-        pytest.param({"a": {"b": "c"}}, {"a": {"b": "d", "c": None}}, {"a": {"b": "d"}}, id="below"),
-        pytest.param({"a": [{"b": "c"}]}, {"a": [1]}, {"a": [1]}, id="lists are not merged"),
-        pytest.param(["a", "b"], ["c", "d"], ["c", "d"], id="lists"),
-        pytest.param({"a": "b"}, ["c"], ["c"], id="an object by a list"),
-        pytest.param({"a": "foo"}, None, None, id="by null"),
-        pytest.param({"e": None}, {"a": 1}, {"e": None, "a": 1}, id="a null that was there stays"),
-        pytest.param([1, 2], {"a": "b", "c": None}, {"a": "b"}, id="a list by an object"),
-        pytest.param({}, {"a": {"bb": {"ccc": None}}}, {"a": {"bb": {}}}, id="nulls are not added"),
-    ],
-)
-def test_changes_are_merge_patches(old: Any, change: Any, expected: Any) -> None:
-    assert patch(old, change) == expected
 
 
 def test_merge_knows_fields_of_newer_pods() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter import Component, FragmentedPodSpec, PodChanges, Workload, WorkloadError
+from karta_interpreter import Component, FragmentedPodSpec, Workload, WorkloadError
 from karta_interpreter.base.k8s.edit import set_value
 
 JUNK: tuple[Any, ...] = (None, True, -1, 2**31, 1.5, "x", [], {}, [None], [{"name": []}], {"a": {"b": 1}})
@@ -23,7 +23,6 @@ SPECS: dict[str, Any] = {
     "Harbor": {"docks": {"a": {"main": POD["containers"][0], "cranes": 2, "sidecars": [], "labels": {}}, "b": {}}},
     "Pod": POD,
 }
-CHANGES = PodChanges(scheduler_name="kai", labels={"c": "d"}, containers={"main": {"image": "b"}})
 
 
 def spoiled(workload: Workload) -> Iterator[Workload]:
@@ -50,7 +49,6 @@ def questions(workload: Workload) -> Iterator[Callable[[], Any]]:
     for component in workload.components.values():
         yield from (partial(getattr, component, name) for name in ("instances", "scales"))
         changes: tuple[tuple[Callable[[Any], Any], Any], ...] = (
-            (component.update_pods, CHANGES),
             (component.update_pod_templates, TEMPLATE),
             (component.update_pod_specs, POD),
             (component.update_pod_metadata, {"labels": {}}),

@@ -10,7 +10,6 @@ from karta_interpreter import (
     InstanceCountMismatchError,
     Karta,
     PathNotWritableError,
-    PodChanges,
     Workload,
     WorkloadError,
     WriteVerificationError,
@@ -271,8 +270,6 @@ def test_update_that_changes_other_instances_is_refused(make: Make, raw: Raw, ex
     section = with_templates(make, raw, expression, sections("a", "b")).component("section")
     with pytest.raises(WriteVerificationError, match="would change for b too; nothing was changed"):
         section.update_pod_templates({"a": {"spec": {"hostname": "h"}}})
-    with pytest.raises(WriteVerificationError, match="would change for b too; nothing was changed"):
-        section.update_pods({"a": PodChanges(scheduler_name="kai")})
 
 
 @pytest.mark.parametrize(

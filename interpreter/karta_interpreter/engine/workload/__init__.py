@@ -10,7 +10,6 @@ from karta_interpreter.engine.evaluation import Attribution, Condition, Scale, S
 from karta_interpreter.engine.workload.extraction import FragmentedPodSpec, Instance
 from karta_interpreter.engine.workload.karta import Karta
 from karta_interpreter.engine.workload.tree import ComponentNode, InstanceNode, PodNode, StrayPod, WorkloadTree
-from karta_interpreter.engine.workload.updates import PodChanges
 from karta_interpreter.engine.workload.workload import Component, Workload
 
 __all__ = [
@@ -22,7 +21,6 @@ __all__ = [
     "Instance",
     "InstanceNode",
     "Karta",
-    "PodChanges",
     "PodNode",
     "Scale",
     "Status",

@@ -36,19 +36,6 @@ def merge(old: JSON, new: JSON, go_type: str) -> JSON:
     return old if equal(old, merged) else merged
 
 
-def patch(old: JSON, change: JSON) -> JSON:
-    """Return the old value with a change applied as in RFC 7386: objects are merged, null removes.
-
-    >>> patch({"image": "a", "env": {"A": "1", "B": "2"}}, {"env": {"A": None, "C": "3"}})
-    {'image': 'a', 'env': {'B': '2', 'C': '3'}}
-    """
-    if not isinstance(change, Mapping):
-        return change
-    base = old if isinstance(old, dict) else {}
-    patched = {**base, **{field: patch(base.get(field), value) for field, value in change.items()}}
-    return {field: value for field, value in patched.items() if field not in change or change[field] is not None}
-
-
 @cache
 def fields_of(go_type: str) -> Mapping[str, str]:
     """Return the fields and their types for a type that is merged field by field, and no fields for any other type.

@@ -130,10 +130,6 @@ class Component:
         """The pieces of each instance's pods by id, empty without `fragmentedPodSpecDefinition`."""
         return self._by_id(extraction.extract_fragments) if isinstance(self.definition.pods, Fragments) else {}
 
-    def update_pods(self, changes: Mapping[str, updates.PodChanges]) -> "Workload":
-        """Return the workload with changed pods, in whichever form the definition names them."""
-        return self._updated(updates.update_pods, changes)
-
     def update_pod_templates(self, templates: Mapping[str, Object | None]) -> "Workload":
         """Return the workload with new pod templates. docs/library.md says what a new value replaces."""
         return self._updated(partial(updates.update_field, "podTemplateSpecPath"), templates)

@@ -91,24 +91,24 @@ class WritePlan:
         # comparing all pairs.
         self._parents: dict[Path, _Write] = {}
 
-    def stage(self, field: str, query: Query, changes: Mapping[str, Change], below: Path = ()) -> None:
-        """Plan to change the value at ``below`` in the outputs of a field's expression, for instances by id.
+    def stage(self, field: str, query: Query, changes: Mapping[str, Change]) -> None:
+        """Plan to change the outputs of a field's expression, for instances by id.
 
         Values that stay the same are left out, so even a computed value can be given as it was read. Raises
         PathNotWritableError and InstanceCountMismatchError.
         """
-        source = self._fields.setdefault(field, _Field(self._component, field, query, self._object))
+        source = self._fields[field] = _Field(self._component, field, query, self._object)
         if len(source.outputs) != len(self._ids):
             results = "1 result" if len(source.outputs) == 1 else f"{len(source.outputs)} results"
             reason = f"gives {results} for {len(self._ids)} instances; to be written, each needs one"
             raise InstanceCountMismatchError(source.failed(reason))
         for position, name in enumerate(self._ids):
             if name in changes:
-                old = get(source.outputs[position], below)
+                old = source.outputs[position]
                 new = changes[name](old)
                 # Checked before the place is looked up: a computed value that stays the same need not be written.
                 if not equal(old, new):
-                    self._add(_Write(source, position, (*source.location(position).path, *below), new))
+                    self._add(_Write(source, position, source.location(position).path, new))
 
     def commit(self) -> Object:
         """Return the object with every write applied and read back, or the same object without writes."""
