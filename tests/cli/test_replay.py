@@ -213,9 +213,9 @@ def test_replay_of_a_folder_with_many_kinds_reads_it_once(
     reads: list[Path] = []
     read_file = DefinitionFile.read
 
-    def read(file: DefinitionFile, *stamp: Any) -> DefinitionFile:
+    def read(file: DefinitionFile) -> DefinitionFile:
         reads.append(file.path)
-        return read_file(file, *stamp)
+        return read_file(file)
 
     monkeypatch.setattr(DefinitionFile, "read", read)
 

@@ -1,7 +1,6 @@
 import os
 import shutil
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import pytest
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.sources import files
 from karta_interpreter.definitions.sources.budget import Budget, weight
-from karta_interpreter.definitions.sources.files import MAX_BYTES, DefinitionFile, Folder, WatchedFile, layer_of
+from karta_interpreter.definitions.sources.files import MAX_BYTES, DefinitionFile, Folder, layer_of
 from karta_interpreter.definitions.sources.snapshot import combine
 
 Karta = Callable[..., str]
@@ -259,38 +258,22 @@ def test_first_file_by_path_wins_for_a_kind(folder: Path, karta: Karta, gvk: Kin
     assert [finding.rule for finding in snapshot.findings] == ["duplicate-kind"]
 
 
-@pytest.fixture
-def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The names of the files that are opened, in order; all that is written is older than any clock's step."""
-    names: list[str] = []
-    read = files._read  # noqa: SLF001 - the one place where a file is opened
-
-    def spy(path: Path) -> bytes:
-        names.append(path.name)
-        return read(path)
-
-    monkeypatch.setattr(files, "_read", spy)
-    monkeypatch.setattr(WatchedFile, "_now", staticmethod(lambda: time.time_ns() + 10**10))
-    return names
-
-
-def test_only_changed_files_are_opened_again(folder: Path, karta: Karta, opened: list[str]) -> None:
+def test_only_changed_files_are_loaded_again(folder: Path, karta: Karta) -> None:
     for kind in "ABC":
         (folder / f"{kind}.yaml").write_text(karta(kind))
     first = Folder(folder, DefinitionFile).read()
     assert first.read() == first
-    opened.clear()
     (folder / "B.yaml").write_text(karta("D"))
 
     second = first.read()
 
-    assert (opened, _kinds(second)) == (["B.yaml"], ["A", "C", "D"])
+    assert _kinds(second) == ["A", "C", "D"]
     old, new = layer_of(first).entries, layer_of(second).entries
     assert [one is other for one, other in zip(old, new, strict=True)] == [True, False, True]
 
 
 @pytest.mark.parametrize("way", ["in place", "by a rename", "by a link"])
-def test_change_that_keeps_size_and_time_is_noticed(folder: Path, karta: Karta, opened: list[str], way: str) -> None:
+def test_change_that_keeps_size_and_time_is_noticed(folder: Path, karta: Karta, way: str) -> None:
     """As `cp --preserve` writes, where all files of an archive have one time."""
     file, other = folder / "a.yaml", folder.parent / "b.yaml"
     file.write_text(karta("A"))
@@ -307,20 +290,9 @@ def test_change_that_keeps_size_and_time_is_noticed(folder: Path, karta: Karta, 
     os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
 
     assert file.stat().st_size == status.st_size
-    assert (_kinds(state.read()), len(opened)) == (["B"], 2)
+    assert _kinds(state.read()) == ["B"]
 
 
-def test_recently_changed_file_is_read_again(
-    folder: Path, karta: Karta, opened: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Another change in the same step of the clock would leave no trace."""
-    (folder / "a.yaml").write_text(karta("A"))
-    monkeypatch.setattr(WatchedFile, "_now", staticmethod(time.time_ns))
-    Folder(folder, DefinitionFile).read().read()
-    assert len(opened) == 2
-
-
-@pytest.mark.usefixtures("opened")
 def test_unreadable_file_is_read_again(folder: Path, karta: Karta, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "a.yaml").write_text(karta("A"))
     good = Folder(folder, DefinitionFile).read()

@@ -3,10 +3,9 @@
 import asyncio
 import os
 import stat
-from collections.abc import AsyncGenerator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, Self
 
 _SUFFIXES = frozenset({".yaml", ".yml", ".json"})
 
@@ -16,36 +15,17 @@ _DEBOUNCE_MILLISECONDS = 200
 _PAUSE_SECONDS = 0.5
 
 
-class Stamp(NamedTuple):
-    """The values of ``stat`` that differ after a write to the file. Times are in nanoseconds.
-
-    Any program can set ``modified``. Only the kernel sets ``changed``.
-    """
-
-    device: int
-    inode: int
-    size: int
-    modified: int
-    changed: int
-
-    @classmethod
-    def of(cls, status: os.stat_result) -> Self:
-        """Return the stamp of a status."""
-        return cls(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
-
-
 @dataclass(frozen=True, slots=True)
 class Listing:
     """The listing of a root: ``files`` to read and ``folders`` they may appear in, sorted by path.
 
-    ``stamps`` belong to the files. ``unreadable`` has the folders (or the root itself) that could not be listed, with
+    ``unreadable`` has the folders (or the root itself) that could not be listed, with
     the reason.
     """
 
     files: tuple[Path, ...] = ()
     folders: tuple[Path, ...] = ()
     unreadable: tuple[tuple[Path, str], ...] = ()
-    stamps: Mapping[Path, Stamp] = field(default_factory=dict)
 
 
 def name_of(path: Path) -> str:
@@ -65,7 +45,7 @@ def list_files(root: Path) -> Listing:
     once, even if several links lead to it. A link that leads nowhere is unreadable, unless its name belongs to another
     file type.
     """
-    stamps: dict[Path, Stamp] = {}
+    files: list[Path] = []
     folders: list[Path] = []
     unreadable: list[tuple[Path, str]] = []
     seen: set[tuple[int, int]] = set()
@@ -87,11 +67,11 @@ def list_files(root: Path) -> Listing:
                 waiting += sorted(visible, key=lambda entry: entry.name, reverse=True)
                 folders.append(path)
             else:
-                stamps[path] = Stamp.of(status)
+                files.append(path)
         except OSError as error:
             if reason := _reason(path, error, is_root=path == root):
                 unreadable.append((path, reason))
-    return Listing(tuple(stamps), tuple(folders), tuple(unreadable), stamps)
+    return Listing(tuple(files), tuple(folders), tuple(unreadable))
 
 
 def _reason(path: Path, error: OSError, *, is_root: bool) -> str:

@@ -1,20 +1,19 @@
 """Files and folders of definitions and of customizations, read again while a server runs, and the catalogue."""
 
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 from karta_interpreter.base.findings import Finding, Severity
 from karta_interpreter.base.k8s import GVK
 from karta_interpreter.definitions.karta.catalogue import catalogue_files, catalogue_kinds
 from karta_interpreter.definitions.karta.loading import Loaded, load_documents
 from karta_interpreter.definitions.sources.budget import Budget, weight
-from karta_interpreter.definitions.sources.file_scan import Stamp, list_files, name_of
+from karta_interpreter.definitions.sources.file_scan import list_files, name_of
 from karta_interpreter.definitions.sources.snapshot import Overrides, Quarantined, ServedDefinition, SourceDefinitions
 from karta_interpreter.languages.lua.customization import LoadedCustomization, load_customizations, merge
 from karta_interpreter.languages.lua.reading import without_linting
@@ -28,9 +27,6 @@ ORIGIN = "catalogue"
 
 UNREADABLE = "unreadable"
 """The rule of the finding about an unreadable file or folder."""
-
-_SETTLED = 2 * 10**9
-"""Nanoseconds after which a second change surely has another time. The clock of FAT has steps of two seconds."""
 
 _EMPTY = "the file is empty; its last version stays in use, delete the file to remove it"
 
@@ -53,31 +49,22 @@ def decode(content: bytes) -> tuple[str, str]:
 class WatchedFile(ABC, Generic[Held]):
     """A file as it was last read. ``last_good`` has earlier entries that its present, broken content stands for.
 
-    A file with the ``stamp`` has the content with the ``digest``. Unless it ``keeps_text``, the ``content`` itself is
-    empty while all entries are usable. The stamp is None if the file could change without a new stamp. The server does
-    not load a content for which the ``budget`` has no room.
+    Its content has the ``digest``. Unless it ``keeps_text``, the ``content`` itself is empty while all entries are
+    usable. The server does not load a content for which the ``budget`` has no room.
     """
-
-    # An attribute of the class, so that tests can set the clock.
-    _now: ClassVar = staticmethod(time.time_ns)
 
     path: Path
     digest: bytes = b""
     content: bytes = b""
     loaded: tuple[Held, ...] = ()
     last_good: tuple[Held, ...] = ()
-    stamp: Stamp | None = field(default=None, compare=False)
     budget: Budget = field(default_factory=Budget, compare=False, repr=False)
     keeps_text: bool = True
 
-    def read(self, stamp: Stamp | None = None) -> Self:
-        """Return the file as it is now, the same object if nothing has changed. A known stamp saves opening it."""
-        if stamp and stamp == self.stamp:
-            return self
+    def read(self) -> Self:
+        """Return the file as it is now, the same object if nothing has changed."""
         try:
-            held = self.holding(_read(self.path))
-            lasting = stamp if stamp and stamp.changed < self._now() - _SETTLED else None
-            return held if held.stamp == lasting else replace(held, stamp=lasting)
+            return self.holding(_read(self.path))
         except OSError as error:
             # No content, so that the next successful read is a change.
             return self._become((self._unreadable(error.strerror or str(error)),))
@@ -112,7 +99,7 @@ class WatchedFile(ABC, Generic[Held]):
 
     def _become(self, loaded: tuple[Held, ...], digest: bytes = b"", content: bytes = b"") -> Self:
         last_good = tuple(self._kept(loaded))
-        return replace(self, digest=digest, content=content, loaded=loaded, last_good=last_good, stamp=None)
+        return replace(self, digest=digest, content=content, loaded=loaded, last_good=last_good)
 
     @abstractmethod
     def _load(self, text: str) -> Iterable[Held]: ...
@@ -282,9 +269,9 @@ class Folder(Generic[File]):
             kept, source = any(file.served for file in left.values()), name_of(unreadable)
             unlisted.append(Quarantined(source, _not_read(source, reason), serving_last_good=kept))
         # First: new files may need their room.
-        for path in self.files.keys() - files.keys() - listing.stamps.keys():
+        for path in self.files.keys() - files.keys() - {*listing.files}:
             self.budget.forget(path)
-        read = (self._file(path).read(stamp) for path, stamp in listing.stamps.items())
+        read = (self._file(path).read() for path in listing.files)
         # By the file's own path, so that the equal path of the listing is not kept.
         files.update((file.path, file) for file in read)
         return replace(self, files=dict(sorted(files.items())), unlisted=tuple(unlisted))
