@@ -28,7 +28,7 @@ from karta_interpreter.cli.writing import Data, one_line, say
 from karta_interpreter.definitions.karta import Known
 from karta_interpreter.engine.explain import explain
 from karta_interpreter.engine.operations import Options
-from karta_interpreter.engine.suites import Outcome, Report, Totals, by_kind, judge
+from karta_interpreter.engine.suites import Outcome, SuiteReport, Totals, by_kind, judge
 from karta_interpreter.engine.suites.comparison import compared
 from karta_interpreter.engine.suites.output import answer_of, with_outputs
 from karta_interpreter.engine.suites.suite import Case, find_suites, home_of, scan_suite
@@ -38,7 +38,7 @@ _NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010f
 _COLOURS = {"-": "red", "+": "green", "@": "cyan"}
 
 
-def suites_text(report: Report) -> str:
+def suites_text(report: SuiteReport) -> str:
     """Return each failed case with its differences, suites that cannot be read, and totals per kind."""
     failed = [_failure(outcome) for outcome in report.outcomes if not outcome.passed]
     errors = [f"{click.style('ERROR', fg='red', bold=True)} {one_line(str(error))}\n\n" for error in report.unreadable]
@@ -51,10 +51,10 @@ def suites_text(report: Report) -> str:
     return "".join([*failed, *errors, totals])
 
 
-def summary(report: Report) -> str:
+def summary(report: SuiteReport) -> str:
     """Return the number of cases, passed and failed, in one line.
 
-    >>> summary(Report(()))
+    >>> summary(SuiteReport(()))
     '0 kinds, 0 cases: 0 passed, 0 failed'
     """
     totals = report.totals
@@ -63,7 +63,7 @@ def summary(report: Report) -> str:
     return f"{text}, {count(len(report.unreadable), 'unreadable case')}" if report.unreadable else text
 
 
-def suites_json(report: Report) -> JSON:
+def suites_json(report: SuiteReport) -> JSON:
     """Return each case with its expected and its actual answer, and the totals, for machines."""
     return {
         "cases": [_case(outcome) for outcome in report.shown],
@@ -117,7 +117,7 @@ def _case(outcome: Outcome) -> JSON:
     }
 
 
-def junit(report: Report) -> str:
+def junit(report: SuiteReport) -> str:
     """Return the outcomes that are shown, as a document. A suite that cannot be read is an error in it."""
     totals, unreadable = Totals.of(report.shown), len(report.unreadable)
     root = _element(None, "testsuites", tests=totals.cases + unreadable, failures=totals.failed, errors=unreadable)
@@ -215,8 +215,10 @@ def command(  # noqa: PLR0913 - one for each option
         if cases:
             raise UsageProblem(f"error: {nothing}")
         raise Problem(f"error: {', '.join(map(str, suites))}: there is no case")
-    report = Report(tuple(_run(chosen, filenames, options, explains=explain_failures)), tuple(unreadable), fail_only)
-    texts: dict[str, Callable[[Report], str]] = {"table": suites_text, "junit": lambda each: Data(junit(each))}
+    report = SuiteReport(
+        tuple(_run(chosen, filenames, options, explains=explain_failures)), tuple(unreadable), fail_only
+    )
+    texts: dict[str, Callable[[SuiteReport], str]] = {"table": suites_text, "junit": lambda each: Data(junit(each))}
     say(texts[output](report) if output in texts else written(suites_json(report), output), nl=False)
     say(summary(report), err=True)
     if update:
@@ -225,7 +227,7 @@ def command(  # noqa: PLR0913 - one for each option
         raise SystemExit(Problem.exit_code)
 
 
-def _updated(report: Report) -> Report:
+def _updated(report: SuiteReport) -> SuiteReport:
     """Write the answers of failed cases into their suites. Missing and unwritable answers leave their cases failed."""
     left = []
     # By the file, which links may name twice: once it is written, the lines of its cases are others.

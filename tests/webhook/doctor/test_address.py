@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.webhook.doctor.connection import Address, address_of
+from karta_interpreter.webhook.doctor.connection import DialAddress, address_of
 from karta_interpreter.webhook.doctor.result import CheckResult, Level
 from karta_interpreter.webhook.doctor.webhooks import Client
 from karta_interpreter.webhook.registration.configuration import Service
@@ -11,7 +11,7 @@ NAME = "karta-interpreter.karmada-system.svc"
 REFERENCE = Service("karmada-system", "karta-interpreter", 8443, "/interpret")
 
 
-def of_service(spec: Any, *, port: int = 8443) -> Address | CheckResult:
+def of_service(spec: Any, *, port: int = 8443) -> DialAddress | CheckResult:
     reference = Service(REFERENCE.namespace, REFERENCE.name, port, REFERENCE.path)
     return address_of(Client("", reference), None if spec is None else {"spec": spec})
 
@@ -29,7 +29,7 @@ def of_service(spec: Any, *, port: int = 8443) -> Address | CheckResult:
 def test_url_is_dialled_as_it_is(url: str, host: str, port: int, path: str) -> None:
     address = address_of(Client(url))
 
-    assert isinstance(address, Address)
+    assert isinstance(address, DialAddress)
     assert (address.host, address.port, address.server_name, address.path) == (host, port, host, path)
 
 
@@ -81,7 +81,7 @@ def test_other_urls_are_called_by_nobody(url: str) -> None:
 def test_service_is_resolved_as_karmada_does(spec: Any, host: str) -> None:
     address = of_service(spec)
 
-    assert isinstance(address, Address)
+    assert isinstance(address, DialAddress)
     assert (address.host, address.port, address.server_name, address.path) == (host, 8443, NAME, "/interpret")
     assert address.reason
     assert address.advice
@@ -111,7 +111,7 @@ def test_services_that_karmada_cannot_dial(spec: Any, found: str) -> None:
 def test_port_is_443_without_reference() -> None:
     address = address_of(Client("", Service("n", "s")), {"spec": {"clusterIP": "10.0.0.7", "ports": [{"port": 443}]}})
 
-    assert isinstance(address, Address)
+    assert isinstance(address, DialAddress)
     assert str(address) == "10.0.0.7:443"
     assert address.path == "/"
 
@@ -122,8 +122,8 @@ def test_url_with_service_is_a_problem() -> None:
 
 def test_forwarded_port_keeps_expected_name() -> None:
     registered, forwarded = of_service(None), address_of(Client("https://localhost:9443"))
-    assert isinstance(registered, Address)
-    assert isinstance(forwarded, Address)
+    assert isinstance(registered, DialAddress)
+    assert isinstance(forwarded, DialAddress)
 
     address = registered.dialled_at(forwarded)
 

@@ -10,7 +10,7 @@ import pytest
 
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.webhook.doctor import connection
-from karta_interpreter.webhook.doctor.connection import Address
+from karta_interpreter.webhook.doctor.connection import DialAddress
 from karta_interpreter.webhook.doctor.endpoint import examine_endpoint, judge_connection, judge_exchange, judge_tls
 from karta_interpreter.webhook.doctor.result import CheckResult, Level
 from karta_interpreter.webhook.wire import decode, encode_failure
@@ -37,8 +37,8 @@ def _brief(patient: None, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ARG
     monkeypatch.setattr(connection, "SECONDS", 0.3)
 
 
-def at(port: int) -> Address:
-    return Address(HOST, port, NAME, "/interpret", "it is registered so", "look at it")
+def at(port: int) -> DialAddress:
+    return DialAddress(HOST, port, NAME, "/interpret", "it is registered so", "look at it")
 
 
 def worst(results: list[CheckResult]) -> list[tuple[Level, str, str]]:
@@ -195,7 +195,7 @@ async def test_doctor_names_an_endpoint_where_nobody_listens() -> None:
 
 
 async def test_invalid_host_is_a_problem() -> None:
-    (result,) = await examine_endpoint(Address("a" * 64 + ".test", 443, NAME, "/"), AUTHORITY.bundle, TIMEOUT, {})
+    (result,) = await examine_endpoint(DialAddress("a" * 64 + ".test", 443, NAME, "/"), AUTHORITY.bundle, TIMEOUT, {})
 
     assert (result.level, result.check) == (Level.PROBLEM, "connection")
     assert "not a host name" in result.found
@@ -215,9 +215,9 @@ async def test_silent_server_is_a_problem() -> None:
     assert [check for _, check, _ in worst(results)] == ["tls"]
 
 
-INSIDE = Address(NAME, 443, NAME, "/interpret")
+INSIDE = DialAddress(NAME, 443, NAME, "/interpret")
 ALERT = ssl.SSLError(1, "[SSL: TLSV1_ALERT_PROTOCOL_VERSION] tlsv1 alert protocol version (_ssl.c:1002)")
-OUTSIDE = Address("a.test", 443, "a.test", "/interpret", advice="look at it")
+OUTSIDE = DialAddress("a.test", 443, "a.test", "/interpret", advice="look at it")
 
 
 @pytest.mark.parametrize(

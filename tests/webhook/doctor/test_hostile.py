@@ -11,7 +11,7 @@ import pytest
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.webhook.doctor import connection, endpoint
-from karta_interpreter.webhook.doctor.connection import Address
+from karta_interpreter.webhook.doctor.connection import DialAddress
 from karta_interpreter.webhook.doctor.endpoint import examine_endpoint
 from karta_interpreter.webhook.doctor.result import CheckResult, Level
 from tests.support.waiting import PAUSE
@@ -45,8 +45,8 @@ def body(content: bytes, head: bytes = HEAD) -> Callable[[], Iterator[bytes]]:
     return lambda: iter([head + b"Content-Length: %d\r\n\r\n" % len(content) + content])
 
 
-def at(port: int) -> Address:
-    return Address(HOST, port, NAME, "/interpret", "", "")
+def at(port: int) -> DialAddress:
+    return DialAddress(HOST, port, NAME, "/interpret", "", "")
 
 
 @pytest.fixture

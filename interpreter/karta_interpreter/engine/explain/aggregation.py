@@ -7,7 +7,7 @@ from karta_interpreter.definitions.karta import AggregateRule, Definition, PathP
 from karta_interpreter.engine.explain.explanation import Fact, Place
 from karta_interpreter.engine.explain.reading import annotation_field
 from karta_interpreter.engine.operations import Call, Options, Results
-from karta_interpreter.engine.operations.aggregate.member_status import MemberReport, Part, reports_of
+from karta_interpreter.engine.operations.aggregate.member_status import MemberPart, MemberReport, reports_of
 from karta_interpreter.engine.operations.aggregate.merge import Merging, Present, are_conditions, of_all
 from karta_interpreter.engine.operations.aggregate.reduce import is_time
 from karta_interpreter.engine.operations.aggregate.status_history import has_ended
@@ -18,10 +18,10 @@ class _Recorded(Merging):
 
     def __init__(self, definition: Definition) -> None:
         super().__init__(definition)
-        self.parts: dict[PathPattern, Sequence[Part]] = {}
+        self.parts: dict[PathPattern, Sequence[MemberPart]] = {}
 
     # Every field is merged through `value`. Overriding it sees all fields, and no rule is repeated here.
-    def value(self, path: PathPattern, present: Present, candidates: Sequence[Part]) -> JSON:
+    def value(self, path: PathPattern, present: Present, candidates: Sequence[MemberPart]) -> JSON:
         self.parts[path] = of_all(present, candidates, None)
         return super().value(path, present, candidates)
 
@@ -42,7 +42,7 @@ def aggregation_facts(definition: Definition, call: Call, _options: Options, res
     recorded = _Recorded(definition)
     merged = recorded.status(reports) if len(reports) > 1 else dict(reports[0].status) if reports else {}
     if len(reports) == 1:
-        recorded.parts = {("status", field): [Part(reports[0], value)] for field, value in merged.items()}
+        recorded.parts = {("status", field): [MemberPart(reports[0], value)] for field, value in merged.items()}
     for field, value in after.items() if isinstance(after, dict) else ():  # without a report everything stays
         yield from _fields(definition, ("status", field), value, merged.get(field), recorded)
     for path, _, new in changes(before or {}, after or {}):
@@ -77,7 +77,7 @@ def _fields(
         yield Fact("aggregated", note, value, _answer(path), field=field, expression=expression, places=places)
 
 
-def _condition(path: tuple[str, ...], index: int, condition: Object, parts: Sequence[Part]) -> Fact:
+def _condition(path: tuple[str, ...], index: int, condition: Object, parts: Sequence[MemberPart]) -> Fact:
     matches = [
         (member.report, number, reported)
         for member in parts
@@ -109,7 +109,7 @@ def _history(path: tuple[str, ...], rule: AggregateRule | None, *, is_added: boo
     )
 
 
-def _rule(value: JSON, parts: Sequence[Part]) -> str:
+def _rule(value: JSON, parts: Sequence[MemberPart]) -> str:
     """Return the rule of AggregateStatus for values of a type."""
     if len(parts) < 2:  # noqa: PLR2004 - one cluster
         return "of the one cluster that reports"

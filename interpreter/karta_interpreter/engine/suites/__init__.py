@@ -84,7 +84,7 @@ class Totals:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class SuiteReport:
     """The result of a run. ``fail_only`` hides passed cases, but still counts them."""
 
     outcomes: tuple[Outcome, ...]

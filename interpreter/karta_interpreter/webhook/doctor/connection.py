@@ -31,7 +31,7 @@ _SAFE = "/%:@!$&'()*+,;=~"
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class DialAddress:
     """A host and port to dial."""
 
     host: str
@@ -49,7 +49,7 @@ class Address:
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{host}:{self.port}"
 
-    def dialled_at(self, other: "Address") -> "Address":
+    def dialled_at(self, other: "DialAddress") -> "DialAddress":
         """Return the same server at another host and port, for example a forwarded port."""
         reason = f"{self.reason}, but {other} was given to dial, with the path {self.path or '/'}"
         return replace(self, host=other.host, port=other.port, reason=reason, advice="")
@@ -64,7 +64,7 @@ class Reply:
     seconds: float
 
 
-def address_of(client: Client, service: Object | None = None) -> Address | CheckResult:
+def address_of(client: Client, service: Object | None = None) -> DialAddress | CheckResult:
     """Return the address of a webhook.
 
     ``service`` is the Service that the webhook refers to, None if karmada-apiserver does not have it.
@@ -77,7 +77,7 @@ def address_of(client: Client, service: Object | None = None) -> Address | Check
         except ServeError as error:
             return problem(_CHECK, str(error), "write https://HOST[:PORT][/PATH]")
         path = quote(path.rstrip("/"), _SAFE) or "/"
-        return Address(
+        return DialAddress(
             host, port, host, path, f"{client.url} is registered", "check that the host of the URL is the right one"
         )
     if client.url:
@@ -85,7 +85,7 @@ def address_of(client: Client, service: Object | None = None) -> Address | Check
     return _of_service(client.service, service)
 
 
-def _of_service(reference: Service, service: Object | None) -> Address | CheckResult:
+def _of_service(reference: Service, service: Object | None) -> DialAddress | CheckResult:
     name = f"Service {reference.namespace}/{reference.name}"
     external = f"ExternalName {reference.host}.cluster.local"
     spec = {} if service is None else service.get("spec") or {}
@@ -108,16 +108,16 @@ def _of_service(reference: Service, service: Object | None) -> Address | CheckRe
     else:
         reason = f"{in_service} has this clusterIP"
         advice = f"nothing routes a clusterIP of karmada-apiserver: make it an {external}"
-    return Address(str(host), reference.port, reference.host, "/" + reference.path.strip("/"), reason, advice)
+    return DialAddress(str(host), reference.port, reference.host, "/" + reference.path.strip("/"), reason, advice)
 
 
-def connect(address: Address) -> None:
+def connect(address: DialAddress) -> None:
     """Open a TCP connection. Raises OSError, including TimeoutError."""
     with _connection(address):
         pass
 
 
-def shake_hands(address: Address) -> tuple[x509.Certificate, str]:
+def shake_hands(address: DialAddress) -> tuple[x509.Certificate, str]:
     """Return the certificate, without verifying it, and the TLS version.
 
     Raises OSError, including ssl.SSLError, and ValueError for a certificate that cannot be parsed.
@@ -130,7 +130,7 @@ def shake_hands(address: Address) -> tuple[x509.Certificate, str]:
         return x509.load_der_x509_certificate(certificate), connection.version() or ""
 
 
-def verify(address: Address, ca_pem: str) -> ssl.SSLCertVerificationError | None:
+def verify(address: DialAddress, ca_pem: str) -> ssl.SSLCertVerificationError | None:
     """Return OpenSSL's objection to the certificate chain, apart from the name in it.
 
     Raises OSError for any other failure.
@@ -152,7 +152,7 @@ def verify(address: Address, ca_pem: str) -> ssl.SSLCertVerificationError | None
         return error
 
 
-def ask(address: Address, target: str, body: bytes | None = None) -> Reply:
+def ask(address: DialAddress, target: str, body: bytes | None = None) -> Reply:
     """GET a path, or POST a body to it. Raises OSError, also if the answer is not HTTP."""
     with _connection(address, _unverified()) as connection:
         # HTTPConnection would look the name up in DNS, so the connection to the address that Karmada dials is set by
@@ -192,7 +192,7 @@ def _unverified() -> ssl.SSLContext:
 
 
 @contextmanager
-def _connection(address: Address, context: ssl.SSLContext | None = None) -> Iterator[ssl.SSLSocket]:
+def _connection(address: DialAddress, context: ssl.SSLContext | None = None) -> Iterator[ssl.SSLSocket]:
     """Yield a connection, without TLS if there is no context."""
     try:
         with socket.create_connection((address.host, address.port), SECONDS) as plain:

@@ -15,7 +15,15 @@ import orjson
 from karta_interpreter.base.k8s import GVK, JSON, edit
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.webhook.doctor.certificate import judge_certificate, read_bundle
-from karta_interpreter.webhook.doctor.connection import SECONDS, Address, Reply, ask, connect, shake_hands, verify
+from karta_interpreter.webhook.doctor.connection import (
+    SECONDS,
+    DialAddress,
+    Reply,
+    ask,
+    connect,
+    shake_hands,
+    verify,
+)
 from karta_interpreter.webhook.doctor.result import CheckResult, Level, listed, ok, problem, warning
 from karta_interpreter.webhook.wire.request import API_VERSION, KIND, context_of
 
@@ -51,7 +59,7 @@ _PORT_FORWARD = (
 )
 
 
-async def examine_endpoint(address: Address, ca_bundle: str, limit: int | None, kinds: Kinds) -> list[CheckResult]:
+async def examine_endpoint(address: DialAddress, ca_bundle: str, limit: int | None, kinds: Kinds) -> list[CheckResult]:
     """Dial an address, check its certificate, and call it. The server should know the ``kinds``.
 
     Each kind is asked one of its operations, because a kind that only has scripts does not answer others. ``limit`` is
@@ -65,7 +73,7 @@ async def examine_endpoint(address: Address, ca_bundle: str, limit: int | None, 
     ]
 
 
-def _examine(address: Address, ca_bundle: str, limit: int | None, kinds: Kinds) -> list[CheckResult]:
+def _examine(address: DialAddress, ca_bundle: str, limit: int | None, kinds: Kinds) -> list[CheckResult]:
     try:
         connect(address)
     except OSError as error:
@@ -84,7 +92,7 @@ def _examine(address: Address, ca_bundle: str, limit: int | None, kinds: Kinds) 
     return results
 
 
-def _certificate(address: Address, ca_bundle: str) -> list[CheckResult]:
+def _certificate(address: DialAddress, ca_bundle: str) -> list[CheckResult]:
     leaf, version = shake_hands(address)
     results = [ok(_TLS, f"{address} speaks {version}")]
     pem = read_bundle(ca_bundle)
@@ -94,7 +102,7 @@ def _certificate(address: Address, ca_bundle: str) -> list[CheckResult]:
     return [*results, *judge_certificate(leaf, address.server_name, error, datetime.now(UTC), bundled=bool(pem))]
 
 
-def _calls(address: Address, limit: int | None, kinds: Kinds) -> list[CheckResult]:
+def _calls(address: DialAddress, limit: int | None, kinds: Kinds) -> list[CheckResult]:
     results = list(judge_readiness(ask(address, READY)))
     target = f"{address.path}?timeout={limit or _UNSET}s"
     results += judge_call(ask(address, target, call_body(UNDEFINED, Operation.INTERPRET_REPLICA)), limit)
@@ -127,7 +135,7 @@ def call_body(gvk: GVK, operation: Operation) -> bytes:
     return orjson.dumps(context_of(_UID, operation, obj, observedObject=obj, replicas=0, components=[]))
 
 
-def judge_connection(address: Address, error: OSError) -> CheckResult:
+def judge_connection(address: DialAddress, error: OSError) -> CheckResult:
     """Return the result about a connection that fails."""
     reason = f" ({address.reason})" if address.reason else ""
     advice = f"; {address.advice}" if address.advice else ""
@@ -143,7 +151,7 @@ def judge_connection(address: Address, error: OSError) -> CheckResult:
     return problem(_CONNECTION, f"{address}: {what}{reason}", hint + advice)
 
 
-def judge_tls(address: Address, error: OSError) -> CheckResult:
+def judge_tls(address: DialAddress, error: OSError) -> CheckResult:
     """Return the result about a handshake that fails even though any certificate is accepted."""
     reason = str(getattr(error, "reason", None) or str(error) or type(error).__name__).replace("_", " ").lower()
     if isinstance(error, TimeoutError):

@@ -11,7 +11,7 @@ from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.engine.operations import Call, Operation, StatusItem, interpret
 from karta_interpreter.engine.operations.aggregate import merge
-from karta_interpreter.engine.operations.aggregate.member_status import Part
+from karta_interpreter.engine.operations.aggregate.member_status import MemberPart
 from karta_interpreter.export.customization import script_of
 from karta_interpreter.languages.lua.script import Script
 from tests.engine.operations.conftest import Define, component
@@ -220,13 +220,13 @@ def test_member_status_is_not_matched_with_generation_of_template(define: Define
 def test_work_does_not_grow_with_missing_fields(
     train: Definition, monkeypatch: pytest.MonkeyPatch, status: Callable[[int], Any]
 ) -> None:
-    made: list[Part] = []
+    made: list[MemberPart] = []
 
-    def make(*fields: Any) -> Part:
-        made.append(Part(*fields))
+    def make(*fields: Any) -> MemberPart:
+        made.append(MemberPart(*fields))
         return made[-1]
 
-    monkeypatch.setattr(merge, "Part", make)
+    monkeypatch.setattr(merge, "MemberPart", make)
 
     def work(clusters: int) -> int:
         made.clear()

@@ -43,7 +43,7 @@ class MemberReport(NamedTuple):
     """The status as reported. ``status`` contains only the fields to merge."""
 
 
-class Part(NamedTuple):
+class MemberPart(NamedTuple):
     """One cluster's value of one status field, or None if the cluster lacks it."""
 
     report: MemberReport

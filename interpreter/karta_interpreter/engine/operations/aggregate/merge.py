@@ -13,7 +13,7 @@ from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s import JSON
 from karta_interpreter.definitions.karta import FAILING, TRANSITIONAL, AggregateRule, Definition, PathPattern
 from karta_interpreter.engine.evaluation import Status
-from karta_interpreter.engine.operations.aggregate.member_status import MemberReport, Part
+from karta_interpreter.engine.operations.aggregate.member_status import MemberPart, MemberReport
 from karta_interpreter.engine.operations.aggregate.reduce import (
     WORST_FIRST,
     is_generation,
@@ -31,7 +31,7 @@ UNTIL_THE_END = frozenset({Status.RUNNING, Status.SUSPENDED})  # neither is so a
 _SOUNDS_LIKE_FAILURE = ("fail", "error", "degraded", "stalled", "timeout", "exceeded")
 _LONGEST_MESSAGE = 32768  # of a `metav1.Condition`, which an API server refuses with a longer one
 
-Present = dict[int, Part]
+Present = dict[int, MemberPart]
 """The values of a field by the positions of the clusters that have it."""
 
 
@@ -46,9 +46,9 @@ class Merging:
 
     def status(self, reports: Sequence[MemberReport]) -> dict[str, JSON]:
         """Return the merged status of two or more reports."""
-        return self._objects(("status",), [Part(report, report.status) for report in reports])
+        return self._objects(("status",), [MemberPart(report, report.status) for report in reports])
 
-    def value(self, path: PathPattern, present: Present, candidates: Sequence[Part]) -> JSON:
+    def value(self, path: PathPattern, present: Present, candidates: Sequence[MemberPart]) -> JSON:
         """Return the merged value of one field, None for none. ``candidates`` are the clusters that could have it."""
         values, is_everywhere = [member.value for member in present.values()], len(present) == len(candidates)
         if not values:
@@ -73,7 +73,7 @@ class Merging:
         )
         return present[worst].value if worst in present else None
 
-    def _ruled(self, path: PathPattern, present: Sequence[Part]) -> JSON:
+    def _ruled(self, path: PathPattern, present: Sequence[MemberPart]) -> JSON:
         rule = self._rules[path]
         if rule in WORST_FIRST:
             present = sorted(present, key=lambda member: member.report.severity)
@@ -83,7 +83,7 @@ class Merging:
             field = "".join("[]" if step is None else f".{step}" for step in path)
             raise InterpretationError(f"definition {self._name}, annotation aggregate, {field}: {error}") from error
 
-    def _objects(self, path: PathPattern, parts: Sequence[Part]) -> dict[str, JSON]:
+    def _objects(self, path: PathPattern, parts: Sequence[MemberPart]) -> dict[str, JSON]:
         present = _present(parts)
         between = _between_revisions(parts)
         revision = _present(between)
@@ -100,7 +100,7 @@ class Merging:
                 merged[key] = self.value((*path, key), by_position, parts)
         return {key: value for key, value in merged.items() if value is not None}
 
-    def _lists(self, path: PathPattern, lists: Sequence[Part]) -> list[JSON]:
+    def _lists(self, path: PathPattern, lists: Sequence[MemberPart]) -> list[JSON]:
         if self._hold_while_there and path == ("status", "conditions"):
             lists = self._held(lists)
         elements = [element for member in lists for element in member.value]
@@ -111,16 +111,16 @@ class Merging:
             for element in elements:
                 unrepeated.setdefault(json.dumps(element, sort_keys=True), element)
             return list(unrepeated.values())
-        named: dict[str, list[Part]] = {}
+        named: dict[str, list[MemberPart]] = {}
         for member in lists:
             for element in member.value:
-                named.setdefault(element["name"], []).append(Part(member.report, element))
+                named.setdefault(element["name"], []).append(MemberPart(member.report, element))
         return [self._objects((*path, None), same) for same in named.values()]
 
-    def _held(self, lists: Sequence[Part]) -> list[Part]:
+    def _held(self, lists: Sequence[MemberPart]) -> list[MemberPart]:
         """Return the conditions that hold for the whole, as True ones do, and the conditions that are not mapped."""
         true = [
-            Part(
+            MemberPart(
                 member.report,
                 [{"type": name, "status": "True"} for name in map(self._mapped_type, member.value) if name],
             )
@@ -128,7 +128,7 @@ class Merging:
         ]
         held = {"", *(condition["type"] for condition in _conditions(self._polarity, true))}
         return [
-            Part(member.report, [condition for condition in member.value if self._mapped_type(condition) in held])
+            MemberPart(member.report, [condition for condition in member.value if self._mapped_type(condition) in held])
             for member in lists
         ]
 
@@ -137,25 +137,25 @@ class Merging:
         return name if isinstance(name, str) and self._polarity.means(name) else ""
 
 
-def _present(parts: Sequence[Part]) -> dict[str, Present]:
+def _present(parts: Sequence[MemberPart]) -> dict[str, Present]:
     """Return the values of each field. There may be hundreds of clusters, each with its own fields."""
     present: dict[str, Present] = {}
     for position, member in enumerate(parts):
         for key, value in member.value.items():
             by_position = present.setdefault(key, {})
             if value is not None:
-                by_position[position] = Part(member.report, value)
+                by_position[position] = MemberPart(member.report, value)
     return present
 
 
-def of_all(present: Present, candidates: Sequence[Part], absent: JSON) -> list[Part]:
+def of_all(present: Present, candidates: Sequence[MemberPart], absent: JSON) -> list[MemberPart]:
     """Return the values of all clusters, with ``absent`` for clusters that lack the field."""
-    return [present.get(position) or Part(member.report, absent) for position, member in enumerate(candidates)]
+    return [present.get(position) or MemberPart(member.report, absent) for position, member in enumerate(candidates)]
 
 
-def _between_revisions(parts: Sequence[Part]) -> list[Part]:
+def _between_revisions(parts: Sequence[MemberPart]) -> list[MemberPart]:
     """Return the worst cluster that goes from one revision to another, and the clusters that do the same."""
-    rolling: list[tuple[tuple[str, str], Part]] = []
+    rolling: list[tuple[tuple[str, str], MemberPart]] = []
     for member in parts:
         current, update = member.value.get("currentRevision"), member.value.get("updateRevision")
         if isinstance(current, str) and isinstance(update, str) and current != update:
@@ -211,14 +211,14 @@ def are_conditions(elements: Sequence[JSON]) -> bool:
     )
 
 
-def _conditions(polarity: Polarity, parts: Sequence[Part]) -> list[JSON]:
+def _conditions(polarity: Polarity, parts: Sequence[MemberPart]) -> list[JSON]:
     """Return the merged conditions, ordered by the first mention of their types in the clusters."""
     reports = [member.report for member in parts]
     # If a type occurs twice, the last one counts, as in Karta's status rules.
     by_type: dict[str, Present] = {}
     for position, member in enumerate(parts):
         for condition in filter(None, member.value):
-            by_type.setdefault(condition["type"], {})[position] = Part(member.report, condition)
+            by_type.setdefault(condition["type"], {})[position] = MemberPart(member.report, condition)
     counted = cache(partial(_counted, reports))
     merged = (
         _condition(
@@ -265,7 +265,7 @@ def _condition(polarity: Polarity, name: str, present: Present, counted: _Counte
     return condition
 
 
-def _status(polarity: Polarity, name: str, parts: Sequence[Part], counted: _Counted) -> JSON:
+def _status(polarity: Polarity, name: str, parts: Sequence[MemberPart], counted: _Counted) -> JSON:
     failing = [member for member in parts if not FAILING.isdisjoint(member.report.matched)]
     if blamed := [member for member in failing if polarity.fails(name, member.value["status"])]:
         return min(blamed, key=_worst_first).value["status"]
@@ -289,10 +289,10 @@ def _status(polarity: Polarity, name: str, parts: Sequence[Part], counted: _Coun
     return next((status for status in ("False", "Unknown") if status in statuses), None)
 
 
-def _worst_first(member: Part) -> tuple[tuple[int, ...], str]:
+def _worst_first(member: MemberPart) -> tuple[tuple[int, ...], str]:
     return member.report.severity, str(member.value.get("status"))
 
 
-def _message(member: Part) -> str:
+def _message(member: MemberPart) -> str:
     message = member.value.get("message")
     return f"{member.report.cluster}: {message}" if message and isinstance(message, str) else member.report.cluster
