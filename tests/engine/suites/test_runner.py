@@ -84,7 +84,9 @@ def test_case_brings_referenced_objects() -> None:
     gvk = {"group": "", "version": "v1", "kind": "ConfigMap"}
     structure["references"] = [{"name": "recipe", "gvk": gvk, "lookup": {"nameExpression": '"stout"'}}]
     recipe = "references: [{apiVersion: v1, kind: ConfigMap, metadata: {name: stout}, data: {kettles: '5'}}]"
-    known, unknown = read_suite(f"{_CASE % ('1', '{replica: 5}')}{recipe}\n---{_CASE % ('1', '{error: stout cannot be looked up}')}")
+    known, unknown = read_suite(
+        f"{_CASE % ('1', '{replica: 5}')}{recipe}\n---{_CASE % ('1', '{error: stout cannot be looked up}')}"
+    )
     definition = load_definition(karta)
     assert run(definition, known).failures == ()
     assert run(definition, unknown).failures == ()
