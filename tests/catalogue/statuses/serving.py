@@ -55,6 +55,7 @@ SERVING: States = {
         "to be started again": RESUMING,
         "no status yet": UNDEFINED,
     },
+    GVK("serving.kserve.io", "v1alpha1", "ServingRuntime"): {},  # it has no status
     GVK("serving.kserve.io", "v1alpha1", "LLMInferenceService"): _LLM,
     GVK("serving.kserve.io", "v1alpha2", "LLMInferenceService"): _LLM,
     GVK("serving.knative.dev", "v1", "Service"): {
