@@ -30,7 +30,6 @@ OPTIONS: Final[Mapping[str, Sequence[click.Option]]] = {
     ],
     "Definitions": SERVER["Definitions"],
     "Karmada": [BY_FIELD["kubeconfig"], BY_FIELD["context"]],
-    "Answers": [BY_FIELD["resource_quota_estimate"], BY_FIELD["pod_requests"]],
     "Log": [BY_FIELD["log_level"]],
 }
 """The options by subject. Most of them are options of `serve`, too."""
@@ -40,8 +39,7 @@ def types_api(**settings: object) -> None:
     """Register types of workloads over HTTP.
 
     Types are stored as Kartas on karmada-apiserver, which a server with --cluster serves, or in a folder, which a
-    server with --kartas serves. The list of types shows the definitions that are given here, and :interpret answers
-    from them: give the options that the server has.
+    server with --kartas serves. The list of types shows the definitions that are given here.
     """
     chosen = TypesSettings(**cast("dict[str, Any]", settings))
     try:

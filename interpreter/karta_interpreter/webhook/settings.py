@@ -14,10 +14,9 @@ _DAY, _LOOKS = 86_400, 40
 
 @dataclass(frozen=True)
 class DefinitionSettings:
-    """What every program needs that serves definitions: where they come from, how they answer, and its address.
+    """What every program needs that serves definitions: where they come from, and its address.
 
-    Kartas on the cluster are of ``karta_api_group``, Kartas in files of any group. ``resource_quota_estimate`` and
-    ``pod_requests`` change answers (`karta_interpreter.engine.operations.Options`).
+    Kartas on the cluster are of ``karta_api_group``, Kartas in files of any group.
     """
 
     host: str = "127.0.0.1"
@@ -30,8 +29,6 @@ class DefinitionSettings:
     certificate_file: Path | None = None
     key_file: Path | None = None
     log_level: str = "info"
-    resource_quota_estimate: bool = False
-    pod_requests: str = "scheduler"
     cluster: bool = False
     karta_api_group: str = API_GROUP
     kubeconfig: Path | None = None
@@ -62,8 +59,12 @@ class Settings(Bounds, DefinitionSettings):
 
     On SIGTERM the server becomes not ready and keeps serving for ``grace_period``, so that load balancers remove it.
     Then it waits for running calls.
+
+    ``resource_quota_estimate`` and ``pod_requests`` change answers (`karta_interpreter.engine.operations.Options`).
     """
 
+    resource_quota_estimate: bool = False
+    pod_requests: str = "scheduler"
     health_port: int | None = None
     certificate_names: tuple[str, ...] = ()
     certificate_secret: str | None = None

@@ -70,9 +70,6 @@ def _types(door: Door) -> Iterator[bytes]:
     for method, path in routes:
         for value in bodies:
             yield from (request(method, path, door.headers, made) for made in filled(value))
-    objects = _object(spec=_FAT), _object(status=_FAT), _object(metadata=_FAT), _object(**_FAT)
-    for asked in (*({"object": obj} for obj in objects), _FAT):
-        yield from (request("POST", f"{path_of(kind_of(0))}:interpret", door.headers, made) for made in filled(asked))
 
 
 def _at(requests: Callable[[Door], Iterator[bytes]], door: str = "webhook") -> Callable[[Target], Awaitable[Found]]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.web.types_api.types_server import TYPES, TypesServer, in_thread, karta, workload, workload_type
+from tests.web.types_api.types_server import TYPES, TypesServer, in_thread, karta, workload_type
 
 UNKNOWN = f"{TYPES}/00000000-0000-0000-0000-000000000000"
 DEEP = ("[" * 400 + "]" * 400).encode()
@@ -46,11 +46,6 @@ ROWS = [
     pytest.param("POST", TYPES, workload_type("A", {"kind": "Pod"}), {}, 422, id="422: another object"),
     pytest.param("POST", TYPES, workload_type("A", karta("A") | {"metadata": 1}), {}, 422, id="422: no metadata"),
     pytest.param("PUT", "TYPE", workload_type("OtherMill"), {}, 422, id="422: another type than that of the path"),
-    pytest.param("POST", "TYPE:interpret", {"object": {}}, {}, 422, id="422: no object"),
-    pytest.param(
-        "POST", "TYPE:interpret", {"object": workload("StatusMill", version="v9")}, {}, 422, id="422: version"
-    ),
-    pytest.param("POST", "TYPE:interpret", {"object": workload("OtherMill")}, {}, 422, id="422: another kind"),
 ]
 
 

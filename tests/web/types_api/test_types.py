@@ -188,55 +188,6 @@ def test_findings_are_all_in_one_answer(server: TypesServer) -> None:
     assert server.get(f"{TYPES}?filterBy=name==WrongMill").json["total"] == 0
 
 
-def test_interpret_gives_all_answers_with_their_explanations(server: TypesServer) -> None:
-    path = registered(server, "AskMill")
-    answer = server.post({"object": workload("AskMill")}, f"{path}:interpret")
-    assert answer.status == 200, answer.json
-    found = {each["operation"]: each for each in answer.json["explanations"]}
-    assert len(found) == 8
-    assert found["InterpretReplica"]["results"]["replica"] == 3
-    assert found["ReviseReplica"]["results"]["revised"]["spec"]["stones"] == 4
-    assert found["InterpretHealth"]["results"] == {"healthy": True}
-    assert any(
-        place["pointer"] == "/spec/stones"
-        for fact in found["InterpretReplica"]["facts"]
-        for place in fact.get("places", ())
-    )
-
-
-def test_interpret_takes_what_karmada_has_beside_the_object(server: TypesServer) -> None:
-    path = registered(server, "MoreMill")
-    observed = workload("MoreMill") | {"status": {"phase": "Broken"}}
-    items = [{"clusterName": name, "applied": True, "status": {"phase": name}} for name in ("north", "south")]
-    asked = {"object": workload("MoreMill"), "observed": observed, "items": items, "replicas": 7}
-    found = {each["operation"]: each for each in server.post(asked, f"{path}:interpret").json["explanations"]}
-    assert found["ReviseReplica"]["results"]["revised"]["spec"]["stones"] == 7
-    assert found["InterpretStatus"]["results"]["status"]["phase"] == "Broken"
-    assert found["AggregateStatus"]["results"]["aggregatedStatus"]["status"]["phase"] in ("north", "south")
-
-
-def test_interpret_runs_the_scripts_that_answer_karmada(tmp_path: Path) -> None:
-    scripts = tmp_path / "scripts.yaml"
-    scripts.write_text("""\
-apiVersion: config.karmada.io/v1alpha1
-kind: ResourceInterpreterCustomization
-metadata: {name: mills}
-spec:
-  target: {apiVersion: mill.example.org/v1, kind: GrainMill}
-  customizations:
-    replicaResource:
-      luaScript: |
-        function GetReplicas(obj)
-          return obj.spec.stones + 40, nil
-        end
-""")
-    with in_thread(tmp_path, overrides=(scripts,)) as server:
-        path = registered(server)
-        found = server.post({"object": workload()}, f"{path}:interpret").json["explanations"]
-        (answer,) = (each["results"] for each in found if each["operation"] == "InterpretReplica")
-        assert answer["replica"] == 43
-
-
 @pytest.mark.parametrize(
     ("query", "names", "total"),
     [

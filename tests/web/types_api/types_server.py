@@ -15,6 +15,9 @@ from pathlib import Path
 from typing import IO, Any
 from urllib.parse import urlsplit
 
+from karta_interpreter.base.k8s.values import GVK
+from karta_interpreter.definitions.karta.loading import load_definition
+from karta_interpreter.engine.operations import Call, Operation, interpret
 from karta_interpreter.web.types_api.api import serving
 from karta_interpreter.web.types_api.records import type_id
 from karta_interpreter.web.types_api.settings import TypesSettings
@@ -101,13 +104,14 @@ class TypesClient:
         return self.ask("GET", path, **rest)
 
     def interpret(self, obj: Any) -> Any:
-        """Return what a definition of the API says about the replicas of an object, None without a definition."""
-        group, kind = obj["apiVersion"].rpartition("/")[0], obj["kind"]
-        answer = self.post({"object": obj}, f"{TYPES}/{type_id(group, kind)}:interpret")
-        if answer.status != HTTPStatus.OK:
+        """Return what a registered Karta says about the replicas of an object, None without one for its version."""
+        gvk = GVK.of(obj)
+        answer = self.get(f"{TYPES}/{type_id(gvk.group, gvk.kind)}")
+        kartas = answer.json["resourceInterfaces"] if answer.status == HTTPStatus.OK else []
+        definitions = {each.gvk: each for each in map(load_definition, kartas)}
+        if gvk not in definitions:
             return None
-        results = {each["operation"]: each.get("results") for each in answer.json["explanations"]}
-        return results["InterpretReplica"]["replica"]
+        return interpret(definitions[gvk], Call(Operation.INTERPRET_REPLICA, obj))["replica"]
 
 
 @dataclass

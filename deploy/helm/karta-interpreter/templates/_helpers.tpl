@@ -44,7 +44,7 @@ app.kubernetes.io/instance: {{ (first .).Release.Name }}
       - {key: {{ .Values.karmada.kubeconfig.key }}, path: kubeconfig}
 {{- end -}}
 
-{{/* What the server and the workload types API have in common: definitions, and how they answer */}}
+{{/* What the server and the workload types API have in common: definitions */}}
 {{- define "karta-interpreter.definitionArgs" -}}
 {{- if .Values.kartas.inline }}
 - --kartas=/etc/karta-interpreter/kartas-inline
@@ -66,12 +66,6 @@ app.kubernetes.io/instance: {{ (first .).Release.Name }}
 {{- end }}
 {{- range .Values.server.without }}
 - {{ printf "--without=%s" . | quote }}
-{{- end }}
-{{- if .Values.server.resourceQuotaEstimate }}
-- --resource-quota-estimate
-{{- end }}
-{{- if ne .Values.server.podRequests "scheduler" }}
-- --pod-requests={{ .Values.server.podRequests }}
 {{- end }}
 {{- end -}}
 

@@ -30,7 +30,7 @@ from karta_interpreter.webhook.http.ports import cannot_listen
 from karta_interpreter.webhook.http.tls import Tls, certificate_files
 from karta_interpreter.webhook.log import configure_log, flush_log, log, open_standard_files
 from karta_interpreter.webhook.memory import keep_releasing_memory, settle_garbage
-from karta_interpreter.webhook.process.server import options_of, store_of
+from karta_interpreter.webhook.process.server import store_of
 from karta_interpreter.webhook.process.signals import event_loop
 
 _CERTIFICATE_SECONDS = 10.0
@@ -85,7 +85,7 @@ async def serving(settings: TypesSettings) -> AsyncIterator[str]:
         view, judge = View(store, storage), Judge(settings.judge_seconds)
         opened.callback(judge.close)
         await view.rows()  # 10,000 types take a second of processor time; clients do not have to wait for it
-        handlers = Routes(store, storage, view, judge, choices, options_of(settings)).handlers()
+        handlers = Routes(store, storage, view, judge, choices).handlers()
         made = application(handlers, access, ClientLimits(settings.rate))
         yield await _listen(made, settings, tls, opened)
 

@@ -11,7 +11,7 @@ from pydantic.alias_generators import to_camel
 
 from karta_interpreter.base.errors import InterpreterError, ServeError
 from karta_interpreter.base.findings import Finding, count
-from karta_interpreter.base.k8s import GVK, MOST_REPLICAS, json_pointer
+from karta_interpreter.base.k8s import GVK, json_pointer
 
 MOST_ERRORS: Final = 50  # and findings, of an answer, which has the count of all
 _LONGEST: Final = 1000
@@ -153,27 +153,6 @@ class Judged(TypeFields, Validation):
     errors_total: int
 
 
-class Interpretation(Model):
-    """An object of a type, with what Karmada has in addition to it for some operations."""
-
-    object: dict[str, Any] = Field(description="The object; its apiVersion selects the version of the type.")
-    observed: dict[str, Any] | None = Field(None, description="The member's object, for Retain; default: the object.")
-    items: list[dict[str, Any]] | None = Field(
-        None,
-        max_length=1000,
-        description="AggregatedStatusItems, for AggregateStatus; default: the status of the object, in one cluster.",
-    )
-    replicas: int | None = Field(
-        None, ge=0, le=MOST_REPLICAS, description="The count for ReviseReplica; default: one more than now."
-    )
-
-
-class Explanations(Model):
-    """The answer to each operation with its explanation, as `karta-interpreter explain -o json` prints it."""
-
-    explanations: list[dict[str, Any]]
-
-
 class ProblemError(Model):
     """One thing that is wrong with a request."""
 
@@ -265,12 +244,6 @@ def invalid(findings: Sequence[FindingOutput], errors: int, total: int) -> ApiEr
     """Return the error for a type with so many ``errors`` among the ``total`` of its findings. These are the first."""
     named = [ProblemError(**finding.model_dump() | {"hint": finding.hint or None}) for finding in findings]
     return ApiError(422, f"the workload type cannot be stored: {count(errors, 'error')}", errors=named, total=total)
-
-
-def other_object(field: str, rule: str, message: str) -> ApiError:
-    """Return the error for an object that is not one of the type."""
-    error = ProblemError(severity="error", rule=rule, pointer=f"/object{field}", detail=message)
-    return ApiError(422, "the object cannot be interpreted: 1 error", errors=[error])
 
 
 _NAME = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?")

@@ -87,23 +87,13 @@ _EXAMPLE: Final = {
         }
     ],
 }
-_OBJECT: Final = {
-    "object": {
-        "apiVersion": "example.org/v1",
-        "kind": "Bakery",
-        "metadata": {"name": "corner", "namespace": "default"},
-        "spec": {"ovens": 2, "template": {"spec": {"containers": [{"name": "oven", "image": "oven:1"}]}}},
-        "status": {"phase": "Baking"},
-    }
-}
 _LINKS: Final = {
     name: {"operationId": name, "parameters": {"id": "$response.body#/id"}}
-    for name in ("getType", "replaceType", "interpret", "deleteType")
+    for name in ("getType", "replaceType", "deleteType")
 }
 _ONE: Final = f"{TYPES}/{{id}}"
 _TYPE, _INPUT = models.WorkloadType, models.WorkloadTypeInput
 _REGISTER: Final = "Register a type; 200 where it is registered with the same content already"
-_INTERPRET: Final = "Answer all operations about an object, each with its explanation"
 OPERATIONS: Final = (
     _Operation("get", TYPES, "listTypes", "List types", {200: models.WorkloadTypes}, (400,)),
     _Operation("post", TYPES, "createType", _REGISTER, {200: _TYPE, 201: _TYPE}, (409, 412), _INPUT),
@@ -118,9 +108,6 @@ OPERATIONS: Final = (
     _Operation("get", _ONE, "getType", "Get a type", {200: _TYPE}, (404,)),
     _Operation("put", _ONE, "replaceType", "Replace a type", {200: _TYPE}, (404, 409, 412), _INPUT),
     _Operation("delete", _ONE, "deleteType", "Delete a type", {204: None}, (400, 404, 409, 412)),
-    _Operation(
-        "post", f"{_ONE}:interpret", "interpret", _INTERPRET, {200: models.Explanations}, (404,), models.Interpretation
-    ),
     _Operation("get", "/workload-categories", "listCategories", "List categories", {200: models.Categories}),
     _Operation("get", "/workload-priorities", "listPriorities", "List priorities", {200: models.Priorities}),
     _Operation("get", "/openapi.json", "describe", "Get this document", {200: None}),
@@ -148,7 +135,6 @@ def document(choices: models.Choices) -> bytes:
     fields["categoryId"] |= {"enum": [*choices.categories], "examples": [*choices.categories][:1]}
     fields["priorityId"] |= {"enum": [*choices.priorities], "examples": [*choices.priorities][:1]}
     wanted["examples"] = [_EXAMPLE | {field: fields[field]["examples"][0] for field in ("categoryId", "priorityId")}]
-    schemas["$defs"][models.Interpretation.__name__]["examples"] = [_OBJECT]
     description = {
         "openapi": "3.1.0",
         "info": {

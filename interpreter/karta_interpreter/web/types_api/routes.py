@@ -11,13 +11,11 @@ from aiohttp.typedefs import Handler
 from aiohttp.web import Request, Response
 
 from karta_interpreter.base.k8s import GVK, json_pointer
-from karta_interpreter.definitions.karta import known_to
 from karta_interpreter.definitions.karta.schema_types import ROOT_KIND
 from karta_interpreter.definitions.sources.store import Store
-from karta_interpreter.engine.operations import Options
 from karta_interpreter.web.types_api import models
 from karta_interpreter.web.types_api.application import ABOUT, USER, json_response, read
-from karta_interpreter.web.types_api.judge import Judge, packed
+from karta_interpreter.web.types_api.judge import Judge
 from karta_interpreter.web.types_api.listing import ListQuery
 from karta_interpreter.web.types_api.openapi import ROOT, TYPES, document
 from karta_interpreter.web.types_api.records import Storage, StoredType
@@ -36,7 +34,6 @@ class Routes:
     view: View
     judge: Judge
     choices: models.Choices
-    options: Options
 
     def handlers(self) -> dict[str, Handler]:
         """Return the handler of every operation of the description."""
@@ -47,7 +44,6 @@ class Routes:
             "getType": self.get,
             "replaceType": self.replace,
             "deleteType": self.delete,
-            "interpret": self.interpret,
             "listCategories": self.categories,
             "listPriorities": self.priorities,
             "describe": self.openapi,
@@ -107,26 +103,6 @@ class Routes:
         """Judge a type as `create` does, and store nothing."""
         judged, _ = await self._judged(request)
         return json_response(models.Validation(findings=judged.findings, findings_total=judged.findings_total))
-
-    async def interpret(self, request: Request) -> Response:
-        """Answer all operations about an object of a type, each with its explanation."""
-        row = await self._row(request)
-
-        async def about(version: str) -> bytes:
-            entry = self.store.snapshot.entries.get(GVK(row.group, version, row.name))
-            if entry is None:
-                return b""
-            references = known_to(self.store.reader, entry.definition.references)
-            return await asyncio.to_thread(packed, entry.definition, references, self.options, entry.origin)
-
-        body = await read(request)
-        explanations = await self.judge.explanations(body, request.match_info[USER], row.group, row.name, about)
-        if not explanations:
-            versions = ", ".join(record.gvk.version for record in row.records)
-            raise models.other_object(
-                "/apiVersion", "unknown-version", f"this version is not served; known: {versions}"
-            )
-        return json_response(explanations)
 
     async def categories(self, _: Request) -> Response:
         """Return the categories."""

@@ -12,7 +12,7 @@ class TypesSettings(DefinitionSettings):
 
     Types are stored on the cluster or in ``types_folder``. Tokens are in ``types_token_file``. Without one the cluster
     decides about them. Priorities are written as ``NAME=VALUE``. An address may ask ``rate`` times in a minute. To
-    judge a body may take ``judge_seconds``, twice the time of a call: it has several Kartas, or asks all operations.
+    judge a body may take ``judge_seconds``, twice the time of a call: it has several Kartas.
     """
 
     port: int = 8444

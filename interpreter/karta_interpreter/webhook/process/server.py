@@ -236,7 +236,7 @@ def store_of(settings: DefinitionSettings, cluster: "Cluster | None") -> Store:
     )
 
 
-def options_of(settings: DefinitionSettings) -> Options:
+def options_of(settings: Settings) -> Options:
     """Return how operations answer."""
     return Options.of(asdict(settings))
 
