@@ -143,3 +143,29 @@ async def test_count_of_rollout_is_known_without_its_template(
         calls.close()
     assert response["replicas"] == 3
     assert (response.get("replicaRequirements") or {}).get("resourceRequest") == requires
+
+
+_DOMAIN: Object = {
+    "apiVersion": "resource.nvidia.com/v1beta1",
+    "kind": "ComputeDomain",
+    "metadata": {"name": "rack", "namespace": "nlp"},
+    "spec": {"channel": {"resourceClaimTemplate": {"name": "imex"}}},
+}
+
+
+@pytest.mark.parametrize("size", [0, 3 * MIB], ids=["in this process", "in a process of its own"])
+async def test_compute_domain_is_looked_up_for_any_kind(size: int) -> None:
+    claims = [{"name": "channel", "resourceClaimTemplateName": "imex"}]
+    metadata = {"name": "shop", "namespace": "nlp"}
+    obj = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata}
+    spec = {"template": {"spec": {"resourceClaims": claims}}}
+    kind = {"group": DEPLOYMENT.group, "version": DEPLOYMENT.version, "kind": DEPLOYMENT.kind}
+    request = {"uid": "u", "kind": kind, "name": "shop", "operation": "InterpretDependency"}
+    body = json.dumps({"request": {**request, "object": {**obj, "spec": spec}}}).encode() + b" " * size
+    calls = Calls(_Fixed(DEPLOYMENT, Known.of([_DOMAIN])), Options())
+    try:
+        response = json.loads(await calls.answer(body, HANG))["response"]
+    finally:
+        calls.close()
+    reference = {"apiVersion": "resource.nvidia.com/v1beta1", "kind": "ComputeDomain", "namespace": "nlp"}
+    assert response["dependencies"] == [{**reference, "name": "rack"}]
