@@ -1,13 +1,10 @@
 """A server as a process: starting, being told to stop, and stopping."""
 
 import json
-import shutil
 import signal
 import socket
 import subprocess
 import sys
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,7 +12,6 @@ from karta_interpreter.base.errors import ServeError
 from karta_interpreter.webhook.process.server import Server
 from karta_interpreter.webhook.settings import MIB, Settings
 from tests.support.waiting import HANG, until
-from tests.webhook.http.pairs import chain_pem, key_pem, new_key
 from tests.webhook.process.client import get, post, question
 from tests.webhook.process.process import KARTAS, PROGRAM, running
 from tests.webhook.process.processes import descendants, is_there
@@ -107,30 +103,6 @@ async def test_signal_counts_once_next_to_interruptions() -> None:
         server.signal(signal.SIGTERM)
         assert server.ended() == 0
         await client.close()
-
-
-async def test_hangup_reloads_unnoticed_changes(tmp_path: Path) -> None:
-    folder, far = tmp_path / "kartas", tmp_path / "far.yaml"
-    folder.mkdir()
-    shutil.copyfile(KARTAS / "mill.yaml", far)
-    (folder / "mill.yaml").symlink_to(far)  # a change behind a link makes no notification
-    key = new_key()
-    pair = tmp_path / "tls.crt", tmp_path / "tls.key"
-    pair[0].write_bytes(chain_pem(key, ("old",)))
-    pair[1].write_bytes(key_pem(key))
-    files: dict[str, Any] = {"certificate_file": str(pair[0]), "key_file": str(pair[1]), "certificate_interval": 86_400}
-    with running(folder, **files) as server:
-        assert server.logged("definitions loaded")["generation"] == 1
-        far.write_text(far.read_text().replace("name: grain-mill\n", "name: grain-mill-2\n"))
-        pair[0].write_bytes(chain_pem(key, ("new",)))
-        server.signal(signal.SIGHUP)
-        assert server.logged("definitions loaded")["generation"] == 2
-        assert server.logged("certificate renewed")["names"] == ["new"]
-        assert server.logged("reloaded")["generation"] == 2
-        server.signal(signal.SIGHUP)
-        assert server.logged("reloaded")["generation"] == 2
-        server.signal(signal.SIGTERM)
-        assert server.ended() == 0
 
 
 async def test_drain_has_an_end() -> None:

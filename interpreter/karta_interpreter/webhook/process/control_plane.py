@@ -140,19 +140,16 @@ class ControlPlane:
             if self.registrar:
                 tasks.create_task(self.registrar.run())
             if self._ca_file:
-                tasks.create_task(self._watch())
+                tasks.create_task(self._watch(self._ca_file))
 
-    async def reload_if_changed(self) -> None:
-        """Read the CA file again, if there is one, and register its certificates."""
-        if not (file := self._ca_file) or not await asyncio.to_thread(file.reload_if_changed):
-            return
-        if file.problem:
-            log.error("the CA file cannot be used; the authorities it had stay registered", reason=file.problem)
-        else:
-            log.info("the CA file has been read again")
-            self.wake()
-
-    async def _watch(self) -> None:
+    async def _watch(self, file: CaFile) -> None:
+        """Read the CA file again at intervals, and register its certificates."""
         while True:
             await asyncio.sleep(self._settings.certificate_interval)
-            await self.reload_if_changed()
+            if not await asyncio.to_thread(file.reload_if_changed):
+                continue
+            if file.problem:
+                log.error("the CA file cannot be used; the authorities it had stay registered", reason=file.problem)
+            else:
+                log.info("the CA file has been read again")
+                self.wake()

@@ -177,20 +177,6 @@ class Server:
         certificate = self._tls.certificate if self._tls else None
         return Started(self._settings.host, self._listener.port, self._store.snapshot, certificate, self._health_port)
 
-    async def reload_when(self, asked: asyncio.Event) -> None:
-        """Read folders, certificate and CA file again each time the event is set, until cancelled.
-
-        The server notices changes by itself. This is for users who want to have them now.
-        """
-        while await asked.wait():
-            asked.clear()
-            await self._store.reload()
-            if self._tls:
-                await self._tls.reload_if_changed()
-            if self._control_plane:
-                await self._control_plane.reload_if_changed()
-            log.info("reloaded", generation=self._store.snapshot.generation)
-
     async def wind_down(self) -> None:
         """Report that the server is not ready, go on for the grace period, then finish the calls in flight."""
         self._readiness.draining = True

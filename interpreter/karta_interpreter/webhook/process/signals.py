@@ -10,7 +10,7 @@ from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 
-from karta_interpreter.webhook.log import configure_log, flush_log, has_terminal, log, open_standard_files
+from karta_interpreter.webhook.log import configure_log, flush_log, log, open_standard_files
 from karta_interpreter.webhook.memory import settle_garbage
 from karta_interpreter.webhook.process.server import Server, Started
 from karta_interpreter.webhook.settings import Settings
@@ -24,9 +24,8 @@ _SWITCH_SECONDS = 0.0002
 def run(settings: Settings, *, started: Callable[[Started], None] = lambda _: None) -> None:
     """Serve until SIGTERM or SIGINT. ``started`` is called once the server listens.
 
-    The first signal ends the server in order (see `Settings`), a second one at once. SIGHUP reloads, unless it is sent
-    because the server's terminal was closed. Then it ends the server, too. Raises ServeError if the server cannot
-    start.
+    The first signal ends the server in order (see `Settings`), a second one at once. SIGHUP, which comes when the
+    server's terminal is closed, ends it too. Raises ServeError if the server cannot start.
     """
     open_standard_files()
     configure_log(settings.log_level)
@@ -46,28 +45,19 @@ def event_loop() -> asyncio.Runner:
 
 
 async def _serve(settings: Settings, started: Callable[[Started], None]) -> None:
-    stopping, insisted, reload = asyncio.Event(), asyncio.Event(), asyncio.Event()
-    had_terminal = has_terminal()
+    stopping, insisted = asyncio.Event(), asyncio.Event()
 
     def stop(*_: object) -> None:
         (insisted if stopping.is_set() else stopping).set()
 
-    def hang_up(*_: object) -> None:
-        if had_terminal and not has_terminal():
-            stop()
-        else:
-            reload.set()
-
     # Before the server starts: a signal in between ends a start in order, too.
-    handlers = {signal.SIGTERM: stop, signal.SIGINT: stop, signal.SIGHUP: hang_up}
+    handlers = dict.fromkeys((signal.SIGTERM, signal.SIGINT, signal.SIGHUP), stop)
     async with _on_signals(handlers), Server(settings) as server:
         settle_garbage()
         log.info("serving", url=server.started.url)
         started(server.started)
-        reloading = asyncio.create_task(server.reload_when(reload))
         await stopping.wait()
         log.info("stopping", grace_period=settings.grace_period)
-        reloading.cancel()
         ends = [asyncio.create_task(server.wind_down()), asyncio.create_task(insisted.wait())]
         await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
         for end in ends:
