@@ -21,6 +21,7 @@ from karta_interpreter.engine.operations import Call, interpret
 from karta_interpreter.engine.verification import verify
 from karta_interpreter.webhook.wire.redaction import Redaction
 from tests.engine.verification.member import container, evidence, pod, workload
+from tests.support.examples import SWEEPS_ALL
 from tests.support.steps import steps
 
 pytestmark = pytest.mark.sweep
@@ -143,6 +144,7 @@ def test_work_doubles_with_each_dimension_and_with_each_two(path: str) -> None:
         assert twice <= _MOST * once, f"twice as many {' and '.join(several)}: {twice} steps instead of {once}"
 
 
+@pytest.mark.skipif(not SWEEPS_ALL, reason="`make laws` measures it")
 @pytest.mark.parametrize("path", PATHS)
 def test_time_of_large_work_grows_with_its_size(path: str) -> None:
     """Loops in C are no steps. Four times as much takes sixteen times as long if the work is a product."""
