@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from karta_interpreter import WorkloadError
-from karta_interpreter.engine.workload.document import check_directives, check_json
+from karta_interpreter.engine.workload.document import check_json
 
 
 def nested(levels: int) -> Any:
@@ -47,16 +47,3 @@ def test_value_that_contains_itself_is_refused() -> None:
 
 def test_json_passes() -> None:
     check_json({"a": [None, True, 1, 1.5, "x", "ü\U0001f642", {}], "b": nested(190)})
-
-
-@pytest.mark.parametrize(
-    "value",
-    [pytest.param({"$patch": "delete"}, id="at the top"), pytest.param({"a": [{"$retainKeys": []}]}, id="below")],
-)
-def test_directives_are_no_fields(value: Any) -> None:
-    with pytest.raises(WorkloadError, match="directive"):
-        check_directives(value)
-
-
-def test_dollar_in_value_is_not_a_directive() -> None:
-    check_directives({"args": ["$HOME"], "a$b": 1})

@@ -127,12 +127,6 @@ def test_pieces_are_written_together(make: Make) -> None:
             id="a piece of another type",
         ),
         pytest.param(
-            FragmentedPodSpec(labels={"$patch": "replace"}),
-            WorkloadError,
-            "directive",
-            id="an order in place of a label",
-        ),
-        pytest.param(
             FragmentedPodSpec(containers=[{"name": ("a",)}]), WorkloadError, "type tuple", id="what JSON does not have"
         ),
     ],

@@ -91,16 +91,6 @@ def _check_text(path: Path, text: str) -> None:
         raise WorkloadError(f"{field_path(path)} has text with half of a surrogate pair, which JSON does not have")
 
 
-def check_directives(value: JSON) -> None:
-    """Raise WorkloadError for a key like ``$patch``: Kubernetes executes it as a directive and does not store it."""
-    for path, value_below in _parts(value):
-        directive = (
-            next((key for key in value_below if key.startswith("$")), None) if type(value_below) is dict else None
-        )
-        if directive is not None:
-            raise WorkloadError(f"{field_path((*path, directive))} is a directive of Kubernetes patches, not a field")
-
-
 def _parts(value: JSON) -> Iterator[tuple[Path, JSON]]:
     """Yield every value inside a value with its path, the value itself first. Not recursive, so depth does no harm."""
     pending: list[tuple[Path, JSON]] = [((), value)]

@@ -8,7 +8,7 @@ from karta_interpreter.base.errors import PathNotWritableError, WorkloadError
 from karta_interpreter.base.k8s import JSON, Object, type_name
 from karta_interpreter.definitions.karta import Component
 from karta_interpreter.engine.evaluation import JSON_TYPES, OBJECT_TYPES, PIECE_TYPES
-from karta_interpreter.engine.workload.document import check_directives, check_json
+from karta_interpreter.engine.workload.document import check_json
 from karta_interpreter.engine.workload.extraction import PIECES, FragmentedPodSpec
 from karta_interpreter.engine.workload.merging import merge
 from karta_interpreter.engine.workload.writing import WritePlan
@@ -46,7 +46,6 @@ class _Target:
             raise WorkloadError(f"{self}: the new value must be {needed}, not of type {type(value).__name__}")
         try:
             check_json(value)
-            check_directives(value)
         except WorkloadError as err:
             raise WorkloadError(f"{self}: the new value cannot be stored: {err}") from err
         return value
