@@ -105,6 +105,12 @@ _TWINS: Final = [
     _versions("LLMInferenceService.serving.kserve.io", "v1alpha1", "v1alpha2", {"replicas": 2, "template": _POD}),
     _versions("Sandbox.agents.x-k8s.io", "v1alpha1", "v1beta1", {"podTemplate": _TEMPLATE}),
     _versions("SandboxWarmPool.extensions.agents.x-k8s.io", "v1alpha1", "v1beta1", {"replicas": 2}),
+    _versions(
+        "SparkCluster.spark.apache.org",
+        "v1",
+        "v1beta1",
+        {"runtimeVersions": {"sparkVersion": "4.0.0"}, "clusterTolerations": {"instanceConfig": {"initWorkers": 2}}},
+    ),
     Twins("CloneSet.apps.kruise.io/v1alpha1", "Deployment.apps/v1", {"template": _TEMPLATE}),
     Twins("StatefulSet.apps.kruise.io/v1beta1", "StatefulSet.apps/v1", {"template": _TEMPLATE}),
     Twins("DaemonSet.apps.kruise.io/v1beta1", "DaemonSet.apps/v1", {"template": _TEMPLATE}),

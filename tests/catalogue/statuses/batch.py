@@ -14,6 +14,15 @@ from tests.catalogue.statuses.states import (
     States,
 )
 
+_SPARK_CLUSTER = {
+    "submitted": INITIALIZING,
+    "running": RUNNING,
+    "it cannot be made": DEGRADED,
+    "failed": FAILED,
+    "its resources are gone": FAILED,
+    "no status yet": UNDEFINED,
+}
+
 BATCH: States = {
     GVK("batch.volcano.sh", "v1alpha1", "Job"): {
         "pending": INITIALIZING,
@@ -80,14 +89,8 @@ BATCH: States = {
         "failed": FAILED,
         "no status yet": UNDEFINED,
     },
-    GVK("spark.apache.org", "v1", "SparkCluster"): {
-        "submitted": INITIALIZING,
-        "running": RUNNING,
-        "it cannot be made": DEGRADED,
-        "failed": FAILED,
-        "its resources are gone": FAILED,
-        "no status yet": UNDEFINED,
-    },
+    GVK("spark.apache.org", "v1", "SparkCluster"): _SPARK_CLUSTER,
+    GVK("spark.apache.org", "v1beta1", "SparkCluster"): _SPARK_CLUSTER,
     GVK("spark.apache.org", "v1", "SparkApplication"): {
         "submitted": INITIALIZING,
         "the driver is requested": INITIALIZING,
