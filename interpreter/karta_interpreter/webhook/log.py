@@ -14,8 +14,7 @@ from typing import Any, Final
 
 import orjson
 
-from karta_interpreter.base.findings import count, escaped
-from karta_interpreter.base.k8s import JSON, NOTHING
+from karta_interpreter.base.findings import escaped
 
 NAME = "karta_interpreter"
 """The name of the logger of this program, for `logging`."""
@@ -206,26 +205,3 @@ def _text(value: object) -> str:
         return str(value).encode(errors="replace").decode()
     except Exception:  # noqa: BLE001 - its own __str__ may do anything
         return f"<{type(value).__name__}>"
-
-
-_SHOWN: Final = 64
-_SECRET: Final = re.compile(
-    r"\.(?:env|args|command|data|stringData|annotations)\b|secret|token|password|credential|key", re.IGNORECASE
-)
-
-
-def redacted(field: str, value: JSON) -> str:
-    """Return a value for people: numbers and short texts as they are, unless their field may hold a secret.
-
-    >>> redacted(".spec.replicas", 3), redacted(".spec.template.spec.containers[].env[].value", "s3cr3t")
-    ('3', 'a text of 6 characters')
-    """
-    if value is NOTHING:
-        return "no value"
-    if isinstance(value, dict):
-        return f"an object of {count(len(value), 'field')}"
-    if isinstance(value, list):
-        return f"a list of {count(len(value), 'element')}"
-    if isinstance(value, str) and (_SECRET.search(field) or len(value) > _SHOWN):
-        return f"a text of {count(len(value), 'character')}"
-    return orjson.dumps(value).decode()

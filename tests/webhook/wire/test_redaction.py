@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from karta_interpreter.base.errors import RecordingError
-from karta_interpreter.webhook.wire.redaction import Redaction
+from karta_interpreter.webhook.wire.redaction import Redaction, shown
 
 PLANTED = "hunter2-planted"
 
@@ -200,3 +200,25 @@ def test_document_keeps_names_and_labels_that_variables_repeat() -> None:
     assert pod["spec"]["args"][0] == "launcher"
     assert "launcher" not in [each["value"] for each in pod["spec"]["env"]]
     assert PLANTED not in str(pod)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "is_shown"),
+    [
+        pytest.param(".spec.replicas", 3, True, id="a number"),
+        pytest.param(".spec.image", "busybox", True, id="a text"),
+        pytest.param(".spec.secretName", "tls", True, id="the name of a Secret"),
+        pytest.param(".spec.topologyKey", "zone", True, id="a key that is a label"),
+        pytest.param(".spec.auth", PLANTED, False, id="a word for a secret"),
+        pytest.param(".spec.requirepass", PLANTED, False, id="a word that recordings know"),
+        pytest.param(".spec.env[].value", PLANTED, False, id="an environment"),
+        pytest.param(".spec.containers[].args[0]", PLANTED, False, id="an argument"),
+        pytest.param(".spec.parameters[].value", PLANTED, False, id="a value with a name"),
+        pytest.param(".metadata.annotations.owner", PLANTED, False, id="an annotation"),
+        pytest.param('.spec.config["db.password"]', PLANTED, False, id="a name between brackets"),
+        pytest.param(".spec.url", f"https://{PLANTED}@host/x", False, id="the form of a secret"),
+        pytest.param(".spec.note", "x" * 65, False, id="a long text"),
+    ],
+)
+def test_log_shows_what_recordings_keep(field: str, value: Any, is_shown: bool) -> None:
+    assert (shown(field, value) == orjson.dumps(value).decode()) is is_shown

@@ -24,7 +24,8 @@ from karta_interpreter.engine.operations import Operation
 from karta_interpreter.webhook.answering.lanes import is_large_body
 from karta_interpreter.webhook.answering.load import InterruptedWork
 from karta_interpreter.webhook.answering.pending_call import OF_CONTENT, SUCCESS, Answer, PendingCall
-from karta_interpreter.webhook.log import log, redacted
+from karta_interpreter.webhook.log import log
+from karta_interpreter.webhook.wire.redaction import shown
 
 _OBSERVED: Final = b'"observedObject":'
 # The keys of metadata as Go sorts them. No text of an object can have these bytes: its quotes are escaped.
@@ -138,8 +139,8 @@ class Fights(Collector):
             request.namespace,
             request.name,
             field,
-            redacted(field, ours),
-            redacted(field, theirs),
+            shown(field, ours),
+            shown(field, theirs),
             writer.manager if writer else _UNKNOWN,
             (*others,)[:_MOST_FIELDS],
             present.begin if present else begin,

@@ -17,7 +17,8 @@ from typing import Any, Final, TypeVar
 import orjson
 
 from karta_interpreter.base.errors import RecordingError
-from karta_interpreter.base.k8s import JSON, get
+from karta_interpreter.base.findings import count
+from karta_interpreter.base.k8s import JSON, NOTHING, get
 
 _WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _ENVIRONMENTS: Final = frozenset({"env", "envs", "environment", "environments"})
@@ -46,6 +47,10 @@ _ABOUT: Final = frozenset(
 """The last word of a field that only names or describes a value, or says from where to take it."""
 _NAMING: Final = ("name", "Name", "namespace", "kind", "apiVersion")
 _DATA: Final = ("data", "stringData")
+_FREE: Final = frozenset({"args", "command", "annotations", "value", *_DATA})
+"""Fields whose texts may be anything."""
+_SHOWN: Final = 64
+"""The most characters of a text in the log."""
 _APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 _ASSIGNED: Final = re.compile(
     # --password=x, AccountKey=x, password="x" of JAAS, a key of JSON, but not the port of a host
@@ -156,6 +161,29 @@ class Redaction:
             for _, owner, field, _ in texts:
                 owner[field] = known.replaced(owner[field], marks, kept)
         return bool(marks)
+
+
+def shown(field: str, value: JSON) -> str:
+    """Return a value for the log: numbers and short texts as they are, unless they may be secret.
+
+    >>> shown(".spec.replicas", 3), shown(".spec.template.spec.containers[].env[].value", "s3cr3t")
+    ('3', 'a text of 6 characters')
+    """
+    if value is NOTHING:
+        return "no value"
+    if isinstance(value, dict):
+        return f"an object of {count(len(value), 'field')}"
+    if isinstance(value, list):
+        return f"a list of {count(len(value), 'element')}"
+    if isinstance(value, str) and (len(value) > _SHOWN or _may_be_secret(field, value)):
+        return f"a text of {count(len(value), 'character')}"
+    return orjson.dumps(value).decode()
+
+
+def _may_be_secret(path: str, text: str) -> bool:
+    names = re.findall(r"[^].[\"]+", path)
+    is_named = any(name in _FREE or _content_of_name(name) not in _UNMARKED for name in names)
+    return is_named or bool(_secrets_in(text))
 
 
 class _KnownValues:
