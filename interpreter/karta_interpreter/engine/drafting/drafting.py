@@ -112,7 +112,7 @@ def _shown(definition: Definition, evidence: Iterable[Evidence]) -> Iterator[Sho
     for each in evidence:
         running = each.active or each.pods
         try:
-            yield Shown(each, members(definition, each.object, pod_sets(definition, each.object), running).groups)
+            yield Shown(each, members(definition, pod_sets(definition, each.object), running).groups)
         except InterpretationError:
             continue
 

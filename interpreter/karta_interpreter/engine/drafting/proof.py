@@ -95,7 +95,7 @@ def _added(definition: Definition, evidence: Sequence[Evidence]) -> dict[str, se
     for number, shown in enumerate(evidence):
         groups: Sequence[Group] = ()
         with suppress(InterpretationError):
-            groups = members(definition, shown.object, pod_sets(definition, shown.object), shown.active).groups
+            groups = members(definition, pod_sets(definition, shown.object), shown.active).groups
         for group in groups:
             component = group.sets[0].component
             if group.pods and all(own.component == component for own in group.sets):

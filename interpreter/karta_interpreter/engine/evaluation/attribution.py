@@ -74,13 +74,18 @@ def instance_of(component: Component, obj: Object, pod: Object) -> str:
     ids = instance_ids(component, obj)
     if ids == UNNAMED:
         return ""
-    path = component.selector.instance_id
-    key = None if path is None else _key(component, "idPath", path, pod)
-    if key not in ids:
+    key = instance_key(component, pod)
+    if key is None or key not in ids:
         has = ", ".join(ids) or "none"
         message = f"pod {pod_name(pod)} is of the instance {key!r}; the object has {has}"
         raise ComponentNotFoundError(f"{component}: {message}")
     return key
+
+
+def instance_key(component: Component, pod: Object) -> str | None:
+    """Return the instance that a pod names, whether the object has it or not. None if it names none."""
+    path = component.selector.instance_id
+    return None if path is None else _key(component, "idPath", path, pod)
 
 
 def replica_maker(definition: Definition, component: str) -> Component | None:

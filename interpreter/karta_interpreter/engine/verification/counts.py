@@ -1,8 +1,8 @@
 """InterpretReplica and InterpretComponent: are there as many pods of each component as the definition counts?"""
 
 import re
-from collections.abc import Iterator
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache, partial
 
 from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s import GVK, MOST_REPLICAS, Object, get, label
@@ -28,20 +28,22 @@ def judge_counts(definition: Definition, evidence: Evidence, members: Members) -
         yield _unjudged("it has no pods at present")
         return
     yield from _strays(evidence, members)
+    # Once for all groups: there may be as many as pods.
+    locations = cache(lambda: _by_set(scale_locations(definition, evidence.object)))
+    matched = cache(lambda: match_status(definition, evidence.object).matched)
+    elsewhere = cache(partial(_elsewhere, definition, evidence, members))
     for group in members.groups:
         pods = [pod for pod in group.pods if is_active(pod)]
         if len(pods) != group.replicas:
-            yield _judged(definition, evidence, members, group, pods)
+            why = _explanation(evidence, group, pods, locations, matched)
+            if not why and len(pods) < group.replicas:
+                why = elsewhere(group.sets[0].component, not group.pods)
+            yield _judged(definition, group, pods, why)
 
 
-def _judged(
-    definition: Definition, evidence: Evidence, members: Members, group: Group, pods: list[Object]
-) -> Judgement:
+def _judged(definition: Definition, group: Group, pods: list[Object], why: str) -> Judgement:
     detail = f"{group.name}: {group.replicas} answered, {count(len(pods), 'pod')}"
     component = group.sets[0].component
-    why = _explanation(definition, evidence, group, pods)
-    if not why and len(pods) < group.replicas:
-        why = _elsewhere(definition, evidence, members, group)
     if why:
         return _unjudged(why, detail)
     counted = definition.component(component)
@@ -52,9 +54,9 @@ def _judged(
     return _differs(reason, detail, field_of(definition, component, field))
 
 
-def _elsewhere(definition: Definition, evidence: Evidence, members: Members, group: Group) -> str:
+# The arguments are those that a cache distinguishes.
+def _elsewhere(definition: Definition, evidence: Evidence, members: Members, name: str, has_none: bool) -> str:
     """Return why an instance may have its pods later, or why pods may be its own that do not tell so, or ""."""
-    name = group.sets[0].component
     component = definition.component(name)
     if component is None or component.selector.instance_id is None:
         return ""
@@ -68,26 +70,38 @@ def _elsewhere(definition: Definition, evidence: Evidence, members: Members, gro
     completes = definition.status is not None and definition.status.completes
     makers = {get(owner, ("metadata", "uid")) for pod in strays if (owner := evidence.owner_of(pod))}
     at_work = len(makers) + sum(bool(each.pods) for each in groups)
-    may_wait = completes and not group.pods and 0 < at_work < len(groups)
+    may_wait = completes and has_none and 0 < at_work < len(groups)
     return f"instances of {name} may run one after another" if may_wait else ""
 
 
-def _explanation(definition: Definition, evidence: Evidence, group: Group, pods: list[Object]) -> str:
+def _by_set(locations: Iterable[ScaleLocation]) -> dict[str, list[ScaleLocation]]:
+    by_set: dict[str, list[ScaleLocation]] = {}
+    for location in locations:
+        by_set.setdefault(location.pod_set.name, []).append(location)
+    return by_set
+
+
+def _explanation(
+    evidence: Evidence,
+    group: Group,
+    pods: list[Object],
+    locations: Callable[[], dict[str, list[ScaleLocation]]],
+    statuses: Callable[[], Iterable[Status]],
+) -> str:
     """Return what else than a wrong definition explains another number of pods, or ""."""
     if any(len({label(pod, name) for pod in pods}) > 1 for name in _REVISIONS):
         return "a roll-out replaces pods"
     if evidence.scaled:
         return f"{evidence.scaled} scales it"
-    names = {pods.name for pods in group.sets}
-    locations = [each for each in scale_locations(definition, evidence.object) if each.pod_set.name in names]
-    least, most = (sum(bounds) for bounds in zip(*map(_bounds, locations), strict=True))
+    own = [each for name in {pods.name for pods in group.sets} for each in locations().get(name, ())]
+    least, most = (sum(bounds) for bounds in zip(*map(_bounds, own), strict=True))
     if least <= len(pods) <= most < MOST_REPLICAS:
         return "an autoscaler may run as many, within the bounds of the object"
     if len(pods) > group.replicas:
         return ""
     if any(map(is_ended, group.pods)):
         return "some of its pods have ended"
-    matched = _WAITING.intersection(match_status(definition, evidence.object).matched)
+    matched = _WAITING.intersection(statuses())
     return f"its status is {min(matched)}" if matched else ""
 
 

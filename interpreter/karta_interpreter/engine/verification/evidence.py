@@ -62,6 +62,18 @@ class Evidence:
         return next((self._owners_by_uid[uid] for uid in uids if uid in self._owners_by_uid), None)
 
     @cached_property
+    def container_names(self) -> frozenset[JSON]:
+        """The names in all parts of the workload's spec that look like containers."""
+        names, pending = set[JSON](), [self.object.get("spec")]
+        while pending:
+            value = pending.pop()
+            if isinstance(value, dict):
+                name = value.get("name")
+                names |= {name} if isinstance(name, str) and ("image" in value or "resources" in value) else set()
+            pending += value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+        return frozenset(names)
+
+    @cached_property
     def _owners_by_uid(self) -> Mapping[JSON, Object]:
         return {get(owner, ("metadata", "uid")): owner for owner in self.owners}
 

@@ -6,7 +6,8 @@ from typing import NamedTuple
 from karta_interpreter.base.errors import WorkloadError
 from karta_interpreter.base.k8s import Object, get, objects_in
 from karta_interpreter.definitions.karta import Component, Definition
-from karta_interpreter.engine.evaluation import PodSet, instance_of, matches_component_type
+from karta_interpreter.engine.evaluation import PodSet, matches_component_type
+from karta_interpreter.engine.evaluation.attribution import instance_key
 
 
 class Group(NamedTuple):
@@ -33,19 +34,21 @@ class Members(NamedTuple):
     strays: tuple[Object, ...]
 
 
-def members(definition: Definition, obj: Object, sets: Sequence[PodSet], pods: Iterable[Object]) -> Members:
+def members(definition: Definition, sets: Sequence[PodSet], pods: Iterable[Object]) -> Members:
     """Return the pods by the pod set that they belong to."""
     strays: list[Object] = []
     joined: list[tuple[set[int], list[Object]]] = [({position}, []) for position in range(len(sets))]
-    numbers_by_key: dict[tuple[str, str], list[int]] = {}
+    numbers_by_key: dict[tuple[str, str | None], list[int]] = {}
+    # Drafts have components whose pods do not tell their instance.
+    tells = {leaf.name for leaf in definition.leaves if leaf.selector.instance_id is not None}
     for number, own in enumerate(sets):
-        numbers_by_key.setdefault((own.component, own.instance), []).append(number)
+        key = own.component, own.instance if own.component in tells else ""
+        numbers_by_key.setdefault(key, []).append(number)
     for pod in pods:
         chosen = _chosen(definition, pod)
-        keys = {(each.name, instance) for each in chosen for instance in _instances(each, obj, sets, pod)}
-        matches = _best(
-            definition, sets, chosen, pod, [number for key in keys for number in numbers_by_key.get(key, ())]
-        )
+        keys = {(each.name, _instance(each, pod)) for each in chosen}
+        candidates = [number for key in keys for number in numbers_by_key.get(key, ())]
+        matches = _best(definition, sets, chosen, pod, candidates)
         if not matches:
             strays.append(pod)
             continue
@@ -90,13 +93,11 @@ def is_selected(component: Component, pod: Object) -> bool:
         return False
 
 
-def _instances(component: Component, obj: Object, sets: Sequence[PodSet], pod: Object) -> list[str]:
-    if component.selector.instance_id is None:
-        return [pods.instance for pods in sets if pods.component == component.name]
+def _instance(component: Component, pod: Object) -> str | None:
     try:
-        return [instance_of(component, obj, pod)]
+        return "" if component.instance_ids is None else instance_key(component, pod) or ""
     except WorkloadError:
-        return []
+        return None
 
 
 def _likeness(template: Object, pod: Object) -> int:

@@ -77,7 +77,7 @@ def _causes(
         what = f"container {name}" if name else "a container without a name"
         found = definition.component(component)
         texts = [query.text for query in found.pod_queries.values()] if found else []
-        is_ours = any(f'"{name}"' in text for text in texts) or _names_container(evidence.object.get("spec"), name)
+        is_ours = any(f'"{name}"' in text for text in texts) or name in evidence.container_names
         if answered is None and not is_ours:
             by = "the operator" if key in of_owner else "a webhook" if template else "a webhook or the operator"
             reason = f"{what}, {_amounts_text(requested)}, added by {by}, is not counted"
@@ -103,15 +103,6 @@ def _added_or(definition: Definition, component: str, name: str, field: str) -> 
         if containers.component == component
     ]
     return _ADDED_CONTAINERS if any(name in text for text in added) else field
-
-
-def _names_container(value: object, name: str) -> bool:
-    """Return whether a list of objects somewhere in a value has a container of that name."""
-    if isinstance(value, dict):
-        return (value.get("name") == name and ("image" in value or "resources" in value)) or any(
-            _names_container(item, name) for item in value.values()
-        )
-    return isinstance(value, list) and any(_names_container(item, name) for item in value)
 
 
 def _line(component: str, kind: str, name: str, amounts: Mapping[str, str]) -> str:

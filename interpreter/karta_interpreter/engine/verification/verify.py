@@ -55,7 +55,7 @@ def _answers(definition: Definition, evidence: Evidence) -> dict[Question, tuple
 
 
 def _members(definition: Definition, evidence: Evidence) -> Members:
-    return members(definition, evidence.object, pod_sets(definition, evidence.object), evidence.pods)
+    return members(definition, pod_sets(definition, evidence.object), evidence.pods)
 
 
 def _answered(definition: Definition, question: Question, answer: Answer) -> Iterator[Judgement]:
