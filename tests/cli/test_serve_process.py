@@ -64,7 +64,7 @@ def test_server_that_cannot_start_names_reason() -> None:
     assert last.startswith("error: cannot listen on 127.0.0.1 port"), "after everything that was logged"
 
 
-@pytest.mark.skipif(not shutil.which("curl"), reason="needs curl")
+@pytest.mark.skipif(not shutil.which("curl"), reason="curl is missing: install it")
 @pytest.mark.parametrize("scheme", ["--https", "--plain-http"])
 def test_printed_curl_line_works(files: Path, karta: Callable[..., str], scheme: str) -> None:
     (files / "bad.yaml").write_text(karta("Bad", replicas=".a |"))

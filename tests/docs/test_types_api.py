@@ -27,7 +27,7 @@ def shown() -> Iterator[tuple[str, str]]:
             yield command, output
 
 
-@pytest.mark.skipif(not shutil.which("curl"), reason="needs curl")
+@pytest.mark.skipif(not shutil.which("curl"), reason="curl is missing: install it")
 def test_session_prints_what_the_page_shows(tmp_path: Path) -> None:
     commands = list(shown())
     with running(tmp_path) as server:
