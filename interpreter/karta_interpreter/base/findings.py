@@ -7,11 +7,15 @@ from difflib import get_close_matches
 from enum import StrEnum
 from functools import partial
 from itertools import islice
+from typing import Final
 
 from msgspec import Struct
 
 from karta_interpreter.base.errors import InterpreterError
 from karta_interpreter.base.k8s import Object, Path, field_path
+
+_NAMED: Final = 4
+"""The most names in a sentence."""
 
 
 class Severity(StrEnum):
@@ -133,6 +137,20 @@ _SHORTEST_WORD = 3
 _COMPARED = 20
 _MOST_KNOWN = 500
 _LONGEST_LIST = 500
+
+
+def listed(names: Iterable[object]) -> str:
+    """Return names for a sentence: the first four, and the number of the others.
+
+    >>> listed(["a", "b"]), listed("abcdefg")
+    ('a, b', 'a, b, c, d and 3 more')
+    >>> listed(["v1, Kind=Pod", "batch/v1, Kind=Job"])
+    'v1, Kind=Pod; batch/v1, Kind=Job'
+    """
+    texts = list(map(str, names))
+    more = f" and {len(texts) - _NAMED} more" if len(texts) > _NAMED else ""
+    separator = "; " if any("," in text for text in texts) else ", "
+    return separator.join(texts[:_NAMED]) + more
 
 
 def closest(name: str, known: Iterable[str]) -> str:

@@ -80,9 +80,7 @@ def _parts(spec: dict[str, Any], scale: str = "", **rest: object) -> dict[str, s
             {".spec.size": "COUNT", ".spec.template": "PODS"},
             id="a guess of a count next to pods",
         ),
-        pytest.param(
-            {"volumeClaimTemplates": _list(_CLAIM)}, {".spec.volumeClaimTemplates[].spec": "CLAIMS"}, id="claims"
-        ),
+        pytest.param({"volumeClaimTemplates": _list(_CLAIM)}, {".spec.volumeClaimTemplates[]": "CLAIMS"}, id="claims"),
         pytest.param(
             {"devices": _list(_object(name=_TEXT, resourceClaimName=_TEXT))},
             {".spec.devices[]": "CLAIMS"},
@@ -95,9 +93,15 @@ def _parts(spec: dict[str, Any], scale: str = "", **rest: object) -> dict[str, s
         ),
         pytest.param(
             {"nodeSelector": _map(_TEXT), "affinity": _object(nodeAffinity=_object(), podAffinity=_object())},
-            {".spec.nodeSelector": "NODES", ".spec.affinity.nodeAffinity": "NODES"},
+            {".spec.nodeSelector": "NODES", ".spec.affinity": "NODES"},
             id="nodes",
         ),
+        pytest.param(
+            {"affinity": _object(nodeAffinity=_object(), nodeSelector=_map(_TEXT))},
+            {".spec.affinity.nodeAffinity": "NODES", ".spec.affinity.nodeSelector": "NODES"},
+            id="nodes in an object of the operator",
+        ),
+        pytest.param({"storage": _object(pvcTemplate=_CLAIM["properties"]["spec"])}, {}, id="the size of a claim"),
     ],
 )
 def test_relevant_lists_parts_that_answers_depend_on(spec: dict[str, Any], parts: dict[str, str]) -> None:

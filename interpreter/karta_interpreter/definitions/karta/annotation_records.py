@@ -61,6 +61,7 @@ class Annotations:
     state: tuple[values.PreservedState, ...] = ()
     queue_labels: tuple[str, ...] = DEFAULT_QUEUE_LABELS
     dependencies: tuple[Needed, ...] = ()
+    unread: tuple[values.LeftOut, ...] = ()
     added_containers: tuple[values.AddedContainers, ...] = ()
     aggregate: Mapping[PathPattern, AggregateRule] = field(default_factory=dict)
     required_status: Mapping[tuple[str, ...], JSON] = field(default_factory=dict)
@@ -177,6 +178,7 @@ def _mapping_to(value: Object) -> Object:
 _PLAIN: Final[tuple[Object, ...]] = ({"type": "array", "items": {}}, {"type": "number"}, {"type": "boolean"})
 _UNSET = {"unset": _JQ, "by": _JQ, "if": _JQ, "value": _JQ}
 _OWNED = {"owned": _JQ, "while": _JQ}
+_OMISSION: Final = _fields_of("omit", "reason", omit=_JQ, reason=_TEXT)
 _OBJECTS = {"apiVersion": _TEXT, "kind": _TEXT, "namespace": _JQ}
 
 Problem: TypeAlias = tuple[str, str, str]
@@ -259,6 +261,13 @@ def parse_dependencies(annotation: AnnotationText) -> tuple[Needed, ...]:
     """Return the entries of ``dependencies``."""
     entries = _entries(annotation, _dependency_problems)
     return tuple(needed for index, entry in entries for needed in _dependency(annotation, index, entry))
+
+
+def parse_unread(annotation: AnnotationText) -> tuple[values.LeftOut, ...]:
+    """Return the entries of ``unread``."""
+    entries = _entries(annotation, lambda entry: _field_problems(entry, _FORMS["omit"]))
+    places = ((annotation.query(entry["omit"], index, "omit"), entry["reason"]) for index, entry in entries)
+    return tuple(values.LeftOut(place, reason) for place, reason in places if place)
 
 
 def _entries(
@@ -740,7 +749,7 @@ ANNOTATIONS: Final = (
             _fields_of("apiVersion", "kind", "labelSelector", **_OBJECTS, labelSelector=_JQ),
             _fields_of("pods", pods=_JQ),
             _fields_of("claims", claims=_JQ),
-            _fields_of("omit", "reason", omit=_JQ, reason=_TEXT),
+            _OMISSION,
         ),
         form=(
             "a YAML list of `{apiVersion, kind, name, namespace}`, where `name` and `namespace` are jq. An entry with "
@@ -760,6 +769,20 @@ ANNOTATIONS: Final = (
         parse=parse_dependencies,
         read_by=frozenset({Operation.INTERPRET_DEPENDENCY}),
         exported="names these objects",
+    ),
+    Annotation(
+        name="unread",
+        schema=_list_of(_OMISSION),
+        form="a YAML list of `{omit: jq, reason: text}`",
+        description=(
+            "parts of the workload that no answer depends on, each with the reason, although they look like pods, "
+            "requests, counts, claims, switches or selections of nodes. "
+            "[The check of a CRD](authoring.md#paths-that-the-crd-does-not-have) does not name them or their references"
+        ),
+        example="- {omit: .spec.update.parallelism, reason: this many pods are replaced at once}\n",
+        parse=parse_unread,
+        read_by=frozenset(),
+        exported="does not depend on it",
     ),
     Annotation(
         name="health",

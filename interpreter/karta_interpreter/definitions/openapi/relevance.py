@@ -37,8 +37,10 @@ class RelevantPart:
 
     path: SchemaPath
     sort: Sort
-    pods: SchemaPath | None = None
-    """The pods that have the part next to their own fields."""
+    key: SchemaPath
+    """The field that is read of the part: the containers of pods, else the part itself."""
+    pods: SchemaPath = SchemaPath()  # noqa: RUF009 - it is frozen
+    """The pods that have the part next to their own fields, empty outside of pods."""
 
 
 _COUNT: Final = re.compile(rf"{'|'.join(FACTORS)}|(?!max)\w*(Replicas|ReplicaCount|Instances|Workers|Nodes)")
@@ -46,6 +48,7 @@ _SIZE: Final = re.compile("count|size|workers|nodes")
 """Names of counts in an object with pods or resources."""
 _SWITCH: Final = re.compile(r"(?i)suspend(ed)?|paused?|stop(ped)?|hibernat\w*|running")
 _NODES: Final = ("nodeSelector", "nodeAffinity", "tolerations")
+_AFFINITY: Final = {"nodeAffinity", "podAffinity"}
 _OF_PODS: Final = frozenset(
     {"containers", "initContainers", "ephemeralContainers", "volumes", "overhead", "resources", "resourceClaims"}
 ) | {"affinity", "topologySpreadConstraints", "nodeSelector", "tolerations", "metadata", "status"}
@@ -63,11 +66,11 @@ def relevant(schema: Object, scale_path: str = "") -> Iterator[RelevantPart]:
     [('.spec.groups[].size', 'a count'), ('.spec.groups[].template', 'pods')]
     """
     spec = below(schema, "spec")
-    parts = {part.path: part for part in _parts(SchemaPath(("spec",)), spec, None)}
+    parts = {part.path: part for part in _parts(SchemaPath(("spec",)), spec)}
     scale = _place(schema, scale_path.split(".")[1:])
     yield from parts.values()
     if scale.steps and scale not in parts:
-        yield RelevantPart(scale, Sort.COUNT)
+        yield RelevantPart(scale, Sort.COUNT, scale)
 
 
 def _place(schema: Object, names: Sequence[str]) -> SchemaPath:
@@ -80,23 +83,22 @@ def _place(schema: Object, names: Sequence[str]) -> SchemaPath:
     return path
 
 
-def _parts(path: SchemaPath, schema: Object, pods: SchemaPath | None) -> Iterator[RelevantPart]:
+def _parts(path: SchemaPath, schema: Object, pods: SchemaPath = SchemaPath()) -> Iterator[RelevantPart]:  # noqa: B008
     sorts = {at: _sort(at, field_schema) for at, field_schema in parts_below(path, schema)}
     has_pods = not {Sort.PODS, Sort.RESOURCES}.isdisjoint(sorts.values())
     for at, field_schema in parts_below(path, schema):
-        sort = sorts[at]
-        if at.steps[-1] == "status":
+        sort, inside, own = sorts[at], at, field_schema
+        if at.steps[-1] == "status" or "accessModes" in dict(fields(field_schema)):  # the size of a claim
             continue
-        if sort is None and has_pods and _is_number(field_schema) and _SIZE.fullmatch(at.names[-1]):
-            sort = Sort.COUNT
-        if sort:
-            yield RelevantPart(at, sort, pods)
         if sort is Sort.PODS:
-            is_template = is_pod_template(field_schema)
-            inside, own = (at / "spec", below(field_schema, "spec")) if is_template else (at, field_schema)
+            if is_pod_template(field_schema):
+                inside, own = at / "spec", below(field_schema, "spec")
             more = {"properties": {name: part for name, part in fields(own) if name not in _OF_PODS}}
+            yield RelevantPart(at, sort, inside / "containers" if is_pod_spec(own) else at, pods)
             yield from _parts(inside, more, at)
-        elif sort is None:
+        elif sort or (has_pods and _is_number(field_schema) and _SIZE.fullmatch(at.names[-1])):
+            yield RelevantPart(at, sort or Sort.COUNT, at, pods)
+        else:
             yield from _parts(at, field_schema, pods)
 
 
@@ -106,7 +108,8 @@ def _sort(path: SchemaPath, schema: Object) -> Sort | None:
     is_open = kind in (None, "object") and not (names or schema.get("additionalProperties"))
     if is_pod_template(schema) or is_pod_spec(schema) or (is_open and name in OPAQUE):
         return Sort.PODS
-    if "accessModes" in names or {"resourceClaimName", "resourceClaimTemplateName"} & names:
+    is_claim = "accessModes" in dict(fields(below(schema, "spec"))) and name != "volumeClaimTemplate"
+    if is_claim or {"resourceClaimName", "resourceClaimTemplateName"} & names:
         return Sort.CLAIMS
     is_size = {"cpu", "memory"} <= names and "resources" not in names
     if {"limits", "requests"} <= names or is_size or (is_open and name == "resources"):
@@ -117,7 +120,7 @@ def _sort(path: SchemaPath, schema: Object) -> Sort | None:
         return Sort.COUNT
     if kind == "boolean" and _SWITCH.fullmatch(name):
         return Sort.SWITCH
-    return Sort.NODES if name in _NODES else None
+    return Sort.NODES if name in _NODES or names >= _AFFINITY else None
 
 
 def _is_number(schema: Object) -> bool:

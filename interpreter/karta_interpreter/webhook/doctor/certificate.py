@@ -10,8 +10,9 @@ from datetime import datetime, timedelta
 
 from cryptography import x509
 
+from karta_interpreter.base.findings import listed
 from karta_interpreter.base.k8s.pem import names_of
-from karta_interpreter.webhook.doctor.result import CheckResult, listed, ok, problem, warning
+from karta_interpreter.webhook.doctor.result import CheckResult, ok, problem, warning
 
 _CHECK = "certificate"
 _URGENT, _SOON = timedelta(days=7), timedelta(days=30)

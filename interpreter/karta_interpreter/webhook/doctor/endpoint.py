@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 import orjson
 
+from karta_interpreter.base.findings import listed
 from karta_interpreter.base.k8s import GVK, JSON, edit
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.webhook.doctor.certificate import judge_certificate, read_bundle
@@ -24,7 +25,7 @@ from karta_interpreter.webhook.doctor.connection import (
     shake_hands,
     verify,
 )
-from karta_interpreter.webhook.doctor.result import CheckResult, Level, listed, ok, problem, warning
+from karta_interpreter.webhook.doctor.result import CheckResult, Level, ok, problem, warning
 from karta_interpreter.webhook.wire.request import API_VERSION, KIND, context_of
 
 Kinds: TypeAlias = Mapping[GVK, Sequence[Operation]]

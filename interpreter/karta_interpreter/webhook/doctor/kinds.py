@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from karta_interpreter.base.findings import count
+from karta_interpreter.base.findings import count, listed
 from karta_interpreter.base.k8s import GVK, Object, edit, objects_in
 from karta_interpreter.definitions.karta.schema import gvk_of, name_of
 from karta_interpreter.engine.operations import Operation
-from karta_interpreter.webhook.doctor.result import CheckResult, listed, ok, problem, warning
+from karta_interpreter.webhook.doctor.result import CheckResult, ok, problem, warning
 from karta_interpreter.webhook.doctor.webhooks import Client
 
 _KINDS, _KARTAS, _CLUSTERS = "kinds", "kartas", "clusters"

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from itertools import product
 
 from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.base.findings import count
+from karta_interpreter.base.findings import count, listed
 from karta_interpreter.base.k8s import GVK, Object, edit
 from karta_interpreter.engine.operations import SLOTS, Operation
 from karta_interpreter.engine.registered.operations import INTERPRETS_COMPONENT, REVISES_REPLICA
-from karta_interpreter.webhook.doctor.result import CheckResult, listed, ok, problem, warning
+from karta_interpreter.webhook.doctor.result import CheckResult, ok, problem, warning
 from karta_interpreter.webhook.registration.admission_ca import WEBHOOK
 from karta_interpreter.webhook.registration.configuration import Service
 

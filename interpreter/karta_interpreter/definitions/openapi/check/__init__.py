@@ -22,6 +22,7 @@ from karta_interpreter.languages.lua.source_map import SourcePosition, split_lin
 
 _MOST_KINDS: Final = 20
 """The most kinds in one hint."""
+_OF_ANY_RELEASE: Final = ("crd-reference", "crd-unread")
 
 
 def contradictions(text: str, source: str, crds: Sequence[Object]) -> Iterator[Finding]:
@@ -54,14 +55,18 @@ def _contradictions(karta: Karta, gvk: GVK, crds: Sequence[Object]) -> list[Find
     without: list[Finding] = []
     for crd in own:
         try:
-            checks.append(check(karta, CustomKind.of(crd, gvk.version).schema))
+            kind = CustomKind.of(crd, gvk.version)
+            checks.append(check(karta, kind.schema, kind.scale_path))
         except DefinitionError as err:
             without.append(error("crd-version", (*ROOT_KIND, "version"), str(err)))
     # A release without the version contradicts nothing else. Keep the first one's findings that all others share.
     # Their hints may list other names.
     first, *others = checks or [without[:1]]
     shared = [{(finding.path, finding.rule, finding.span) for finding in other} for other in others]
-    return [finding for finding in first if all((finding.path, finding.rule, finding.span) in keys for keys in shared)]
+    found = [finding for finding in first if all((finding.path, finding.rule, finding.span) in keys for keys in shared)]
+    # A part that one release has is there for workloads of that release.
+    more = [finding for findings in checks for finding in findings if finding.rule in _OF_ANY_RELEASE]
+    return [*found, *(finding for finding in dict.fromkeys(more) if finding not in found)]
 
 
 def _spec(crd: Object, *names: str) -> object:

@@ -16,6 +16,7 @@ from karta_interpreter.definitions.karta.compile import action_value
 from karta_interpreter.definitions.karta.expression_text import ObjectQuery, PodQuery
 from karta_interpreter.definitions.karta.model import ComponentDefinition, Karta, StatusDefinition, SuspendDefinition
 from karta_interpreter.definitions.karta.schema_types import ROOT_STATUS, expressions
+from karta_interpreter.definitions.openapi.check.coverage import Coverage, in_yaml, names_below, parts, unread_text
 from karta_interpreter.definitions.openapi.check.expected import (
     BOOLEAN,
     EXPECTED,
@@ -34,8 +35,10 @@ from karta_interpreter.definitions.openapi.schema import Entries, SchemaPath, be
 from karta_interpreter.languages.jq import owner_of, parse, queries_in, syntax as ast
 
 
-def check(karta: Karta, schema: Object) -> list[Finding]:
+def check(karta: Karta, schema: Object, scale_path: str = "") -> list[Finding]:
     """Return the contradictions between a Karta and the OpenAPI schema of its kind, in the order of the definition.
+
+    ``scale_path`` is the path of the scale subresource's count.
 
     Reading a field that is not in the schema is an error, since the API server removes such a field. A text that the
     schema does not list is a warning, since older objects may have it.
@@ -56,8 +59,10 @@ def check(karta: Karta, schema: Object) -> list[Finding]:
     annotations, _ = parse_annotations(karta)  # loading reports their own findings
     checked.annotations(annotations)
     checked.aggregation(annotations)
-    operation = Operation.INTERPRET_DEPENDENCY
-    if operation in (annotations.operations or Operation) and not annotations.lua.of(operation):
+    answered = [name for name in annotations.operations or Operation if not annotations.lua.of(name)]
+    if not _COUNTING.isdisjoint(answered):
+        checked.unread(scale_path)
+    if Operation.INTERPRET_DEPENDENCY in answered:
         checked.references(karta, annotations)
     return checked.findings
 
@@ -67,10 +72,17 @@ class _Checked:
 
     def __init__(self, schema: Object) -> None:
         self.findings: list[Finding] = []
+        self._coverage = Coverage()
         self._root = Shape(schema, ".", is_sure=True, place="$")
 
     def expression(
-        self, path: Path, text: str, expected: Expected | None = None, inputs: Shapes = (), schema: str = "the CRD"
+        self,
+        path: Path,
+        text: str,
+        expected: Expected | None = None,
+        inputs: Shapes = (),
+        schema: str = "the CRD",
+        coverage: Coverage | None = None,
     ) -> Shapes:
         """Follow an expression about the workload, or about ``inputs``, and compare its outputs with ``expected``."""
         node = _parsed(text)
@@ -78,6 +90,7 @@ class _Checked:
             return ()
         scope = TypeScope(schema=schema)
         shapes = outputs(node, inputs or (self._root,), scope)
+        (coverage or self._coverage).add(shapes, scope.visited)
         for mistake in scope.found:
             finding = Finding(mistake.severity, mistake.rule, path, mistake.message, mistake.hint)
             self.findings.append(replace(finding, expression=text, span=mistake.span))
@@ -211,8 +224,12 @@ class _Checked:
         for query in annotations.queries():
             are_pods = query.annotation == "dependencies" and query.gives is dict
             expected = PART_OF_TEMPLATE if are_pods else _GIVEN.get(query.gives)
-            if inputs := outputs(query.of, (self._root,), TypeScope()):
-                self.expression(annotation_path(query.annotation), query.text, expected, inputs)
+            if not (inputs := outputs(query.of, (self._root,), TypeScope())):
+                continue
+            coverage = self._coverage if query.read_by else Coverage()  # an operation reads nothing that is omitted
+            shapes = self.expression(annotation_path(query.annotation), query.text, expected, inputs, coverage=coverage)
+            if query.annotation == "unread":
+                self._coverage.omitted.update(shape.place for shape in shapes)
         for state in annotations.state:
             self.expression(annotation_path("state"), field_text(state.status))
         for pattern, rule in annotations.aggregate.items():
@@ -250,14 +267,32 @@ class _Checked:
 
     def references(self, karta: Karta, annotations: Annotations) -> None:
         """Warn of fields that look like references if neither a pod template nor ``dependencies`` covers them."""
-        if any(finding.path == annotation_path("dependencies") for finding in self.findings):
+        at = annotation_path("dependencies")
+        if any(finding.path == at for finding in self.findings):
             return  # a faulty entry there may be meant to cover them
+        places = self._covered(karta, annotations) | self._coverage.omitted
+        spec = below(self._root.schema, "spec")
+        found = dict(references(SchemaPath(("spec",)), spec, lambda path: f"${path.jq}" in places))
+        for group, paths in self._coverage.grouped(found).items():
+            if len(paths) > 1:
+                message = f"{group.jq} has {len(paths)} fields that look like references ({names_below(group, paths)})"
+                place, entry = group, "the names of the objects"
+            else:
+                [place] = paths
+                message, entry = f"{place.jq} looks like a reference", _entry(place, found[place])
+            left_out = f"{{omit: {in_yaml(place)}, reason: …}}"
+            hint = f"add {entry} to the annotation dependencies, or {left_out}"
+            message = f"{message}, which neither pods nor dependencies cover"
+            self.findings.append(warning("crd-reference", at, message, hint))
+
+    def _covered(self, karta: Karta, annotations: Annotations) -> set[str]:
+        """Return the places of references that InterpretDependency follows or leaves out."""
         scope, covered = TypeScope(), list[Shape]()
         for _, component in karta.spec.structure_definition.components:
             for path, pods in expressions(component.spec_definition):
                 covered += _in_pods(self._followed(pods, scope), str(path[0]), scope)
         for added in annotations.added_containers:
-            covered += _parts(self._followed(added.query.text, scope))
+            covered += parts(self._followed(added.query.text, scope))
         for dependency in annotations.dependencies:
             for query in queries_in(dependency):
                 shapes = self._followed(query.text, scope)
@@ -266,27 +301,30 @@ class _Checked:
                 elif isinstance(dependency, values.LeftOut):
                     covered += shapes
         covered += [shape for shape in scope.visited if "string" in shape.types]
-        covered_paths = {shape.place for shape in covered}
-        spec = below(self._root.schema, "spec")
-        for reference, kind in references(SchemaPath(("spec",)), spec, lambda at: f"${at.jq}" in covered_paths):
-            entry = (
-                f"pods: {reference.jq}"
-                if kind == PODS
-                else f"apiVersion: v1, kind: {kind or '…'}, name: {reference.jq}"
-            )
-            message = f"{reference.jq} looks like a reference, which neither pods nor dependencies cover"
-            hint = f"add {{{entry}}} to the annotation dependencies, or {{omit: {reference.jq}, reason: …}}"
-            self.findings.append(warning("crd-reference", annotation_path("dependencies"), message, hint))
+        return {shape.place for shape in covered}
+
+    def unread(self, scale_path: str) -> None:
+        """Warn of parts that answers look like depending on if no expression reads them."""
+        for group, found in self._coverage.unread(self._root.schema, scale_path):
+            hint = f"read it, or add {{omit: {in_yaml(group)}, reason: …}} to the annotation unread"
+            message = f"no expression reads {unread_text(group, found)}"
+            self.findings.append(warning("crd-unread", annotation_path("unread"), message, hint))
 
     def _followed(self, text: str, scope: TypeScope) -> Shapes:
         node = _parsed(text)
         return () if node is None else outputs(node, (self._root,), scope)
 
 
+def _entry(reference: SchemaPath, kind: str) -> str:
+    """Return the entry of ``dependencies`` for a reference."""
+    text = in_yaml(reference)
+    return f"{{pods: {text}}}" if kind == PODS else f"{{apiVersion: v1, kind: {kind or '…'}, name: {text}}}"
+
+
 def _in_pods(shapes: Shapes, form: str, scope: TypeScope) -> Iterator[Shape]:
     """Yield the parts of a pod that are followed completely. In a spec with more fields, mark the followed names."""
     if form not in _POD_FORMS:
-        yield from _parts(shapes)
+        yield from parts(shapes)
         return
     for shape in shapes:
         for spec in (shape,) if form == "podSpecPath" else shape.field("spec") or ():
@@ -295,14 +333,8 @@ def _in_pods(shapes: Shapes, form: str, scope: TypeScope) -> Iterator[Shape]:
                 yield from (shape, spec)
 
 
-def _parts(shapes: Shapes) -> Iterator[Shape]:
-    """Yield shapes, and the shapes in values that an expression makes."""
-    for shape in shapes:
-        yield shape
-        for inner in (shape.inner or (), *(shape.members or {}).values()):
-            yield from _parts(inner)
-
-
+_COUNTING: Final = {Operation.INTERPRET_REPLICA, Operation.INTERPRET_COMPONENT}
+"""The operations that need every pod, count and switch."""
 _GIVEN: Final[Mapping[type, Expected]] = {str: TEXT, bool: BOOLEAN, dict: OBJECT}
 _AMOUNT: Final = (
     "a number, a quantity or a duration",
