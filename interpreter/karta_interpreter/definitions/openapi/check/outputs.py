@@ -236,8 +236,10 @@ def _operation(node: ast.Binary, lefts: Shapes, rights: Shapes, scope: TypeScope
         return (NUMBER,)
     if operator == "+" and all(shape.types == {"string"} for shape in both):
         return (TEXT,)
-    if operator == "+" and all(shape.types == {"array"} for shape in both):
-        return (list_of(unique(shape.each() for shape in both)),)
+    lists = [shape for shape in both if shape.types == {"array"}]
+    if operator == "+" and lists:
+        joined = list_of(unique(shape.each() for shape in lists))
+        return (joined,) if all(shape in (*lists, NULL) for shape in both) else (joined, ANY)
     objects = [shape for shape in both if shape.types == {"object"} and shape.fields]
     if operator in ("+", "*") and objects:
         names = dict.fromkeys(name for shape in objects for name in shape.fields)
