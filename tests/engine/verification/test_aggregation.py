@@ -46,7 +46,12 @@ def _crd(*served: str) -> Thing:
     ("replicas", "served", "reasons"),
     [
         pytest.param("replicas", ["v1"], [], id="every-path-is-there"),
-        pytest.param("size", ["v1"], ["has no field .spec.size"], id="a-path-that-the-version-lacks"),
+        pytest.param(
+            "size",
+            ["v1"],
+            ["no expression reads .spec.replicas, which looks like a count", "has no field .spec.size"],
+            id="a-path-that-the-version-lacks",
+        ),
         pytest.param("replicas", ["v2"], ["the CRD does not serve v1, only v2"], id="another-version"),
     ],
 )
@@ -63,8 +68,21 @@ def test_field_that_several_expressions_read_is_one_difference() -> None:
     scale = "replicasPath: .spec.size\n        maxReplicasPath: .spec.size"
     definition = Karta.load(DEFINITION.replace("replicasPath: .spec.replicas", scale)).definition
 
-    (found,) = judge_crd(definition, _crd("v1"))
+    _, found = judge_crd(definition, _crd("v1"))
     assert found.field.endswith("scaleDefinition.replicasPath")
+
+
+def test_part_that_the_definition_was_written_without_is_named() -> None:
+    origin = "metadata: {name: shop, annotations: {karta-interpreter.io/written-from: Shop 1.4}}"
+    text = DEFINITION.replace("metadata: {name: shop}", origin).replace(".spec.replicas", "'1'")
+    definition = Karta.load(text).definition
+
+    (found,) = judge_crd(definition, _crd("v1"))
+    assert found.verdict is DIFFERS
+    assert found.reason == (
+        "the CRD is newer than Shop 1.4, which the definition was written from: "
+        "no expression reads .spec.replicas, which looks like a count"
+    )
 
 
 def test_status_without_loss_is_no_difference() -> None:

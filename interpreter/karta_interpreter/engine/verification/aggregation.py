@@ -45,12 +45,16 @@ def judge_crd(definition: Definition, crd: Object) -> Iterator[Judgement]:
         return
     karta, _ = read_karta(definition.manifest)
     try:
-        schema = CustomKind.of(crd, version).schema
+        kind = CustomKind.of(crd, version)
     except DefinitionError as error:
         yield Judgement(Question.CRD, Verdict.UNJUDGED, str(error))
         return
-    findings = [finding for finding in check(karta, schema) if finding.severity is Severity.ERROR] if karta else []
+    found = check(karta, kind.schema, kind.scale_path) if karta else []
+    findings = [finding for finding in found if finding.severity is Severity.ERROR or finding.rule == "crd-unread"]
+    origin = definition.annotations.written_from
+    newer = f"the CRD is newer than {origin}, which the definition was written from: " if origin else ""
     # A field that several expressions read is one difference.
     for finding in {finding.message: finding for finding in reversed(findings)}.values():
+        message = f"{newer if finding.rule == 'crd-unread' else ''}{finding.message}"
         field = format_path(finding.path)
-        yield Judgement(Question.CRD, Verdict.DIFFERS, finding.message, finding.expression, field, finding.hint)
+        yield Judgement(Question.CRD, Verdict.DIFFERS, message, finding.expression, field, finding.hint)
