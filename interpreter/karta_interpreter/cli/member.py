@@ -71,7 +71,7 @@ class Tree:
         return found
 
     def below(self, uid: str) -> list[Object]:
-        """Return the objects of which an object is an owner, and their objects."""
+        """Return the objects that an object owns, and the objects that these own."""
         pending, seen = deque([uid]), {uid: None}
         while pending:
             for child in self.children.get(pending.popleft(), ()):

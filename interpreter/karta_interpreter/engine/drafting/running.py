@@ -22,7 +22,7 @@ _LONGEST: Final = 63
 
 
 def with_running(draft: Draft, evidence: Sequence[Evidence]) -> Draft:
-    """Return a draft in which a workload runs by what most objects with ready pods, and few others, show."""
+    """Return a draft with the status that most objects with ready pods, and few others, show."""
     active = [each for each in evidence if each.active]
     ready = [all(is_ready(pod, each.now) for pod in each.active) for each in active]
     signs = [[*filter(None, islice(_signs(draft.karta, each), _MOST_SIGNS))] for each in active]
