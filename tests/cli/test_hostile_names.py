@@ -1,7 +1,9 @@
 """Names with line breaks and control characters: no command prints them as they are."""
 
+import gzip
 import json
 from collections.abc import Callable
+from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
@@ -11,7 +13,9 @@ from click.testing import Result
 
 from karta_interpreter.cli import writing
 from karta_interpreter.cli.saved import Saved, save
+from karta_interpreter.engine.operations import DEFAULT_OPTIONS
 from karta_interpreter.engine.verification import Evidence
+from karta_interpreter.webhook.wire.recording import head, line
 from tests.support.serving import serving
 
 _FORGED = "forged: no such thing"
@@ -93,7 +97,6 @@ def _hostile(files: Path) -> None:
         pytest.param("interpret -f script.yaml --desired-file object.yaml", id="a script"),
         pytest.param("interpret -f karta.yaml --override script.yaml --desired-file job.yaml", id="a script over it"),
         pytest.param("tree --object object.yaml -f unnamed.yaml", id="a tree"),
-        pytest.param("tree --object object.yaml -f unnamed.yaml -o table", id="a tree as a table"),
         pytest.param(f"tree --object {_RAY} --pods pods.yaml", id="a pod that belongs nowhere"),
         pytest.param("create karta --crd crd.yaml", id="a CRD"),
         pytest.param("test suite", id="a case of a suite"),
@@ -138,3 +141,94 @@ def test_command_writes_by_the_one_writer() -> None:
     folder = Path(writing.__file__).parent
     allowed = {"writing.py", "program.py", "__init__.py"}
     assert {path.name for path in folder.glob("*.py") if "click.echo" in path.read_text()} == allowed
+
+
+def _request(name: str) -> bytes:
+    obj = {"apiVersion": "example.io/v1", "kind": "Job", "metadata": {"name": name, "namespace": name}}
+    spec = {"replicas": 3, "template": {"spec": {"containers": [{"name": name}]}}}
+    kind = {"group": "example.io", "version": "v1", "kind": "Job"}
+    asked = {"uid": name, "kind": kind, "name": name, "namespace": name, "operation": "InterpretReplica"}
+    return json.dumps({"request": asked | {"object": obj | {"spec": spec}}}).encode()
+
+
+@pytest.mark.usefixtures("_hostile")
+@pytest.mark.parametrize("message", ["", yaml.safe_load(f'"{_NAME}"')], ids=["another answer", "another error"])
+def test_hostile_recording_forges_no_line(run: Callable[..., Result], message: str) -> None:
+    name = yaml.safe_load(f'"{_NAME}"')
+    failure = {"successful": False, "status": {"code": 422, "message": message}}
+    answer = {"response": {"uid": name, **(failure if message else {"successful": True, "replicas": 7})}}
+    written = head(DEFAULT_OPTIONS) + line(1.0, _request(name), json.dumps(answer).encode())
+    Path("recordings").mkdir()
+    Path("recordings", "calls-20260101T000000Z-00000001.jsonl.gz").write_bytes(gzip.compress(written))
+    for options in ("", " --full"):
+        test_hostile_name_forges_no_line(run, f"replay recordings --to karta.yaml{options}")
+
+
+class _ApiServer(BaseHTTPRequestHandler):
+    """An API server whose answers have hostile names, or are errors with hostile messages."""
+
+    status: int
+
+    def do_GET(self) -> None:
+        name = yaml.safe_load(f'"{_NAME}"')
+        container = {"name": name, "image": name, "resources": {"requests": {"cpu": "1"}}}
+        metadata = {"name": name, "namespace": "team", "uid": "it", "creationTimestamp": "2026-01-01T00:00:00Z"}
+        spec = {"replicas": 3, "template": {"spec": {"containers": [container]}}, "containers": [container]}
+        crd = {"names": {"kind": "Job", "plural": "jobs"}, "versions": [{"name": "v1", "served": True, "schema": {}}]}
+        spec |= crd | {"group": "example.io", "scope": "Namespaced"}
+        client = {"url": "https://127.0.0.1:1/interpret"}
+        rules = [{"apiGroups": [name], "apiVersions": ["v1"], "kinds": [name], "operations": [name]}]
+        webhooks = [{"name": name, "clientConfig": client, "rules": rules, "interpreterContextVersions": [name]}]
+        item = {"metadata": metadata, "spec": spec, "webhooks": webhooks}
+        if "webhookconfigurations" in self.path:
+            item["metadata"] = {"name": "karta-interpreter"}
+        version = {"groupVersion": "example.io/v1", "version": "v1"}
+        answer = {
+            "gitVersion": name,
+            "groups": [{"name": "example.io", "versions": [version], "preferredVersion": version}],
+            "versions": [version],
+            "resources": [{"name": "jobs", "singularName": "job", "kind": "Job", "namespaced": True}],
+            "items": [item],
+            "apiVersion": "example.io/v1",
+            "kind": "Job",
+            "metadata": metadata,
+            "spec": spec,
+        }
+        failure = {"kind": "Status", "message": name, "reason": name, "code": self.status}
+        self.send_response(self.status)
+        self.send_header("Content-Type", "application/json")
+        self.end_headers()
+        self.wfile.write(json.dumps(answer if self.status == HTTPStatus.OK else failure).encode())
+
+    def do_DELETE(self) -> None:
+        self.do_GET()
+
+
+@pytest.mark.usefixtures("_hostile")
+@pytest.mark.parametrize(
+    "command",
+    [
+        "doctor",
+        "doctor --name \x1b[2J",
+        "unregister",
+        "verify --all-namespaces",
+        "verify -A -f karta.yaml",
+        "interpret job/x -n team -f karta.yaml",
+        "tree job/x -n team -f karta.yaml",
+    ],
+)
+@pytest.mark.parametrize("status", [200, 403])
+def test_hostile_api_server_forges_no_line(run: Callable[..., Result], command: str, status: int) -> None:
+    with serving(_ApiServer, status=status) as url:
+        config = {
+            "current-context": "it",
+            "contexts": [{"name": "it", "context": {"cluster": "it", "user": "u"}}],
+            "clusters": [{"name": "it", "cluster": {"server": url}}],
+            "users": [{"name": "u", "user": {"token": "token"}}],
+        }
+        Path("config").write_text(yaml.safe_dump(config))
+        result = run(*command.split(), "--kubeconfig", "config")
+    assert isinstance(result.exception, SystemExit | None), result.exception
+    lines = result.output.split("\n")
+    assert not [line for line in lines if line.strip().startswith((_FORGED, "::"))]
+    assert not [line for line in lines if not line.isprintable()]
