@@ -320,6 +320,43 @@ def test_only_jq_is_spoken(brew: Raw, findings_of: FindingsOf) -> None:
     assert finding.message == "the expression language jsonata is not supported"
 
 
+@pytest.mark.parametrize(
+    ("changes", "found"),
+    [
+        pytest.param({"expressionLanguage": "cel"}, "expressionLanguage", id="language, which the issue proposes"),
+        pytest.param({"expressionLanguage": "CEL"}, "expressionLanguage", id="language in capitals"),
+        pytest.param(
+            {"variables": [{"name": "threads", "expression": 'object[?"spec"][?"threads"].orValue(1)'}]},
+            "variables",
+            id="variables, which pull request 352 proposes",
+        ),
+        pytest.param(
+            {"structureDefinition.rootComponent.scaleDefinition.replicas": {"expression": "variables.threads"}},
+            "structureDefinition.rootComponent.scaleDefinition.replicas",
+            id="expression in place of a path",
+        ),
+        pytest.param(
+            {
+                "structureDefinition.rootComponent.statusDefinition.phaseDefinition": {
+                    "expression": "object.status.phase"
+                }
+            },
+            "structureDefinition.rootComponent.statusDefinition.phaseDefinition.expression",
+            id="expression in place of the phase's path",
+        ),
+    ],
+)
+def test_definition_in_cel_has_one_finding(
+    brew: Raw, findings_of: FindingsOf, changes: dict[str, JSON], found: str
+) -> None:
+    for path, value in changes.items():
+        brew = edit.set_value(brew, ("spec", *path.split(".")), value)
+    brew = edit.set_value(brew, ("spec", "replicas"), 1)
+    (finding,) = findings_of(brew)
+    assert (finding.rule, format_path(finding.path)) == ("expression-language", f"spec.{found}")
+    assert finding.message == "a definition in CEL (workload-map #330, open) is not supported yet"
+
+
 def test_expression_in_jq_at_a_wrong_place_is_an_unknown_field(brew: Raw, findings_of: FindingsOf) -> None:
     phase = (*ROOT, "statusDefinition", "phaseDefinition", "expression")
     assert [finding.rule for finding in findings_of(edit.set_value(brew, phase, ".status.phase"))] == ["unknown-field"]
