@@ -285,6 +285,12 @@ def test_dependencies_name_what_is_left_out(orchestra: Raw) -> None:
     assert (omission.place.text, omission.reason) == (".spec.backup", "data of one cluster")
 
 
+def test_unread_names_parts_with_their_reasons(orchestra: Raw) -> None:
+    [part] = read(orchestra, unread="- {omit: .spec.surge, reason: extra pods of an update}").unread
+    assert (part.place.text, part.reason) == (".spec.surge", "extra pods of an update")
+    assert part.place.read_by == frozenset()
+
+
 def test_aggregate(orchestra: Raw) -> None:
     text = """
     .status.desiredCPU: sum
