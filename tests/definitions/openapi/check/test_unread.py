@@ -164,6 +164,11 @@ def test_check_says_what_to_write_for_an_unread_part() -> None:
     assert finding.hint == "read it, or add {omit: '.spec.groups[].replicas', reason: …} to the annotation unread"
 
 
+def test_check_says_what_the_definition_was_written_from() -> None:
+    [finding] = _findings({"replicas": _NUMBER}, **{"written-from": "Bakery 1.4"})
+    assert finding.hint.endswith("; the CRD may be newer than Bakery 1.4, which the definition was written from")
+
+
 def test_check_has_the_count_of_the_scale_subresource() -> None:
     assert _unread({"ovens": _NUMBER}) == []
     assert _unread({"ovens": _NUMBER}, "", "", ".spec.ovens") == [".spec.ovens, which looks like a count"]

@@ -61,7 +61,7 @@ def check(karta: Karta, schema: Object, scale_path: str = "") -> list[Finding]:
     checked.aggregation(annotations)
     answered = [name for name in annotations.operations or Operation if not annotations.lua.of(name)]
     if not _COUNTING.isdisjoint(answered):
-        checked.unread(scale_path)
+        checked.unread(scale_path, annotations.written_from)
     if Operation.INTERPRET_DEPENDENCY in answered:
         checked.references(karta, annotations)
     return checked.findings
@@ -303,10 +303,11 @@ class _Checked:
         covered += [shape for shape in scope.visited if "string" in shape.types]
         return {shape.place for shape in covered}
 
-    def unread(self, scale_path: str) -> None:
+    def unread(self, scale_path: str, origin: str) -> None:
         """Warn of parts that answers look like depending on if no expression reads them."""
         for group, found in self._coverage.unread(self._root.schema, scale_path):
             hint = f"read it, or add {{omit: {in_yaml(group)}, reason: …}} to the annotation unread"
+            hint += f"; the CRD may be newer than {origin}, which the definition was written from" * bool(origin)
             message = f"no expression reads {unread_text(group, found)}"
             self.findings.append(warning("crd-unread", annotation_path("unread"), message, hint))
 
