@@ -37,7 +37,7 @@ def with_site_pages(text: str, page: str) -> str:
     >>> with_site_pages("[Pod](../../kartas/core/v1/Pod/karta.yaml)", "catalogue/README")
     '[Pod](core-pod-v1.md)'
     """
-    if page not in ("catalogue/README", "catalogue/component-names", "catalogue/other-objects"):
+    if page not in ("catalogue/README", "catalogue/component-names", "catalogue/other-objects", "catalogue/upstreams"):
         return text.replace("](../deploy/helm)", "](values.md)") if page == "reference" else text
     return _KARTA.sub(lambda found: f"]({'-'.join([found[1].replace('.', '-'), found[3].lower(), found[2]])}.md)", text)
 

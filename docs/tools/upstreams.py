@@ -1,4 +1,4 @@
-"""The projects that the catalogue was written from, by docs/upstreams.yaml, and their table in docs/versions.md."""
+"""The projects that the catalogue was written from, by docs/upstreams.yaml, and their table in docs/catalogue."""
 
 import re
 from collections import defaultdict
@@ -15,7 +15,7 @@ from karta_interpreter.definitions.sources.files import load_catalogue
 
 ROOT: Final = Path(__file__).parents[2]
 RECORD: Final = ROOT / "docs" / "upstreams.yaml"
-PAGE: Final = ROOT / "docs" / "versions.md"
+PAGE: Final = ROOT / "docs" / "catalogue" / "upstreams.md"
 _TABLE: Final = re.compile(r"^\| project \|.*\n(\|.*\n)*", re.MULTILINE)
 
 

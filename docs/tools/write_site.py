@@ -5,7 +5,7 @@
 
 from pathlib import Path
 
-from docs.tools import write_catalogue, write_reference
+from docs.tools import upstreams, write_catalogue, write_reference
 from docs.tools.generate import update
 
 
@@ -16,7 +16,7 @@ def pages() -> dict[Path, str]:
 
 def main() -> None:
     """Write the pages, and delete those of kinds that are no longer there."""
-    present = set(write_catalogue.FOLDER.glob("*.md")) - write_catalogue.pages().keys()
+    present = set(write_catalogue.FOLDER.glob("*.md")) - write_catalogue.pages().keys() - {upstreams.PAGE}
     update(pages(), present, check=False)
 
 
