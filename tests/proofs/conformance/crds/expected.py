@@ -55,6 +55,12 @@ EXPECTED: Final[tuple[Expected, ...]] = (
         lambda spec: len(spec.get("template", {})) != 1 or "'template'" not in str(spec["template"]),
     ),
     Expected(
+        ("InferenceService",),
+        _UNREAD,
+        "the webhook requires the name of a canary's predictor",
+        lambda spec: any(not canary.get("predictor", {}).get("name") for canary in spec.get("canary") or ()),
+    ),
+    Expected(
         ("Rollout",),
         _NONE,
         "the controller calls a spec invalid that has neither template nor workloadRef",
