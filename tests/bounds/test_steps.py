@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import _lru_cache_wrapper
 from itertools import combinations
 from pathlib import Path as FilePath
 from typing import Any, NamedTuple
@@ -288,6 +289,14 @@ PATHS: dict[str, Path] = {
     "recording": Path({"values": 50, "texts": 50, "equal": 50, "depth": 50}, _recording),
     "verify": Path({"pods": 50, "owners": 50, "elements": 50}, _verify),
 }
+
+
+@pytest.fixture(autouse=True)
+def _empty_caches() -> None:
+    """Empty what other tests have filled, or the larger work finds no room where the smaller one did."""
+    for cache in gc.get_objects():
+        if isinstance(cache, _lru_cache_wrapper):
+            cache.cache_clear()
 
 
 @pytest.mark.parametrize("path", PATHS)

@@ -29,7 +29,7 @@ _ROWS = [
     ),
     pytest.param(["tree", "--object", "x"], ["x FILE"], id="a file"),
     pytest.param(["explain", "./x"], ["./x FILE"], id="a file where a kind may be, too"),
-    pytest.param(["tree", "-o", "ta"], ["table"], id="a form"),
+    pytest.param(["validate", "-o", "sa"], ["sarif"], id="a form"),
 ]
 
 
