@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
-from functools import _lru_cache_wrapper
 from itertools import combinations
 from pathlib import Path as FilePath
 from typing import Any, NamedTuple
@@ -29,6 +28,7 @@ from karta_interpreter.engine.fights.rounds import advanced, compared
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS, Call, interpret
 from karta_interpreter.engine.operations.left_out import resources_left_out
 from karta_interpreter.engine.verification import verify
+from karta_interpreter.languages.jq.analysis import examine
 from karta_interpreter.languages.lua.machine.names import names_of
 from karta_interpreter.web.console.answers import Question, answer, kartas_of
 from karta_interpreter.web.types_api.judge import judge
@@ -291,14 +291,6 @@ PATHS: dict[str, Path] = {
 }
 
 
-@pytest.fixture(autouse=True)
-def _empty_caches() -> None:
-    """Empty what other tests have filled, or the larger work finds no room where the smaller one did."""
-    for cache in gc.get_objects():
-        if isinstance(cache, _lru_cache_wrapper):
-            cache.cache_clear()
-
-
 @pytest.mark.parametrize("path", PATHS)
 def test_work_doubles_with_each_dimension_and_with_each_two(path: str) -> None:
     sizes, prepared = PATHS[path]
@@ -321,7 +313,11 @@ def test_time_of_large_work_grows_with_its_size(path: str) -> None:
 
 
 def _warm_steps(work: Callable[[], object]) -> int:
-    """Return the steps of work when all that is made once is made."""
+    """Return the steps of work when all that is made once is made.
+
+    What other tests have left is no part of it: beyond a few hundred expressions the next definition is parsed anew.
+    """
+    examine.cache_clear()
     work()
     return steps(work)
 
