@@ -56,6 +56,25 @@ _RAY: Final = {
     "headGroupSpec": {"template": _TEMPLATE},
     "workerGroupSpecs": [{"groupName": "g", "template": _TEMPLATE}],
 }
+_RAY_WITH_SWITCHES: Final = {
+    "headGroupSpec": {"template": _TEMPLATE, "enableIngress": True},
+    "workerGroupSpecs": [{"groupName": "g", "template": _TEMPLATE, "replicas": 2}],
+    "gcsFaultToleranceOptions": {"backend": "rocksdb"},
+}
+"""The switches of what KubeRay 1.2 does not have are on, so each of these fields alone makes a difference."""
+_NEWER_RAY: Final = (
+    "authOptions.secretName",
+    "gcsFaultToleranceOptions.redisPassword.valueFrom.configMapKeyRef.name",
+    "gcsFaultToleranceOptions.redisPassword.valueFrom.secretKeyRef.name",
+    "gcsFaultToleranceOptions.redisUsername.valueFrom.configMapKeyRef.name",
+    "gcsFaultToleranceOptions.redisUsername.valueFrom.secretKeyRef.name",
+    "gcsFaultToleranceOptions.storage.claimName",
+    "headGroupSpec.ingressOptions.tls[0].secretName",
+    "historyServerOptions.collectorOptions.env",
+    "historyServerOptions.collectorOptions.resources",
+    "tlsOptions.enabled",
+    "workerGroupSpecs[0].suspend",
+)
 _FLINK: Final = {"flinkVersion": "v1_20", "jobManager": {}, "taskManager": {}}
 _SPARK_RUN: Final = {"mainClass": "a", "jars": "local:///a.jar", "runtimeVersions": {"sparkVersion": "4.0.0"}}
 _SPARK_KEYS: Final = tuple(
@@ -132,6 +151,13 @@ _TWINS: Final = [
         only=frozenset({"submitter"}),
     ),
     Twins("RayCluster.ray.io/v1", "RayService.ray.io/v1", _RAY, right_at=("spec", "rayClusterConfig")),
+    Twins(
+        "RayCluster.ray.io/v1",
+        "RayClusterFleet.orchestration.aibrix.ai/v1alpha1",
+        _RAY_WITH_SWITCHES,
+        right_at=("spec", "template", "spec"),
+        differ=dict.fromkeys(_NEWER_RAY, "the RayCluster of a fleet is that of KubeRay 1.2"),
+    ),
     Twins("RayJob.ray.io/v1", "RayCronJob.ray.io/v1", {"rayClusterSpec": _RAY}, right_at=("spec", "jobTemplate")),
     Twins(
         "SparkApplication.sparkoperator.k8s.io/v1beta2",

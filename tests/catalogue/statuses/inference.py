@@ -1,7 +1,7 @@
 """Kinds that serve models in groups of pods."""
 
 from karta_interpreter.base.k8s.values import GVK
-from tests.catalogue.statuses.states import DEGRADED, INITIALIZING, RUNNING, SUSPENDING, UNDEFINED, States
+from tests.catalogue.statuses.states import DEGRADED, FAILED, INITIALIZING, RUNNING, SUSPENDING, UNDEFINED, States
 
 INFERENCE: States = {
     GVK("disaggregatedset.x-k8s.io", "v1", "DisaggregatedSet"): {
@@ -38,6 +38,19 @@ INFERENCE: States = {
         "RoleSets cannot be created": DEGRADED,
         "scaled to zero": RUNNING,
         "the status is older than the spec": INITIALIZING,
+        "no status yet": UNDEFINED,
+    },
+    GVK("orchestration.aibrix.ai", "v1alpha1", "RayClusterFleet"): {
+        "rolled out and available": RUNNING,
+        "a roll-out in progress": INITIALIZING,
+        "a RayCluster has lost a pod": INITIALIZING,
+        "a RayCluster does not become ready": INITIALIZING,
+        "the roll-out has stalled": FAILED | INITIALIZING,
+        "RayClusters cannot be created": DEGRADED | INITIALIZING,
+        "paused after the roll-out": RUNNING | SUSPENDING,
+        "scaled to zero": RUNNING,
+        "replicas unset": RUNNING,
+        "the status is older than the spec": RUNNING,
         "no status yet": UNDEFINED,
     },
     GVK("orchestration.aibrix.ai", "v1alpha1", "RoleSet"): {
