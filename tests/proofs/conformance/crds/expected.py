@@ -61,6 +61,12 @@ EXPECTED: Final[tuple[Expected, ...]] = (
         lambda spec: any(not canary.get("predictor", {}).get("name") for canary in spec.get("canary") or ()),
     ),
     Expected(
+        ("RayClusterFleet",),
+        _NONE,
+        "a RayCluster needs a head: the API server of the member rejects one without headGroupSpec",
+        _lacks("template", "spec", "headGroupSpec"),
+    ),
+    Expected(
         ("Rollout",),
         _NONE,
         "the controller calls a spec invalid that has neither template nor workloadRef",
