@@ -51,9 +51,9 @@ def test_pages_fit_a_small_screen(open_page: Open, path: str) -> None:
 
 def test_catalogue_is_searched(open_page: Open) -> None:
     page = open_page("/catalogue")
-    page.get_by_label("Search kinds").fill("kuberay cluster")
+    page.get_by_label("Search kinds").fill("ray.io/v1 kuberay cluster")
     wait(page, lambda: page.locator(".kinds tbody tr").count() == 1)
-    page.get_by_role("link", name="RayCluster").click()
+    page.get_by_role("link", name="RayCluster", exact=True).click()
     page.get_by_role("heading", name="Compared with real controllers").wait_for()
     assert page.get_by_role("rowheader", name="kuberay").count() == 1
     page.get_by_role("button", name="a suspended group").first.click()
@@ -66,12 +66,12 @@ def test_catalogue_is_filtered_by_group_and_operation(open_page: Open) -> None:
     wait(page, lambda: page.locator(".kinds tbody tr").count() == 4)
     page.get_by_label("Operation").select_option("ReviseReplica")
     wait(page, lambda: 0 < page.locator(".kinds tbody tr").count() < 4)
-    page.get_by_role("link", name="RayCluster").click()
+    page.get_by_role("link", name="RayCluster", exact=True).click()
     page.get_by_text("with MultiplePodTemplatesScheduling InterpretComponent instead of").wait_for()
 
 
 def test_row_of_the_catalogue_opens_where_it_is_clicked(open_page: Open) -> None:
-    page = open_page("/catalogue?search=kuberay+cluster")
+    page = open_page("/catalogue?search=ray.io/v1+kuberay+cluster")
     wait(page, lambda: page.locator(".kinds tbody tr").count() == 1)
     page.locator(".kinds tbody td").first.click()
     page.get_by_role("heading", name="Compared with real controllers").wait_for()
@@ -128,4 +128,4 @@ def test_unknown_address_has_a_page(open_page: Open) -> None:
     page.evaluate("history.pushState(null, '', '/nowhere'); dispatchEvent(new PopStateEvent('popstate'))")
     page.wait_for_selector("text=There is no such page")
     page.get_by_role("link", name="the catalogue").click()
-    page.get_by_role("link", name="RayCluster").wait_for()
+    page.get_by_role("link", name="RayCluster", exact=True).wait_for()
