@@ -84,11 +84,11 @@ def command(
     Of a FIELD or an annotation of a Karta it shows what they are for, of a RULE of `validate` the same with a bad and a
     good example.
     """
-    if target and not filenames and (text := described(target)):
-        say(text, nl=False)
-        return
     asked = operation_named(operation) if operation is not None else None
     file = file_given(target, path)
+    if target and not (file or filenames) and (text := described(target)):
+        say(text, nl=False)
+        return
     files = [file, given["observed_file"], given["status_file"], *given["references"], *filenames, *overrides]
     check_stdin([each for each in files if each])
     if file is None or (path is None and _is_definition(file)):

@@ -26,8 +26,7 @@ def settle_garbage() -> None:
 def release_memory() -> None:
     """Collect garbage among new objects, and give free memory back to the system.
 
-    Many new objects are excluded from garbage collection
-    instead, with the garbage among them.
+    Many new objects are excluded from garbage collection instead, with the garbage among them.
     """
     # The last count is of collections that have visited as many. To count all takes 0.1 ms for each thousand.
     if gc.get_count()[2] or len(gc.get_objects()) > _MANY:

@@ -2,8 +2,8 @@
 
 Follows ``GetDependenciesFromPodTemplate`` of Karmada (``pkg/util/helper/pod.go``, ``pkg/util/lifted/visitpod.go``).
 That knows neither the claims of Dynamic Resource Allocation, nor groups of pods, nor the older name of
-``serviceAccountName``. On a control
-plane only built-in kinds have both names: an API server does not complete the pod templates of custom resources.
+``serviceAccountName``. On a control plane only built-in kinds have both names: an API server does not complete the pod
+templates of custom resources.
 """
 
 import json

@@ -84,10 +84,10 @@ def _place(schema: Object, names: Sequence[str]) -> SchemaPath:
 
 
 def _parts(path: SchemaPath, schema: Object, pods: SchemaPath = SchemaPath()) -> Iterator[RelevantPart]:  # noqa: B008
-    sorts = {at: _sort(at, field_schema) for at, field_schema in parts_below(path, schema)}
-    has_pods = not {Sort.PODS, Sort.RESOURCES}.isdisjoint(sorts.values())
-    for at, field_schema in parts_below(path, schema):
-        sort, inside, own = sorts[at], at, field_schema
+    found = [(at, field_schema, _sort(at, field_schema)) for at, field_schema in parts_below(path, schema)]
+    has_pods = any(sort in (Sort.PODS, Sort.RESOURCES) for _, _, sort in found)
+    for at, field_schema, sort in found:
+        inside, own = at, field_schema
         if at.steps[-1] == "status" or "accessModes" in dict(fields(field_schema)):  # the size of a claim
             continue
         if sort is Sort.PODS:
