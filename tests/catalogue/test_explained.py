@@ -22,6 +22,7 @@ _BOUNDED: Final = "it names the components with bounds, which may change without
 _NAMES_NOTHING: Final = "the container that it adds needs no other object"
 _WITHOUT_EFFECT: Final = {
     ("flink-apache-org-flinkdeployment-v1beta1", "elastic", Operation.REVISE_REPLICA): _BOUNDED,
+    ("orchestration-aibrix-ai-rayclusterfleet-v1alpha1", "elastic", Operation.REVISE_REPLICA): _BOUNDED,
     ("ray-io-raycluster-v1", "elastic", Operation.REVISE_REPLICA): _BOUNDED,
     ("ray-io-rayjob-v1", "elastic", Operation.REVISE_REPLICA): _BOUNDED,
     ("ray-io-rayservice-v1", "elastic", Operation.REVISE_REPLICA): _BOUNDED,
