@@ -16,6 +16,14 @@ def test_verify_role_lists_each_group_of_the_catalogue() -> None:
     assert {gvk.group for gvk in Karta.catalogue()} - {""} == groups
 
 
+def test_verify_role_lists_what_definitions_look_up() -> None:
+    listed = {(group, resource) for rule in _RULES for group in rule["apiGroups"] for resource in rule["resources"]}
+    looked_up = {reference.gvk for karta in Karta.catalogue().values() for reference in karta.definition.references}
+    names = {(gvk.group, f"{gvk.kind.lower()}s") for gvk in looked_up}
+
+    assert {name for name in names if (name[0], "*") not in listed} <= listed
+
+
 def test_verify_role_reads_and_reads_no_secrets() -> None:
     assert {verb for rule in _RULES for verb in rule["verbs"]} == {"list", "get"}
     core = [rule for rule in _RULES if "" in rule["apiGroups"]]

@@ -1,20 +1,18 @@
 """Types are registered over HTTP, and are Kartas on karmada-apiserver, whose RBAC decides who may."""
 
-import socket
 from collections.abc import Iterator
-from contextlib import suppress
 
 import pytest
 
+from tests.proofs.e2e.accounts import account, bound, role
 from tests.proofs.e2e.flow import say
 from tests.proofs.e2e.installed import Installed
 from tests.proofs.rig.api import Object, until
 from tests.proofs.rig.interpreter import PROGRAM, Interpreter
 from tests.proofs.rig.plane import ControlPlane
-from tests.proofs.rig.processes import free_port
+from tests.proofs.rig.processes import free_port, listens
 from tests.web.types_api.types_server import TYPES, TypesClient, karta, workload, workload_type
 
-_RBAC = "rbac.authorization.k8s.io"
 _KARTAS = "/apis/run.ai/v1alpha1/kartas"
 _SERVER = {"kind": "ServiceAccount", "namespace": "karmada-system", "name": "karta-interpreter"}
 _KARTA_RULE = {"apiGroups": ["run.ai"], "resources": ["kartas"]}
@@ -26,40 +24,20 @@ _REVIEWS = [
 ]
 
 
-def _role(name: str, subject: Object, *rules: Object) -> list[Object]:
-    meta = {"apiVersion": f"{_RBAC}/v1", "metadata": {"name": name}}
-    reference = {"apiGroup": _RBAC, "kind": "ClusterRole", "name": name}
-    return [
-        {**meta, "kind": "ClusterRole", "rules": list(rules)},
-        {**meta, "kind": "ClusterRoleBinding", "roleRef": reference, "subjects": [subject]},
-    ]
-
-
-def _account(plane: ControlPlane, name: str) -> tuple[Object, str]:
-    """Make a ServiceAccount; return it as a subject, and a token of it."""
-    account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": name, "namespace": "default"}}
-    plane.karmada.apply(account)
-    path = f"/api/v1/namespaces/default/serviceaccounts/{name}/token"
-    request = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": 3600}}
-    token: str = plane.karmada.request("POST", path, request)["status"]["token"]
-    return {"kind": "ServiceAccount", "namespace": "default", "name": name}, token
-
-
-def _listens(port: int) -> bool:
-    with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
-        return True
-    return False
+def _rights(name: str, subject: Object, *rules: Object) -> list[Object]:
+    given = role(name, *rules)
+    return [given, bound(given, subject)]
 
 
 @pytest.fixture
 def server(plane: ControlPlane, installed: Installed) -> Iterator[tuple[Interpreter, TypesClient]]:
-    rights = _role("karta-interpreter-types", _SERVER, _WRITE, *_REVIEWS)
+    rights = _rights("karta-interpreter-types", _SERVER, _WRITE, *_REVIEWS)
     for each in rights:
         plane.karmada.apply(each)
     port, interpreter = free_port(), installed.serve("--webhook-timeout=30")
     given = "--cluster", "--no-catalogue", "--kubeconfig", installed.kubeconfig, "--port", str(port)
     api = plane.processes.start("types-api", PROGRAM, "types-api", *given)
-    until("the types API listens", lambda: _listens(port))
+    until("the types API listens", lambda: listens(port))
     yield interpreter, TypesClient(f"http://127.0.0.1:{port}")
     api.stop()
     installed.stop(interpreter)
@@ -71,9 +49,9 @@ def test_types_are_registered_by_users_of_karmada_apiserver(
     plane: ControlPlane, installed: Installed, server: tuple[Interpreter, TypesClient]
 ) -> None:
     interpreter, client = server
-    subject, ada = _account(plane, "ada")
-    _, eve = _account(plane, "eve")
-    editor = _role("workload-types-editor", subject, _WRITE, _READ)
+    subject, ada = account(plane.karmada, "ada")
+    _, eve = account(plane.karmada, "eve")
+    editor = _rights("workload-types-editor", subject, _WRITE, _READ)
     for each in editor:
         plane.karmada.apply(each)
 

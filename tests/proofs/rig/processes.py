@@ -7,7 +7,7 @@ import signal
 import socket
 import subprocess
 from collections.abc import Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -39,6 +39,13 @@ def free_port() -> int:
             return port
     message = f"no port from {_PORTS.start} to {_PORTS.stop - 1} is free"
     raise OSError(message)
+
+
+def listens(port: int) -> bool:
+    """Whether something listens on a port of loopback."""
+    with suppress(OSError), socket.create_connection((_LOOPBACK, port), timeout=1):
+        return True
+    return False
 
 
 @dataclass

@@ -1,0 +1,26 @@
+"""Accounts of an API server, and their rights."""
+
+from tests.proofs.rig.api import Api, Object
+
+_RBAC = "rbac.authorization.k8s.io"
+
+
+def account(api: Api, name: str) -> tuple[Object, str]:
+    """Make a ServiceAccount; return it as a subject, and a token of it."""
+    api.apply({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": name, "namespace": "default"}})
+    path = f"/api/v1/namespaces/default/serviceaccounts/{name}/token"
+    request = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": 3600}}
+    token: str = api.request("POST", path, request)["status"]["token"]
+    return {"kind": "ServiceAccount", "namespace": "default", "name": name}, token
+
+
+def role(name: str, *rules: Object) -> Object:
+    """Return a ClusterRole."""
+    return {"apiVersion": f"{_RBAC}/v1", "kind": "ClusterRole", "metadata": {"name": name}, "rules": [*rules]}
+
+
+def bound(role: Object, subject: Object) -> Object:
+    """Return what gives a subject a ClusterRole."""
+    reference = {"apiGroup": _RBAC, "kind": "ClusterRole", "name": role["metadata"]["name"]}
+    binding = {"apiVersion": f"{_RBAC}/v1", "kind": "ClusterRoleBinding", "roleRef": reference}
+    return binding | {"metadata": {"name": f"{reference['name']}-{subject['name']}"}, "subjects": [subject]}
