@@ -15,7 +15,7 @@ export interface Finding {
   source: string;
 }
 
-export type TextName = "karta" | "object" | "observed" | "items" | "references" | "crd" | "suite" | "before";
+export type TextName = "karta" | "object" | "observed" | "items" | "references" | "crd" | "suite";
 export type Texts = Record<TextName, string>;
 
 export interface Place {
@@ -102,15 +102,6 @@ export interface Question extends Texts {
   options: { resourceQuotaEstimate: boolean; podRequests: "scheduler" | "karmada" };
 }
 
-/** Where two definitions answer differently; `unanswered` says why there is nothing to compare. */
-export interface Compared {
-  calls: number;
-  number: number;
-  differences: { name: string; operation: string; places: { path: string; before?: Json; after?: Json }[] }[];
-  unanswered?: string;
-  stopped?: string;
-}
-
 export interface Row {
   apiVersion: string;
   kind: string;
@@ -148,8 +139,6 @@ export interface Kind extends Omit<Row, "compared" | "components" | "suspend"> {
   findings: Finding[];
   compared: Comparison[];
   examples: Example[];
-  /** The suites next to a definition of a folder; empty for one of the catalogue. */
-  suite: string;
   reports: { name: string; text: string }[];
   components: Record<string, Json>[];
   statuses: { status: string; when: string }[];
@@ -215,20 +204,16 @@ export async function get<T>(path: string): Promise<T> {
 }
 
 export async function ask(question: Question, signal: AbortSignal): Promise<Page> {
-  return post<Page>({ ...question, before: "" }, { signal });
+  return post<Page>(question, { signal });
 }
 
 /** The answer to one operation as a case of a suite. */
 export async function writeCase(question: Question, operation: string): Promise<string> {
-  return (await post<Page>({ ...question, before: "", suite: "", case: operation }, {})).case ?? "";
+  return (await post<Page>({ ...question, case: operation }, {})).case ?? "";
 }
 
-/** Compare the answers of the Karta with those of the definition before, about the cases of the suite. */
-export async function compare(question: Question, signal: AbortSignal): Promise<Compared> {
-  return post<Compared>(question, { signal });
-}
-
-async function post<T>(question: Question & { case?: string }, options: RequestInit): Promise<T> {
+/** Post a question. The cases of the tab Suite are only collected. */
+async function post<T>({ suite: _, ...question }: Question & { case?: string }, options: RequestInit): Promise<T> {
   const headers = { "Content-Type": "application/json" };
   return request<T>("/api/answers", { ...options, method: "POST", body: JSON.stringify(question), headers });
 }

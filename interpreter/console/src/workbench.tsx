@@ -7,7 +7,6 @@ import { type Example, type Fact, get, type Kind, type Page, type Path, type Que
 import { Answers } from "./answers";
 import { Asker } from "./asker";
 import type { Schema } from "./completion";
-import { Differences } from "./differences";
 import { forget, keep, kept } from "./draft";
 import { createEditor, type Light, lightUp, type Note, setText, showNotes } from "./editor";
 import { prose } from "./prose";
@@ -36,7 +35,6 @@ const NOTHING: Question = {
   references: "",
   crd: "",
   suite: "",
-  before: "",
   replicas: null,
   options: { resourceQuotaEstimate: false, podRequests: "scheduler" },
 };
@@ -51,7 +49,6 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
   const [milliseconds, setMilliseconds] = useState(0);
   const [said, setSaid] = useState("");
   const [part, setPart] = useState<keyof typeof PARTS>("answers");
-  const [isComparing, setComparing] = useState(inAddress("view") === "compare");
   const [object, setObject] = useState("");
   const [operation, setOperation] = useState(inAddress("operation"));
   const [wanted] = useState(() => ({ kind: inAddress("kind"), object: inAddress("object"), tab: inAddress("tab") }));
@@ -110,7 +107,7 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
     const chosen = example ?? wholeExample(found);
     setObject(chosen?.name ?? "");
     const isOther = !kind || found.kind !== kind.kind || found.apiVersion !== kind.apiVersion;
-    put({ karta: found.text, ...(isOther ? { crd: "", before: "", suite: found.suite } : {}), ...(chosen ? textsOf(chosen) : {}) });
+    put({ karta: found.text, ...(isOther ? { crd: "", suite: "" } : {}), ...(chosen ? textsOf(chosen) : {}) });
     setTab(chosen?.operation === "Retain" ? "observed" : chosen?.operation === "AggregateStatus" ? "items" : "object");
   };
 
@@ -123,10 +120,10 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
         const found = await get<Kind>(`/api/kinds/${wanted.kind}`);
         show(found, found.examples.find((each) => each.name === wanted.object));
         setTab(TABS.find((each) => each.name === wanted.tab)?.name ?? "object");
-      } else if (link) put({ ...NOTHING, ...link });
+      } else if (link) put({ ...NOTHING, ...known(link) });
       else if (karta || object) put({ karta, object });
       else if (draft) {
-        put({ ...NOTHING, ...draft });
+        put({ ...NOTHING, ...known(draft) });
         isEdited.current = true;
       } else {
         const { example } = props.start;
@@ -139,9 +136,8 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
   useEffect(() => {
     // An object that was edited has no address. A link that is shared holds it.
     const name = object && kind ? `${kind.apiVersion}/${kind.kind}` : "";
-    const view = isComparing ? "compare" : "";
-    if (props.isShown) toAddress({ kind: name, object, tab: name ? tab : "", operation, view });
-  }, [props.isShown, kind, object, tab, operation, isComparing]);
+    if (props.isShown) toAddress({ kind: name, object, tab: name ? tab : "", operation });
+  }, [props.isShown, kind, object, tab, operation]);
 
   useEffect(() => {
     if (props.opened) show(props.opened.kind, props.opened.example);
@@ -288,34 +284,26 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
       </div>
       <section class="answers" aria-labelledby="answers-title">
         <div class="pane-head">
-          <h2 id="answers-title">{isComparing ? "Differences" : "Answers"}</h2>
+          <h2 id="answers-title">Answers</h2>
           <span class="quiet status" role="status" aria-live="polite">
             {prose(error || said || summary(page))}
           </span>
-          {milliseconds && !isComparing ? <span class="quiet time">{Math.round(milliseconds)} ms</span> : null}
+          {milliseconds ? <span class="quiet time">{Math.round(milliseconds)} ms</span> : null}
           <Options question={question} change={change} />
-          <button type="button" aria-pressed={isComparing} onClick={() => setComparing(!isComparing)}>
-            Compare
-          </button>
           <button type="button" onClick={share}>
             Share
           </button>
         </div>
-        <Differences question={question} page={page} rows={props.rows} isShown={isComparing} edit={edit}>
-          {editor("before", "Definition before")}
-        </Differences>
-        {isComparing ? null : (
-          <Answers
-            page={page}
-            light={light}
-            replicas={question.replicas}
-            revise={(replicas) => change({ replicas })}
-            setTab={goTo}
-            addCase={addCase}
-            chosen={operation}
-            choose={(name) => setOperation(name === operation ? "" : name)}
-          />
-        )}
+        <Answers
+          page={page}
+          light={light}
+          replicas={question.replicas}
+          revise={(replicas) => change({ replicas })}
+          setTab={goTo}
+          addCase={addCase}
+          chosen={operation}
+          choose={(name) => setOperation(name === operation ? "" : name)}
+        />
       </section>
     </div>
   );
@@ -340,6 +328,11 @@ function wholeExample(kind: Kind): Example | undefined {
 function withoutOthers(before: Question, part: Partial<Question>): Partial<Question> {
   const [was, is] = [before.object, part.object ?? ""].map((text) => KIND.exec(text)?.[1]);
   return was && is && was !== is ? { observed: "", items: "", references: "", ...part } : part;
+}
+
+/** The texts that this page has: a draft or a link may be of an older one. */
+function known(texts: Partial<Question>): Partial<Question> {
+  return Object.fromEntries(Object.entries(texts).filter(([name]) => name in NOTHING));
 }
 
 function reported(cluster: string): string {

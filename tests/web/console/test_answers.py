@@ -13,14 +13,12 @@ from karta_interpreter.base.k8s.requirements import Counting
 from karta_interpreter.base.k8s.values import Object
 from karta_interpreter.definitions.karta.loading import load_documents
 from karta_interpreter.definitions.karta.reference_resolver import Known
-from karta_interpreter.definitions.sources.files import load_catalogue
 from karta_interpreter.definitions.sources.snapshot import ServedDefinition, Snapshot
 from karta_interpreter.engine.operations import Call, Operation, Options, StatusItem, interpret
 from karta_interpreter.engine.suites.comparison import compare_answers
 from karta_interpreter.engine.suites.suite import read_suite
 from karta_interpreter.web.console.answers import ORDER, Question, answer
 from karta_interpreter.web.console.catalogue import examples, suites_next_to, text_of
-from karta_interpreter.web.console.differences import differences
 from tests.support.examples import EXAMPLES
 
 KARTA = """\
@@ -201,60 +199,6 @@ def test_case_leaves_out_what_an_api_server_writes() -> None:
     assert kept == [{"name", "generation"}] * 3
 
 
-def test_suite_of_the_page_is_compared_instead_of_the_examples() -> None:
-    after = KARTA.replace(".spec.replicas // 1", ".spec.seed // 1")
-    suite = asked(case="InterpretReplica")["case"].replace("name: ", "name: of the suite ", 1)
-    other = suite.replace("Crawler", "Spider")
-    page = differences(Question(karta=after, before=KARTA, suite=f"{suite}---\n{other}"))
-
-    assert page["calls"] == 1, "the case of another kind is left out"
-    (difference,) = page["differences"]
-    assert difference["name"].startswith("of the suite ")
-
-
-@pytest.mark.parametrize(
-    ("suite", "reason"),
-    [
-        pytest.param("name: a", "Suite:1: ", id="not a case"),
-        pytest.param("name: {", "Suite:", id="not YAML"),
-        pytest.param(
-            "name: a\noperation: InterpretReplica\ndesiredObj: /etc/hostname",
-            "Suite:1: a case of the console has its object",
-            id="file",
-        ),
-        pytest.param("name: a\noperation: InterpretReplica\ndesiredObj: {}", "", id="object without a kind"),
-    ],
-)
-def test_suite_that_cannot_be_read_has_a_reason(suite: str, reason: str) -> None:
-    found = differences(Question(karta=KARTA, before=KARTA, suite=suite))["unanswered"]
-    assert found
-    assert found.startswith(reason)
-
-
-def test_differences_are_those_of_the_object_and_of_the_examples() -> None:
-    after = KARTA.replace(".spec.replicas // 1", ".spec.seed // 1")
-    page = differences(Question(karta=after, before=KARTA, object=OBJECT))
-    places = {each["operation"]: each["places"] for each in page["differences"]}
-
-    assert places["InterpretReplica"] == [{"path": "replica", "before": 3, "after": 1}]
-    assert "InterpretHealth" not in places
-    entry = load_catalogue().entries[0]
-    text = text_of(entry)
-    assert differences(Question(karta=text, before=text))["calls"] == len(examples_of(entry))
-
-
-@pytest.mark.parametrize(
-    ("karta", "reason"),
-    [
-        pytest.param("", "the Karta is empty", id="no text"),
-        pytest.param(KARTA.replace("Karta", "Kart", 1), "the Karta, line 1: ", id="not a Karta"),
-        pytest.param(KARTA.replace("Crawler", "Spider"), "the definition before is for", id="another kind"),
-    ],
-)
-def test_definitions_that_cannot_be_compared_have_a_reason(karta: str, reason: str) -> None:
-    assert differences(Question(karta=karta, before=KARTA))["unanswered"].startswith(reason)
-
-
 def test_findings_have_the_line_of_the_text_and_leave_the_answers_out() -> None:
     page = asked(karta=KARTA.replace(".spec.replicas // 1", ".spec.replicas //"))
     (finding,) = page["findings"]
@@ -291,10 +235,6 @@ def test_problem_of_text_leaves_others_usable() -> None:
     assert one(page, Operation.INTERPRET_REPLICA)["results"]["replica"] == 3
 
 
-_INDENTED = OBJECT.replace("\n", "\n  ")
-_CASE = f"name: a\noperation: InterpretReplica\ndesiredObj:\n  {_INDENTED}\noutput: {{replica: 3}}\n"
-
-
 @pytest.mark.parametrize(
     ("text", "wrong", "line", "message"),
     [
@@ -320,18 +260,6 @@ _CASE = f"name: a\noperation: InterpretReplica\ndesiredObj:\n  {_INDENTED}\noutp
         pytest.param(
             "items", "- clusterName: a\n  applied: yes please\n", 1, "must be a boolean", id="a text for a switch"
         ),
-        pytest.param(
-            "suite",
-            _CASE.replace("InterpretReplica", "InterpretReplicas"),
-            1,
-            "did you mean InterpretReplica?",
-            id="operation",
-        ),
-        pytest.param(
-            "suite", f"{_CASE}---\n{_CASE}outputs: {{}}\n", 15, 'unknown key "outputs"', id="a key of the second case"
-        ),
-        pytest.param("suite", "a: [\n", 2, "", id="broken YAML as the suite"),
-        pytest.param("suite", "desiredObj: /etc/passwd\n", 1, "not the name of a file", id="a file of the server"),
         pytest.param("references", "kind: Pod\n", 1, "apiVersion", id="a reference without a version"),
     ],
 )
@@ -339,10 +267,6 @@ def test_mistake_in_a_side_text_is_a_problem_at_its_line(text: str, wrong: str, 
     problem = asked(**{text: wrong})["problems"][text]
     assert problem["line"] == line
     assert message in problem["message"]
-
-
-def test_suite_without_mistakes_has_no_problem() -> None:
-    assert asked(suite=_CASE)["problems"] == {}
 
 
 def test_object_without_name_has_answers_and_no_tree() -> None:

@@ -10,7 +10,7 @@ from typing import Final, TypeVar
 from karta_interpreter.base.errors import InterpretationError, WorkloadError
 from karta_interpreter.base.k8s import GVK, JSON, Object, Path, edit, patch
 from karta_interpreter.base.k8s.yaml_writer import to_authored_yaml
-from karta_interpreter.definitions.karta import Definition, Known, ReferenceReader
+from karta_interpreter.definitions.karta import Definition, Known
 from karta_interpreter.definitions.karta.loading import Loaded, load_placed
 from karta_interpreter.engine.explain import Explanation, Fact, explain
 from karta_interpreter.engine.explain.explanation import OBSERVED, path_of
@@ -25,7 +25,6 @@ from karta_interpreter.engine.operations import (
     StatusItem,
     interpret,
 )
-from karta_interpreter.engine.suites.comparison import ERROR, Answer
 from karta_interpreter.engine.suites.output import case_of, without_server_fields
 from karta_interpreter.engine.workload import Karta, Workload, WorkloadTree
 from karta_interpreter.engine.workload.tree import ComponentNode, InstanceNode
@@ -34,7 +33,6 @@ from karta_interpreter.web.console.texts import (
     Marker,
     Position,
     TextError,
-    check_suite,
     contradicted,
     field_paths,
     read_crds,
@@ -71,10 +69,6 @@ class Question:
     options: Options = DEFAULT_OPTIONS
     case: str = ""
     """The operation to return as a case of a suite."""
-    before: str = ""
-    """The definition to compare ``karta`` with."""
-    suite: str = ""
-    """The cases that both answer. If none is about the kind, the cases of the catalogue are used."""
 
     @classmethod
     def of(cls, value: JSON) -> "Question":
@@ -93,16 +87,14 @@ class Question:
 
 
 _CAPITAL: Final = re.compile("[A-Z]")
-_TYPES: Final = dict.fromkeys(
-    ("karta", "object", "observed", "items", "references", "crd", "case", "before", "suite"), str
-) | {
+_TYPES: Final = dict.fromkeys(("karta", "object", "observed", "items", "references", "crd", "case"), str) | {
     "replicas": int,
     "options": dict,
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Inputs:
+class _Inputs:
     """The values of the texts of the page. ``problems`` has the reason for each text without a value."""
 
     object: Marker | None
@@ -130,8 +122,8 @@ def answer(question: Question) -> dict[str, JSON]:
 
     Never raises for user input. ``answers`` is empty if no definition fits the object.
     """
-    kartas = kartas_of(question.karta)
-    inputs = inputs_of(question)
+    kartas = _kartas_of(question.karta)
+    inputs = _inputs_of(question)
     findings = [finding.to_json() for loaded, _ in kartas for finding in loaded.findings]
     page: dict[str, JSON] = {"findings": findings, "problems": inputs.problems, "answers": []}
     if inputs.crds:
@@ -158,14 +150,14 @@ def answer(question: Question) -> dict[str, JSON]:
 
 
 @lru_cache(_KARTAS)
-def kartas_of(text: str) -> tuple[tuple[Loaded, SourcePosition | None], ...]:
+def _kartas_of(text: str) -> tuple[tuple[Loaded, SourcePosition | None], ...]:
     """Load the Kartas of a text, which stays the same while its user edits the object."""
     return tuple(load_placed(text, ""))
 
 
-def inputs_of(question: Question) -> Inputs:
+def _inputs_of(question: Question) -> _Inputs:
     """Read the texts of a question. Never raises."""
-    kinds = [loaded.gvk for loaded, _ in kartas_of(question.karta) if loaded.gvk]
+    kinds = [loaded.gvk for loaded, _ in _kartas_of(question.karta) if loaded.gvk]
     problems: dict[str, JSON] = {}
 
     def read(name: str, reader: Callable[[str], _Read], nothing: _Read) -> _Read:
@@ -175,7 +167,6 @@ def inputs_of(question: Question) -> Inputs:
             problems[name] = error.to_json()
             return nothing
 
-    read("suite", check_suite, None)
     obj = read("object", lambda text: read_object(text, kinds), None)
     observed = read("observed", lambda text: read_object(text, kinds), None)
     if obj and observed and (gvk := GVK.of(observed.value)) != GVK.of(obj.value):
@@ -187,7 +178,7 @@ def inputs_of(question: Question) -> Inputs:
         if member != name:
             message = f"the member's object is called {member}, and the object {name}"
             problems["observed"] = TextError(message, *observed.position(("metadata", "name"))).to_json()
-    return Inputs(
+    return _Inputs(
         obj,
         observed,
         tuple(read("items", read_items, [])),
@@ -201,11 +192,11 @@ class _Answers:
     """The answers of one definition about one object."""
 
     def __init__(
-        self, definition: Definition, place: SourcePosition, obj: Marker, inputs: Inputs, question: Question
+        self, definition: Definition, place: SourcePosition, obj: Marker, inputs: _Inputs, question: Question
     ) -> None:
         self._definition, self._place, self._object, self._inputs = definition, place, obj, inputs
         self._options, self._known = question.options, Known.of(inputs.references)
-        self._replicas = replicas_or_more(question.replicas, definition, obj.value, self._options, self._known)
+        self._replicas = self._one_more() if question.replicas is None else question.replicas
 
     def document(self, case: str) -> dict[str, JSON]:
         """Return the answers to all operations, the tree, and the answer to one operation as a case of a suite."""
@@ -230,6 +221,13 @@ class _Answers:
         facts = [self._fact(fact, operation) for fact in explanation.facts]
         return {**_without_change(explanation, operation), **changes, "facts": facts, "printed": printed}
 
+    def _one_more(self) -> int:
+        """Return one more than the replicas of the object. Without an answer about them it counts as having none."""
+        call = Call(Operation.INTERPRET_REPLICA, self._object.value)
+        with suppress(InterpretationError):
+            return 1 + int(interpret(self._definition, call, self._options, reader=self._known)["replica"])
+        return 1
+
     def _missing(self, operation: Operation) -> str:
         if not self._definition.answers(operation):
             return "the definition does not answer it"
@@ -240,8 +238,11 @@ class _Answers:
         member = None if call.observed is None else without_server_fields(call.observed)
         call = call._replace(object=without_server_fields(call.object), observed=member)
         references = [without_server_fields(reference) for reference in self._inputs.references]
-        result = outcome(self._definition, call, self._options, Known.of(references))
-        output = {"error": result.removeprefix(ERROR)} if isinstance(result, str) else dict(result)
+        reader, output = Known.of(references), dict[str, JSON]()
+        try:
+            output |= interpret(self._definition, call, self._options, reader=reader, on_print=lambda _: None)
+        except InterpretationError as error:
+            output["error"] = str(error)
         title = edit.get(self._object.value, ("metadata", "name")) or "without a name"
         return to_authored_yaml(case_of(str(title), call, output, references))
 
@@ -279,28 +280,6 @@ class _Answers:
         if observed and (source == OBSERVED or operation in LIVE):
             return "observed", observed.position(path)
         return "object", self._object.position(path)
-
-
-def outcome(definition: Definition, call: Call, options: Options, reader: ReferenceReader) -> Answer:
-    """Return the results of a call, or `ERROR` with a message."""
-    try:
-        return interpret(definition, call, options, reader=reader, on_print=lambda _: None)
-    except InterpretationError as error:
-        return f"{ERROR}{error}"
-
-
-def replicas_or_more(
-    chosen: int | None, definition: Definition, obj: Object, options: Options, reader: ReferenceReader
-) -> int:
-    """Return the replicas to revise an object to: those that were chosen, else one more than it has now.
-
-    An object for which InterpretReplica has no answer counts as having none.
-    """
-    if chosen is not None:
-        return chosen
-    with suppress(InterpretationError):
-        return 1 + int(interpret(definition, Call(Operation.INTERPRET_REPLICA, obj), options, reader=reader)["replica"])
-    return 1
 
 
 def _with_old(change: Object, before: JSON) -> Object:

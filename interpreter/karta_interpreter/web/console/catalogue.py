@@ -9,12 +9,11 @@ from typing import Final, TypeAlias
 
 from karta_interpreter.base.errors import InterpretationError, SuiteError
 from karta_interpreter.base.k8s import GVK, JSON, Object
-from karta_interpreter.base.k8s.yaml_writer import to_authored_yaml, to_ordered_yaml
+from karta_interpreter.base.k8s.yaml_writer import to_ordered_yaml
 from karta_interpreter.definitions.sources.files import ORIGIN
 from karta_interpreter.definitions.sources.snapshot import ServedDefinition, Snapshot
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.engine.registered.description import describe, gate_text, summarize
-from karta_interpreter.engine.suites.output import case_of
 from karta_interpreter.engine.suites.suite import Case, load_suite
 
 _REALITY: Final = Path(__file__).parent / "reality.json"
@@ -62,8 +61,6 @@ def page(entry: ServedDefinition) -> Object:
         "compared": compared(entry),
         "examples": list(examples(entry.definition.gvk, suites)),
         "reports": list(reports(entry.definition.gvk, suites)),
-        # The console compares with the suites of the catalogue without having their thousands of lines in an editor.
-        "suite": "" if entry.origin == ORIGIN else "---\n".join(map(_case_text, cases(entry.definition.gvk, suites))),
     }
 
 
@@ -107,12 +104,6 @@ def cases(gvk: GVK, suites: Suites) -> Iterator[Case]:
     for suite, _ in suites:
         with suppress(SuiteError, InterpretationError):
             yield from (case for case in load_suite(suite) if GVK.of(case.call.object) == gvk)
-
-
-def _case_text(case: Case) -> str:
-    output = dict(case.expected) if case.error is None else {"error": case.error}
-    fields = case_of(case.name, case.call, output, case.references)
-    return to_authored_yaml({**fields, "description": case.description})
 
 
 def _rank(case: Case) -> int:

@@ -18,7 +18,6 @@ from karta_interpreter.base.sandbox import Pool, Process, Program
 from karta_interpreter.base.sandbox.awaiting import AsyncPool
 from karta_interpreter.base.sandbox.deadline import deadline
 from karta_interpreter.web.console.answers import Question, answer
-from karta_interpreter.web.console.differences import differences
 
 if TYPE_CHECKING:
     from karta_interpreter.base.sandbox.child import Channel
@@ -75,8 +74,7 @@ def start() -> "Callable[[Channel, bytes, bytes], None]":
     """Return the function that answers questions of the page with JSON."""
 
     def find(_channel: "Channel", _letter: bytes, asked: bytes) -> tuple[bytes, bytes]:
-        question = Question.of(orjson.loads(asked))
-        return ANSWER, orjson.dumps(differences(question) if question.before else answer(question))
+        return ANSWER, orjson.dumps(answer(Question.of(orjson.loads(asked))))
 
     return responding(find)
 

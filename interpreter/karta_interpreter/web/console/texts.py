@@ -6,7 +6,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Final, TypeAlias
 
-from karta_interpreter.base.errors import InterpretationError, InterpreterError, ManifestError, SuiteError
+from karta_interpreter.base.errors import InterpretationError, InterpreterError, ManifestError
 from karta_interpreter.base.findings import DefinitionError, Finding
 from karta_interpreter.base.k8s import GVK, JSON, Object, Path, manifest
 from karta_interpreter.definitions.karta.loading import KINDS
@@ -19,14 +19,12 @@ from karta_interpreter.definitions.openapi.schema import (
     parts_below,
 )
 from karta_interpreter.engine.operations import StatusItem
-from karta_interpreter.engine.suites.suite import OBJECT_KEYS, Case, read_suite
 
 Position: TypeAlias = list[int]
 """Line and column, from 1."""
 
 _TEXTS: Final = 2
 """How many texts are kept, read: they stay the same while their user edits the Karta."""
-_SUITE: Final = "Suite"
 
 
 class TextError(InterpreterError):
@@ -85,28 +83,6 @@ def read_items(text: str) -> list[tuple[Marker, StatusItem]]:
             raise TextError(message, *marker.position(()))
         items.append((marker, item))
     return items
-
-
-@lru_cache(_TEXTS)
-def read_cases(text: str) -> tuple[Case, ...]:
-    """Return the cases of a suite. Raises SuiteError. A case cannot name a file, which would be the server's."""
-    try:
-        documents = manifest.read_documents(text, _SUITE)
-    except ManifestError as error:
-        raise SuiteError(f"{_SUITE}:{error.line}: {error}") from error
-    for case in documents:
-        if isinstance(case.value, dict) and any(isinstance(case.value.get(key), str) for key in OBJECT_KEYS):
-            raise SuiteError(f"{_SUITE}:{case.line}: a case of the console has its object, not the name of a file")
-    return read_suite(text, _SUITE)
-
-
-def check_suite(text: str) -> None:
-    """Raise TextError for a suite with a case that cannot be read."""
-    try:
-        read_cases(text)
-    except SuiteError as error:
-        _, line, message = str(error).split(":", 2)
-        raise TextError(message.strip(), int(line)) from error
 
 
 def _objects(text: str) -> list[Marker]:

@@ -29,9 +29,6 @@ def test_page_has_no_finding_of_axe(open_page: Open, path: str, size: tuple[int,
     if path == "/":
         page.locator(".step").first.wait_for()
     assert violations(page) == []
-    if path == "/":
-        page.get_by_role("button", name="Compare").click()
-        assert violations(page) == []
 
 
 def violations(page: Any) -> list[Any]:

@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from textwrap import indent
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -11,7 +10,7 @@ from click.testing import CliRunner
 
 from karta_interpreter.cli.program import program
 from karta_interpreter.engine.suites.suite import read_suite
-from tests.web.console.browser.conftest import ROOT, Open, started, wait
+from tests.web.console.browser.conftest import ROOT, Open, wait
 from tests.web.console.test_answers import CRD, KARTA, OBJECT
 
 TEN = [
@@ -242,9 +241,6 @@ def test_address_names_kind_object_and_operation(open_page: Open) -> None:
             id="a Pod",
         ),
         pytest.param("items", "Clusters", "member1: {}\n", "the item has no clusterName", id="a mapping of clusters"),
-        pytest.param(
-            "suite", "Suite", "name: a\noperation: Interpret\n", "there is no operation", id="an unknown operation"
-        ),
     ],
 )
 def test_mistake_in_a_side_text_shows_at_its_line(
@@ -427,39 +423,6 @@ def test_case_has_no_field_that_an_api_server_writes(open_page: Open) -> None:
     page.locator('.editor[data-text="suite"] .cm-content').filter(has_text="operation: InterpretReplica").wait_for()
     (case,) = read_suite(text_of(page, "suite"))
     assert case.call.object["metadata"] == {"name": "docs", "generation": 2}
-
-
-def test_definitions_are_compared_by_the_suite_that_is_open(open_page: Open, tmp_path: Path) -> None:
-    case = (
-        f"name: of the folder\noperation: InterpretReplica\ndesiredObj:\n{indent(OBJECT, '  ')}output: {{replica: 3}}\n"
-    )
-    (tmp_path / "testdata").mkdir()
-    (tmp_path / "testdata" / "suite.yaml").write_text(case)
-    (tmp_path / "karta.yaml").write_text(KARTA)
-    (tmp_path / "object.yaml").write_text(OBJECT)
-    given = ("-f", str(tmp_path / "karta.yaml"), "--object", str(tmp_path / "object.yaml"))
-    with started("console", "--no-open", "--port", "0", *given) as address:
-        page = open_page(address=address)
-        page.get_by_role("button", name="Compare").click()
-        wait(page, lambda: "name: of the folder" in text_of(page, "suite"))
-        put(page, "karta", KARTA.replace(".spec.replicas // 1", ".spec.seed // 1"))
-        page.get_by_role("rowheader", name="InterpretReplica: of the folder").wait_for()
-
-        page.get_by_role("tab", name="Suite").click()
-        put(page, "suite", case.replace("of the folder", "of the editor"))
-        page.get_by_role("rowheader", name="InterpretReplica: of the editor").wait_for()
-        assert page.get_by_role("rowheader", name="of the folder").count() == 0
-
-
-def test_definition_is_compared_with_the_served_one(open_page: Open) -> None:
-    page = open_page()
-    page.get_by_label("Kind", exact=True).select_option("ray.io/v1/RayCluster")
-    wait(page, lambda: "RayCluster" in text_of(page, "object"))
-    page.get_by_role("button", name="Compare").click()
-    page.wait_for_selector("text=0 answers differ")
-    put(page, "karta", text_of(page, "karta").replace("byPhase: ready", "byPhase: steady"))
-    page.get_by_role("rowheader", name="InterpretHealth: ").first.wait_for()
-    assert page.get_by_role("row", name="healthy true false").count() == 1
 
 
 def test_choosing_no_kind_asks_for_none(open_page: Open, requests: list[str]) -> None:
