@@ -1,12 +1,23 @@
 """Write into the CHANGELOG what the catalogue answers differently since a git revision: ``make catalogue-diff``."""
 
+import io
+import json
+import re
 import subprocess
 import sys
+import tarfile
+from collections.abc import Iterator
+from itertools import groupby
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+from karta_interpreter.engine.suites.comparison import SILENT
 
 CHANGELOG = Path("CHANGELOG.md")
 _BEGIN, _END = "<!-- answers: begin -->", "<!-- answers: end -->"
 _UNRELEASED = "## [Unreleased]\n"
+_LONGEST: Final = 160
 
 
 def with_answers(changelog: str, revision: str, changes: str) -> str:
@@ -35,18 +46,77 @@ def with_answers(changelog: str, revision: str, changes: str) -> str:
     return f"{head}{title}{unreleased.rstrip(chr(10)) + chr(10) if unreleased.strip() else ''}{section}{mark}{older}"
 
 
+def notes(changes: list[dict[str, Any]]) -> Iterator[str]:
+    """Yield an item of a list for each kind and operation whose answers `diff` finds different, with the first one.
+
+    >>> change = {"apiVersion": "v1", "kind": "Pod", "operation": "Retain", "name": "a", "known": "It is late."}
+    >>> print(*notes([{**change, "differences": [{"path": "spec.count", "from": 1, "to": 2}]}]), end="")
+    - v1 Pod, Retain: 1 answer, such as a: `spec.count` `1` → `2`. It is late.
+    >>> print(*notes([{**change, "differences": [{"path": "", "from": SILENT, "to": {}}], "known": ""}]), end="")
+    - v1 Pod, Retain: 1 answer, such as a: answered now.
+    """
+    for subject, group in groupby(sorted(changes, key=_subject), key=_subject):
+        first, *others = group
+        number = f"{1 + len(others)} answers" if others else "1 answer"
+        example = f"{_text(first['name'])}: {_example(first['differences'][0])}"
+        known = f" {first['known']}" if first.get("known") else ""
+        yield f"- {_text('{} {}, {}'.format(*subject))}: {number}, such as {example}.{known}\n"
+
+
+def _subject(change: dict[str, Any]) -> tuple[str, str, str]:
+    return change["apiVersion"], change["kind"], change["operation"]
+
+
+def _example(difference: dict[str, Any]) -> str:
+    path, before, after = (difference.get(name, "nothing") for name in ("path", "from", "to"))
+    if not path and SILENT in (before, after):
+        return "answered now" if before == SILENT else "no longer answered"
+    return " ".join(filter(None, [path and _code(path), _code(before), "→", _code(after)]))
+
+
+def _text(text: str) -> str:
+    r"""Return a text as one line of Markdown without markup.
+
+    >>> print(_text("a [link](x) and <b>"))
+    a \[link\](x) and \<b\>
+    """
+    return "".join(f"\\{letter}" if letter in "\\|`*_<>[]#" else letter for letter in " ".join(text.split()))
+
+
+def _code(value: object) -> str:
+    """Return a value as code in one line of Markdown.
+
+    >>> _code("a"), _code("a `b`")
+    ('`a`', '`` a `b` ``')
+    """
+    text = " ".join((value if isinstance(value, str) else json.dumps(value, sort_keys=True)).split())
+    text = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    longest = max(map(len, re.findall("`+", text)), default=0)
+    fence, space = "`" * (longest + 1), " " if longest else ""
+    return f"{fence}{space}{text}{space}{fence}"
+
+
 def main() -> None:
     """Compare the catalogue of the revision with the one here, on the cases of all suites."""
     if len(sys.argv) != 2 or not sys.argv[1]:  # noqa: PLR2004 - the program and the revision
         raise SystemExit("give the revision to compare with: make catalogue-diff FROM=v0.1.0")
     revision = sys.argv[1]
-    command = ["diff", "--from", f"catalogue@{revision}", "--to", "catalogue", "--object", "kartas", "-o", "markdown"]
-    done = subprocess.run(  # noqa: S603 - our own program
-        [sys.executable, "-m", "karta_interpreter", *command], stdout=subprocess.PIPE, text=True, check=False
-    )
-    if done.returncode not in (0, 1) or (done.returncode and not done.stdout):
+    archive = subprocess.run(  # noqa: S603 - our own repository
+        ["git", "archive", "--format=tar", revision, "--", "kartas"],  # noqa: S607
+        stdout=subprocess.PIPE,
+        check=True,
+    ).stdout
+    with TemporaryDirectory() as folder:
+        with tarfile.open(fileobj=io.BytesIO(archive)) as files:
+            files.extractall(folder, filter="data")
+        command = ["diff", "--from", f"{folder}/kartas", "--to", "catalogue", "--object", "kartas", "-o", "json"]
+        done = subprocess.run(  # noqa: S603 - our own program
+            [sys.executable, "-m", "karta_interpreter", *command], stdout=subprocess.PIPE, text=True, check=False
+        )
+    if done.returncode not in (0, 1) or not done.stdout:
         raise SystemExit(done.returncode)
-    CHANGELOG.write_text(with_answers(CHANGELOG.read_text(encoding="utf-8"), revision, done.stdout), encoding="utf-8")
+    changes = "".join(notes(json.loads(done.stdout)))
+    CHANGELOG.write_text(with_answers(CHANGELOG.read_text(encoding="utf-8"), revision, changes), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -9,11 +9,10 @@ from typing import Any, Final
 import click
 
 from karta_interpreter.base.findings import format_path
-from karta_interpreter.base.k8s import GVK, JSON, NOTHING, Object, field_path, json_pointer, patch
+from karta_interpreter.base.k8s import JSON, NOTHING, Object, field_path, json_pointer, patch
 from karta_interpreter.cli.calls import CallOutcome, ask
 from karta_interpreter.cli.definitions import Interpreter
 from karta_interpreter.cli.program import Problem
-from karta_interpreter.cli.render import markdown_code, markdown_text
 from karta_interpreter.cli.writing import one_line, say
 from karta_interpreter.definitions.karta import Known
 from karta_interpreter.definitions.sources.files import ORIGIN
@@ -46,11 +45,6 @@ def _verdict(outcome: CallOutcome | None) -> Answer:
     if outcome is None:
         return SILENT
     return f"{ERROR}{outcome.error}" if outcome.results is None else outcome.results
-
-
-def is_silence(found: Sequence[Difference]) -> bool:
-    """Return whether one side does not answer the operation. Below a path, the same mark is a text of the answers."""
-    return any(not difference.path and SILENT in difference[1:] for difference in found)
 
 
 def cause_of(
@@ -107,43 +101,20 @@ def print_changes(text: str, warnings: Iterable[str], questions: str, different:
 
 def difference_lines(found: Sequence[Difference], *, full: bool) -> Iterator[str]:
     """Yield the lines that show the places, or one line for an operation that only one side answers."""
-    if is_silence(found):
+    # Below a path, the mark of an operation that one side does not answer is a text of the answers.
+    if any(not difference.path and SILENT in difference[1:] for difference in found):
         is_new = found[0].expected == SILENT
-        yield click.style(f"  {silence(found)}", fg="green" if is_new else "red")
+        yield click.style(f"  {'answered now' if is_new else 'no longer answered'}", fg="green" if is_new else "red")
         return
     for difference in found:
         if difference.path:
             yield f"  {field_path(difference.path)}"
         for sign, colour, value in (("-", "red", difference.expected), ("+", "green", difference.actual)):
             if value is not NOTHING:
-                yield click.style(f"  {sign} {one_line(excerpt(value, full=full))}", fg=colour)
+                yield click.style(f"  {sign} {one_line(_excerpt(value, full=full))}", fg=colour)
 
 
-def silence(found: Sequence[Difference]) -> str:
-    """Return which side answers an operation that only one of them does."""
-    return "answered now" if found[0].expected == SILENT else "no longer answered"
-
-
-def release_note(
-    subject: tuple[GVK, str], number: str, title: str, found: Sequence[Difference], note: str, *, full: bool
-) -> str:
-    """Return the item of a list of release notes about a kind and an operation, with the first difference."""
-    gvk, operation = subject
-    name = markdown_text(f"{gvk.api_version} {gvk.kind}, {operation}")
-    return f"- {name}: {number}, {_example(title, found, full=full)}.{note}\n"
-
-
-def _example(title: str, found: Sequence[Difference], *, full: bool) -> str:
-    first, *_ = found
-    sides = " → ".join(
-        "nothing" if value is NOTHING else markdown_code(excerpt(value, full=full)) for value in first[1:]
-    )
-    if is_silence(found):
-        return silence(found)
-    return f"such as {markdown_text(title)}: {markdown_code(field_path(first.path))} {sides}" if first.path else sides
-
-
-def excerpt(value: JSON, *, full: bool) -> str:
+def _excerpt(value: JSON, *, full: bool) -> str:
     """Return a value as text in one line, cut if it is long, unless it is to be seen in ``full``."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
     return text if full or len(text) <= _EXCERPT else f"{text[:_EXCERPT]}… ({len(text)} characters: --full)"

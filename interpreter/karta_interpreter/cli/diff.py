@@ -1,10 +1,7 @@
 """``karta-interpreter diff``: the different answers of two definitions about the same objects."""
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterable
 from functools import partial
-from itertools import groupby
 from typing import NamedTuple
 
 import click
@@ -20,7 +17,6 @@ from karta_interpreter.cli.changes import (
     differences_json,
     print_changes,
     reason_of,
-    release_note,
 )
 from karta_interpreter.cli.definitions import Interpreter
 from karta_interpreter.cli.diff_input import SourcedCall, read_questions
@@ -37,7 +33,7 @@ from karta_interpreter.cli.options import (
 )
 from karta_interpreter.cli.program import UsageProblem
 from karta_interpreter.cli.render import written
-from karta_interpreter.cli.sides import Side, side_of
+from karta_interpreter.cli.sides import Side
 from karta_interpreter.cli.writing import one_line
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS, Call, Operation, Options
@@ -47,7 +43,7 @@ _EXAMPLES = """\b
 Examples:
   karta-interpreter diff --from customization.yaml --to karta.yaml --object objects/
   karta-interpreter diff --from RayCluster --to my-raycluster.yaml --object raycluster.yaml
-  karta-interpreter diff --from catalogue@v0.1.0 --to catalogue --object kartas/
+  karta-interpreter diff --from old-catalogue.yaml --to catalogue --object my-objects/
 """
 
 
@@ -78,7 +74,7 @@ _REPLICAS = "For ReviseReplica of plain objects. Default: one more than --from c
 @click.option("--explain", "explained", is_flag=True, help=_EXPLAIN)
 @FULL
 @answer_options
-@output("table", "yaml", "json", "markdown")
+@output("table", "yaml", "json")
 def command(
     before: tuple[str, ...],
     after: tuple[str, ...],
@@ -91,9 +87,8 @@ def command(
 ) -> None:
     """Show where two definitions answer differently about the same objects.
 
-    SIDE is a file or folder of Kartas and customizations, a kind of the catalogue, "catalogue", or one of the last
-    two with @REVISION of the git repository around the current folder. With several, files and folders take
-    precedence in their order, and the catalogue comes last. Both sides answer every operation about a
+    SIDE is a file or folder of Kartas and customizations, a kind of the catalogue, or "catalogue". With several, files
+    and folders take precedence in their order, and the catalogue comes last. Both sides answer every operation about a
     plain object, whose status two members report. Retain is asked about it beside members that are made for this: with
     another value wherever either side may keep one, with little in the template, with the label that leaves replicas to
     members, and in a queue. A suite gives its own calls. Two errors count as equal. Where a
@@ -106,31 +101,26 @@ def command(
     if not paths:
         raise UsageProblem(NO_WORKLOAD)
     check_stdin([*before, *after, *paths])
-    with ExitStack() as opened:
-        sides = side_of(before, opened), side_of(after, opened)
+    sides = Side(before), Side(after)
 
-        def replicas(obj: Object) -> int:
-            return _one_more(sides[0], obj) if desired_replica is None else desired_replica
+    def replicas(obj: Object) -> int:
+        return _one_more(sides[0], obj) if desired_replica is None else desired_replica
 
-        def definitions(gvk: GVK) -> list[Definition]:
-            return [found.entry.definition for side in sides if (found := side.find(gvk))]
+    def definitions(gvk: GVK) -> list[Definition]:
+        return [found.entry.definition for side in sides if (found := side.find(gvk))]
 
-        questions = read_questions(paths, replicas, definitions)
-        changes = _distinct(
-            _changed_answer(
-                (sides[0].find(each.gvk), sides[1].find(each.gvk)), each, options, explained=shown["explained"]
-            )
-            for each in questions
-        )
-        warnings = [
-            f"neither side has a definition for {gvk}"
-            for gvk in dict.fromkeys(question.gvk for question in questions)
-            if not any(side.find(gvk) for side in sides)
-        ]
+    questions = read_questions(paths, replicas, definitions)
+    changes = _distinct(
+        _changed_answer((sides[0].find(each.gvk), sides[1].find(each.gvk)), each, options, explained=shown["explained"])
+        for each in questions
+    )
+    warnings = [
+        f"neither side has a definition for {gvk}"
+        for gvk in dict.fromkeys(question.gvk for question in questions)
+        if not any(side.find(gvk) for side in sides)
+    ]
     if output == "table":
         text = "".join(_change_text(change, full=shown["full"]) for change in changes)
-    elif output == "markdown":
-        text = "".join(_markdown(changes, questions, full=shown["full"]))
     else:
         text = written([_record(change) for change in changes], output)
     print_changes(text, warnings, count(len(questions), "question"), len(changes))
@@ -205,17 +195,6 @@ def _record(change: ChangedAnswer) -> JSON:
         **({"known": change.known} if change.known else {}),
         **({"cause": change.cause} if change.cause else {}),
     }
-
-
-def _markdown(changes: Sequence[ChangedAnswer], questions: Sequence[SourcedCall], *, full: bool) -> Iterator[str]:
-    """Yield an item of a list for each kind and operation with its first difference, for release notes."""
-    asked = Counter(map(_subject, questions))
-    ordered = sorted(changes, key=lambda change: _subject(change.question))
-    for subject, group in groupby(ordered, key=lambda change: _subject(change.question)):
-        first, *others = group
-        number = f"{1 + len(others)} of {count(asked[subject], 'answer')}"
-        known = f" {first.known}" if first.known else ""
-        yield release_note(subject, number, first.question.title, first.differences, known, full=full)
 
 
 def _subject(question: SourcedCall) -> tuple[GVK, str]:

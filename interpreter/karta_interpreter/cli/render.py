@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import click
 
-from karta_interpreter.base.findings import Finding, Severity, Span, escaped, format_path
+from karta_interpreter.base.findings import Finding, Severity, Span, format_path
 from karta_interpreter.base.k8s import JSON, get
 from karta_interpreter.base.k8s.yaml_writer import to_yaml
 from karta_interpreter.cli.writing import Data, one_line
@@ -29,26 +29,6 @@ def table(rows: Sequence[Sequence[str]], *, header: Sequence[str] = ()) -> str:
         for cells in lines
     )
     return "".join(f"{line.rstrip()}\n" for line in padded)
-
-
-def markdown_text(text: str) -> str:
-    r"""Return a text as one line of Markdown without markup.
-
-    >>> print(markdown_text("a [link](x) and <b>"))
-    a \[link\](x) and \<b\>
-    """
-    return "".join(f"\\{each}" if each in "\\|`*_<>[]#" else each for each in escaped(" ".join(text.split())))
-
-
-def markdown_code(text: str) -> str:
-    """Return a text as code in one line of Markdown.
-
-    >>> markdown_code("a"), markdown_code("a `b`")
-    ('`a`', '`` a `b` ``')
-    """
-    longest = max(map(len, re.findall("`+", text)), default=0)
-    fence, space = "`" * (longest + 1), " " if longest else ""
-    return f"{fence}{space}{one_line(text)}{space}{fence}"
 
 
 def full_name(metadata: JSON) -> str:

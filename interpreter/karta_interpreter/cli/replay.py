@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from karta_interpreter.cli.options import FOLDER, FULL, complete_kinds_and_files
 from karta_interpreter.cli.program import Problem
 from karta_interpreter.cli.render import table, watched, written
 from karta_interpreter.cli.replay_calls import Findings, Group, Key, Replay, recorded_calls
-from karta_interpreter.cli.sides import CATALOGUE, Side, side_of
+from karta_interpreter.cli.sides import CATALOGUE, Side
 from karta_interpreter.cli.writing import one_line, say
 from karta_interpreter.definitions.sources.snapshot import Selection
 from karta_interpreter.webhook.wire import Request
@@ -28,11 +27,10 @@ _EXAMPLES = """\b
 Examples:
   karta-interpreter replay recordings/
   karta-interpreter replay recordings/ --to my-raycluster.yaml
-  karta-interpreter replay recordings/ --from catalogue@v0.1.0 --to catalogue --to my/ --kinds RayCluster
-  karta-interpreter replay recordings/ --to catalogue@v0.1.0
+  karta-interpreter replay recordings/ --from old-catalogue.yaml --to catalogue --to my/ --kinds RayCluster
   karta-interpreter replay recordings/ --explain 3f1d8f0e-6a0b-4f4e-9c1d-000000000001
 """
-_SIDE = 'a file or folder of definitions, a kind of the catalogue, "catalogue", or these at @REVISION; may be repeated.'
+_SIDE = 'a file or folder of definitions, a kind of the catalogue, or "catalogue"; may be repeated.'
 _FROM = f"What answered before: {_SIDE} Default: the recorded answers."
 _TO = f"What answers now: {_SIDE}"
 _KINDS = 'Replay only calls about this kind: KIND, apiVersion/KIND or "apiVersion/*"; may be repeated.'
@@ -72,16 +70,15 @@ def command(
     files = files_in(folder)
     if not files:
         raise Problem(f"error: {folder}: there is no recording of calls in it")
-    with ExitStack() as opened:
-        sides = side_of(before, opened) if before else None, side_of(to, opened)
-        if uid is not None:
-            _explain(files, uid, sides, output, full=full)
-            return
-        replay = Replay(*sides, Selection(kinds))
-        for file in watched(files, "Replaying"):
-            replay.file(file)
-        findings = replay.findings
-        unknown = [gvk for gvk in sorted({gvk for gvk, _ in findings.asked}) if not sides[1].find(gvk)]
+    sides = Side(before) if before else None, Side(to)
+    if uid is not None:
+        _explain(files, uid, sides, output, full=full)
+        return
+    replay = Replay(*sides, Selection(kinds))
+    for file in watched(files, "Replaying"):
+        replay.file(file)
+    findings = replay.findings
+    unknown = [gvk for gvk in sorted({gvk for gvk, _ in findings.asked}) if not sides[1].find(gvk)]
     groups = sorted(findings.groups.items(), key=lambda each: (each[0].gvk, each[0].operation, -each[1].calls))
     text = _table(groups, full=full) if output == "table" else written(_json(groups, findings), output)
     asked = f"{count(findings.asked.total(), 'call')} in {count(len(files), 'file')}"
