@@ -7,7 +7,7 @@ import zlib
 from asyncio import Future
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
-from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import lru_cache, partial
 from itertools import count
 from pathlib import Path
@@ -24,7 +24,7 @@ from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.base.sandbox.pool import Pool
 from karta_interpreter.cli import replay_calls, saved
 from karta_interpreter.cli.member import Member
-from karta_interpreter.cli.sides import side_of
+from karta_interpreter.cli.sides import Side
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.sources import api_server, budget, reference_cache
 from karta_interpreter.definitions.sources.api_server import ApiServer
@@ -492,19 +492,18 @@ def _recorded_line(_: int) -> Iterator[Fed]:
 
 @feeder("the findings of replay", "cli.replay_calls:_MOST_KEPT", small=30_000, unit=1_500)
 def _findings(_: int) -> Iterator[Fed]:
-    with ExitStack() as opened:
-        replay = replay_calls.Replay(None, side_of((), opened))
+    replay = replay_calls.Replay(None, Side(()))
 
-        def push(text: str) -> None:
-            kind = text[:200]  # a longer one is not a question
-            about = {"group": "example.io", "version": "v1", "kind": kind}
-            obj = {"apiVersion": "example.io/v1", "kind": kind, "metadata": {"name": "demo"}}
-            asked = {"uid": "1", "kind": about, "name": "demo", "operation": "InterpretHealth", "object": obj}
-            answer = {"successful": False, "status": {"code": 404}}
-            replay._replay(RecordedCall({"request": asked}, answer, DEFAULT_OPTIONS))
+    def push(text: str) -> None:
+        kind = text[:200]  # a longer one is not a question
+        about = {"group": "example.io", "version": "v1", "kind": kind}
+        obj = {"apiVersion": "example.io/v1", "kind": kind, "metadata": {"name": "demo"}}
+        asked = {"uid": "1", "kind": about, "name": "demo", "operation": "InterpretHealth", "object": obj}
+        answer = {"successful": False, "status": {"code": 404}}
+        replay._replay(RecordedCall({"request": asked}, answer, DEFAULT_OPTIONS))
 
-        findings = replay.findings
-        yield Fed(push, lambda: sum(len(gvk.kind) for gvk, _ in findings.asked), findings.left_out.total)
+    findings = replay.findings
+    yield Fed(push, lambda: sum(len(gvk.kind) for gvk, _ in findings.asked), findings.left_out.total)
 
 
 @feeder(

@@ -5,7 +5,6 @@ import gzip
 import tempfile
 import time
 from collections.abc import Callable
-from contextlib import ExitStack
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path as FilePath
@@ -19,7 +18,7 @@ from karta_interpreter import Karta
 from karta_interpreter.base.k8s import GVK
 from karta_interpreter.base.karmada import Operation
 from karta_interpreter.cli.replay_calls import Replay
-from karta_interpreter.cli.sides import side_of
+from karta_interpreter.cli.sides import Side
 from karta_interpreter.definitions.openapi.schema import CustomKind
 from karta_interpreter.definitions.sources.informer import Pace
 from karta_interpreter.definitions.sources.reference_cache import ReferenceCache
@@ -250,7 +249,7 @@ def _replay(calls: int, elements: int) -> Callable[[], object]:
         lines.append(recording.line(0.0, body, b'{"response": {"uid": "u", "successful": true, "replicas": 77}}'))
     file = folder / recording.file_name("20260101T000000Z", 1)
     file.write_bytes(gzip.compress(b"".join(lines)))
-    return lambda: Replay(None, side_of((), ExitStack())).file(file)
+    return lambda: Replay(None, Side(())).file(file)
 
 
 def _left_out(elements: int, depth: int) -> Callable[[], object]:

@@ -1,7 +1,6 @@
 """The calls of suites, recorded without their secrets, have no differences when a definition is replayed on itself."""
 
 from collections.abc import Sequence
-from contextlib import ExitStack
 from functools import cache
 
 import orjson
@@ -10,7 +9,7 @@ from karta_interpreter.base.k8s.values import JSON
 from karta_interpreter.cli.calls import CallOutcome
 from karta_interpreter.cli.changes import answer_of
 from karta_interpreter.cli.replay_calls import Replay
-from karta_interpreter.cli.sides import CATALOGUE, Side, side_of
+from karta_interpreter.cli.sides import CATALOGUE, Side
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS, Call
 from karta_interpreter.engine.suites.suite import Case
@@ -21,7 +20,7 @@ from karta_interpreter.webhook.wire.redaction import Redaction
 
 @cache
 def _catalogue() -> Side:
-    return side_of([CATALOGUE], ExitStack())
+    return Side([CATALOGUE])
 
 
 def test_recorded_calls_of_definition_replayed_without_secrets_have_no_difference(

@@ -1,14 +1,13 @@
 """Laws on the recorded day: what the catalogue answers, and which fights are named."""
 
 from collections.abc import Mapping
-from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
 
 import pytest
 
 from karta_interpreter.cli.replay_calls import Findings, Replay
-from karta_interpreter.cli.sides import CATALOGUE, side_of
+from karta_interpreter.cli.sides import CATALOGUE, Side
 from tests.proofs.fleet.multiply import copied, object_of
 from tests.proofs.fleet.named import misnamed
 from tests.proofs.fleet.recording import calls, read, written
@@ -38,8 +37,7 @@ def test_recorded_answers_are_those_of_the_catalogue(tmp_path: Path) -> None:
 def test_answers_of_copies_are_those_of_the_catalogue(tmp_path: Path) -> None:
     some = islice(calls(), 0, None if SWEEPS_ALL else _FEW, 11)
     lines = [copied(call, _COPY) for call in some if object_of(call)]
-    with ExitStack() as stack:
-        findings = Replay(None, side_of([CATALOGUE], stack)).file(written(tmp_path, lines))
+    findings = Replay(None, Side([CATALOGUE])).file(written(tmp_path, lines))
     assert (findings.different, findings.asked.total()) == (0, len(lines))
 
 
@@ -50,5 +48,4 @@ def test_seeded_fights_are_named_by_their_third_overwrite_and_nothing_else() -> 
 
 def _replayed(folder: Path, *before: str) -> Findings:
     file = written(folder, calls() if SWEEPS_ALL else islice(calls(), _FEW))
-    with ExitStack() as stack:
-        return Replay(side_of(before, stack) if before else None, side_of([CATALOGUE], stack)).file(file)
+    return Replay(Side(before) if before else None, Side([CATALOGUE])).file(file)

@@ -122,7 +122,7 @@ def answer(question: Question) -> dict[str, JSON]:
 
     Never raises for user input. ``answers`` is empty if no definition fits the object.
     """
-    kartas = _kartas_of(question.karta)
+    kartas = kartas_of(question.karta)
     inputs = _inputs_of(question)
     findings = [finding.to_json() for loaded, _ in kartas for finding in loaded.findings]
     page: dict[str, JSON] = {"findings": findings, "problems": inputs.problems, "answers": []}
@@ -150,14 +150,14 @@ def answer(question: Question) -> dict[str, JSON]:
 
 
 @lru_cache(_KARTAS)
-def _kartas_of(text: str) -> tuple[tuple[Loaded, SourcePosition | None], ...]:
+def kartas_of(text: str) -> tuple[tuple[Loaded, SourcePosition | None], ...]:
     """Load the Kartas of a text, which stays the same while its user edits the object."""
     return tuple(load_placed(text, ""))
 
 
 def _inputs_of(question: Question) -> _Inputs:
     """Read the texts of a question. Never raises."""
-    kinds = [loaded.gvk for loaded, _ in _kartas_of(question.karta) if loaded.gvk]
+    kinds = [loaded.gvk for loaded, _ in kartas_of(question.karta) if loaded.gvk]
     problems: dict[str, JSON] = {}
 
     def read(name: str, reader: Callable[[str], _Read], nothing: _Read) -> _Read:
