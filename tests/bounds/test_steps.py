@@ -17,16 +17,22 @@ import pytest
 from karta_interpreter import Karta
 from karta_interpreter.base.k8s import GVK
 from karta_interpreter.base.karmada import Operation
+from karta_interpreter.cli.changes import answer_of, cause_of, differences
+from karta_interpreter.cli.definitions import Interpreter
 from karta_interpreter.cli.replay_calls import Replay
 from karta_interpreter.cli.sides import Side
+from karta_interpreter.definitions.karta.loading import load_definition
+from karta_interpreter.definitions.openapi.check import contradictions
 from karta_interpreter.definitions.openapi.schema import CustomKind
 from karta_interpreter.definitions.sources.informer import Pace
 from karta_interpreter.definitions.sources.reference_cache import ReferenceCache
+from karta_interpreter.definitions.sources.snapshot import ServedDefinition
 from karta_interpreter.engine.drafting import draft_from
 from karta_interpreter.engine.fights.rounds import advanced, compared
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS, Call, interpret
 from karta_interpreter.engine.operations.left_out import resources_left_out
 from karta_interpreter.engine.verification import verify
+from karta_interpreter.engine.workload import Workload, WorkloadTree
 from karta_interpreter.languages.jq.analysis import examine
 from karta_interpreter.languages.lua.machine.names import names_of
 from karta_interpreter.web.console.answers import Question, answer, kartas_of
@@ -274,7 +280,55 @@ def _lint(statements: int, names: int) -> Callable[[], object]:
     return lambda: names_of(text)
 
 
+def _tree(pods: int, instances: int) -> Callable[[], object]:
+    """Pods that name their instance."""
+    group = {"replicas": 2, "template": {"spec": {"containers": [container()]}}}
+    workers = [group | {"groupName": f"g{number}"} for number in range(instances)]
+    spec = {"headGroupSpec": {"template": group["template"]}, "workerGroupSpecs": workers}
+    labels = ({"ray.io/node-type": "worker", "ray.io/group": f"g{number % instances}"} for number in range(pods))
+    own = [pod(number, owner="it", labels=each) for number, each in enumerate(labels)]
+    shown = workload("ray.io/v1", "RayCluster", spec, {})
+    ray = Workload(Karta.for_object(shown), shown)
+    return lambda: WorkloadTree.build(ray, own)
+
+
+def _coverage(children: int, fields: int) -> Callable[[], object]:
+    """Expressions about a schema, and parts of it that none of them reads."""
+    template = {"type": "object", "properties": {"spec": {"type": "object", "properties": {"containers": {}}}}}
+    part = {"type": "object", "properties": {"replicas": {"type": "integer"}, "template": template}}
+    parts = {f"{name}{number}": part for name, count in (("a", children), ("b", fields)) for number in range(count)}
+    schema = {"type": "object", "properties": {"spec": {"type": "object", "properties": parts}}}
+    crd_version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
+    names = {"kind": "Mill", "plural": "mills"}
+    crd = {"kind": "CustomResourceDefinition", "spec": {"group": "mill.io", "names": names, "versions": [crd_version]}}
+    text = orjson.dumps(_karta(children, 2)).decode()
+    return lambda: [*contradictions(text, "", [crd])]
+
+
+def _diff(children: int, elements: int) -> Callable[[], object]:
+    """Two definitions that answer differently about every component of an object."""
+    before, after = _karta(children, 2), _karta(children, 2)
+    for number, child in enumerate(after["spec"]["structureDefinition"]["childComponents"]):
+        child["scaleDefinition"]["replicasPath"] = f".spec.a{number}.replicas // 1 | . + 1"
+    part = {"replicas": 1, "template": {"spec": {"containers": [container()]}}}
+    spec: Any = {f"a{number}": part for number in range(children)}
+    spec["list"] = [{"name": f"n{number}"} for number in range(elements)]
+    obj = {"apiVersion": "mill.io/v1", "kind": "Mill", "metadata": {"name": "x", "namespace": "y"}, "spec": spec}
+    sides = [Interpreter(ServedDefinition(load_definition(each), ""), {}) for each in (before, after)]
+    call = Call(Operation.INTERPRET_COMPONENT, obj)
+
+    def work() -> None:
+        found = tuple(differences(*(answer_of(side, call, (), DEFAULT_OPTIONS) for side in sides)))
+        assert len(found) == children
+        assert cause_of(sides[0], sides[1], call, (), DEFAULT_OPTIONS, found)
+
+    return work
+
+
 PATHS: dict[str, Path] = {
+    "tree": Path({"pods": 40, "instances": 40}, _tree),
+    "coverage": Path({"children": 20, "fields": 20}, _coverage),
+    "diff": Path({"children": 20, "elements": 40}, _diff),
     "lint": Path({"statements": 40, "names": 40}, _lint),
     "verify groups": Path({"pods": 40, "groups": 40}, _verify_groups),
     "draft": Path({"objects": 4, "pods": 8, "fields": 8}, _draft),

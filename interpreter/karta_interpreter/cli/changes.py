@@ -63,12 +63,13 @@ def cause_of(
     if after is None or not after.is_asked(call.operation):
         return ""
     explanation = explain(after.entry.definition, call, options, reader=Known.of(references))
-    pointers = [json_pointer(difference.path) for difference in found]
+    pointers = {json_pointer(difference.path) for difference in found}
+    above = {beginning for pointer in pointers for beginning in _beginnings(pointer)}
     facts = [
         fact
         for fact in explanation.facts
         if fact.rule in _DECIDING
-        or (fact.field and fact.answer and any(_is_near(fact.answer, pointer) for pointer in pointers))
+        or (fact.field and fact.answer and (fact.answer in above or not pointers.isdisjoint(_beginnings(fact.answer))))
     ]
     # A part without an expression is a default. It is named only if there is nothing else.
     texts = dict.fromkeys(map(_cause, [fact for fact in facts if fact.expression or fact.rule in _DECIDING] or facts))
@@ -78,9 +79,14 @@ def cause_of(
     return "; ".join([*texts][:_MOST_CAUSES]) or explanation.definition
 
 
-def _is_near(pointer: str, other: str) -> bool:
-    """Return whether one of two places is the other one, or inside of it."""
-    return f"{pointer}/".startswith(f"{other}/") or f"{other}/".startswith(f"{pointer}/")
+def _beginnings(pointer: str) -> list[str]:
+    """Return a place and those around it.
+
+    >>> _beginnings("/a/b")
+    ['', '/a', '/a/b']
+    """
+    steps = pointer.split("/")
+    return ["/".join(steps[: number + 1]) for number in range(len(steps))]
 
 
 def _cause(fact: Fact) -> str:

@@ -8,8 +8,8 @@ from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.engine.evaluation.attribution import (
     Attribution,
-    attribute,
     attribute_all,
+    attributing,
     component_of,
     replica_maker,
 )
@@ -66,7 +66,7 @@ def test_pod_of_no_component_is_error(orchestra: Raw) -> None:
     ],
 )
 def test_label_of_pod_gives_instance(orchestra: Raw, player: Raw, instance: str) -> None:
-    assert attribute(load_definition(orchestra), ORCHESTRA, player).instance == instance
+    assert attributing(load_definition(orchestra), ORCHESTRA)(player).instance == instance
 
 
 @pytest.mark.parametrize(
@@ -89,12 +89,12 @@ def test_label_of_pod_gives_instance(orchestra: Raw, player: Raw, instance: str)
 )
 def test_pod_of_unknown_instance_is_error(orchestra: Raw, spec: Raw, player: Raw, error: str) -> None:
     with pytest.raises(WorkloadError, match=error):
-        attribute(load_definition(orchestra), {"spec": spec}, player)
+        attributing(load_definition(orchestra), {"spec": spec})(player)
 
 
 def test_object_with_wrong_ids_is_error(orchestra: Raw) -> None:
     with pytest.raises(InterpretationError, match="instanceIdPath"):
-        attribute(load_definition(orchestra), {"spec": {"sections": [{"name": 1}]}}, pod(part="section", section="1"))
+        attributing(load_definition(orchestra), {"spec": {"sections": [{"name": 1}]}})(pod(part="section", section="1"))
 
 
 @pytest.fixture
@@ -122,7 +122,7 @@ def seated(orchestra: Raw) -> Definition:
     ],
 )
 def test_label_of_pod_gives_replica(seated: Definition, player: Raw, place: Attribution) -> None:
-    assert attribute(seated, ORCHESTRA, player) == place
+    assert attributing(seated, ORCHESTRA)(player) == place
 
 
 def test_replicas_are_made_at_the_nearest_level(seated: Definition) -> None:

@@ -13,6 +13,7 @@ from karta_interpreter.engine.evaluation.attribution import (
     instance_of,
     matches_component_type,
 )
+from karta_interpreter.engine.evaluation.evaluation import instance_ids
 from karta_interpreter.languages.jq import Query
 
 POD = {
@@ -38,7 +39,8 @@ def instance(path: str, *ids: str) -> str:
     """The instance of the pod, by a selector, in an object with these instances."""
     names = Query.compile(", ".join(map(json.dumps, ids)) or "empty")
     selector = PodSelector.model_validate({"componentInstanceSelector": {"idPath": path}})
-    return instance_of(Component("choir", "singer", instance_ids=names, selector=selector), {}, POD)
+    choir = Component("choir", "singer", instance_ids=names, selector=selector)
+    return instance_of(choir, instance_ids(choir, {}), POD)
 
 
 def by_replica(path: str) -> Component:

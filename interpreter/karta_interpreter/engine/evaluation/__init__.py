@@ -2,7 +2,7 @@
 
 from karta_interpreter.engine.evaluation.attribution import (
     Attribution,
-    attribute,
+    attributing,
     instance_of,
     matches_component_type,
     pod_name,
@@ -54,7 +54,7 @@ __all__ = [
     "StatusMatch",
     "StatusReader",
     "absences",
-    "attribute",
+    "attributing",
     "evaluate",
     "failure",
     "instance_ids",

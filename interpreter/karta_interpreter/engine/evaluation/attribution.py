@@ -5,14 +5,14 @@ Source: `pkg/instructions/pod.go` of the Karta project.
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
 from karta_interpreter.base.errors import ComponentNotFoundError, QueryError, WorkloadError
 from karta_interpreter.base.k8s import JSON, Object, get, label, type_name
 from karta_interpreter.definitions.karta import Component, Definition
 from karta_interpreter.definitions.karta.expression_text import PodQuery
-from karta_interpreter.engine.evaluation.evaluation import UNNAMED, instance_ids
+from karta_interpreter.engine.evaluation.evaluation import instance_ids
 from karta_interpreter.languages.jq import normal, quoted
 from karta_interpreter.languages.lua.go_numbers import shortest
 
@@ -30,20 +30,29 @@ class Attribution:
     replica: str | None = None
 
 
-def attribute(definition: Definition, obj: Object, pod: Object) -> Attribution:
-    """Return the place of a pod. Raises ComponentNotFoundError as `component_of` and `instance_of`."""
-    component = component_of(definition, pod)
-    instance, maker = instance_of(component, obj, pod), replica_maker(definition, component.name)
-    return Attribution(component.name, instance, None if maker is None else extract_replica_key(maker, pod))
+def attributing(definition: Definition, obj: Object) -> Callable[[Object], Attribution]:
+    """Return what gives the place of a pod, and reads the instances of the object once.
+
+    It raises ComponentNotFoundError as `component_of` and `instance_of`.
+    """
+    ids = dict[str, Collection[str]]()
+
+    def attribute(pod: Object) -> Attribution:
+        component = component_of(definition, pod)
+        if component.name not in ids:
+            ids[component.name] = dict.fromkeys(instance_ids(component, obj))
+        instance, maker = instance_of(component, ids[component.name], pod), replica_maker(definition, component.name)
+        return Attribution(component.name, instance, None if maker is None else extract_replica_key(maker, pod))
+
+    return attribute
 
 
 def attribute_all(definition: Definition, obj: Object, pods: Iterable[Object]) -> tuple[Attribution, ...]:
     """Return the place of each pod. Raises one WorkloadError that names every pod without a place."""
-    attributions: list[Attribution] = []
-    failures: list[str] = []
+    attribute, attributions, failures = attributing(definition, obj), list[Attribution](), list[str]()
     for pod in pods:
         try:
-            attributions.append(attribute(definition, obj, pod))
+            attributions.append(attribute(pod))
         except WorkloadError as err:
             failures.append(str(err))
     if failures:
@@ -69,10 +78,9 @@ def component_of(definition: Definition, pod: Object) -> Component:
     return owner
 
 
-def instance_of(component: Component, obj: Object, pod: Object) -> str:
+def instance_of(component: Component, ids: Collection[str], pod: Object) -> str:
     """Return the instance of a pod, "" for one without a name. Raises ComponentNotFoundError for an unknown one."""
-    ids = instance_ids(component, obj)
-    if ids == UNNAMED:
+    if component.instance_ids is None:
         return ""
     key = instance_key(component, pod)
     if key is None or key not in ids:

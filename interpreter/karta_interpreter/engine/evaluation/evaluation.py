@@ -1,5 +1,7 @@
 """Evaluates an expression of a definition on an object. Errors name the definition, component, field and reason."""
 
+from collections import Counter
+
 from karta_interpreter.base.errors import InterpretationError, QueryAbsentError, QueryError, QueryRaisedError
 from karta_interpreter.base.k8s import JSON, Object, type_name
 from karta_interpreter.definitions.karta import Component
@@ -81,7 +83,7 @@ def instance_ids(component: Component, obj: Object) -> tuple[str, ...]:
             reason = f"result {index} is {actual}; an instance id is a string that is not empty"
             raise failure(component, "instanceIdPath", query, reason)
     if len(set(ids)) < len(ids):
-        repeated = next(name for name in ids if ids.count(name) > 1)
+        repeated = next(name for name, number in Counter(ids).items() if number > 1)
         reason = f'two instances have the id "{repeated}"; ids must be unique'
         raise failure(component, "instanceIdPath", query, reason)
     return tuple(ids)

@@ -5,6 +5,7 @@ reads children from the whole workload, but upstream copies them into each insta
 tree becomes too large. The root is a node like the others, and instances stay in the order of the object.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, Self
@@ -12,7 +13,7 @@ from typing import NamedTuple, Self
 from karta_interpreter.base.errors import WorkloadError
 from karta_interpreter.base.k8s import GVK, JSON, Object, get
 from karta_interpreter.base.k8s.requirements import Counting, PodRequirements, pod_requirements
-from karta_interpreter.engine.evaluation import StatusMatch, attribute, pod_name, pod_sets
+from karta_interpreter.engine.evaluation import StatusMatch, attributing, pod_name, pod_sets
 from karta_interpreter.engine.workload.document import checked_pods, reading
 from karta_interpreter.engine.workload.extraction import PIECES, Instance
 from karta_interpreter.engine.workload.workload import Component, Workload
@@ -196,15 +197,14 @@ def _node(
 def _attributed(
     workload: Workload, pods: Iterable[Object]
 ) -> tuple[dict[_Key, tuple[PodNode, ...]], tuple[StrayPod, ...]]:
-    by_instance: dict[_Key, tuple[PodNode, ...]] = {}
-    strays: list[StrayPod] = []
+    by_instance, strays = defaultdict[_Key, list[PodNode]](list), list[StrayPod]()
+    attribute = attributing(workload.karta.definition, workload.object)
     for pod in checked_pods(pods):
         try:
             with reading():
-                attribution = attribute(workload.karta.definition, workload.object, pod)
+                attribution = attribute(pod)
         except WorkloadError as err:
             strays.append(StrayPod(pod, str(err)))
-            continue
-        key = (attribution.component, attribution.instance)
-        by_instance[key] = (*by_instance.get(key, ()), PodNode(pod, attribution.replica))
-    return by_instance, tuple(strays)
+        else:
+            by_instance[attribution.component, attribution.instance].append(PodNode(pod, attribution.replica))
+    return {key: tuple(nodes) for key, nodes in by_instance.items()}, tuple(strays)

@@ -263,7 +263,7 @@ class Workload:
         """Return the id of a pod's instance, "" for an unnamed one. Raises ComponentNotFoundError."""
         with reading():
             component = attribution.component_of(self._definition, checked_pod(pod))
-            return attribution.instance_of(component, self.object, pod)
+            return attribution.instance_of(component, instance_ids(component, self.object), pod)
 
     def attribute(self, pods: Iterable[Object]) -> tuple[Attribution, ...]:
         """Return component, instance and replica of each pod.

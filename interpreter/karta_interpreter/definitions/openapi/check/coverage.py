@@ -19,15 +19,16 @@ class Coverage:
     """The places that expressions read. What they give is read with everything below it."""
 
     given: set[str] = field(default_factory=set)
-    visited: set[str] = field(default_factory=set)
-    """The places on the way to a value, and to what is given."""
+    reached: set[str] = field(default_factory=set)
+    """The places on the way to a value, and to what is given, and all above them."""
     omitted: set[str] = field(default_factory=set)
     """The places that are left out on purpose, each with everything below it."""
 
     def add(self, outputs: Shapes, visited: Iterable[Shape]) -> None:
         """Add what an expression gives, and the places on its way."""
         self.given.update(shape.place for shape in parts(outputs))
-        self.visited.update(shape.place for shape in visited)
+        for shape in visited:
+            self.reached.update(_and_above(shape.place))
 
     def unread(self, schema: Object, scale_path: str) -> Iterator[tuple[SchemaPath, list[RelevantPart]]]:
         """Yield groups of parts that answers look like depending on, and that no expression reads."""
@@ -51,8 +52,17 @@ class Coverage:
 
     def _reaches(self, path: SchemaPath) -> bool:
         """Return whether the path or a part of it is read."""
-        text = f"${path.jq}"
-        return any(place == text or place.startswith((f"{text}.", f"{text}[")) for place in self.visited)
+        return f"${path.jq}" in self.reached
+
+
+def _and_above(place: str) -> Iterator[str]:
+    """Yield a place, and the beginnings of its text that end before a step.
+
+    >>> [*_and_above("$.spec.roles[].size")]
+    ['$.spec.roles[].size', '$', '$.spec', '$.spec.roles', '$.spec.roles[]']
+    """
+    yield place
+    yield from (place[:at] for at, char in enumerate(place) if char in ".[")
 
 
 def parts(shapes: Shapes) -> Iterator[Shape]:

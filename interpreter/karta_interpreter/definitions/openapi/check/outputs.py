@@ -36,8 +36,10 @@ def outputs(node: ast.Node, inputs: Shapes, scope: TypeScope) -> Shapes:  # noqa
     >>> from karta_interpreter.languages.jq import parse
     >>> root = Shape({"properties": {"spec": {"properties": {"size": {"type": "integer"}}}}}, ".")
     >>> scope = TypeScope()
-    >>> outputs(parse(".spec.sizes // 1"), (root,), scope)[-1].noun, scope.found[0].message, scope.found[0].hint
-    ('an integer', 'the CRD has no field .spec.sizes', 'did you mean size?')
+    >>> outputs(parse(".spec.sizes // 1"), (root,), scope)[-1].noun
+    'an integer'
+    >>> [(each.message, each.hint) for each in scope.found]
+    [('the CRD has no field .spec.sizes', 'did you mean size?')]
     """
     match node:
         case ast.Pipe(left, right):

@@ -210,7 +210,8 @@ class Contradiction:
 class TypeScope:
     """The scope at a place of an expression: variables, own functions, whether errors are caught, and the schema."""
 
-    found: list[Contradiction] = field(default_factory=list)
+    found: dict[Contradiction, None] = field(default_factory=dict)
+    """The contradictions, each once."""
     visited: list[Shape] = field(default_factory=list)
     """The fields and elements on the way, including the schema's."""
     variables: Mapping[str, Shapes] = field(default_factory=dict)
@@ -219,6 +220,6 @@ class TypeScope:
     schema: str = "the CRD"
 
     def add(self, contradiction: Contradiction) -> None:
-        """Add a contradiction once. A wrong type does not count if the expression catches errors."""
-        if contradiction not in self.found and not (self.is_tried and contradiction.rule == WRONG_TYPE):
-            self.found.append(contradiction)
+        """Add a contradiction. A wrong type does not count if the expression catches errors."""
+        if not (self.is_tried and contradiction.rule == WRONG_TYPE):
+            self.found[contradiction] = None
