@@ -158,6 +158,12 @@ _TWINS: Final = [
         right_at=("spec", "template", "spec"),
         differ=dict.fromkeys(_NEWER_RAY, "the RayCluster of a fleet is that of KubeRay 1.2"),
     ),
+    Twins(
+        "RoleBasedGroup.workloads.x-k8s.io/v1alpha2",
+        "RoleBasedGroupSet.workloads.x-k8s.io/v1alpha2",
+        {"roles": [{"name": "role", "standalonePattern": {"template": _TEMPLATE}}]},
+        right_at=("spec", "groupTemplate", "spec"),
+    ),
     Twins("RayJob.ray.io/v1", "RayCronJob.ray.io/v1", {"rayClusterSpec": _RAY}, right_at=("spec", "jobTemplate")),
     Twins(
         "SparkApplication.sparkoperator.k8s.io/v1beta2",

@@ -62,6 +62,14 @@ INFERENCE: States = {
         "scaled to zero": RUNNING,
         "no status yet": UNDEFINED,
     },
+    GVK("workloads.x-k8s.io", "v1alpha2", "RoleBasedGroupSet"): {
+        "ready": RUNNING,
+        "a group is not ready": INITIALIZING,
+        "scaled up and not yet seen": INITIALIZING,
+        "scaled to zero": RUNNING,
+        "replicas unset": RUNNING,
+        "no status yet": UNDEFINED,
+    },
     GVK("workloads.x-k8s.io", "v1alpha2", "RoleBasedGroup"): {
         "ready": RUNNING,
         "a role is not ready": INITIALIZING,
