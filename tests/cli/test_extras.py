@@ -56,8 +56,6 @@ FAILING = {
     "serve": (["serve"], "cryptography"),
     "doctor": (["doctor"], "cryptography"),
     "unregister": (["unregister", "--kubeconfig", "config"], "aiohttp"),
-    "a workload of a cluster": (["interpret", "job/demo", "--kubeconfig", "config"], "aiohttp"),
-    "its tree": (["tree", "job/demo", "--kubeconfig", "config"], "aiohttp"),
     "the CRDs of a cluster": (["validate", KARTA, "--kubeconfig", "config"], "aiohttp"),
     "a member": (["verify", "--kubeconfig", "config"], "aiohttp"),
     "a CA": (["export", "webhook-configuration", "--url", "https://a.example", "--ca-file", "ca.pem"], "cryptography"),

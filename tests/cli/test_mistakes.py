@@ -38,8 +38,6 @@ _MISTAKEN_FILES = {
     "interpret the definition": ("interpret", "kind/karta.yaml"),
     "interpret the CRD": ("interpret", "crd.yaml"),
     "list the object": ("catalogue", "list", "-f", "object.yaml"),
-    "interpret in a namespace": ("interpret", "object.yaml", "-f", "kind/karta.yaml", "-n", "ml"),
-    "tree in a context": ("tree", "object.yaml", "-f", "kind/karta.yaml", "--context", "member1"),
     "refer to nothing": ("interpret", "object.yaml", "-f", "kind/karta.yaml", "--reference-file", "empty.yaml"),
     "query the object": ("query", "object.yaml", ".spec"),
     "export the definition": ("export", "customization", "kind/karta.yaml"),

@@ -11,7 +11,7 @@ import click
 
 from karta_interpreter.base.findings import Finding, Severity, closest, did_you_mean
 from karta_interpreter.base.k8s import GVK, Object
-from karta_interpreter.cli.files import STDIN, check_path, check_stdin, is_url, read_objects, read_stream, read_texts
+from karta_interpreter.cli.files import STDIN, check_path, check_stdin, read_objects, read_stream, read_texts
 from karta_interpreter.cli.options import PATH, Command, definitions
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text
@@ -77,7 +77,7 @@ class Interpreter:
 
 
 def read_definition_files(path: str) -> DefinitionFiles:
-    """Return the Kartas and the customizations in a file, a folder, standard input or at a URL."""
+    """Return the Kartas and the customizations in a file, a folder or standard input."""
     check_path(path)
     folder = Folder(Path(path), DefinitionFile)
     content = read_stream(path)
@@ -103,7 +103,7 @@ def read_existing(paths: Sequence[str]) -> list[DefinitionFiles]:
     """Return the definitions of paths. A path that does not exist is wrong usage, as for all other files."""
     files = [read_definition_files(path) for path in paths]
     for path in paths:
-        if not (path == STDIN or is_url(path) or Path(path).exists()):
+        if not (path == STDIN or Path(path).exists()):
             raise UsageProblem(f"error: {path}: {os.strerror(ENOENT)}")
     return files
 

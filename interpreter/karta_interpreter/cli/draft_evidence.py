@@ -1,13 +1,14 @@
 """The evidence of ``create karta``: objects of a kind and their pods, in files, in a saved folder or in a member."""
 
+import asyncio
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from karta_interpreter.base.findings import did_you_mean
-from karta_interpreter.base.k8s import GVK, Object, get, namespace
-from karta_interpreter.cli.files import named, read_objects, resource_of
+from karta_interpreter.base.k8s import GVK, JSON, Object, edit, get, namespace
+from karta_interpreter.cli.files import named, read_objects
 from karta_interpreter.cli.member import Member, Tree, Wanted
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.saved import read_about, read_workloads
@@ -119,6 +120,35 @@ def from_folder(folder: Path, kind: str | None) -> Shown:
             of_kind.append(each)
     gvk = _chosen_kind(listed, kind, str(folder))
     return shown_by(gvk, listed[gvk], saved.crd(gvk), saved.problems)
+
+
+async def resource_of(api: ApiServer, text: str) -> tuple[str, Object]:
+    """Return the API version and the first ``APIResourceList`` entry that a text names, as kubectl does."""
+    word, _, group = text.lower().partition(".")
+    groups = (await api.get("/apis")).get("groups")
+    versions = ([] if group else ["v1"]) + list(_versions(groups, group))
+    # All versions are asked at once. An aggregated API that is down must not hide the resources of others.
+    lists = await asyncio.gather(*map(api.resources, versions), return_exceptions=True)
+    errors = [each for each in lists if isinstance(each, BaseException)]
+    for version, resources in zip(versions, lists, strict=True):
+        for each in resources if not isinstance(resources, BaseException) else ():
+            names = (each["name"], each.get("singularName"), each["kind"], *(each.get("shortNames") or ()))
+            if word in (str(name).lower() for name in names) and "/" not in str(each["name"]):
+                return version, each
+    for error in errors:  # of an API that is not available, and may have the resource
+        raise error
+    raise Problem(f"error: {api.url} has no resource {text}")
+
+
+def _versions(groups: JSON, wanted: str) -> Iterator[str]:
+    """Yield the preferred API version of each group, or the version of the one that is wanted, with or without it."""
+    for group in groups if isinstance(groups, list) else ():
+        name = edit.get(group, ("name",))
+        for version in edit.get(group, ("versions",)) or ():
+            if wanted == f"{edit.get(version, ('version',))}.{name}":
+                yield str(edit.get(version, ("groupVersion",)))
+        if wanted in ("", name):
+            yield str(edit.get(group, ("preferredVersion", "groupVersion")))
 
 
 async def from_member(api: ApiServer, kind: str, namespace: str | None) -> Shown:

@@ -17,7 +17,7 @@ from karta_interpreter.cli import options
 from karta_interpreter.cli.answers import short
 from karta_interpreter.cli.calls import Arguments, calls_for, operation_named, print_line
 from karta_interpreter.cli.definitions import Interpreter, definitions_named, kinds_of
-from karta_interpreter.cli.files import STDIN, check_stdin, file_given, read_items, read_object, read_objects
+from karta_interpreter.cli.files import STDIN, check_stdin, file_given, is_path, read_items, read_object, read_objects
 from karta_interpreter.cli.options import (
     complete_kinds_and_files,
     definitions,
@@ -86,6 +86,8 @@ def command(
     """
     asked = operation_named(operation) if operation is not None else None
     file = file_given(target, path)
+    if target and not is_path(target):
+        file = None
     if target and not (file or filenames) and (text := described(target)):
         say(text, nl=False)
         return

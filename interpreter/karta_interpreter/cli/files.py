@@ -1,31 +1,21 @@
-"""The input of commands: objects in files, in folders, at URLs, on standard input and on an API server."""
+"""The input of commands: objects in files, in folders and on standard input."""
 
-import asyncio
 import os
 import sys
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from errno import ENOENT
 from functools import cache, lru_cache
-from http.client import HTTPException, HTTPResponse
 from itertools import starmap
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import BinaryIO, TypedDict, TypeVar, Unpack
-from urllib.error import HTTPError
-from urllib.request import urlopen
-
-import click
-from click.core import ParameterSource
+from typing import BinaryIO, TypeVar
 
 from karta_interpreter.base.errors import InterpretationError, ManifestError
 from karta_interpreter.base.findings import did_you_mean
 from karta_interpreter.base.k8s import GVK, JSON, Object, edit, manifest
-from karta_interpreter.cli.options import control_plane
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import full_name
-from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.file_scan import list_files
 from karta_interpreter.definitions.sources.files import decode
 from karta_interpreter.engine.operations import StatusItem
@@ -34,11 +24,6 @@ from karta_interpreter.engine.registered.operations import CRD
 STDIN = "-"
 _Read = TypeVar("_Read")
 Kinds = Callable[[], Iterable[GVK]]  # of the definitions in use, which are read only if they matter
-_SECONDS = 30.0
-"""The time that a server has for each part of an answer, and for all of it."""
-_MOST_BYTES = 32 * 2**20
-"""The longest file that is read from a URL: the CRDs of all kinds of a project are a tenth of that."""
-_PART = 2**16
 _ITEM_FIELDS = {"clusterName", "status", "applied", "appliedMessage", "health"}
 
 
@@ -116,44 +101,11 @@ def read_texts(path: str) -> Iterable[tuple[str, str]]:
         yield str(file), _text(content, str(file))
 
 
-def is_url(path: str) -> bool:
-    """Return whether a path is the URL of a file."""
-    return path.startswith(("http://", "https://"))
-
-
-def read_url(url: str) -> bytes:
-    """Return the content at a URL."""
-    try:
-        with urlopen(url, timeout=_SECONDS) as response:  # noqa: S310 - is_url has checked the scheme
-            return b"".join(_parts(url, response, time.monotonic() + _SECONDS))
-    except HTTPError as error:
-        error.close()  # it is the answer, with an open connection
-        raise Problem(f"error: {url}: HTTP status {error.code} {error.reason}") from error
-    except (OSError, HTTPException, ValueError) as error:
-        raise Problem(f"error: {url}: {getattr(error, 'reason', error)}") from error
-
-
-def _parts(url: str, response: HTTPResponse, until: float) -> Iterator[bytes]:
-    """Yield an answer as it comes. Raises Problem if it is too long or too slow."""
-    length = 0
-    while part := response.read1(_PART):
-        length += len(part)
-        if length > _MOST_BYTES:
-            raise Problem(f"error: {url}: the file has more than {_MOST_BYTES} bytes; download it and give its path")
-        if time.monotonic() > until:
-            raise Problem(
-                f"error: {url}: the file has not come in {_SECONDS:.0f} seconds; download it and give its path"
-            )
-        yield part
-
-
 def read_stream(path: str) -> bytes | None:
-    """Return the content of standard input, a URL or a pipe, such as a shell's ``<(…)``. None for files and folders.
+    """Return the content of standard input or a pipe, such as a shell's ``<(…)``. None for files and folders.
 
     Content that can be read only once is kept, because definitions are looked up again for each kind.
     """
-    if is_url(path):
-        return read_url(path)
     if path == STDIN and sys.stdin is None:  # a process may be started without one
         raise UsageProblem("error: standard input is closed")
     try:
@@ -252,87 +204,17 @@ def write_files(folder: Path, files: Mapping[str, str]) -> None:
         raise Problem(f"error: {error.filename or folder}: {error.strerror}") from error
 
 
-class ConnectionOptions(TypedDict):
-    """The values of the options that `live` adds."""
-
-    namespace: str | None
-    kubeconfig: Path | None
-    context: str | None
-
-
-def live(function: Callable[..., None]) -> Callable[..., None]:
-    """Add the argument for a workload in a file or on an API server, and the options for the connection to it."""
-    text = "Namespace of RESOURCE/NAME; default: that of the context."
-    function = click.option("-n", "--namespace", metavar="NAME", help=text)(control_plane(function))
-    return click.argument("target", required=False, metavar="[FILE|RESOURCE/NAME]")(function)
-
-
 def is_path(target: str) -> bool:
-    """Return whether an argument is a file, folder, URL or standard input. Raises UsageProblem for a missing file."""
-    if target == STDIN or is_url(target) or Path(target).exists():
+    """Return whether an argument is a file, folder or standard input. Raises UsageProblem for a missing file."""
+    if target == STDIN or Path(target).exists():
         return True
     if Path(target).suffix in (".yaml", ".yml", ".json"):
         raise UsageProblem(f"error: {target}: {os.strerror(ENOENT)}")
     return False
 
 
-def file_given(target: str | None, path: str | None, option: str = "--object") -> str | None:
-    """Return the file that FILE or its option names, or None if there is none, or for RESOURCE/NAME."""
-    if target and path is not None:
-        raise UsageProblem(f"error: give {target} or {option}, not both")
-    file = target if target and is_path(target) else path
-    source = click.get_current_context().get_parameter_source
-    # An environment variable is for all commands, and is no mistake.
-    if file and any(source(name) is ParameterSource.COMMANDLINE for name in ConnectionOptions.__annotations__):
-        raise UsageProblem(f"error: {file} is a file: --namespace, --kubeconfig and --context are for RESOURCE/NAME")
-    return file
-
-
-def read_live(target: str, **connection: Unpack[ConnectionOptions]) -> Object:
-    """Return the object that ``RESOURCE/NAME`` names. RESOURCE is in any form that kubectl knows."""
-    resource, _, name = target.partition("/")
-    if not resource or not name or "/" in name:
-        raise UsageProblem(f"error: {target}: give a file that exists, or RESOURCE/NAME, such as rayjob/demo")
-    return asyncio.run(_find(resource, name, connection))
-
-
-async def _find(resource: str, name: str, connection: ConnectionOptions) -> Object:
-    async with ApiServer.of(connection["kubeconfig"], connection["context"]) as api:
-        api_version, found = await resource_of(api, resource)
-        namespace = (connection["namespace"] or api.namespace) if found.get("namespaced") else ""
-        root = "/apis" if "/" in api_version else "/api"
-        within = f"/namespaces/{namespace}" if namespace else ""
-        obj = await api.find(f"{root}/{api_version}{within}/{found['name']}/{name}")
-        if obj is None:
-            place = f" in namespace {namespace}" if namespace else ""
-            raise Problem(f"error: {api.url} has no {found['kind']} {name}{place}")
-        return obj
-
-
-async def resource_of(api: ApiServer, text: str) -> tuple[str, Object]:
-    """Return the API version and the first ``APIResourceList`` entry that a text names, as kubectl does."""
-    word, _, group = text.lower().partition(".")
-    groups = (await api.get("/apis")).get("groups")
-    versions = ([] if group else ["v1"]) + list(_versions(groups, group))
-    # All versions are asked at once. An aggregated API that is down must not hide the resources of others.
-    lists = await asyncio.gather(*map(api.resources, versions), return_exceptions=True)
-    errors = [each for each in lists if isinstance(each, BaseException)]
-    for version, resources in zip(versions, lists, strict=True):
-        for each in resources if not isinstance(resources, BaseException) else ():
-            names = (each["name"], each.get("singularName"), each["kind"], *(each.get("shortNames") or ()))
-            if word in (str(name).lower() for name in names) and "/" not in str(each["name"]):
-                return version, each
-    for error in errors:  # of an API that is not available, and may have the resource
-        raise error
-    raise Problem(f"error: {api.url} has no resource {text}")
-
-
-def _versions(groups: JSON, wanted: str) -> Iterator[str]:
-    """Yield the preferred API version of each group, or the version of the one that is wanted, with or without it."""
-    for group in groups if isinstance(groups, list) else ():
-        name = edit.get(group, ("name",))
-        for version in edit.get(group, ("versions",)) or ():
-            if wanted == f"{edit.get(version, ('version',))}.{name}":
-                yield str(edit.get(version, ("groupVersion",)))
-        if wanted in ("", name):
-            yield str(edit.get(group, ("preferredVersion", "groupVersion")))
+def file_given(file: str | None, path: str | None, option: str = "--object") -> str | None:
+    """Return the path that FILE or its option names, or None if there is none."""
+    if file and path is not None:
+        raise UsageProblem(f"error: give {file} or {option}, not both")
+    return file or path

@@ -1,7 +1,7 @@
 """``karta-interpreter interpret``: the answers of a definition about an object, and the check of customizations."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Unpack
+from typing import TypedDict, Unpack
 
 import click
 
@@ -14,17 +14,14 @@ from karta_interpreter.cli.calls import Arguments, CallOutcome, ask, calls_for, 
 from karta_interpreter.cli.definitions import Interpreter, kinds_of, workload_of
 from karta_interpreter.cli.explain import STRICT, exit_if_strict, show as show_explanations, warnings_text
 from karta_interpreter.cli.files import (
-    ConnectionOptions,
     check_stdin,
     file_given,
-    live,
     named,
     read_items,
-    read_live,
     read_object,
     read_objects,
 )
-from karta_interpreter.cli.options import Counts, definitions, file_option, inputs, operation_option
+from karta_interpreter.cli.options import LATER, Counts, definitions, file_option, inputs, operation_option
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import full_name, written
 from karta_interpreter.cli.server_answers import ask_server
@@ -41,13 +38,13 @@ Examples:
   karta-interpreter interpret -f my-karta.yaml --desired-file job.yaml --desired-replica 4
   karta-interpreter interpret --override my-health.yaml --observed-file raycluster.yaml
   karta-interpreter interpret --components worker=8 raycluster.yaml
-  karta-interpreter interpret rayjob/demo -n ml --context member1
+  kubectl get rayjob demo -o yaml | karta-interpreter interpret -
   karta-interpreter interpret raycluster.yaml --server https://127.0.0.1:8443 --insecure
 """
 
 
-class _Given(ConnectionOptions):
-    target: str | None
+class _Given(TypedDict):
+    file: str | None
     desired_file: str | None
     observed_file: str | None
     status_file: str | None
@@ -60,7 +57,7 @@ class _Given(ConnectionOptions):
 
 
 @click.command("interpret", epilog=_EXAMPLES)
-@live
+@click.argument("file", required=False, type=LATER, metavar="[FILE]")
 @operation_option("--operation", help="Ask one operation and print as karmadactl does.")
 @file_option("--desired-file", help='The resource template (control plane); "-" is stdin.')
 @file_option("--observed-file", "--object", "observed_file", help='The object in a member cluster; "-" is stdin.')
@@ -93,11 +90,10 @@ def command(
 ) -> None:
     """Ask a definition about an object, as Karmada would.
 
-    FILE contains the object in a member cluster, as --observed-file; RESOURCE/NAME is one on the API server of the
-    kubeconfig, such as rayjob/demo. Without --operation, every
-    operation that the given files allow is asked and shown in one table.
+    FILE contains the object in a member cluster, as --observed-file. Without --operation, every operation that the
+    given files allow is asked and shown in one table.
     """
-    given["observed_file"] = file_given(given["target"], given["observed_file"], "--observed-file")
+    given["observed_file"] = file_given(given["file"], given["observed_file"], "--observed-file")
     files = (given["desired_file"], given["observed_file"], given["status_file"], *given["references"])
     check_stdin([path for path in (*files, *filenames, *overrides) if path])
     if given["insecure"] and not given["server"]:
@@ -197,11 +193,6 @@ def _read(given: _Given, filenames: Sequence[str]) -> Arguments:
         None if path is None else read_object(path, lambda: kinds_of(filenames))
         for path in (given["desired_file"], given["observed_file"])
     )
-    if given["target"] and given["observed_file"] is None:
-        connection = ConnectionOptions(
-            namespace=given["namespace"], kubeconfig=given["kubeconfig"], context=given["context"]
-        )
-        observed = read_live(given["target"], **connection)
     items = None if given["status_file"] is None else read_items(given["status_file"])
     arguments = Arguments(desired, observed, items, given["desired_replica"], given["components"])
     if desired and observed and full_name(desired.get("metadata")) != full_name(observed.get("metadata")):

@@ -141,7 +141,7 @@ def control_plane(function: Command) -> Command:
 
 def inputs(*names: str, text: str) -> Callable[[Command], Command]:
     """Add an option for paths of files and folders, or "-", which may be repeated."""
-    text = f'{text}: file, folder, URL or "-"; may be repeated.'
+    text = f'{text}: file, folder or "-"; may be repeated.'
     return click.option(*names, type=LATER, multiple=True, metavar="PATH", help=text)
 
 

@@ -15,7 +15,6 @@ import orjson
 from karta_interpreter.base.errors import RecordingError
 from karta_interpreter.base.k8s import JSON, Object
 from karta_interpreter.cli.calls import CallOutcome
-from karta_interpreter.cli.files import is_url
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.engine.operations import SLOTS, Call
 from karta_interpreter.webhook.wire.request import context_of
@@ -34,7 +33,7 @@ def ask_server(url: str, call: Call, *, insecure: bool) -> tuple[CallOutcome, bo
 
     Raises Problem if the server cannot be asked.
     """
-    if not is_url(url):
+    if not url.startswith(("http://", "https://")):
         raise UsageProblem(f"error: --server {url}: write https://HOST:PORT")
     address = url if urlsplit(url).path.strip("/") else f"{url.rstrip('/')}/interpret"
     context = ssl._create_unverified_context() if insecure else None  # noqa: S323, SLF001 - the user's wish

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Unpack
 
 import click
 
@@ -11,16 +10,8 @@ from karta_interpreter.base.k8s import Object
 from karta_interpreter.cli import options
 from karta_interpreter.cli.definitions import kinds_of, workload_of
 from karta_interpreter.cli.explain import warnings_text
-from karta_interpreter.cli.files import (
-    ConnectionOptions,
-    check_stdin,
-    file_given,
-    live,
-    read_live,
-    read_object,
-    read_objects,
-)
-from karta_interpreter.cli.options import NO_WORKLOAD, definitions, file_option, output
+from karta_interpreter.cli.files import check_stdin, file_given, read_object, read_objects
+from karta_interpreter.cli.options import LATER, NO_WORKLOAD, definitions, file_option, output
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import full_name, written
 from karta_interpreter.cli.writing import one_line, say
@@ -137,37 +128,36 @@ _EXAMPLES = """\b
 Examples:
   karta-interpreter tree raycluster.yaml
   karta-interpreter tree raycluster.yaml --pods pods.yaml
-  karta-interpreter tree rayjob/demo -n ml --context member1
+  kubectl get rayjob demo -o yaml | karta-interpreter tree -
 """
 
 
 @click.command("tree", epilog=_EXAMPLES)
-@live
+@click.argument("file", required=False, type=LATER, metavar="[FILE]")
 @file_option("--object", "path", help='The workload, instead of FILE: file or "-".')
 @file_option("--pods", help='The pods of the workload: file, folder or "-".')
 @definitions
 @options.references
 @output("tree", "json", "yaml")
 def command(
-    target: str | None,
+    file: str | None,
     path: str | None,
     pods: str | None,
     filenames: tuple[str, ...],
     references: tuple[str, ...],
     output: str,
-    **connection: Unpack[ConnectionOptions],
 ) -> None:
     """Show the components, instances and pods of a workload.
 
-    FILE contains the workload, "-" is stdin; RESOURCE/NAME is one on the API server of the kubeconfig, such as
-    rayjob/demo. Counts are for the whole workload. The selectors of the definition match pods among those of this
-    workload: do not pass pods of other workloads. The exit code is 1 when a pod matches no component.
+    FILE contains the workload, "-" is stdin. Counts are for the whole workload. The selectors of the definition match
+    pods among those of this workload: do not pass pods of other workloads. The exit code is 1 when a pod matches no
+    component.
     """
-    path = file_given(target, path)
+    path = file_given(file, path)
     check_stdin([each for each in (path, pods, *filenames, *references) if each])
-    if not (path or target):
+    if path is None:
         raise UsageProblem(NO_WORKLOAD)
-    obj = read_object(path, lambda: kinds_of(filenames)) if path else read_live(str(target), **connection)
+    obj = read_object(path, lambda: kinds_of(filenames))
     tree = WorkloadTree.build(workload_of(obj, filenames, references), _pods(pods))
     say(tree_text(tree) if output == "tree" else written(tree.to_json(), output), nl=False)
     shown = (NO_PODS,) if output == "tree" else ()
