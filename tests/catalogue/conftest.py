@@ -1,7 +1,8 @@
 """The definitions of the catalogue and the cases of their suites, given to tests as parameters.
 
 A test that takes ``definition`` or another field of an entry runs once per definition, or once for each to which the
-mark ``applies`` says that it applies. One that takes what a sweep takes has the mark ``sweep``.
+mark ``applies`` says that it applies; with ``of_all_kinds`` it is one test. One that takes what a sweep takes has the
+mark ``sweep``.
 """
 
 from functools import cache
@@ -9,7 +10,7 @@ from functools import cache
 import pytest
 
 from tests.catalogue.entries import Entry, entries, for_sweep
-from tests.support.examples import third
+from tests.support.examples import few
 
 _SWEPT = {"swept", "objects", "reported"}
 
@@ -31,7 +32,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         is_sweep = not _SWEPT.isdisjoint(names)
         assert chosen, "a test that applies to no definition shows nothing"
         marks = (pytest.mark.sweep,) if is_sweep else ()
-        asked = third(chosen, metafunc.function.__name__) if is_sweep else chosen
+        asked = few(chosen, metafunc.function.__name__) if is_sweep else chosen
         params = [
             pytest.param(*(getattr(entry, name) for name in names), id=_id(entry), marks=marks) for entry in asked
         ]

@@ -1,10 +1,11 @@
 """The folders of the catalogue, read once: definitions, and the cases of their suites."""
 
+import inspect
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -16,6 +17,7 @@ from karta_interpreter.engine.suites.suite import Case, find_suites, load_suite
 from tests.catalogue.knowledge import remember
 from tests.catalogue.shape import made
 from tests.support.examples import EXAMPLES, swept
+from tests.support.rows import Test, rows
 
 _MADE = EXAMPLES * 2 // 3
 _KARTAS = Path(__file__).parents[2] / "kartas"
@@ -41,6 +43,27 @@ class Entry(NamedTuple):
 def applies(holds: Callable[[Entry], object]) -> pytest.MarkDecorator:
     """Mark a test that is only about the definitions for which something holds."""
     return pytest.mark.applies.with_args(holds)
+
+
+def of_all_kinds(test: Test) -> Test:
+    """Have one test ask about all definitions, or all to which the mark below applies, and name each that fails.
+
+    It is for what takes less time than a test.
+    """
+    (holds,) = [mark.args[0] for mark in getattr(test, "pytestmark", ()) if mark.name == "applies"] or [bool]
+    names = [name for name in Entry._fields if name in inspect.signature(test).parameters]
+    return rows(names, _Rows(holds, names))(test)
+
+
+class _Rows:
+    """The fields of entries, which are read when tests run."""
+
+    def __init__(self, holds: Callable[[Entry], object], names: Sequence[str]) -> None:
+        self._holds, self._names = holds, names
+
+    def __iter__(self) -> Iterator[Any]:
+        for entry in filter(self._holds, entries()):
+            yield pytest.param(*(getattr(entry, name) for name in self._names), id=str(entry.folder))
 
 
 def answers(*operations: Operation, scripted: bool = True) -> Callable[[Entry], bool]:

@@ -92,20 +92,22 @@ def test_revised_components_are_those_that_were_asked_for(definition: Definition
 
 def test_components_that_can_be_set_can_be_revised() -> None:
     """A split that counts of components can have is not refused."""
-    revised = set[str]()
-    for entry in filter(has_several_pod_sets, entries()):
-        assert entry.definition
-        for obj in entry.objects:
-            known = knowing(entry.definition, obj)
-            with suppress(InterpretationError):
-                for split in splits_of(known, obj):
-                    with suppress(InterpretationError):
-                        call = Call(Operation.REVISE_COMPONENTS, obj, components=split)
-                        revised |= (
-                            {entry.definition.gvk.kind} if interpret(known, call)["revised"] is not obj else set()
-                        )
-    kinds = {entry.definition.gvk.kind for entry in entries() if entry.definition and has_several_pod_sets(entry)}
-    assert kinds - revised == _FIXED.keys()
+    several = [(entry.definition, entry.objects) for entry in entries() if has_several_pod_sets(entry)]
+    fixed = {made.gvk.kind for made, objects in several if made and not _is_revised(made, objects)}
+    assert fixed == _FIXED.keys()
+
+
+def _is_revised(definition: Definition, objects: Sequence[Object]) -> bool:
+    """Tell whether any split changes any of the objects."""
+    for obj in objects:
+        known = knowing(definition, obj)
+        with suppress(InterpretationError):
+            for split in splits_of(known, obj):
+                with suppress(InterpretationError):
+                    call = Call(Operation.REVISE_COMPONENTS, obj, components=split)
+                    if interpret(known, call)["revised"] is not obj:
+                        return True
+    return False
 
 
 def _set_each(definition: Definition, obj: Object) -> Iterator[str]:

@@ -5,21 +5,26 @@ from pathlib import Path
 from karta_interpreter.definitions.karta.catalogue import CORE
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.loading import Loaded
+from tests.catalogue.entries import of_all_kinds
 
 
+@of_all_kinds
 def test_catalogue_has_no_findings(loaded: Loaded) -> None:
     assert [str(finding) for finding in loaded.findings] == []
 
 
+@of_all_kinds
 def test_at_home_in_the_folder_of_its_kind(definition: Definition, folder: Path) -> None:
     gvk = definition.gvk
     assert folder.parts == (gvk.group or CORE, gvk.version, gvk.kind)
 
 
+@of_all_kinds
 def test_named_after_its_kind(definition: Definition) -> None:
     gvk = definition.gvk
     assert definition.name == f"{(gvk.group or CORE).replace('.', '-')}-{gvk.kind.lower()}-{gvk.version}"
 
 
+@of_all_kinds
 def test_catalogue_expressions_run_in_process(definition: Definition) -> None:
     assert not definition.uses_bounded

@@ -19,7 +19,7 @@ from karta_interpreter.engine.verification import Evidence
 from tests.catalogue.entries import entries
 from tests.engine.verification.mutants import members
 from tests.support.drafted import answered, by_requests, judged
-from tests.support.examples import SWEEPS_ALL, third
+from tests.support.examples import SWEEPS_ALL, few
 
 _RIGHT = 0.5
 """The share of the objects left out of which everything about pods is right."""
@@ -30,7 +30,7 @@ _UNSEEN = 0.05
 @pytest.mark.sweep
 def test_draft_is_right_about_objects_it_was_not_drafted_from_or_asks_at_the_component_that_is_wrong() -> None:
     outcomes: Counter[str] = Counter()
-    for entry in third(entries(), "draft")[:: 1 if SWEEPS_ALL else 6]:
+    for entry in few(entries(), "draft")[:: 1 if SWEEPS_ALL else 6]:
         definition = entry.definition
         if definition is None or definition.needs_child:
             continue

@@ -8,6 +8,7 @@ from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.operations import Operation, interpret
 from karta_interpreter.engine.operations.interpret_status import observed_generation
 from karta_interpreter.engine.suites.suite import Case
+from tests.catalogue.entries import of_all_kinds
 from tests.catalogue.knowledge import knowing
 
 # ReviseComponents has no cases: `test_component_contract.py` asks every kind for every split.
@@ -23,6 +24,7 @@ _FEWEST: Mapping[Operation, int] = {
 }
 
 
+@of_all_kinds
 def test_families_have_their_cases(definition: Definition, cases: Sequence[Case]) -> None:
     missing = []
     for operation in filter(definition.answers, _FEWEST):
@@ -35,6 +37,7 @@ def test_families_have_their_cases(definition: Definition, cases: Sequence[Case]
     assert missing == []
 
 
+@of_all_kinds
 def test_kind_with_generations_has_a_stale_case(cases: Sequence[Case]) -> None:
     live = [case for case in cases if case.call.operation is Operation.INTERPRET_HEALTH]
     tells = [case for case in live if observed_generation(case.call.object.get("status")) is not None]

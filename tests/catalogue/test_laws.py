@@ -21,7 +21,7 @@ from karta_interpreter.engine.evaluation.status import match_status
 from karta_interpreter.engine.operations import Call, Operation, StatusItem, interpret
 from karta_interpreter.engine.registered.operations import operations_for
 from karta_interpreter.engine.suites.suite import Case
-from tests.catalogue.entries import answers, applies, has_pods
+from tests.catalogue.entries import answers, applies, has_pods, of_all_kinds
 from tests.catalogue.knowledge import knowing
 
 _COUNTS = (0, 1, 2, 3, 7, 12)
@@ -220,6 +220,7 @@ def _retained(definition: Definition, desired: Object, observed: Object) -> JSON
         return _Refused(error)
 
 
+@of_all_kinds
 @pytest.mark.parametrize(
     "spec",
     [
@@ -281,6 +282,7 @@ def test_order_of_clusters_does_not_matter(definition: Definition, reported: Seq
     assert compared
 
 
+@of_all_kinds
 @applies(answers(Operation.AGGREGATE_STATUS, scripted=False))
 def test_names_of_clusters_decide_no_status(definition: Definition, cases: Sequence[Case]) -> None:
     """Of clusters that are equally badly off the first by name has the text; what it means is the same."""

@@ -10,7 +10,7 @@ from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.evaluation.pods import ScaleLocation, scale_locations
 from karta_interpreter.engine.operations import Call, Operation, interpret
 from karta_interpreter.engine.suites.suite import Case
-from tests.catalogue.entries import answers, applies
+from tests.catalogue.entries import answers, applies, of_all_kinds
 from tests.catalogue.knowledge import knowing
 
 _HEALTH = Operation.INTERPRET_HEALTH
@@ -21,6 +21,7 @@ _NEVER_ZERO = {
 }
 
 
+@of_all_kinds
 @applies(answers(_HEALTH, scripted=False))
 def test_healthy_workload_scaled_to_zero_stays_healthy(definition: Definition, cases: Sequence[Case]) -> None:
     if definition.gvk.kind in _NEVER_ZERO:

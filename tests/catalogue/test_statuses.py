@@ -10,9 +10,11 @@ from karta_interpreter.definitions.karta.status_rules import Matcher
 from karta_interpreter.engine.evaluation.status import Status, match_status
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.engine.suites.suite import Case
+from tests.catalogue.entries import of_all_kinds
 from tests.catalogue.statuses import STATUSES
 
 
+@of_all_kinds
 def test_matchers_of_statuses_have_cases(definition: Definition, cases: Sequence[Case]) -> None:
     objects = [obj for case in cases for obj in _live(case)]
     unmet = [
@@ -42,6 +44,7 @@ def _is_met(definition: Definition, matcher: Matcher, obj: Object) -> bool:
         return False
 
 
+@of_all_kinds
 def test_statuses_of_states_are_matched(definition: Definition, cases: Sequence[Case]) -> None:
     health = [case for case in cases if case.call.operation is Operation.INTERPRET_HEALTH]
     matched = {case.name: set(match_status(definition, case.call.object).matched) for case in health}

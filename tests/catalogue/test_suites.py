@@ -8,6 +8,7 @@ from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.engine.suites import run
 from karta_interpreter.engine.suites.suite import Case
+from tests.catalogue.entries import of_all_kinds
 
 
 def test_answers_are_the_expected_ones(definition: Definition, cases: Sequence[Case]) -> None:
@@ -19,6 +20,7 @@ def test_answers_are_the_expected_ones(definition: Definition, cases: Sequence[C
     assert not failures, "\n\n".join(failures)
 
 
+@of_all_kinds
 def test_cases_are_about_the_kind_with_reason(definition: Definition, cases: Sequence[Case]) -> None:
     for case in cases:
         place = f"{case.source}:{case.line}"
@@ -27,6 +29,7 @@ def test_cases_are_about_the_kind_with_reason(definition: Definition, cases: Seq
         assert case.expected or case.error, f"{place}: without an expectation any answer would do"
 
 
+@of_all_kinds
 def test_operations_have_cases_with_unique_names(definition: Definition, cases: Sequence[Case]) -> None:
     names = Counter((case.call.operation, case.name) for case in cases)
     assert [name for name, count in names.items() if count > 1] == []

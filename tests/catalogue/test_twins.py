@@ -20,7 +20,7 @@ from karta_interpreter.engine.operations import Call, Operation, interpret
 from karta_interpreter.engine.operations.dispatch import reads_of
 from tests.catalogue.entries import Entry, entries
 from tests.catalogue.knowledge import knowing
-from tests.support.examples import EXAMPLES, third
+from tests.support.examples import EXAMPLES, few
 
 pytestmark = pytest.mark.sweep
 
@@ -280,7 +280,7 @@ def _answer(twins: Twins, name: str, obj: Object, operation: Operation) -> JSON:
 
 
 def _pairs(test: str) -> pytest.MarkDecorator:
-    chosen = third(_TWINS, test)
+    chosen = few(_TWINS, test)
     return pytest.mark.parametrize("twins", chosen, ids=[f"{twins.left}-{twins.right}" for twins in chosen])
 
 

@@ -6,7 +6,7 @@ from itertools import takewhile
 
 from docs.tools.upstreams import upstreams, written_from
 from karta_interpreter.definitions.karta.definition import Definition
-from tests.catalogue.entries import entries
+from tests.catalogue.entries import entries, of_all_kinds
 
 _RELEASE = r"v?\d[\w.+-]*\w"
 _NAMES = "|".join(sorted(map(re.escape, upstreams()), key=len, reverse=True))
@@ -30,12 +30,14 @@ def _named(comment: str) -> Iterator[tuple[str, str]]:
             yield project, release
 
 
+@of_all_kinds
 def test_head_begins_with_project_that_serves_kind(definition: Definition, text: str) -> None:
     serving = definition.annotations.written_from.partition(",")[0]
     assert serving
     assert _head(text).startswith(f"Written from {serving}")
 
 
+@of_all_kinds
 def test_every_release_of_annotation_is_in_record(definition: Definition) -> None:
     unknown = [f"{name} {release}" for name, release in written_from(definition) if not _has(name, release)]
     assert not unknown, "add them to docs/upstreams.yaml"
@@ -45,15 +47,18 @@ def _has(name: str, release: str) -> bool:
     return name in upstreams() and release in upstreams()[name].releases
 
 
+@of_all_kinds
 def test_head_names_no_release_that_annotation_leaves_out(definition: Definition, text: str) -> None:
     assert set(_named(_head(text))) <= set(written_from(definition))
 
 
+@of_all_kinds
 def test_no_file_of_a_repository_that_annotation_leaves_out(definition: Definition, text: str) -> None:
     repositories = {upstreams()[name].repository for name, _ in written_from(definition)}
     assert set(_OWNED.findall(_comment(text))) <= repositories
 
 
+@of_all_kinds
 def test_comments_tell_which_files_of_each_release(definition: Definition, text: str) -> None:
     comment = _comment(text)
     named, owned = set(_named(comment)), set(_OWNED.findall(comment))

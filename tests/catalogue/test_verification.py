@@ -9,7 +9,7 @@ from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.operations import Operation
 from tests.catalogue.entries import Entry, entries
 from tests.engine.verification.mutants import changes_an_answer, members, mutants, new_fields
-from tests.support.examples import SWEEPS_ALL, third
+from tests.support.examples import SWEEPS_ALL, few
 
 _FOUND, _NAMED = 0.95, 0.80
 
@@ -22,7 +22,7 @@ def _evidence(entry: Entry, definition: Definition) -> list:  # type: ignore[typ
 def test_verify_finds_mistakes_in_definitions() -> None:
     outcomes: Counter[str] = Counter()
     missed: list[str] = []
-    for entry in third(entries(), "verify")[:: 1 if SWEEPS_ALL else 2]:
+    for entry in few(entries(), "verify")[:: 1 if SWEEPS_ALL else 2]:
         definition = entry.definition
         if definition is None or definition.needs_child:
             continue

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
+from tests.support.rows import rows
+
 _BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
     f"{name}: &{name} [{', '.join([f'*{before}'] * 9)}]\n" for before, name in zip("abcdefgh", "bcdefghi", strict=True)
 )
@@ -38,9 +40,9 @@ COMMANDS = [
 ]
 
 
-@pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("content", [pytest.param(content, id=name) for name, content in FILES.items()])
 @pytest.mark.usefixtures("files")
+@rows("command", COMMANDS)
 def test_file_that_is_not_a_manifest_is_refused_by_name(
     run: Callable[..., Result], content: bytes, command: str
 ) -> None:

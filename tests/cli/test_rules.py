@@ -13,6 +13,7 @@ from karta_interpreter.base.findings import Finding
 from karta_interpreter.cli.rules import rules
 from karta_interpreter.definitions.karta.loading import load_documents
 from karta_interpreter.languages.lua.customization import load_customizations
+from tests.support.rows import rows
 
 _PAGE = (Path(__file__).parents[2] / "docs" / "findings.md").read_text(encoding="utf-8")
 _SECTIONS = dict(re.findall(r"^## (.*)\n((?:\|.*\n)+)", _PAGE, re.MULTILINE))
@@ -67,7 +68,7 @@ def _names(findings: Iterable[Finding]) -> set[str]:
     return {finding.rule for finding in findings}
 
 
-@pytest.mark.parametrize("rule", sorted({rule for rules in _RULES.values() for rule in rules}))
+@rows("rule", sorted({rule for rules in _RULES.values() for rule in rules}))
 def test_rules_of_page_are_explained(rule: str, run: Callable[..., Result]) -> None:
     result = run("explain", rule)
 
@@ -80,7 +81,7 @@ def test_explained_rules_are_those_of_page() -> None:
     assert {rule for rule in rules() if not rule.startswith("annotation-")} - on_page == {"no-definitions"}
 
 
-@pytest.mark.parametrize("rule", sorted({*_RULES["Definitions"]} - _SENTENCES))
+@rows("rule", sorted({*_RULES["Definitions"]} - _SENTENCES))
 def test_examples_of_definitions_break_and_follow_the_rule(rule: str) -> None:
     assert rule in _findings(rule, rules()[rule]["bad"])
     assert rule not in _findings(rule, rules()[rule]["good"])

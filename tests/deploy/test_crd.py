@@ -12,6 +12,7 @@ from karta_interpreter.definitions.karta.model import ConditionsDefinition
 from tests.deploy import rendered
 from tests.deploy.rendered import DEPLOY, ROOT
 from tests.support.json_schema import Checker, nodes
+from tests.support.rows import rows
 
 FILE = DEPLOY / "helm" / "karta-interpreter-control-plane" / "files" / "kartas.run.ai.yaml"
 CRD = yaml.load(FILE.read_text(), yaml.CSafeLoader)
@@ -52,7 +53,7 @@ def test_crd_is_installed_and_kept_by_helm() -> None:
     assert installed == {**CRD, "metadata": {**CRD["metadata"], **kept}}
 
 
-@pytest.mark.parametrize("file", [pytest.param(file, id=str(file.relative_to(ROOT))) for file in KARTAS])
+@rows("file", [pytest.param(file, id=str(file.relative_to(ROOT))) for file in KARTAS])
 def test_definitions_are_accepted(file: Path) -> None:
     assert of_karta(yaml.load(file.read_text(), yaml.CSafeLoader)) == []
 

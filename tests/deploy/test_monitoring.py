@@ -14,6 +14,7 @@ from karta_interpreter.webhook.answering.fights import Fight
 from karta_interpreter.webhook.process.metrics import Metrics
 from tests.deploy import rendered
 from tests.deploy.rendered import DEPLOY, ROOT, committed
+from tests.support.rows import rows
 
 DASHBOARD = json.loads((DEPLOY / "helm" / "karta-interpreter" / "files" / "dashboard.json").read_text())
 RUNBOOK = (ROOT / "docs" / "runbook.md").read_text()
@@ -83,7 +84,7 @@ def names_in(query: str) -> Iterator[tuple[str, list[str]]]:
             yield name, re.findall(r"(\w+)\s*(?:=|!=|=~|!~)", labels)
 
 
-@pytest.mark.parametrize("query", QUERIES)
+@rows("query", QUERIES)
 def test_queries_ask_for_series_and_labels_that_there_are(query: str) -> None:
     asked = list(names_in(query))
     assert asked
@@ -94,7 +95,7 @@ def test_queries_ask_for_series_and_labels_that_there_are(query: str) -> None:
     assert grouped <= OF_PROMETHEUS.union(*(SHOWN[name] for name, _ in asked))
 
 
-@pytest.mark.parametrize("query", QUERIES)
+@rows("query", QUERIES)
 def test_queries_name_outcomes_and_states_that_there_are(query: str) -> None:
     outcomes = {value for text in re.findall(r'outcome=?[!~]?=?"([^"]*)"', query) for value in text.split("|")}
     modules = (file.read_text() for file in (ROOT / "interpreter/karta_interpreter/webhook").rglob("*.py"))

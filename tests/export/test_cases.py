@@ -14,6 +14,7 @@ from karta_interpreter.languages.jq.compiled.values import order_key
 from karta_interpreter.languages.lua.script import Script
 from tests.export.forms import FLEET
 from tests.languages.jq.cases import CASES, Case
+from tests.support.rows import rows
 from tests.support.scripts import answer
 
 _RUN = """
@@ -63,7 +64,7 @@ def test_lua_gives_the_same_where_no_difference_is_named() -> None:
     assert differing == [case for case in cases if case.lua]
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case.lua == "refused"], ids=lambda case: case.jq)
+@rows("case", [case for case in CASES if case.lua == "refused"], ids=lambda case: case.jq)
 def test_expression_without_form_in_lua_is_refused(case: Case) -> None:
     with pytest.raises(ExportError):
         _run([case])

@@ -13,9 +13,9 @@ from tests.catalogue.knowledge import knowing
 from tests.proofs.conformance import ours
 from tests.proofs.conformance.changed_calls import without_nulls
 from tests.proofs.conformance.customizations import Pair, difference
-from tests.support.examples import SWEEPS_ALL, third
+from tests.support.examples import SWEEPS_ALL, few
 
-_ENTRIES = third([each for each in entries() if has_several_pod_sets(each)], "component revision")
+_ENTRIES = few([each for each in entries() if has_several_pod_sets(each)], "component revision")
 _OBJECTS = 3 if SWEEPS_ALL else 1
 
 

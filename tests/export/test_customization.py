@@ -20,7 +20,7 @@ from tests.definitions.openapi.draft.test_draft import INTEGER, RESOURCES, STRIN
 from tests.export import forms
 from tests.proofs.conformance import ours
 from tests.proofs.conformance.customizations import Pair, Tally, compare_ours, difference, exported
-from tests.support.examples import third
+from tests.support.examples import few
 from tests.support.scripts import answer
 
 KINDS = ("Job", "JobSet", "RayCluster", "PyTorchJob", "MPIJob", "StatefulSet")
@@ -45,7 +45,7 @@ def test_exported_script_agrees_with_karta(pairs: list[Pair], operation: Operati
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("entry", third(entries(), "exported scripts"), ids=lambda entry: entry.folder.name)
+@pytest.mark.parametrize("entry", few(entries(), "exported scripts"), ids=lambda entry: entry.folder.name)
 def test_validate_finds_nothing_in_exported_scripts(entry: Entry) -> None:
     assert entry.definition
     exported_kind = customization(entry.definition, Operation).customization

@@ -12,6 +12,7 @@ from karta_interpreter.definitions.sources.files import find_in_catalogue
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.export.policies import failover_policy
 from tests.catalogue.entries import entries
+from tests.support.rows import rows
 
 
 def _of(api_version: str, kind: str) -> Definition:
@@ -27,7 +28,7 @@ _FAILING = [
 ]
 
 
-@pytest.mark.parametrize("definition", _FAILING)
+@rows("definition", _FAILING)
 def test_failover_policy_is_one_that_karmada_accepts(definition: Definition) -> None:
     """By `ValidateApplicationFailover` in Karmada's `pkg/util/validation`."""
     policy: Any = failover_policy(definition).manifest

@@ -10,6 +10,7 @@ from hypothesis import given, strategies as st
 from karta_interpreter.base.errors import ManifestError
 from karta_interpreter.base.k8s.manifest import read_documents, read_objects
 from karta_interpreter.base.k8s.values import JSON, Path
+from tests.support.rows import rows
 
 MANIFEST = """\
 # A job
@@ -109,7 +110,7 @@ def test_yaml(text: str, expected: JSON) -> None:
     assert json.dumps(value(text), sort_keys=True) == json.dumps(expected, sort_keys=True)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "place", "message"),
     [
         pytest.param("a:\n\t- b", (2, 1), "a tab cannot indent", id="tab"),

@@ -8,9 +8,10 @@ from hypothesis import given, strategies as st
 
 from karta_interpreter.base.errors import QuantityError
 from karta_interpreter.base.k8s.quantity import Quantity
+from tests.support.rows import rows
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "canonical"),
     [
         pytest.param("0", "0", id="zero"),

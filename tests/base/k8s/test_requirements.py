@@ -9,6 +9,7 @@ from karta_interpreter.base.k8s import requirements as subject
 from karta_interpreter.base.k8s.requirements import REQUIREMENTS_READ, Counting, PodRequirements, merge_requirements
 from karta_interpreter.base.k8s.values import JSON, Object
 from tests.support.both_ways import read_template
+from tests.support.rows import rows
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 TERMS = {"nodeSelectorTerms": [{"matchExpressions": [{"key": "zone", "operator": "In", "values": ["a"]}]}]}
@@ -27,8 +28,8 @@ def requested(counting: Counting, **spec: JSON) -> JSON:
     return wire and wire.get("resourceRequest")
 
 
-@pytest.mark.parametrize("counting", Counting)
-@pytest.mark.parametrize(
+@rows("counting", Counting)
+@rows(
     ("spec", "expected"),
     [
         pytest.param(

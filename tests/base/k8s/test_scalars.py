@@ -4,9 +4,10 @@ import pytest
 
 from karta_interpreter.base.k8s.manifest import resolve
 from karta_interpreter.base.k8s.values import JSON
+from tests.support.rows import rows
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "expected"),
     [
         *[pytest.param(text, True, id=text) for text in ("y", "Y", "yes", "Yes", "YES", "on", "On", "ON")],

@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-import pytest
 import yaml
 from hypothesis import given, strategies as st
 
@@ -12,6 +11,7 @@ from karta_interpreter.base.findings import Severity
 from karta_interpreter.base.k8s import edit
 from karta_interpreter.base.k8s.values import JSON, Path
 from karta_interpreter.definitions.karta.loading import load_documents
+from tests.support.rows import rows
 
 TOY = yaml.safe_load(
     """
@@ -94,6 +94,6 @@ def test_any_change(changes: list[tuple[Path, Any]]) -> None:
     check(json.dumps(raw))
 
 
-@pytest.mark.parametrize("path", list(places(TOY))[1:], ids=str)
+@rows("path", list(places(TOY))[1:], ids=str)
 def test_anything_missing(path: Path) -> None:
     check(json.dumps(edit.remove(TOY, path)))

@@ -10,6 +10,7 @@ from karta_interpreter.base.k8s import edit
 from karta_interpreter.base.k8s.values import Path as Place
 from karta_interpreter.definitions.karta.schema_export import custom_resource_definition, json_schema
 from tests.support.json_schema import Checker, nodes
+from tests.support.rows import rows
 
 ROOT = Path(__file__).parents[3]
 CRD: dict[str, Any] = custom_resource_definition()["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
@@ -19,7 +20,7 @@ SPEC = ("properties", "spec", "properties", "structureDefinition", "properties")
 GOOD = sorted([*ROOT.glob("kartas/**/karta.yaml"), ROOT / "docs" / "examples" / "trainjob.yaml"])
 
 
-@pytest.mark.parametrize("file", [pytest.param(file, id=str(file.relative_to(ROOT))) for file in GOOD])
+@rows("file", [pytest.param(file, id=str(file.relative_to(ROOT))) for file in GOOD])
 def test_schema_accepts_good_definitions(file: Path) -> None:
     assert list(CHECKER.complaints(yaml.safe_load(file.read_text()), SCHEMA)) == []
 

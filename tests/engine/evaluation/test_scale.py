@@ -6,6 +6,7 @@ from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.definitions.karta.definition import Component
 from karta_interpreter.engine.evaluation.scale import Scale, scales
 from karta_interpreter.languages.jq import Query
+from tests.support.rows import rows
 
 SINGLE = ("",)
 
@@ -33,7 +34,7 @@ def test_count_is_read_from_value(value: object, count: int | None) -> None:
     assert scales(component(replicas=".n"), {"n": value}, SINGLE) == [Scale(count, None, None)]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("value", "reason"),
     [
         pytest.param(2.5, "gives 2.5, which is not a whole number", id="half a pod"),
@@ -53,7 +54,7 @@ def test_count_is_read_from_value(value: object, count: int | None) -> None:
         pytest.param("s3cret", "gives a string, which is not a whole number", id="messages end up in logs"),
     ],
 )
-@pytest.mark.parametrize("field", ["replicas", "min_replicas", "max_replicas"])
+@rows("field", ["replicas", "min_replicas", "max_replicas"])
 def test_values_that_are_not_counts(field: str, value: object, reason: str) -> None:
     with pytest.raises(InterpretationError) as caught:
         scales(component(**{field: ".n"}), {"n": value}, SINGLE)

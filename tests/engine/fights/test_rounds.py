@@ -11,6 +11,7 @@ from karta_interpreter.base.k8s.patch import diff, patched
 from karta_interpreter.engine.fights.rounds import MOST_FIELDS, compared, differences
 from tests.engine.fights.series import KARMADA, Change, Series, template
 from tests.support.managed_fields import TYPED, Keys, Member, Thing
+from tests.support.rows import rows
 
 Step = Callable[[Series, int], None]
 """Writes of one round; also gets its number."""
@@ -166,7 +167,7 @@ FIGHTS: dict[str, tuple[Change, str, str, str]] = {
 
 @pytest.mark.parametrize("webhook", [lambda _: None, defaulted, mutated], ids=["plain", "defaulted", "mutated"])
 @pytest.mark.parametrize("keys", [TYPED, {}], ids=["typed", "open"])
-@pytest.mark.parametrize("fight", FIGHTS)
+@rows("fight", FIGHTS)
 def test_fight_is_named_by_third_overwrite(fight: str, keys: Keys, webhook: Change) -> None:
     change, manager, subresource, field = FIGHTS[fight]
     if webhook is mutated and change is pin:

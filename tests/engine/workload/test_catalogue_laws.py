@@ -13,7 +13,7 @@ from karta_interpreter.definitions.karta.catalogue import CORE, catalogue_files
 from karta_interpreter.definitions.karta.reference_resolver import Known, resolved
 from karta_interpreter.engine.evaluation.pods import pod_sets
 from tests.catalogue.entries import entries
-from tests.support.examples import third
+from tests.support.examples import few
 
 pytestmark = pytest.mark.sweep
 
@@ -49,7 +49,7 @@ def found_in(workload: Workload) -> list[tuple[str, str, int]] | None:
     return [(name, instance.id, instance.replicas) for name, instance in instances if instance.has_pods]
 
 
-FILES = [pytest.param(path, id=path.parent.name) for path in third(catalogue_files(), __name__)]
+FILES = [pytest.param(path, id=path.parent.name) for path in few(catalogue_files(), __name__)]
 
 WITH_PODS = [each for each in FILES if each.id not in ("JobFlow", "TrainJob")]
 """Those whose objects describe their pods: a JobFlow and a TrainJob leave that to what they refer to."""

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
 import yaml
 
 from karta_interpreter.base.k8s.values import JSON
+from tests.support.rows import rows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,4 +28,4 @@ def _cases() -> list[Case]:
 
 
 CASES = _cases()
-every_case = pytest.mark.parametrize("case", CASES, ids=[f"{case.jq}: {case.about}" for case in CASES])
+every_case = rows("case", CASES, ids=lambda case: f"{case.jq}: {case.about}")

@@ -22,7 +22,7 @@ from karta_interpreter.engine.operations.dispatch import projection_of
 from karta_interpreter.engine.operations.interpretation import has_scripts_alone
 from karta_interpreter.webhook.wire import FastDecoder, Request, decode, encode_results, fast_decoder
 from tests.catalogue.entries import entries
-from tests.support.examples import EXAMPLES, third
+from tests.support.examples import EXAMPLES, few
 
 OPERATIONS = tuple(operation.value for operation in Operation)
 EVERYTHING = Options(resource_quota_estimate=True)
@@ -160,7 +160,7 @@ ABOUT_MORE = ("ReviseReplica", "ReviseComponents", "Retain", "AggregateStatus")
 
 @pytest.mark.sweep
 @pytest.mark.parametrize("operation", OPERATIONS)
-@pytest.mark.parametrize("gvk", third(list(known()), __name__), ids=str)
+@pytest.mark.parametrize("gvk", few(list(known()), __name__), ids=str)
 def test_fast_decoder_agrees_for_catalogue(gvk: GVK, operation: str) -> None:
     definition, objects = known()[gvk]
     is_own = definition.answers(operation) and not definition.scripts.of(operation)

@@ -10,6 +10,7 @@ import yaml
 
 from karta_interpreter.base.errors import RecordingError
 from karta_interpreter.webhook.wire.redaction import Redaction, shown
+from tests.support.rows import rows
 
 PLANTED = "hunter2-planted"
 
@@ -101,7 +102,7 @@ def _rows(text: str) -> list[Any]:
     return [pytest.param(row, id=reason) for reason, row in yaml.safe_load(text).items()]
 
 
-@pytest.mark.parametrize("spec", _rows(_ROWS))
+@rows("spec", _rows(_ROWS))
 def test_redaction_leaves_no_planted_value_in_request_status_or_answer(spec: Any) -> None:
     steps = [{"op": "add", "path": "/spec", "value": spec}, {"op": "add", "path": "/note", "value": f"by {PLANTED}"}]
     patch = base64.b64encode(orjson.dumps(steps)).decode()
@@ -115,7 +116,7 @@ def test_redaction_leaves_no_planted_value_in_request_status_or_answer(spec: Any
     assert PLANTED not in str(written[0])
 
 
-@pytest.mark.parametrize("spec", _rows((Path(__file__).parent / "testdata" / "planted.yaml").read_text()))
+@rows("spec", _rows((Path(__file__).parent / "testdata" / "planted.yaml").read_text()))
 def test_recording_and_saved_document_have_no_planted_value(spec: Any) -> None:
     spec = orjson.loads(orjson.dumps(spec).replace(b"PLANTED", PLANTED.encode()))
     redaction = Redaction(b"key")

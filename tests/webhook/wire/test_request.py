@@ -12,6 +12,7 @@ from karta_interpreter.base.errors import RequestError
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.engine.operations import Call, Operation, StatusItem
 from karta_interpreter.webhook.wire import decode
+from tests.support.rows import rows
 
 TESTDATA = Path(__file__).parent / "testdata"
 MILL = GVK("mill.example.org", "v1alpha2", "GrainMill")
@@ -99,7 +100,7 @@ def test_body_without_readable_uid_is_http_error(body: bytes, said: str) -> None
     assert caught.value.status == 400
 
 
-@pytest.mark.parametrize(
+@rows(
     ("operation", "path", "value", "said"),
     [
         ("Retain", "kind", "AdmissionReview", 'kind must be "ResourceInterpreterContext"'),
@@ -226,6 +227,8 @@ import resource
 from pathlib import Path
 from karta_interpreter.webhook.admission import read
 from karta_interpreter.webhook.wire import decode
+from tests.support.rows import rows
+from tests.support.rows import rows
 
 body = b"[" + b"1," * 2**22 + b"1]"
 size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()

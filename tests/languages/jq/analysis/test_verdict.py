@@ -23,6 +23,7 @@ from karta_interpreter.languages.jq.syntax.parser import parse
 from tests.languages.jq.expressions import function_id, objects, plain_expressions
 from tests.languages.jq.oracle import compile_many
 from tests.languages.jq.syntax.corpus import ACCEPTED
+from tests.support.rows import rows
 
 
 def judge(text: str) -> Vetting:
@@ -146,7 +147,7 @@ PLACES = [
 ]
 
 
-@pytest.mark.parametrize("place", PLACES)
+@rows("place", PLACES)
 def test_banned_functions_are_found_everywhere(place: str) -> None:
     for banned, construct in BANNED:
         text = place.replace("HERE", banned)
@@ -195,7 +196,7 @@ def test_refusals_are_in_order_of_text() -> None:
     assert found == ["..", "del(.a)", ".b = ($x | made_up)", "$x", "made_up"]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "message", "hint"),
     [
         pytest.param(".a = 1", "`=` is not allowed: an expression only reads", "to compare, write `==`", id="="),
@@ -279,7 +280,7 @@ NAMES = [
 ]
 
 
-@pytest.mark.parametrize("text", NAMES)
+@rows("text", NAMES)
 def test_scopes_are_those_of_libjq(text: str) -> None:
     refused = judge(text).verdict is Verdict.REFUSED
     assert refused is ("is not defined" in complaint(text))
@@ -293,7 +294,7 @@ def complaint(text: str) -> str:
     return ""
 
 
-@pytest.mark.parametrize("text", ACCEPTED)
+@rows("text", ACCEPTED)
 def test_verdict_refuses_only_banned_expressions(text: str) -> None:
     reasons = {refusal.message.split("`")[1] for refusal in judge(text).refusals}
     assert reasons <= {"..", "=", "|=", "+=", "-=", "*=", "/=", "%=", "//=", "@foo"}
@@ -354,7 +355,7 @@ def test_plain_functions_are_builtins() -> None:
     assert FUNCTIONS.keys() <= BUILTINS
 
 
-@pytest.mark.parametrize("function", FUNCTIONS.values(), ids=function_id)
+@rows("function", FUNCTIONS.values(), ids=function_id)
 def test_variable_that_is_read_once_costs_as_much_as_the_input(function: Function) -> None:
     def verdict(argument: str) -> Verdict:
         samples: dict[Argument, Node] = {
@@ -424,7 +425,7 @@ def test_possible_pattern_is_not_refused(text: str) -> None:
 # What is plain
 
 
-@pytest.mark.parametrize(
+@rows(
     "text",
     [
         ".spec.replicas // 1",
@@ -475,7 +476,7 @@ def test_plain_expressions(text: str) -> None:
     assert judge(text) == Vetting(Verdict.PLAIN)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "place", "construct", "reason"),
     [
         pytest.param("[.a] | . as $x | $x", ". as $x | $x", "as", "this process", id="a binding"),

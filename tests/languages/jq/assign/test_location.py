@@ -23,6 +23,7 @@ from karta_interpreter.languages.jq.syntax import Node
 from karta_interpreter.languages.jq.syntax.parser import parse
 from tests.languages.jq.expressions import objects, plain_expressions
 from tests.languages.jq.oracle import compile_many
+from tests.support.rows import rows
 
 
 def trace(node: Node, value: JSON) -> list[tuple[JSON, Location | None]] | None:
@@ -72,7 +73,7 @@ WORKERS = """
 """
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "value", "expected"),
     [
         pytest.param(".replicas", {}, [REPLICAS], id="a field that is absent"),

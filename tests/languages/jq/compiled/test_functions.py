@@ -18,6 +18,7 @@ from karta_interpreter.languages.jq.syntax.parser import parse
 from karta_interpreter.languages.jq.syntax.printer import render
 from tests.languages.jq.expressions import NUMBERS, PATTERNS, REPLACEMENTS, TEXTS, function_id
 from tests.languages.jq.oracle import compile_many, libjq_program
+from tests.support.rows import rows
 
 _ARGUMENTS = [
     parse(text)
@@ -57,7 +58,7 @@ _WITHOUT_OUTPUT = {("empty", 0), ("error", 1)}
 _MOST_CALLS = 60
 
 
-@pytest.mark.parametrize("function", FUNCTIONS.values(), ids=function_id)
+@rows("function", FUNCTIONS.values(), ids=function_id)
 def test_functions_agree_with_libjq(function: Function) -> None:
     arguments = list(product(*(_KINDS[kind] for kind in function.arguments)))
     calls = [FunctionCall(function.name, chosen) for chosen in arguments[:: 1 + len(arguments) // _MOST_CALLS]]

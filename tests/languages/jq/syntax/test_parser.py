@@ -48,6 +48,7 @@ from karta_interpreter.languages.jq.syntax import (
 from karta_interpreter.languages.jq.syntax.parser import DEPTH_LIMIT, parse
 from tests.languages.jq.syntax.corpus import ACCEPTED, REJECTED
 from tests.languages.jq.syntax.explicit import explicit
+from tests.support.rows import rows
 
 DOT = Identity()
 ONE, TWO, THREE = Literal(1), Literal(2), Literal(3)
@@ -77,7 +78,7 @@ def _until_failure(results: Iterator[Any]) -> Iterator[Any]:
         yield "failed"
 
 
-@pytest.mark.parametrize("text", ACCEPTED)
+@rows("text", ACCEPTED)
 def test_accepted_text_means_the_same_to_libjq(text: str) -> None:
     assert outputs(explicit(parse(text)), *INPUTS) == outputs(text, *INPUTS)
 
@@ -88,7 +89,7 @@ def test_optional_steps_with_computed_keys_differ_only_in_more_errors(text: str)
     assert outputs(explicit(parse(text)), value) == outputs(text, value)
 
 
-@pytest.mark.parametrize("text", REJECTED)
+@rows("text", REJECTED)
 def test_rejected_text_is_rejected_by_libjq(text: str) -> None:
     with pytest.raises(QuerySyntaxError) as caught:
         parse(text)
@@ -129,7 +130,7 @@ def test_precedence_is_that_of_libjq(prefix: str, chain: list[tuple[str, str, st
     assert outputs(explicit(parse(text)), 3) == expected
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "tree"),
     [
         pytest.param(".a", field("a"), id="a field"),
@@ -237,7 +238,7 @@ def test_nodes_know_their_place(text: str, find: Callable[[Any], Node], expected
     assert text[span.start : span.end] == expected
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "message", "place", "hint"),
     [
         pytest.param("", "the expression is empty", (0, 0), "`.`", id="nothing"),

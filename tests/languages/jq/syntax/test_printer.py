@@ -11,6 +11,7 @@ from karta_interpreter.languages.jq.syntax.parser import parse
 from karta_interpreter.languages.jq.syntax.printer import render
 from tests.languages.jq.syntax.corpus import ACCEPTED
 from tests.languages.jq.syntax.trees import trees
+from tests.support.rows import rows
 
 
 @given(trees)
@@ -32,7 +33,7 @@ def complaint(text: str) -> str:
     return ""
 
 
-@pytest.mark.parametrize("text", ACCEPTED)
+@rows("text", ACCEPTED)
 def test_texts_of_all_kinds_come_back(text: str) -> None:
     tree = parse(text)
     assert repr(parse(render(tree))) == repr(tree)
@@ -43,7 +44,7 @@ def test_lenient_text_can_be_read(tree: Node) -> None:
     parse(render(tree, lenient=True))
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "expected"),
     [
         pytest.param('.["spec"]["a b"]', '.spec["a b"]', id="names become fields"),

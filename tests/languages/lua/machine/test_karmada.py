@@ -17,6 +17,7 @@ import pytest
 from karta_interpreter.base.errors import LuaRunError
 from karta_interpreter.base.k8s.values import JSON
 from tests.languages.lua.machine.machine import run
+from tests.support.rows import rows
 
 RECORDED: dict[str, dict[str, JSON]] = json.loads((Path(__file__).parent / "testdata/karmada_vm.json").read_text())
 
@@ -53,7 +54,7 @@ def comparable(value: JSON) -> JSON:
     return value
 
 
-@pytest.mark.parametrize("script", RECORDED)
+@rows("script", RECORDED)
 def test_results_are_those_of_karmada(script: str) -> None:
     assert comparable(inside(script)) == comparable(RECORDED[script])
 

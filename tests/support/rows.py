@@ -1,0 +1,51 @@
+"""Tables that one test tries: a row of them takes less time than to be a test."""
+
+import functools
+import inspect
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import pytest
+
+Test = Callable[..., None]
+
+
+def rows(names: str | Sequence[str], table: Iterable[Any], ids: Callable[[Any], str] = repr) -> Callable[[Test], Test]:
+    """Try a test with all rows of a table, as ``pytest.mark.parametrize`` does, and name each row that fails.
+
+    All rows have the same fixtures. A table that takes long to make can be an iterable that makes it when it is read.
+    """
+    wanted = [names] if isinstance(names, str) else [*names]
+
+    def decorated(test: Test) -> Test:
+        @functools.wraps(test)
+        def of_all_rows(**fixtures: Any) -> None:
+            failures, tried = list[BaseException](), 0
+            for name, values in (_read(row, len(wanted), ids) for row in table):
+                tried += 1
+                try:
+                    test(**fixtures, **dict(zip(wanted, values, strict=True)))
+                except (Exception, pytest.fail.Exception) as error:  # noqa: BLE001 - the other rows are tried as well
+                    error.add_note(f"row: {name}")
+                    failures.append(error)
+            assert tried, "a test of no rows shows nothing"
+            if failures:
+                named = "\n".join(note for each in failures for note in each.__notes__)
+                raise BaseExceptionGroup(f"{len(failures)} of {tried} rows fail\n{named}\n", failures)
+
+        signature = inspect.signature(test)
+        others = [each for each in signature.parameters.values() if each.name not in wanted]
+        of_all_rows.__signature__ = signature.replace(parameters=others)  # type: ignore[attr-defined]
+        return of_all_rows
+
+    return decorated
+
+
+def _read(row: Any, count: int, ids: Callable[[Any], str]) -> tuple[str, Sequence[Any]]:
+    """Return the name of a row and its values."""
+    name, values = None, row
+    if isinstance(row, type(pytest.param())):
+        name, values = row.id, row.values
+    elif count == 1:
+        values = [row]
+    return str(name or ", ".join(map(ids, values))), values
