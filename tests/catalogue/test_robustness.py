@@ -12,7 +12,7 @@ from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.operations import Call, interpret
 from karta_interpreter.engine.suites.suite import Case
 from tests.catalogue.knowledge import knowing
-from tests.support.examples import EXAMPLES
+from tests.support.examples import EXAMPLES, SWEEPS_ALL
 
 JUNK = [
     None,
@@ -33,7 +33,7 @@ JUNK = [
     {"name": "x"},
     [{"type": "Ready"}],
 ]
-ROUNDS = EXAMPLES * 15
+ROUNDS = EXAMPLES * (15 if SWEEPS_ALL else 8)
 
 
 def places(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:

@@ -3,6 +3,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 
 import pytest
 
+from karta_interpreter.base.sandbox import close_pools
 from karta_interpreter.webhook.answering.child_lane import ChildLane
 from tests.webhook.process.client import Client, as_karmada, as_others
 from tests.webhook.process.process import Process, running
@@ -21,9 +22,8 @@ def server() -> Iterator[Process]:
 @pytest.fixture(scope="module")
 def shared() -> Iterator[ChildLane]:
     """Calls in processes of their own, which the tests of a module share: a process takes a while to start."""
-    made = ChildLane()
-    yield made
-    made.pool.close()
+    yield ChildLane()
+    close_pools()
 
 
 @pytest.fixture(params=[as_karmada, as_others])

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from karta_interpreter import GVK, DefinitionError, Karta, Severity, Workload, WorkloadError, WorkloadTree
+from tests.support.examples import few
 
 Raw = Callable[[str], dict[str, Any]]
 
@@ -221,9 +222,10 @@ def _pickled(value: Any) -> Any:
     return pickle.loads(pickle.dumps(value))  # noqa: S301 - what the line itself wrote
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("copied", [copy.deepcopy, _pickled], ids=["copy", "pickle"])
 def test_karta_and_workload_can_be_copied(copied: Callable[[Any], Any], texts: dict[str, str]) -> None:
-    for karta in (Karta.load(texts["Orchestra"]), *Karta.catalogue().values()):
+    for karta in (Karta.load(texts["Orchestra"]), *few([*Karta.catalogue().values()], "copied")):
         again = copied(karta)
         assert again == karta
         assert again.definition.annotations == karta.definition.annotations

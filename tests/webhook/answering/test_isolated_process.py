@@ -18,6 +18,7 @@ from karta_interpreter.webhook.answering import child_program
 from karta_interpreter.webhook.answering.child_lane import ChildLane
 from karta_interpreter.webhook.process.server import Server
 from karta_interpreter.webhook.settings import MIB, Settings
+from tests.support.examples import few
 from tests.support.waiting import HANG, until
 from tests.webhook.answering import large
 from tests.webhook.process.client import Answer, Client, post, question
@@ -161,8 +162,9 @@ def review(channel):
 """
 
 
+@pytest.mark.sweep
 def test_definitions_of_catalogue_can_be_unpacked() -> None:
-    for entry in load_catalogue().entries:
+    for entry in few(load_catalogue().entries, "unpacked"):
         definition = entry.definition
         made = unpack(pack(definition))
         # The scripts of an annotation are among all others.

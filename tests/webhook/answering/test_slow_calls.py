@@ -1,7 +1,7 @@
 """Child processes answer calls for large definitions, and calls like those that took long."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -82,11 +82,16 @@ def store(tmp_path: Path) -> Store:
 
 
 @pytest.fixture
-def server(store: Store, request: pytest.FixtureRequest) -> Iterator[Calls]:
+def serve(shared: ChildLane, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Calls]:
+    """Make servers of stores, with the child processes of this module."""
+    monkeypatch.setattr(calls, "ChildLane", lambda _: shared)
+    return lambda store, **others: Calls(store, Options(), **others)
+
+
+@pytest.fixture
+def server(serve: Callable[..., Calls], store: Store, request: pytest.FixtureRequest) -> Calls:
     clocks = {"clock": request.getfixturevalue("clocks").read} if "clocks" in request.fixturenames else {}
-    made = Calls(store, Options(), **clocks)
-    yield made
-    made.close()
+    return serve(store, **clocks)
 
 
 def _body(length: int = 0, operation: str = "InterpretReplica") -> bytes:
@@ -150,13 +155,9 @@ async def test_new_snapshot_is_measured_anew(
     ],
 )
 async def test_child_process_answers_for_large_definition(
-    tmp_path: Path, isolated: list[bytes], children: int, padding: int, expected: int
+    serve: Callable[..., Calls], tmp_path: Path, isolated: list[bytes], children: int, padding: int, expected: int
 ) -> None:
-    server = Calls(_store(tmp_path, children, padding), Options())
-    try:
-        await _ask(server, _body())
-    finally:
-        server.close()
+    await _ask(serve(_store(tmp_path, children, padding)), _body())
     assert len(isolated) == expected
 
 
@@ -265,17 +266,13 @@ spec:
 
 @pytest.mark.parametrize(("sacks", "expected"), [(100, 0), (13_000, 1)])
 async def test_large_result_of_script_is_decoded_in_a_child(
-    tmp_path: Path, isolated: list[bytes], sacks: int, expected: int
+    serve: Callable[..., Calls], tmp_path: Path, isolated: list[bytes], sacks: int, expected: int
 ) -> None:
     (tmp_path / "scripts").mkdir()
     (tmp_path / "scripts" / "hoard.yaml").write_text(HOARD)
     store = Store([], catalogue=False, overrides=[tmp_path / "scripts"])
     store.load()
-    server = Calls(store, Options())
     body = question("Mill", "InterpretStatus", object={**_OBJECT, "spec": {"sacks": sacks}})
-    try:
-        answer = json.loads(await server.answer(body, HANG))["response"]
-    finally:
-        server.close()
+    answer = json.loads(await serve(store).answer(body, HANG))["response"]
     assert len(answer["rawStatus"]) == sacks
     assert len(isolated) == expected
