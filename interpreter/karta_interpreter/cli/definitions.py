@@ -1,9 +1,7 @@
 """The definition and the scripts that answer for a kind, from the given files or from the catalogue."""
 
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from errno import ENOENT
 from pathlib import Path
 from typing import TypedDict
 
@@ -11,7 +9,7 @@ import click
 
 from karta_interpreter.base.findings import Finding, Severity, closest, did_you_mean
 from karta_interpreter.base.k8s import GVK, Object
-from karta_interpreter.cli.files import STDIN, check_path, check_stdin, read_objects, read_stream, read_texts
+from karta_interpreter.cli.files import STDIN, check_path, check_stdin, missing, read_objects, read_stream, read_texts
 from karta_interpreter.cli.options import PATH, Command, definitions
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text
@@ -104,7 +102,7 @@ def read_existing(paths: Sequence[str]) -> list[DefinitionFiles]:
     files = [read_definition_files(path) for path in paths]
     for path in paths:
         if not (path == STDIN or Path(path).exists()):
-            raise UsageProblem(f"error: {path}: {os.strerror(ENOENT)}")
+            raise missing(path)
     return files
 
 

@@ -1,6 +1,7 @@
 """The input of commands: objects in files, in folders and on standard input."""
 
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -24,6 +25,8 @@ from karta_interpreter.engine.registered.operations import CRD
 STDIN = "-"
 _Read = TypeVar("_Read")
 Kinds = Callable[[], Iterable[GVK]]  # of the definitions in use, which are read only if they matter
+_OBJECT = re.compile(r"([A-Za-z][A-Za-z0-9.]*)/([a-z0-9-]+)")
+"""KIND/NAME, as kubectl writes it."""
 _ITEM_FIELDS = {"clusterName", "status", "applied", "appliedMessage", "health"}
 
 
@@ -92,13 +95,26 @@ def read_texts(path: str) -> Iterable[tuple[str, str]]:
         return
     listing = list_files(Path(path))
     for place, reason in listing.unreadable:
-        raise UsageProblem(f"error: {place}: {reason}")
+        raise missing(path) if reason == os.strerror(ENOENT) else UsageProblem(f"error: {place}: {reason}")
     for file in listing.files:
         try:
             content = file.read_bytes()
         except OSError as error:
             raise UsageProblem(f"error: {file}: {error.strerror}") from error
         yield str(file), _text(content, str(file))
+
+
+def missing(path: str) -> UsageProblem:
+    """Return the error about a path that does not exist, with how to read a URL, or KIND/NAME of a cluster.
+
+    >>> print(missing("rayjob/demo"))
+    error: rayjob/demo: No such file or directory; pipe the output of `kubectl get rayjob demo -o yaml`, and read "-"
+    """
+    command = f"curl -sSfL {path}" if "://" in path else ""
+    if found := _OBJECT.fullmatch(path):
+        command = f"kubectl get {found[1]} {found[2]} -o yaml"
+    advice = f'; pipe the output of `{command}`, and read "-"' if command else ""
+    return UsageProblem(f"error: {path}: {os.strerror(ENOENT)}{advice}")
 
 
 def read_stream(path: str) -> bytes | None:
@@ -208,8 +224,8 @@ def is_path(target: str) -> bool:
     """Return whether an argument is a file, folder or standard input. Raises UsageProblem for a missing file."""
     if target == STDIN or Path(target).exists():
         return True
-    if Path(target).suffix in (".yaml", ".yml", ".json"):
-        raise UsageProblem(f"error: {target}: {os.strerror(ENOENT)}")
+    if Path(target).suffix in (".yaml", ".yml", ".json") or _OBJECT.fullmatch(target):
+        raise missing(target)
     return False
 
 

@@ -113,6 +113,10 @@ _OTHERWISE = {
     "--show-doc": "`explain RULE` shows what a rule of `validate` is for",
     "--recursive": "a folder is read with the folders in it",
     "-R": "a folder is read with the folders in it",
+    **dict.fromkeys(
+        ("-n", "--namespace", "--context", "--kubeconfig"),
+        "`kubectl get KIND NAME -o yaml` prints an object of a cluster, which a command reads from a pipe as `-`",
+    ),
 }
 """Options and commands of other tools, and of earlier versions, that are not here, and what to do instead."""
 

@@ -1,0 +1,27 @@
+"""Paths that do not exist, and what they look like."""
+
+from collections.abc import Callable
+
+import pytest
+from click.testing import Result
+
+_KUBECTL = "pipe the output of `kubectl get rayjob demo -o yaml`"
+_CURL = "pipe the output of `curl -sSfL https://example.com/it.yaml`"
+
+
+@pytest.mark.parametrize(
+    ("line", "advice"),
+    [
+        (("interpret", "rayjob/demo"), _KUBECTL),
+        (("explain", "rayjob/demo"), _KUBECTL),
+        (("tree", "rayjob/demo"), _KUBECTL),
+        (("validate", "https://example.com/it.yaml"), _CURL),
+        (("interpret", "https://example.com/it.yaml"), _CURL),
+        (("interpret", "-n", "ml", "it.yaml"), "`kubectl get KIND NAME -o yaml` prints an object of a cluster"),
+    ],
+)
+def test_what_is_no_file_is_piped(run: Callable[..., Result], line: tuple[str, ...], advice: str) -> None:
+    result = run(*line)
+
+    assert result.exit_code == 2
+    assert advice in result.stderr
