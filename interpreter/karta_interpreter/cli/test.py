@@ -59,7 +59,8 @@ def summary(report: SuiteReport) -> str:
     """
     totals = report.totals
     counted = f"{count(len(report.kinds), 'kind')}, {count(totals.cases, 'case')}"
-    text = f"{counted}: {totals.passed} passed, {totals.failed} failed"
+    drafts = f", {report.drafts} of them with a TODO for the reason" if report.drafts else ""
+    text = f"{counted}: {totals.passed} passed{drafts}, {totals.failed} failed"
     return f"{text}, {count(len(report.unreadable), 'unreadable case')}" if report.unreadable else text
 
 
@@ -202,7 +203,7 @@ def command(  # noqa: PLR0913 - one for each option
 
     PATH is a suite, or a folder where every YAML file below a folder "testdata" is one; the current folder by
     default. The definitions and customizations in the folder that has "testdata" answer a suite, or those of -f. The
-    exit code is 1 when a case fails.
+    exit code is 1 when a case fails, or has a TODO for its reason.
     """
     check_stdin(filenames)
     suites = _suites(paths or (Path(),))
@@ -229,7 +230,7 @@ def command(  # noqa: PLR0913 - one for each option
 
 def _updated(report: SuiteReport) -> SuiteReport:
     """Write the answers of failed cases into their suites. Missing and unwritable answers leave their cases failed."""
-    left = []
+    left = [outcome for outcome in report.outcomes if outcome.passed]
     # By the file, which links may name twice: once it is written, the lines of its cases are others.
     files: dict[Path, list[Outcome]] = {}
     for outcome in report.outcomes:

@@ -1,10 +1,12 @@
 """Warnings: paths that match nothing; and where nothing is wrong, none."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from karta_interpreter.base.findings import Severity
+from karta_interpreter.base.k8s import GVK
 from karta_interpreter.engine.explain import explain, warnings_about
 from karta_interpreter.engine.operations import Call, Operation
 from tests.engine.explain.conftest import Define, pods, train
@@ -143,6 +145,36 @@ def test_warnings_about_pods(define: Define, group: dict[str, Any], obj: dict[st
 )
 def test_warnings_about_the_status(define: Define, status: dict[str, Any], notes: list[str]) -> None:
     assert [fact.note for fact in warnings_about(define(), train(HOT, **status))] == notes
+
+
+@pytest.mark.parametrize(
+    ("path", "manifest", "notes"),
+    [
+        pytest.param(
+            ".spec.replicas // 1",
+            {"spec": {"replicas": "3"}},
+            ["group: the count at spec.replicas is a text, which Kubernetes rejects"],
+            id="a field of the spec",
+        ),
+        pytest.param(
+            ".metadata.labels.replicas // 1", {"metadata": {"labels": {"replicas": "3"}}}, [], id="labels have texts"
+        ),
+        pytest.param(".spec.replicas // 1", {"spec": {"replicas": 3}}, [], id="a number"),
+    ],
+)
+def test_warnings_about_texts_for_counts_of_kubernetes(
+    define: Define, path: str, manifest: dict[str, Any], notes: list[str]
+) -> None:
+    definition = define(
+        instanceIdPath=None,
+        podSelector=None,
+        scaleDefinition={"replicasPath": path},
+        specDefinition={"podTemplateSpecPath": ".template"},
+    )
+    of_kubernetes = replace(definition, gvk=GVK("apps", "v1", "Train"))
+    obj = {**train(), "template": pods(), **manifest}
+    assert [fact.note for fact in warnings_about(of_kubernetes, obj)] == notes
+    assert warnings_about(definition, obj) == ()
 
 
 @pytest.mark.parametrize(

@@ -85,6 +85,10 @@ def test_suspending_and_resuming_are_idempotent(path: Path) -> None:
     some = list(workloads(path))
     assert some
     for workload in some:
+        if not workload.karta.definition.suspend:
+            with pytest.raises(WorkloadError, match="no suspendActions"):
+                workload.suspend()
+            continue
         suspended = workload.suspend()
         assert suspended.suspend() is suspended
         resumed = suspended.resume()

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter import Karta, PathNotWritableError, Workload
+from karta_interpreter import Karta, PathNotWritableError, Workload, WorkloadError
 
 
 def test_c23_several_actions_are_done_in_sequence_and_undone(make: Any) -> None:
@@ -22,10 +22,12 @@ def test_c17_missing_parents_are_made(make: Any) -> None:
     assert make("Orchestra").suspend().object["spec"]["paused"] is True
 
 
-def test_without_a_definition_nothing_happens(make: Any) -> None:
+def test_without_actions_it_is_an_error(make: Any) -> None:
     workload = make("Tavern", {"containers": []})
-    assert workload.suspend() is workload
-    assert workload.root.resume() is workload
+    with pytest.raises(WorkloadError, match="has no suspendActions on "):
+        workload.suspend()
+    with pytest.raises(WorkloadError, match="has no resumeActions on "):
+        workload.root.resume()
 
 
 def test_suspended_object_shares_unwritten_parts(make: Any) -> None:

@@ -172,6 +172,12 @@ def _counts(definition: Definition, component: Component, obj: Object, pods: Seq
             name = str(ids[index].value) if ids else ""
             note = f"count {count.value}, but {_lack(component.pods)} if the operator makes pods"
             yield _warn(definition, component, field, query, NO_PODS, note, places=count.places, instance=name)
+        of_kubernetes = "." not in definition.gvk.group or definition.gvk.group.endswith("k8s.io")
+        # Annotations and labels have texts, and a CRD may have a text for a count.
+        if of_kubernetes and isinstance(count.value, str) and is_given and "metadata" not in count.places[0].path:
+            place = field_path(count.places[0].path)
+            note = f"{component.name}: the count at {place} is a text, which Kubernetes rejects"
+            yield _warn(definition, component, field, query, "count-is-text", note, places=count.places)
     is_all_default = any(pods) and all(count.value is None for count in counts)
     if absent := _absent(counts, obj, definition):
         places = [missing for _, missing in absent]

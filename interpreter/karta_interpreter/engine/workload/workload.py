@@ -151,11 +151,11 @@ class Component:
         return self._updated(scale_to, replicas)
 
     def suspend(self) -> "Workload":
-        """Return the workload after this component's suspend actions, the same one without any."""
+        """Return the workload after this component's suspend actions. Raises WorkloadError without any."""
         return self.workload.replaced(apply_actions([self.definition], "suspend", self.workload.object))
 
     def resume(self) -> "Workload":
-        """Return the workload after this component's resume actions, the same one without any."""
+        """Return the workload after this component's resume actions. Raises WorkloadError without any."""
         return self.workload.replaced(apply_actions([self.definition], "resume", self.workload.object))
 
     def _pods(self, field: str) -> dict[str, Object | None]:
@@ -279,12 +279,12 @@ class Workload:
             return minimum_members(self._definition, self.object, component, instance)
 
     def suspend(self) -> "Workload":
-        """Return the workload after the suspend actions of all components, the root's last, or itself without any."""
+        """Return the workload after the suspend actions of all components, the root's last. Raises as each of them."""
         root, *children = self._definition.components
         return self.replaced(apply_actions((*children, root), "suspend", self.object))
 
     def resume(self) -> "Workload":
-        """Return the workload after the resume actions of all components, the root's last, or itself without any."""
+        """Return the workload after the resume actions of all components, the root's last. Raises as each of them."""
         root, *children = self._definition.components
         return self.replaced(apply_actions((*children, root), "resume", self.object))
 

@@ -214,11 +214,14 @@ def _counts(component: Component, obj: Object) -> dict[str, int]:
 def apply_actions(components: Iterable[Component], direction: Direction, obj: Object) -> Object:
     """Return the object after actions in sequence, the same one without a change.
 
-    Raises PathNotWritableError without a place.
+    Raises WorkloadError without actions, PathNotWritableError without a place.
     """
-    changed = obj
-    for component in components:
-        for index, action in enumerate(component.suspend if direction == "suspend" else component.resume):
+    changed, actions = obj, [(component, getattr(component, direction)) for component in components]
+    if not any(own for _, own in actions):
+        named = ", ".join(component.name for component, _ in actions)
+        raise WorkloadError(f"definition {actions[0][0].definition} has no {direction}Actions on {named}")
+    for component, own in actions:
+        for index, action in enumerate(own):
             try:
                 changed = action.path.assign(changed, action.value)
             except QueryError as err:
