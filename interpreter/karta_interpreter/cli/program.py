@@ -95,7 +95,7 @@ _SYNONYMS = {
     "--operation": "op operations",
     "--desired-replica": "replicas replica input-replicas",
     "--crd": "schema schemas crds openapi filename f",
-    "--output": "format out",
+    "--output": "format out json yaml",
 }
 """The names of other tools for an option, without dashes. The first option of a command with such a name is meant."""
 

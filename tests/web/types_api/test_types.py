@@ -189,6 +189,42 @@ def test_findings_are_all_in_one_answer(server: TypesServer) -> None:
 
 
 @pytest.mark.parametrize(
+    ("change", "detail", "hint"),
+    [
+        pytest.param({"name": "rayCluster"}, "must be a kind such as RayCluster", "", id="a kind in small letters"),
+        pytest.param({"group": "Ray.io"}, "must be an API group such as ray.io", "", id="a group in capitals"),
+        pytest.param({"resourceInterfaces": [{}] * 17}, "has 17 entries, at most 16 are allowed", "", id="versions"),
+        pytest.param({"resourceInterfaces": {}}, "must be a list, not an object", "", id="one Karta without a list"),
+        pytest.param({"category": "train"}, "there is no field category", "did you mean categoryId?", id="a field"),
+        pytest.param({"categoryId": "trian"}, 'there is no id "trian"; did you mean train?', "", id="an id"),
+    ],
+)
+def test_errors_say_what_to_write(server: TypesServer, change: dict[str, Any], detail: str, hint: str) -> None:
+    error = server.post(workload_type("WordMill") | change, f"{TYPES}:validate").json["errors"][0]
+    assert detail in error["detail"]
+    assert error.get("hint", "") == hint
+    assert error["rule"] in {"schema", "unknown-field", "unknown-id"}
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "detail"),
+    [
+        pytest.param("POST", f"{TYPES}/validate", 405, f"{TYPES}:validate judges it", id="an action behind a slash"),
+        pytest.param("PUT", TYPES, 405, f"a registered type is at {TYPES}/{{id}}", id="a change of the list"),
+        pytest.param("GET", f"{TYPES}/nowhere", 404, f"{TYPES} lists the ids", id="an id that does not exist"),
+    ],
+)
+def test_wrong_paths_lead_to_right_ones(server: TypesServer, method: str, path: str, status: int, detail: str) -> None:
+    answer = server.ask(method, path)
+    assert (answer.status, detail in answer.json["detail"]) == (status, True)
+
+
+def test_name_of_a_type_leads_to_its_id(server: TypesServer) -> None:
+    path = registered(server, "NamedMill")
+    assert path.rpartition("/")[2] in server.get(f"{TYPES}/namedmill").json["detail"]
+
+
+@pytest.mark.parametrize(
     ("query", "names", "total"),
     [
         pytest.param("filterBy=group==list.example.org", ["AMill", "BMill", "CMill"], 3, id="all, by name"),

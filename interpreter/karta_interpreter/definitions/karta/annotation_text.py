@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
 from karta_interpreter.base.errors import ManifestError
 from karta_interpreter.base.findings import Finding, error, hints, warning
@@ -73,7 +73,8 @@ class AnnotationText:
         hint = hints(allowed)
         for name in names:
             if name not in allowed:
-                self.error(f'there is no {noun} "{name}"', hint(name), (name,))
+                separated = re.search(r"[\s;\[\]]", name)
+                self.error(f'there is no {noun} "{name}"', _COMMAS if separated else hint(name), (name,))
         return tuple(dict.fromkeys(name for name in names if name in allowed))
 
     def yaml(self, expected: type) -> JSON:
@@ -120,6 +121,7 @@ class AnnotationText:
         )
 
 
+_COMMAS: Final = "write names with a comma between them, without brackets and dashes"
 _PATH_BEFORE_BRACKET = re.compile(r"(?:^|[\s,:({\[|])\.[^\s,\[\]{}\"']*$")
 
 

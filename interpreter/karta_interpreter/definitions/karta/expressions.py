@@ -24,6 +24,7 @@ from karta_interpreter.base.k8s import Object, Path, field_path, get, set_value
 from karta_interpreter.base.k8s.projection import Projection
 from karta_interpreter.definitions.karta.expression_text import PodQuery, count_places
 from karta_interpreter.definitions.karta.model import Karta
+from karta_interpreter.definitions.karta.rules import violation
 from karta_interpreter.definitions.karta.schema_types import REFERENCES, expressions
 from karta_interpreter.languages.jq import (
     GENERATORS,
@@ -90,6 +91,8 @@ def check_expression(
     if vetting.refusals:
         return None, [_error("expression-refused", path, text, refusal, refusal.span) for refusal in vetting.refusals]
     parsed = Parsed(path, text, node, variables)
+    if other := misread_path(text, node):
+        return parsed, [replace(violation("path-misread", path, written=other[0], better=other[1]), expression=text)]
     if vetting.verdict is not Verdict.BOUNDED or about_pod:
         return parsed, []
     reasons = "; ".join(dict.fromkeys(note.message for note in vetting.notes))
@@ -97,6 +100,31 @@ def check_expression(
     hint = "paths, `[]`, `//`, `select`, arithmetic and comparisons are answered at once"
     finding = warning("bounded-expression", path, message, hint)
     return parsed, [replace(finding, expression=text, span=vetting.notes[0].span)]
+
+
+_QUOTED_PATH: Final = re.compile(r"\{?\.?((?:spec|status|metadata)[.\[].*?)\}?")
+_CAPITAL: Final = re.compile(r"\.(?:Spec|Status|Metadata)\b")
+
+
+def misread_path(text: str, node: ast.Node) -> tuple[str, str] | None:
+    """Return a part of an expression that jq does not read as the path that it seems to be, and what to write.
+
+    >>> misread_path(".spec.a .spec.b", parse(".spec.a .spec.b"))
+    ('.spec.a .spec.b', '.spec.a, .spec.b')
+    >>> misread_path('"spec.n"', parse('"spec.n"')), misread_path(".Spec.n", parse(".Spec.n"))
+    (('"spec.n"', '.spec.n'), ('.Spec', '.spec'))
+    """
+    match node:
+        case ast.Literal(str() as value) if quoted := _QUOTED_PATH.fullmatch(value):
+            return text, f".{quoted[1]}"
+    if capital := _CAPITAL.search(text):
+        return capital[0], capital[0].lower()
+    for part in _walk(node, children) if re.search(r"[ \t]\.", text) else ():
+        if isinstance(part, ast.Index) and not isinstance(part.target, ast.Identity):
+            end = part.target.span.end
+            if text[end : end + 1] in {" ", "\t"}:
+                return text, f"{text[:end]}, {text[end:].lstrip()}"
+    return None
 
 
 _JSON_PATH: Final = re.compile(r"\{(\.[\w.*\[\]-]+)\}")

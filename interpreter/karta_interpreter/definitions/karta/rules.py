@@ -101,6 +101,11 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
         'the component "{name}" is its own owner, directly or through others',
         "the owners of every component must lead to the root",
     ),
+    "path-misread": (
+        Severity.WARNING,
+        "`{written}` is not the path that it seems to be",
+        "write `{better}`",
+    ),
     "phase-definition-missing": (
         Severity.WARNING,
         "byPhase never matches without a phaseDefinition",

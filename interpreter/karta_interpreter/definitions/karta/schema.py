@@ -65,6 +65,13 @@ _EXPECTED = {
 }
 
 
+_MATCHERS: Final = {
+    "byPhase": "write a matcher for each phase: [{byPhase: Ready}, {byPhase: Active}]",
+    "byConditions": 'write [{type: Ready, status: "True"}]',
+    "byExpression": 'write {expression: .status.ready, expectedResult: "true"}',
+}
+
+
 @contextmanager
 def karta_api_group(group: str) -> Iterator[None]:
     """Read and write Kartas on a cluster in this API group inside the block. Files may have any group."""
@@ -256,6 +263,8 @@ def message_of(detail: ErrorDetails) -> str:
         "missing": f"the field {field} is missing",
         "too_short": "needs at least one entry",
     }
+    if kind == "too_long":
+        return f"has {detail['ctx']['actual_length']} entries, at most {detail['ctx']['max_length']} are allowed"
     return messages.get(kind, detail["msg"])
 
 
@@ -269,6 +278,9 @@ def _wrong_type(path: Path, expected: str, value: JSON) -> Finding:
         hint = "write an ordinary space behind the colon of a key"
     if expected == "a list" and isinstance(value, dict):
         hint = "write the entry behind a dash, as the only one of a list"
+    if "statusMappings" in path and isinstance(value, str | list) and not hint:
+        field = next(step for step in reversed(path) if isinstance(step, str))
+        hint = _MATCHERS.get(field, "write a list of matchers: [{byPhase: Running}]")
     return error("schema", path, f"must be {expected}, not {type_name(value)}", hint)
 
 

@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from karta_interpreter.base.errors import RequestError
 from karta_interpreter.web.types_api.access import Access, bearer_token
 from karta_interpreter.web.types_api.models import CONTENT_TYPE, ApiError
-from karta_interpreter.web.types_api.openapi import OPERATIONS, ROOT
+from karta_interpreter.web.types_api.openapi import OPERATIONS, ROOT, TYPES
 from karta_interpreter.webhook.http.bodies import check_head
 from karta_interpreter.webhook.log import log
 from karta_interpreter.webhook.registration.conflicts import RateLimit
@@ -37,6 +37,11 @@ _VERBS: Final = {"create": "create", "replace": "update", "delete": "delete", "g
 
 What stores nothing needs the right to read, although it is a POST.
 """
+_ONE: Final = f"; a registered type is at {ROOT}{TYPES}/{{id}}"
+_INSTEAD: Final = {
+    "POST": f"; POST {ROOT}{TYPES} registers a type, {ROOT}{TYPES}:validate judges it",
+    **dict.fromkeys(("PUT", "DELETE", "PATCH"), _ONE),
+}
 _LONGEST: Final = 200  # of texts of a client in the log, which may be as long as a header
 _MOST_CLIENTS: Final = 10_000
 _AT_ONCE: Final = 2  # requests of one user; the user's other requests wait, so that other users do not
@@ -115,7 +120,7 @@ def _problem(error: web.HTTPException, request: web.Request) -> ApiError:
     """Return the error of this API for an error of aiohttp."""
     if isinstance(error, web.HTTPMethodNotAllowed):
         allowed = ", ".join(sorted(error.allowed_methods))
-        detail = f"this path takes {allowed}, not {request.method[:_LONGEST]}"
+        detail = f"this path takes {allowed}, not {request.method[:_LONGEST]}{_INSTEAD.get(request.method, '')}"
         return ApiError(405, detail, headers={"Allow": allowed})
     if isinstance(error, web.HTTPNotFound):
         return ApiError(404, f"there is nothing at this path; {ROOT}/openapi.json describes what there is")

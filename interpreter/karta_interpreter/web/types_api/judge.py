@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 import orjson
 from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
 from karta_interpreter.base.errors import SandboxError, StopCause
-from karta_interpreter.base.findings import Finding, Severity, error
+from karta_interpreter.base.findings import Finding, Severity, did_you_mean, error
 from karta_interpreter.base.k8s import GVK, Object, json_pointer
 from karta_interpreter.base.sandbox.awaiting import AsyncPool
 from karta_interpreter.definitions.karta.loading import load_object
@@ -35,6 +36,10 @@ if TYPE_CHECKING:
 
 
 _M = TypeVar("_M", bound=BaseModel)
+_FORMS: Final = {
+    "name": "must be a kind such as RayCluster: a capital letter, then letters and digits, 63 in all",
+    "group": "must be an API group such as ray.io, in small letters, or empty for core kinds",
+}
 
 
 def read(body: bytes, model: type[_M]) -> _M:
@@ -46,15 +51,21 @@ def read(body: bytes, model: type[_M]) -> _M:
     try:
         return model.model_validate(value)
     except ValidationError as err:
-        details = err.errors(include_url=False, include_context=False)
-        errors = [
-            ProblemError(
-                pointer=json_pointer(problem["loc"]), detail=message_of(problem), rule=problem["type"], severity="error"
-            )
-            for problem in details[:MOST_ERRORS]
-        ]
+        details = err.errors(include_url=False)
+        errors = [_problem(problem, model) for problem in details[:MOST_ERRORS]]
         detail = "the body is not as openapi.json describes it"
         raise ApiError(422, detail, errors=errors, total=len(details)) from err
+
+
+def _problem(problem: ErrorDetails, model: type[BaseModel]) -> ProblemError:
+    pointer, field = json_pointer(problem["loc"]), problem["loc"][-1] if problem["loc"] else ""
+    if problem["type"] == "extra_forbidden":
+        hint = did_you_mean(str(field), (known.alias or name for name, known in model.model_fields.items()))
+        return ProblemError(
+            pointer=pointer, detail=message_of(problem), rule="unknown-field", severity="error", hint=hint
+        )
+    detail = _FORMS.get(str(field), "") if problem["type"].startswith("string_") else ""
+    return ProblemError(pointer=pointer, detail=detail or message_of(problem), rule="schema", severity="error")
 
 
 def judge(body: bytes) -> bytes:

@@ -67,7 +67,7 @@ class FindingOutput(Model):
     """Something that is wrong, or looks wrong; a type with an error is not stored."""
 
     severity: Literal["error", "warning"]
-    rule: str = Field(description="The rule that found it, such as jq-syntax.")
+    rule: str = Field(description="The rule that found it, such as expression-syntax.")
     pointer: Pointer = Field(description="Where: a JSON Pointer (RFC 6901) into the body of the request.")
     detail: Text
     hint: Text = ""

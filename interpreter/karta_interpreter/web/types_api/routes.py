@@ -10,6 +10,7 @@ import orjson
 from aiohttp.typedefs import Handler
 from aiohttp.web import Request, Response
 
+from karta_interpreter.base.findings import did_you_mean
 from karta_interpreter.base.k8s import GVK, json_pointer
 from karta_interpreter.definitions.karta.schema_types import ROOT_KIND
 from karta_interpreter.definitions.sources.store import Store
@@ -139,7 +140,7 @@ class Routes:
         ):
             if value not in choice_ids:
                 findings.append(
-                    _error(f"/{field}", "unknown-id", f"there is no such id; there are {', '.join(choice_ids)}")
+                    _error(f"/{field}", "unknown-id", f'there is no id "{value}"; {did_you_mean(value, choice_ids)}')
                 )
         for field, value, wanted in (("name", body.name, row and row.name), ("group", body.group, row and row.group)):
             if row and value != wanted:
@@ -158,7 +159,10 @@ class Routes:
     async def _row(self, request: Request) -> Row:
         row = await self.view.find(request.match_info["id"])
         if row is None:
-            raise models.ApiError(404, "there is no workload type with this id")
+            name = request.match_info["id"].lower()
+            ids = [other.id for other in (await self.view.rows()).values() if other.name.lower() == name]
+            where = f"the type of this name has the id {' or '.join(ids)}" if ids else f"{ROOT}{TYPES} lists the ids"
+            raise models.ApiError(404, f"there is no workload type with this id; {where}")
         request.match_info[ABOUT] = f"{row.name}.{row.group}"
         return row
 

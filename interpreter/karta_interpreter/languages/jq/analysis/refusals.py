@@ -21,7 +21,7 @@ _HABITS: Final = {
     "write `null`": "nil None none undefined",
     "write `true`": "True",
     "write `false`": "False",
-    "write `tonumber`": "int integer float number parseInt",
+    "write `tonumber`": "int integer float number parseInt toInt toNumber",
     "write `tostring`": "str string",
     "write `ascii_downcase`": "lower lowercase toLower",
     "write `ascii_upcase`": "upper uppercase toUpper",

@@ -44,6 +44,13 @@ _HINTS: Final = {
     "?//": "`?//` separates patterns; to give a default, write `? //` with a space",
     "as": "a binding, `... as $name | ...`, needs parentheses here",
     "+": "jq has no sign for positive numbers",
+    "/": "a path is written `.spec.replicas`",
+    ";": "`;` stands between the arguments of a function only",
+    "..": "one `.` stands between two names",
+    "is": "a comparison is written `==`",
+    **dict.fromkeys(("in", "not"), 'one of several values is written `path | IN("a", "b")`'),
+    **dict.fromkeys(("if", "unless"), "a choice is written `if ... then ... else ... end`"),
+    **dict.fromkeys(("default", "??"), "a default is written `path // value`"),
 }
 _CLOSERS: Final = {"(": ")", "[": "]", "{": "}", "\\(": ")"}
 _SIGNS: Final = {Kind.FIELD: ".", Kind.VARIABLE: "$", Kind.FORMAT: "@"}
@@ -100,10 +107,10 @@ class _Parser:
         """Return a hint about what other languages have between two expressions."""
         before = "".join(token.text for token in self._tokens[max(self._place - 2, 0) : self._place + 1])
         if before.startswith("??") or before.endswith("?:"):
-            return "a default is written `path // value`"
+            return _HINTS["??"]
         if before.endswith(":") or self._tokens[self._place - 1].text == "?":
-            return "a choice is written `if ... then ... else ... end`"
-        return 'one of several values is written `path | IN("a", "b")`' if self.next.text == "in" else ""
+            return _HINTS["if"]
+        return "a function stands behind a pipe: `path | length`" if self.next.text == "(" else ""
 
     def query(self) -> ast.Node:
         """Read as far as a query goes.
@@ -212,7 +219,8 @@ class _Parser:
         if not dot:
             return None
         if not self.at_string():
-            self.fail("expected a name, a string or `[` after `.`", 'write an unusual name as `.["..."]`')
+            hint = "write `[]` to iterate over all elements" if self.at("*") else 'write an unusual name as `.["..."]`'
+            self.fail("expected a name, a string or `[` after `.`", hint)
         return self.suffixed(ast.Index(target, self.string(), span=self.span(start)))
 
     def suffixed(self, node: Step) -> ast.Node:
@@ -266,7 +274,8 @@ class _Parser:
         if self.at("def", "label"):
             message = f"`{self.next.text}` cannot stand{self.after_previous}"
             raise self.error(message, self.next.span, "put parentheses around it and what it is for")
-        return self.missing("an expression")
+        is_empty = self.at(")") and self._tokens[self._place - 1].text == "("
+        return self.missing("an expression", "a function without arguments has no ( )" if is_empty else "")
 
     def identity(self, dot: Token) -> ast.Node:
         identity = ast.Identity(span=dot.span)
@@ -485,9 +494,9 @@ class _Parser:
 
     def fail(self, message: str, hint: str = "") -> NoReturn:
         """Complain about the next token."""
-        actual = "the expression ends here" if self.next.kind is Kind.END else f"found `{self.written(self.next)}`"
-        usual = _HINTS[self.next.text] if self.at(*_HINTS) else ""
-        raise self.error(f"{message}, but {actual}", self.next.span, hint or usual)
+        text = self.written(self.next)
+        actual = "the expression ends here" if self.next.kind is Kind.END else f"found `{text}`"
+        raise self.error(f"{message}, but {actual}", self.next.span, hint or _HINTS.get(text, ""))
 
     def missing(self, what: str, hint: str = "") -> NoReturn:
         """Complain that something else has to be next: "expected `)` after `1`"."""
