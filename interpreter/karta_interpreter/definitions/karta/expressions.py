@@ -119,12 +119,10 @@ def misread_path(text: str, node: ast.Node) -> tuple[str, str] | None:
             return text, f".{quoted[1]}"
     if capital := _CAPITAL.search(text):
         return capital[0], capital[0].lower()
-    for part in _walk(node, children) if re.search(r"[ \t]\.", text) else ():
-        if isinstance(part, ast.Index) and not isinstance(part.target, ast.Identity):
-            end = part.target.span.end
-            if text[end : end + 1] in {" ", "\t"}:
-                return text, f"{text[:end]}, {text[end:].lstrip()}"
-    return None
+    steps = (part for part in _walk(node, children) if isinstance(part, ast.Index)) if " ." in text else ()
+    ends = (step.target.span.end for step in steps if not isinstance(step.target, ast.Identity))
+    end = next((end for end in ends if text[end : end + 1] == " "), None)
+    return None if end is None else (text, f"{text[:end]}, {text[end:].lstrip()}")
 
 
 _JSON_PATH: Final = re.compile(r"\{(\.[\w.*\[\]-]+)\}")

@@ -262,9 +262,8 @@ def message_of(detail: ErrorDetails) -> str:
         "extra_forbidden": f"there is no field {field}",
         "missing": f"the field {field} is missing",
         "too_short": "needs at least one entry",
+        "too_long": f"has more than {detail.get('ctx', {}).get('max_length')} entries",
     }
-    if kind == "too_long":
-        return f"has {detail['ctx']['actual_length']} entries, at most {detail['ctx']['max_length']} are allowed"
     return messages.get(kind, detail["msg"])
 
 
