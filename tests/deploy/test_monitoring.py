@@ -114,7 +114,7 @@ def test_documentation_lists_metrics_and_labels() -> None:
     assert written == shown
 
 
-@pytest.mark.parametrize("rule", [pytest.param(rule, id=rule["alert"]) for rule in ALERTS])
+@rows("rule", [pytest.param(rule, id=rule["alert"]) for rule in ALERTS])
 def test_alerts_lead_to_their_section_of_the_runbook(rule: dict[str, Any]) -> None:
     assert rule["labels"]["severity"] in {"warning", "critical"}
     assert rule["annotations"]["summary"].endswith(".")

@@ -10,6 +10,7 @@ from pygments.token import Generic, Name, Number
 
 from docs.tools import check_prose, check_site, navigation, write_site
 from docs.tools.terminal import TerminalLexer
+from tests.support.rows import rows
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -43,7 +44,7 @@ def test_readme_figures_are_those_of_the_pages() -> None:
     }
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "shown"),
     [
         pytest.param("[a](../LICENSE)", f"[a]({FILE}/LICENSE)", id="a file above docs"),

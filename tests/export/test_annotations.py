@@ -41,6 +41,7 @@ from tests.catalogue.entries import entries
 from tests.proofs.conformance import ours
 from tests.proofs.conformance.customizations import Pair, Tally, compare_ours
 from tests.support.both_ways import compare_answers, projection_decoder
+from tests.support.examples import SWEEPS_ALL
 
 EVERY: Final = pytest.mark.parametrize("record", [pytest.param(each, id=each.name) for each in ANNOTATIONS])
 
@@ -158,7 +159,8 @@ def _answer(definition: Definition, call: Call, options: Options = DEFAULT_OPTIO
 
 
 @EVERY
-@pytest.mark.parametrize("options", _OPTIONS)
+@pytest.mark.sweep
+@pytest.mark.parametrize("options", _OPTIONS if SWEEPS_ALL else _OPTIONS[-1:])
 def test_record_names_operations_whose_served_answers_annotation_changes(record: Annotation, options: Options) -> None:
     changed = set()
     for definition in _annotated(record):
@@ -226,10 +228,12 @@ def _error(definition: Definition, call: Call) -> str:
     return ""
 
 
+_MISTYPED: Final = ['error("no")', ".kind.part", "1", '"text"', "true", "null", "{}", "[]", "{a: 1}", "[1]", "{}, []"]
+
+
 @EVERY
-@pytest.mark.parametrize(
-    "text", ['error("no")', ".kind.part", "1", '"text"', "true", "null", "{}", "[]", "{a: 1}", "[1]", "{}, []"]
-)
+@pytest.mark.sweep
+@pytest.mark.parametrize("text", _MISTYPED if SWEEPS_ALL else _MISTYPED[::3])
 def test_expression_that_fails_or_is_mistyped_is_error_with_definition_and_annotation(
     record: Annotation, text: str
 ) -> None:

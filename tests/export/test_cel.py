@@ -3,11 +3,12 @@ import pytest
 from karta_interpreter.base.errors import ExportError
 from karta_interpreter.export.cel import cel
 from karta_interpreter.languages.jq.syntax.parser import parse
+from tests.support.rows import rows
 
 CONDITIONS = "status.?conditions.orValue([])"
 
 
-@pytest.mark.parametrize(
+@rows(
     ("expression", "expected", "reason"),
     [
         (".status.phase", "status.?phase.orValue(null)", "a field that is absent is null"),

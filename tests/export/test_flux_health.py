@@ -7,6 +7,7 @@ from karta_interpreter.base.errors import ExportError
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.export.flux_health import flux_health
+from tests.support.rows import rows
 
 PHASE = {"phaseDefinition": {"path": ".status.phase"}}
 CONDITIONS = {"conditionsDefinition": {"path": ".status.conditions"}}
@@ -115,7 +116,7 @@ def test_health_annotation_gives_current() -> None:
     assert current == "status.?ok.orValue(null) == true"
 
 
-@pytest.mark.parametrize(
+@rows(
     ("expression", "expected", "check"),
     [
         (".status.on", "true", "status.?on.orValue(null) in [true, 'true']"),

@@ -7,6 +7,7 @@ import pytest
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s import edit
 from karta_interpreter.base.k8s.values import JSON, Path
+from tests.support.rows import rows
 
 DOCUMENT: dict[str, JSON] = {
     "spec": {"replicas": 3, "paused": None, "list": [{"name": "a"}, {"name": "b"}]},
@@ -14,7 +15,7 @@ DOCUMENT: dict[str, JSON] = {
 }
 
 
-@pytest.mark.parametrize(
+@rows(
     ("path", "expected"),
     [
         pytest.param((), DOCUMENT, id="the empty path is the document"),
@@ -32,7 +33,7 @@ def test_get(path: Path, expected: JSON) -> None:
     assert edit.get(DOCUMENT, path, "absent") == expected
 
 
-@pytest.mark.parametrize(
+@rows(
     ("document", "path", "expected"),
     [
         pytest.param({"a": 1}, (), "new", id="the empty path replaces the document"),

@@ -4,6 +4,7 @@ import pytest
 
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s.values import GVK, JSON
+from tests.support.rows import rows
 
 
 @pytest.mark.parametrize(
@@ -29,7 +30,7 @@ def test_reads_what_it_writes(api_version: str, kind: str, expected: GVK, text: 
     assert str(expected) == text
 
 
-@pytest.mark.parametrize(
+@rows(
     ("obj", "message"),
     [
         pytest.param({"kind": "Pod"}, "apiVersion; this one has none", id="no apiVersion"),

@@ -32,7 +32,7 @@ def value(text: str) -> JSON:
     return document.value
 
 
-@pytest.mark.parametrize(
+@rows(
     ("path", "place"),
     [
         pytest.param((), (2, 1), id="the document, behind its comment"),
@@ -77,7 +77,7 @@ def test_empty_manifest_holds_no_documents(text: str) -> None:
     assert read_documents(text, "empty.yaml") == []
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "expected"),
     [
         pytest.param("\ufeffa: 1", {"a": 1}, id="byte order mark"),
@@ -224,7 +224,7 @@ def test_positions_inside_an_alias_are_those_of_its_anchor() -> None:
     assert document.position(("c", "b")) == (2, 6)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "expected"),
     [
         pytest.param('{\n\t"a": "\\/x"\n}', {"a": "/x"}, id="tabs and escaped slashes"),

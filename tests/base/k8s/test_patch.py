@@ -9,6 +9,7 @@ from hypothesis import given, strategies as st
 
 from karta_interpreter.base.k8s.patch import changes, diff
 from karta_interpreter.base.k8s.values import JSON, NOTHING
+from tests.support.rows import rows
 
 KEYS = st.sampled_from(["a", "b", "0", "-", "", "a/b", "m~n", "~1", "é"])
 SCALARS = st.sampled_from([None, True, False, 0, 1, 2, 0.5, "", "x"])
@@ -49,7 +50,7 @@ def replace(path: str, value: JSON) -> dict[str, JSON]:
     return {"op": "replace", "path": path, "value": value}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("before", "after", "patch"),
     [
         pytest.param({"a": 1, "b": 2}, {"b": 2, "a": 1}, [], id="the order of keys is no difference"),

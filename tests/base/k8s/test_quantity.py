@@ -62,7 +62,7 @@ def test_canonical_text(text: str, canonical: str) -> None:
     assert str(Quantity.parse(text)) == canonical
 
 
-@pytest.mark.parametrize(
+@rows(
     "text",
     [
         pytest.param("", id="no digits"),

@@ -359,7 +359,7 @@ def test_rule_11_a_priority_class_alone_is_nothing() -> None:
     assert requirements.to_json(priority_class=True) is None
 
 
-@pytest.mark.parametrize(
+@rows(
     ("template", "message"),
     [
         pytest.param({"spec": []}, "spec needs an object, not a list", id="spec"),

@@ -8,6 +8,7 @@ import yaml
 from karta_interpreter.base.k8s.manifest import read_documents
 from karta_interpreter.base.k8s.values import JSON
 from karta_interpreter.base.k8s.yaml_writer import to_authored_yaml, to_ordered_yaml, to_yaml
+from tests.support.rows import rows
 
 # What `sigs.k8s.io/yaml` writes: block style, lists not indented, double quotes for what would read as another type,
 # single quotes for what plain text may not begin with, and no anchors.
@@ -39,7 +40,7 @@ _VALUES = [
 ]
 
 
-@pytest.mark.parametrize(("value", "text"), _VALUES)
+@rows(("value", "text"), _VALUES)
 def test_yaml_as_kubernetes_writes_it(value: JSON, text: str) -> None:
     assert to_yaml(value) == text
     assert yaml.safe_load(text) == value

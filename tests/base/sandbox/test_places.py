@@ -3,6 +3,7 @@
 import pytest
 
 from karta_interpreter.base.sandbox.pool import Slot, Slots
+from tests.support.rows import rows
 
 
 class Office:
@@ -43,7 +44,7 @@ def test_free_slot_is_granted_at_once(size: int, requests: str, granted: str) ->
     assert office.granted == granted.split()
 
 
-@pytest.mark.parametrize(
+@rows(
     ("requests", "leave", "granted"),
     [
         pytest.param("a1 b1 c1 a2 d1", "b1", ["d1"], id="an owner without a place goes before one that asked earlier"),

@@ -5,6 +5,7 @@ from karta_interpreter.base.k8s.values import JSON
 from karta_interpreter.cli.answers import outcomes_table
 from karta_interpreter.cli.calls import CallOutcome
 from karta_interpreter.engine.operations import Call, Operation, Results
+from tests.support.rows import rows
 
 _OBJECT = {"spec": {"replicas": 1}, "status": {}}
 
@@ -21,7 +22,7 @@ def _answer(operation: Operation, results: Results) -> list[str]:
 _CLAIM: JSON = {"nodeSelector": {"gpu": "a100"}, "tolerations": [{"operator": "Exists"}]}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("operation", "results", "lines"),
     [
         pytest.param(

@@ -2,9 +2,10 @@ import pytest
 
 from karta_interpreter.base.k8s.values import JSON
 from karta_interpreter.cli.answers import changes
+from tests.support.rows import rows
 
 
-@pytest.mark.parametrize(
+@rows(
     ("before", "after", "lines"),
     [
         pytest.param({"a": 1}, {"a": 1}, [], id="nothing"),

@@ -17,6 +17,7 @@ from karta_interpreter.definitions.karta.annotation_records import ANNOTATIONS, 
 from karta_interpreter.definitions.karta.annotations import PREFIX, LeftOut
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.definitions.karta.schema_export import custom_resource_definition, json_schema
+from tests.support.rows import rows
 
 Raw = dict[str, Any]
 FindingsOf = Callable[[Raw], list[Finding]]
@@ -117,7 +118,7 @@ def test_schema_marks_expressions_that_the_parser_compiles(record: Annotation) -
         assert (query.annotation, query.read_by) == (record.name, read_by)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("name", "value"),
     [
         pytest.param("healthy-statuses", "Runing", id="a status that does not exist"),

@@ -2,9 +2,10 @@ import pytest
 
 from karta_interpreter.definitions.karta.expressions import selections, several, shared_default
 from karta_interpreter.languages.jq import parse
+from tests.support.rows import rows
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "answer"),
     [
         pytest.param(".a", False, id="a path"),

@@ -8,6 +8,7 @@ from karta_interpreter.base.k8s import edit
 from karta_interpreter.base.k8s.values import Path
 from karta_interpreter.definitions.karta.expression_text import PodQuery
 from karta_interpreter.definitions.karta.expressions import check_expression
+from tests.support.rows import rows
 
 Raw = dict[str, Any]
 FindingsOf = Callable[[Raw], list[Finding]]
@@ -20,7 +21,7 @@ def only(text: str) -> Finding:
     return finding
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "construct"),
     [
         pytest.param(".a = 1", "=", id="assignment"),

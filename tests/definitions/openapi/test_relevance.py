@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from karta_interpreter.definitions.openapi.relevance import relevant
+from tests.support.rows import rows
 
 _NUMBER = {"type": "integer"}
 _TEXT = {"type": "string"}
@@ -42,7 +43,7 @@ def _parts(spec: dict[str, Any], scale: str = "", **rest: object) -> dict[str, s
     return {part.path.jq: part.sort.name for part in relevant(schema, scale)}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("spec", "parts"),
     [
         pytest.param({"template": _TEMPLATE}, {".spec.template": "PODS"}, id="a pod template is one part"),

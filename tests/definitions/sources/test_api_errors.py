@@ -14,6 +14,7 @@ from karta_interpreter.definitions.sources.api_errors import (
     unreachable,
     unusable,
 )
+from tests.support.rows import rows
 
 
 def _request(path: str = "/apis/run.ai/v1alpha1/kartas", *verbs: str) -> ApiRequest:
@@ -111,7 +112,7 @@ def test_error_event_has_code_of_its_status(event: Any, status: int) -> None:
     assert caught.value.status == status
 
 
-@pytest.mark.parametrize(
+@rows(
     ("error", "reason", "hint"),
     [
         pytest.param(TimeoutError(), "Timeout", "no answer in time", id="too slow"),

@@ -9,6 +9,7 @@ from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.sources.snapshot import Selection
 from karta_interpreter.definitions.sources.store import Store
 from tests.definitions.sources.test_overrides import customization
+from tests.support.rows import rows
 
 DEPLOYMENT, STATEFUL_SET = GVK("apps", "v1", "Deployment"), GVK("apps", "v1", "StatefulSet")
 JOB, VOLCANO_JOB = GVK("batch", "v1", "Job"), GVK("batch.volcano.sh", "v1alpha1", "Job")
@@ -16,7 +17,7 @@ POD = GVK("", "v1", "Pod")
 ALL = (DEPLOYMENT, STATEFUL_SET, JOB, VOLCANO_JOB, POD)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("kinds", "without", "taken"),
     [
         pytest.param((), (), ALL, id="all, when nothing is said"),

@@ -1,9 +1,10 @@
 import pytest
 
 from karta_interpreter.engine.evaluation.attribution import go_text
+from tests.support.rows import rows
 
 
-@pytest.mark.parametrize(
+@rows(
     ("value", "text"),
     [
         # What Go 1.24 prints for fmt.Sprintf("%v", float64(...)).

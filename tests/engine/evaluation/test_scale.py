@@ -16,7 +16,7 @@ def component(**paths: str) -> Component:
     return Component("toy", "part", **queries)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("value", "count"),
     [
         pytest.param(3, 3, id="a number"),

@@ -15,6 +15,7 @@ from karta_interpreter.engine.evaluation.attribution import (
 )
 from karta_interpreter.engine.evaluation.evaluation import instance_ids
 from karta_interpreter.languages.jq import Query
+from tests.support.rows import rows
 
 POD = {
     "metadata": {
@@ -101,7 +102,7 @@ def test_pod_without_labels_matches_no_component(pod: Any) -> None:
     assert not matches_component_type(selected(part="alto"), pod)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("path", "key"),
     [
         pytest.param(".metadata.labels.part", "alto", id="a label"),

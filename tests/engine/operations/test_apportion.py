@@ -9,13 +9,14 @@ from hypothesis import assume, given, strategies as st
 from karta_interpreter.base.k8s.values import MOST_REPLICAS
 from karta_interpreter.engine.operations import apportion
 from karta_interpreter.engine.operations.apportion import ScaleTarget, limits, share
+from tests.support.rows import rows
 
 
 def target(units: int, *, step: int = 1, least: int = 0, most: int = MOST_REPLICAS) -> ScaleTarget:
     return ScaleTarget(scales=(), step=step, units=units, least=least, most=most)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("total", "targets", "expected"),
     [
         pytest.param(5, [target(3)], (5,), id="a lone target takes everything"),
@@ -98,7 +99,7 @@ def test_many_groups_of_many_sizes_are_shared() -> None:
     assert sum(map(operator.mul, units, (one.step for one in some))) == total
 
 
-@pytest.mark.parametrize("steps", [2, 3, 4, 5, 16, 20, 60, 300, 3000])
+@rows("steps", [2, 3, 4, 5, 16, 20, 60, 300, 3000])
 def test_search_does_not_grow_with_number_of_steps(steps: int) -> None:
     reach, sums = limits(steps)
     tried = 2 * reach + 1

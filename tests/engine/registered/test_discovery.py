@@ -4,6 +4,7 @@ import pytest
 
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.engine.registered.operations import ServedKind, find_served, served_kinds, served_versions
+from tests.support.rows import rows
 
 JOB = GVK("batch", "v1", "Job")
 DEPLOYMENT = GVK("apps", "v1", "Deployment")
@@ -36,7 +37,7 @@ _PHASE = {"type": "object", "properties": {"phase": {"type": "string"}}}
 _OPEN = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("manifest", "expected"),
     [
         pytest.param(

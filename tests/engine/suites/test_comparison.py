@@ -4,11 +4,12 @@ import pytest
 
 from karta_interpreter.base.k8s.values import JSON
 from karta_interpreter.engine.suites.comparison import EXCLUDE, compared, differences, result_in_words_of
+from tests.support.rows import rows
 
 _GPU = {"nodeClaim": {"nodeSelector": {"gpu": "a100"}}, "resourceRequest": {"cpu": "1"}}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("name", "expected", "actual"),
     [
         pytest.param("replica", 3, 3, id="equal numbers"),
@@ -43,7 +44,7 @@ def test_equal_answers(name: str, expected: JSON, actual: JSON) -> None:
     assert differences(name, expected, actual) == ()
 
 
-@pytest.mark.parametrize(
+@rows(
     ("name", "expected", "actual", "difference"),
     [
         pytest.param("replica", 1, 2, "replica: expected 1, got 2", id="another number"),
@@ -111,7 +112,7 @@ _WORKER = {"name": "worker", "replicas": 2, "replicaRequirements": {"resourceReq
 _HEAD = {"name": "head", "replicas": 1}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("name", "expected", "actual", "words"),
     [
         pytest.param(

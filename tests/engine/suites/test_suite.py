@@ -9,6 +9,7 @@ from karta_interpreter.base.errors import SuiteError
 from karta_interpreter.engine.operations import Operation, StatusItem
 from karta_interpreter.engine.suites.output import with_outputs
 from karta_interpreter.engine.suites.suite import Case, find_suites, load_suite, read_suite, scan_suite
+from tests.support.rows import rows
 
 _JOB = "{apiVersion: batch/v1, kind: Job}"
 
@@ -107,7 +108,7 @@ def test_case_with_error_expects_failure() -> None:
     assert (case.error, case.expected) == ("no template", {})
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "message"),
     [
         pytest.param("- a", "a case must be an object, but is a list", id="not an object"),

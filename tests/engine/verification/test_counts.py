@@ -20,6 +20,7 @@ from tests.engine.verification.member import (
     verdicts,
     workload,
 )
+from tests.support.rows import rows
 
 OK, DIFFERS, UNJUDGED = Verdict
 _TEMPLATE = {"spec": {"containers": [container()]}}
@@ -93,7 +94,7 @@ ROWS: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize(("shown", "verdict", "reason"), ROWS)
+@rows(("shown", "verdict", "reason"), ROWS)
 def test_count_of_pods_is_compared_with_answer(shown: Evidence, verdict: Verdict, reason: str) -> None:
     assert verdicts(Question.COUNTS, shown) == [(verdict, reason)]
 

@@ -16,6 +16,7 @@ from tests.engine.verification.member import (
     verdicts,
     workload,
 )
+from tests.support.rows import rows
 
 OK, DIFFERS, UNJUDGED = Verdict
 
@@ -28,7 +29,7 @@ def _reference(kind: str, name: str) -> Thing:
     return container(envFrom=[{field: {"name": name}}])
 
 
-@pytest.mark.parametrize(
+@rows(
     ("pods", "made", "verdict"),
     [
         pytest.param([pod(1)], {}, OK, id="no-references"),

@@ -16,6 +16,7 @@ from tests.engine.verification.member import (
     ready,
     workload,
 )
+from tests.support.rows import rows
 
 OK, DIFFERS, UNJUDGED = Verdict
 
@@ -74,7 +75,7 @@ ROWS: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize(("shown", "verdict"), ROWS)
+@rows(("shown", "verdict"), ROWS)
 def test_health_is_compared_with_state_of_pods(shown: Evidence, verdict: Verdict) -> None:
     assert [each.verdict for each in judged(Question.HEALTH, shown)] == [verdict]
 

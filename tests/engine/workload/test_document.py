@@ -6,6 +6,7 @@ import pytest
 
 from karta_interpreter import WorkloadError
 from karta_interpreter.engine.workload.document import check_json
+from tests.support.rows import rows
 
 
 def nested(levels: int) -> Any:
@@ -15,7 +16,7 @@ def nested(levels: int) -> Any:
     return value
 
 
-@pytest.mark.parametrize(
+@rows(
     ("value", "message"),
     [
         pytest.param({"a": [{"b": date(2024, 1, 1)}]}, r"a\[0\]\.b is of type date.*timestamps as text", id="a date"),

@@ -9,6 +9,7 @@ import pytest
 
 from karta_interpreter import GVK, DefinitionError, Karta, Severity, Workload, WorkloadError, WorkloadTree
 from tests.support.examples import few
+from tests.support.rows import rows
 
 Raw = Callable[[str], dict[str, Any]]
 
@@ -62,7 +63,7 @@ def test_warnings_are_kept_as_findings(texts: dict[str, str]) -> None:
     assert karta.findings == Karta.check(texts["Tavern"].replace("byPhase: Open", ""))
 
 
-@pytest.mark.parametrize(
+@rows(
     ("source", "said"),
     [
         pytest.param(Path("nowhere/karta.yaml"), "No such file", id="no such file"),
@@ -135,7 +136,7 @@ JOB: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize(
+@rows(
     ("ask", "message"),
     [
         pytest.param(lambda _: Karta.for_object(WRONG), "an object is a dict of JSON values, not str", id="no object"),

@@ -3,9 +3,10 @@ from typing import Any
 import pytest
 
 from karta_interpreter.engine.workload.merging import merge
+from tests.support.rows import rows
 
 
-@pytest.mark.parametrize(
+@rows(
     ("old", "new", "go_type", "expected"),
     [
         pytest.param({"a": 1}, {"b": 2}, "", {"b": 2}, id="a value without a type is replaced"),

@@ -25,6 +25,7 @@ from karta_interpreter.languages.jq.query import quoted
 from karta_interpreter.languages.jq.syntax import Node
 from karta_interpreter.languages.jq.syntax.printer import render
 from tests.languages.jq.expressions import objects, plain_expressions
+from tests.support.rows import rows
 
 RAY = """.spec.workerGroupSpecs[]
   | if .suspend == true then 0
@@ -262,7 +263,7 @@ def test_locating_what_fails_is_an_evaluation_error() -> None:
         Query.compile(".a.b").paths({"a": 1})
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "value", "expected"),
     [
         pytest.param(".a.b", {}, [("a", "b")], id="an absent field"),
@@ -365,7 +366,7 @@ def test_variables_have_the_values_that_they_are_given(text: str, value: JSON, e
     assert Query.compile(text, _RUNTIME).bound({"runtime": runtime, "other": 1}).evaluate(value) == expected
 
 
-@pytest.mark.parametrize(
+@rows(
     "text",
     [
         pytest.param("$runtime.n", id="read"),
@@ -374,7 +375,7 @@ def test_variables_have_the_values_that_they_are_given(text: str, value: JSON, e
         pytest.param(". as $x | try $runtime catch 1", id="in a worker process"),
     ],
 )
-@pytest.mark.parametrize(
+@rows(
     ("values", "reason"),
     [
         pytest.param({}, r"the reference \$runtime has no value: it was not looked up", id="nobody looked"),

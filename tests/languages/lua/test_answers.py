@@ -7,6 +7,7 @@ import pytest
 from karta_interpreter.base.errors import LuaRunError, LuaSyntaxError
 from karta_interpreter.base.karmada import SLOTS
 from karta_interpreter.languages.lua.script import Script
+from tests.support.rows import rows
 from tests.support.scripts import answer
 
 _JOB: Any = {
@@ -21,7 +22,7 @@ def _script(operation: str, body: str, parameters: str = "obj") -> Script:
     return Script(operation, f"function {SLOTS[operation].function}({parameters})\n{body}\nend", name="crawl")
 
 
-@pytest.mark.parametrize(
+@rows(
     ("script", "arguments", "expected"),
     [
         pytest.param(
@@ -192,7 +193,7 @@ _COPY = """
 """
 
 
-@pytest.mark.parametrize(
+@rows(
     "spec",
     [
         pytest.param({"containers": [{"resources": {"requests": {"memory": "1024Mi", "cpu": 0.5}}}]}, id="resources"),

@@ -6,11 +6,12 @@ import pytest
 from hypothesis import given, strategies as st
 
 from karta_interpreter.languages.lua.empty_tables import restore_empty_tables
+from tests.support.rows import rows
 
 _NESTED: Any = {"spec": {"template": {"volumes": [{"name": "a", "emptyDir": {}}]}, "list": []}}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("value", "references", "mended"),
     [
         pytest.param({"a": []}, [{"a": {}}], {"a": {}}, id="an object there is an object here"),

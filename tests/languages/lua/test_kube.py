@@ -8,6 +8,7 @@ from hypothesis import given, strategies as st
 from karta_interpreter.base.errors import LuaRunError
 from karta_interpreter.base.k8s.quantity import Quantity
 from karta_interpreter.languages.lua.machine.kube import KUBE
+from tests.support.rows import rows
 
 _SYNTAX = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 
@@ -20,7 +21,7 @@ def _asking(**resources: Any) -> dict[str, Any]:
     return _pod(containers=[{"name": "web", "resources": resources}])
 
 
-@pytest.mark.parametrize(
+@rows(
     ("quantities", "total"),
     [
         pytest.param((), "0", id="nothing"),
@@ -46,7 +47,7 @@ def test_sum_does_not_depend_on_order(parts: list[tuple[int, str]]) -> None:
     assert Quantity.parse(there) == Quantity.parse(back)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "number"),
     [
         pytest.param(None, 0.0, id="nil"),
@@ -63,7 +64,7 @@ def test_get_resource_quantity(text: str | None, number: float) -> None:
     assert KUBE["getResourceQuantity"](text) == number
 
 
-@pytest.mark.parametrize(
+@rows(
     ("template", "requirements"),
     [
         pytest.param({}, None, id="an empty template asks for nothing"),
@@ -141,7 +142,7 @@ def test_dependencies_without_a_namespace_have_none() -> None:
     assert KUBE["getPodDependencies"](template, "") == [{"apiVersion": "v1", "kind": "Secret", "name": "pull"}]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("function", "arguments", "message"),
     [
         pytest.param(

@@ -4,6 +4,7 @@ from karta_interpreter.base.karmada import SLOTS
 from karta_interpreter.languages.lua.machine.kube import KUBE
 from karta_interpreter.languages.lua.machine.lint import Lint, lint
 from karta_interpreter.languages.lua.machine.runtime import Runtime
+from tests.support.rows import rows
 
 _names = Runtime(KUBE).names
 
@@ -25,12 +26,12 @@ _GOOD = {
 }
 
 
-@pytest.mark.parametrize("operation", list(SLOTS))
+@rows("operation", list(SLOTS))
 def test_script_as_karmada_documents_it_has_no_findings(operation: str) -> None:
     assert judge(operation, _GOOD[operation]) == []
 
 
-@pytest.mark.parametrize("operation", list(SLOTS))
+@rows("operation", list(SLOTS))
 def test_function_of_another_operation_is_missing_function(operation: str) -> None:
     (other, *_) = (text for name, text in _GOOD.items() if name != operation)
 
@@ -44,7 +45,7 @@ def _lines(judgements: list[Lint]) -> list[tuple[int, str, str]]:
     return [(judgement.line, judgement.rule, judgement.word) for judgement in judgements]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("script", "expected"),
     [
         pytest.param("function Retain(a, b)\n  retrun a\nend", [(2, "lua-syntax", "")], id="text that is not Lua"),

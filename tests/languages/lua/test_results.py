@@ -7,11 +7,12 @@ import pytest
 
 from karta_interpreter.base.errors import LuaRunError
 from karta_interpreter.languages.lua.results import FUNCTION, read_results
+from tests.support.rows import rows
 
 _MISSING_KIND = "json unmarshal obj failed: Object 'Kind' is missing in"
 
 
-@pytest.mark.parametrize(
+@rows(
     ("returned", "answer"),
     [
         pytest.param((3,), {"replica": 3, "requires": None}, id="no second result"),
@@ -60,7 +61,7 @@ def test_replicas(returned: tuple[Any, ...], answer: dict[str, Any]) -> None:
     assert read_results("InterpretReplica", returned) == answer
 
 
-@pytest.mark.parametrize(
+@rows(
     ("returned", "components"),
     [
         pytest.param((None,), None, id="nil"),
@@ -85,7 +86,7 @@ def test_components(returned: tuple[Any, ...], components: list[Any] | None) -> 
     assert read_results("InterpretComponent", returned) == {"components": components}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("operation", "returned", "references", "answer"),
     [
         pytest.param(
@@ -130,7 +131,7 @@ def test_other_operations(
     assert read_results(operation, returned, references) == answer
 
 
-@pytest.mark.parametrize(
+@rows(
     ("operation", "returned", "message"),
     [
         pytest.param(

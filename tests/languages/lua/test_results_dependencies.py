@@ -6,6 +6,7 @@ import pytest
 
 from karta_interpreter.base.errors import LuaRunError
 from karta_interpreter.languages.lua.script_dependencies import merge_dependencies, verify
+from tests.support.rows import rows
 
 _SECRET = {"apiVersion": "v1", "kind": "Secret", "namespace": "team", "name": "key"}
 _LABELLED = {"apiVersion": "v1", "kind": "Secret", "labelSelector": {"matchLabels": {"app": "web"}}}
@@ -40,7 +41,7 @@ def test_verified(dependency: dict[str, Any]) -> None:
     verify([dependency])
 
 
-@pytest.mark.parametrize(
+@rows(
     ("dependency", "message"),
     [
         pytest.param(

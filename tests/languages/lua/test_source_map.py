@@ -6,6 +6,7 @@ from hypothesis import assume, given, strategies as st
 
 from karta_interpreter.base.k8s.manifest import read_documents
 from karta_interpreter.languages.lua.source_map import Lines, split_lines
+from tests.support.rows import rows
 
 _SCRIPT = ("script",)
 
@@ -15,7 +16,7 @@ def _lines(text: str) -> Lines:
     return Lines(split_lines(text), *document.position(_SCRIPT), document.value["script"])
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "expected"),
     [
         pytest.param("script: |\n  a()\n  b()\n", (2, 3, 4), id="a literal block keeps its lines"),

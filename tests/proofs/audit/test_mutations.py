@@ -2,9 +2,8 @@ import json
 import random
 from itertools import islice
 
-import pytest
-
 from tests.proofs.audit.mutations import MUTATIONS, mutants
+from tests.support.rows import rows
 from tests.webhook.process.client import question
 from tests.webhook.process.conversations import Spoken
 
@@ -21,14 +20,14 @@ def test_seed_decides_bodies() -> None:
     assert first(1) != first(2)
 
 
-@pytest.mark.parametrize("name", MUTATIONS)
+@rows("name", MUTATIONS)
 def test_mutation_changes_most_bodies(name: str) -> None:
     chance = random.Random(3)  # noqa: S311 - the same every time
     made = [MUTATIONS[name](chance, BODY) for _ in range(20)]
     assert sum(body != BODY for body in made) >= 15
 
 
-@pytest.mark.parametrize("name", MUTATIONS)
+@rows("name", MUTATIONS)
 def test_mutation_takes_any_body(name: str) -> None:
     chance = random.Random(3)  # noqa: S311 - the same every time
     for _ in range(20):

@@ -6,9 +6,10 @@ import pytest
 
 from tests.proofs.reality.resources import pod_requests, quantity, shown
 from tests.proofs.rig.api import Object
+from tests.support.rows import rows
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "amount"),
     [
         ("100m", Fraction(1, 10)),

@@ -18,6 +18,7 @@ from karta_interpreter.web.types_api.api import serving
 from karta_interpreter.web.types_api.models import Choices
 from karta_interpreter.web.types_api.records import controller_of, writer_of
 from karta_interpreter.web.types_api.settings import TypesSettings
+from tests.support.rows import rows
 from tests.webhook.http.pairs import chain_pem, key_pem, new_key
 
 EVERYWHERE = "0.0.0.0"  # noqa: S104 - for a test of TLS
@@ -128,7 +129,7 @@ def test_priorities_are_sorted_by_value(categories: Sequence[str], priorities: S
     assert list(Choices.of(categories, priorities).priorities) == ids
 
 
-@pytest.mark.parametrize(
+@rows(
     ("metadata", "owner"),
     [
         pytest.param(

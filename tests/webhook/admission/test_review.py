@@ -5,6 +5,7 @@ import pytest
 
 from karta_interpreter.base.errors import RequestError
 from karta_interpreter.webhook.admission import Action, Review, allow, read, refuse
+from tests.support.rows import rows
 
 REQUEST: dict[str, Any] = {
     "uid": "1",
@@ -34,7 +35,7 @@ def test_operations_of_kubernetes_are_known(operation: str) -> None:
     assert read(body(operation=operation)).action == operation
 
 
-@pytest.mark.parametrize(
+@rows(
     ("content", "complaint"),
     [
         pytest.param(b"", "the body is not JSON", id="nothing"),

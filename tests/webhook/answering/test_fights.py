@@ -25,6 +25,7 @@ from karta_interpreter.webhook.answering.fights import Fights
 from karta_interpreter.webhook.answering.load import Load
 from karta_interpreter.webhook.answering.pending_call import Answer, PendingCall
 from karta_interpreter.webhook.wire import decode
+from tests.support.examples import SWEEPS_ALL
 from tests.support.waiting import HANG
 from tests.webhook.answering.members import KARMADA, Member, Thing, Write, go, question
 from tests.webhook.answering.writes import KINDS, WRITES, pods, template
@@ -58,7 +59,8 @@ def fought(store: Store, kind: str, write: Write, made: Thing | None = None) -> 
     return member
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.sweep
+@pytest.mark.parametrize("kind", [*KINDS][:: 1 if SWEEPS_ALL else 3])
 def test_fights_are_named_by_their_field_and_ended_by_their_remedies(store: Store, kind: str, tmp_path: Path) -> None:
     fields, lines = {}, {}
     for name, (write, _) in WRITES.items():

@@ -13,6 +13,7 @@ from karta_interpreter.languages.lua.script import Script, Scripts
 from karta_interpreter.webhook.answering.lanes import Lane, Lanes
 from karta_interpreter.webhook.answering.pending_call import PendingCall
 from karta_interpreter.webhook.wire import Request
+from tests.support.rows import rows
 
 MILL = GVK("mill.example.org", "v1", "GrainMill")
 CALL = Request("u", MILL, operation_name="InterpretHealth", call=Call(Operation.INTERPRET_HEALTH, {}))
@@ -33,7 +34,7 @@ def chosen(request: Request, definition: Definition | None, text: bytes, *, is_s
     return Lanes(CHILD, SCRIPT).choose(call, text, is_slow=is_slow)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("request_", "definition", "is_slow", "lane"),
     [
         pytest.param(CALL, PLAIN, False, INLINE, id="plain expressions take a time that the object bounds"),

@@ -6,6 +6,7 @@ from karta_interpreter.webhook.doctor.connection import DialAddress, address_of
 from karta_interpreter.webhook.doctor.result import CheckResult, Level
 from karta_interpreter.webhook.doctor.webhooks import Client
 from karta_interpreter.webhook.registration.configuration import Service
+from tests.support.rows import rows
 
 NAME = "karta-interpreter.karmada-system.svc"
 REFERENCE = Service("karmada-system", "karta-interpreter", 8443, "/interpret")
@@ -33,7 +34,7 @@ def test_url_is_dialled_as_it_is(url: str, host: str, port: int, path: str) -> N
     assert (address.host, address.port, address.server_name, address.path) == (host, port, host, path)
 
 
-@pytest.mark.parametrize(
+@rows(
     "url",
     [
         pytest.param("", id="nothing"),

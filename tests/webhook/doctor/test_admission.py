@@ -2,6 +2,7 @@ import pytest
 
 from karta_interpreter.webhook.doctor.result import Level
 from karta_interpreter.webhook.doctor.webhooks import judge_admission, read_webhooks
+from tests.support.rows import rows
 from tests.webhook.doctor.karmada import BREW, Raw, configuration, rule
 
 REGISTERED = {"caBundle": "cmVnaXN0ZXJlZA=="}
@@ -16,7 +17,7 @@ def webhook(client: Raw, policy: str = "Fail") -> Raw:
     return {"name": "validate.karta-interpreter.io", "clientConfig": client, "failurePolicy": policy}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("configuration_", "expected"),
     [
         pytest.param(None, [], id="who checks no Kartas needs nothing"),

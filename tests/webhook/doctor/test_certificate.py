@@ -12,6 +12,7 @@ from karta_interpreter.webhook.doctor.certificate import (
     read_bundle,
 )
 from karta_interpreter.webhook.doctor.result import CheckResult, Level
+from tests.support.rows import rows
 from tests.webhook.doctor.authority import DAY, Authority
 
 HOUR = timedelta(hours=1)
@@ -46,7 +47,7 @@ def test_names_count_as_they_do_in_go(names: list[str], expected: str, *, valid:
     assert bool(list(judge_names(leaf, expected))) is not valid
 
 
-@pytest.mark.parametrize(
+@rows(
     ("begin", "end", "level"),
     [
         pytest.param(-DAY, 90 * DAY, None, id="fresh"),

@@ -7,6 +7,7 @@ from karta_interpreter.webhook.doctor.connection import Reply
 from karta_interpreter.webhook.doctor.endpoint import UNDEFINED, call_body, is_defined, judge_call, judge_readiness
 from karta_interpreter.webhook.doctor.result import Level
 from karta_interpreter.webhook.wire import decode, encode_failure, encode_status
+from tests.support.rows import rows
 from tests.webhook.doctor.karmada import JOB
 
 GOOD = encode_failure("doctor", 404, "no definition")
@@ -30,7 +31,7 @@ def test_readiness(status: int, body: bytes, level: Level, found: str) -> None:
     assert found in result.found
 
 
-@pytest.mark.parametrize(
+@rows(
     ("reply", "level", "found"),
     [
         pytest.param(Reply(200, GOOD, 0.012), Level.OK, "in 12 ms", id="as ours answers"),
@@ -90,9 +91,7 @@ def test_error_of_definition_means_it_is_defined(code: int, *, defined: bool) ->
     assert is_defined(Reply(200, encode_failure("doctor", code, ""), 0.0)) is defined
 
 
-@pytest.mark.parametrize(
-    ("gvk", "operation"), [(UNDEFINED, Operation.INTERPRET_REPLICA), *((JOB, operation) for operation in Operation)]
-)
+@rows(("gvk", "operation"), [(UNDEFINED, Operation.INTERPRET_REPLICA), *((JOB, operation) for operation in Operation)])
 def test_doctor_asks_as_karmada_asks(gvk: GVK, operation: Operation) -> None:
     request = decode(call_body(gvk, operation))
 

@@ -4,13 +4,14 @@ from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.webhook.doctor.result import Level
 from karta_interpreter.webhook.doctor.webhooks import judge_gate
+from tests.support.rows import rows
 from tests.webhook.doctor.karmada import BREW, JOB, RAY, hooks, lua, rule
 
 COMPONENT, REVISE = ("InterpretComponent",), ("ReviseReplica",)
 RAY_SERVICE = GVK("ray.io", "v1", "RayService")
 
 
-@pytest.mark.parametrize(
+@rows(
     ("gvk", "operations", "level"),
     [
         pytest.param(BREW, (*COMPONENT, *REVISE), Level.PROBLEM, id="both ours"),

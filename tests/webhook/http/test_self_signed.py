@@ -6,6 +6,7 @@ from cryptography.x509.verification import PolicyBuilder, Store
 
 from karta_interpreter.base.errors import ServeError
 from karta_interpreter.webhook.http.tls import SelfSignedCertificates
+from tests.support.rows import rows
 
 NAME = "interpreter.karmada-system.svc"
 
@@ -27,7 +28,7 @@ def test_names_and_addresses_are_told_apart() -> None:
     assert [str(each) for each in names.get_values_for_type(x509.IPAddress)] == ["10.1.2.3", "127.0.0.1", "::1"]
 
 
-@pytest.mark.parametrize(
+@rows(
     "name",
     [
         pytest.param("münchen", id="what is not ASCII is written as xn--"),

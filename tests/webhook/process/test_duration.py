@@ -4,9 +4,10 @@ import pytest
 
 from karta_interpreter.base.errors import RequestError
 from karta_interpreter.webhook.process.application import timeout_of
+from tests.support.rows import rows
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "seconds"),
     [
         ("3s", 3.0),
@@ -29,7 +30,7 @@ def test_no_time_is_no_deadline(text: str) -> None:
     assert timeout_of(f"timeout={quote(text)}") <= 0
 
 
-@pytest.mark.parametrize("text", ["3", "s", "3 s", "3d", "soon", "1m-3s", "٣s", "1e3s", "0x3s", "9" * 64 + "s", "3s\n"])
+@rows("text", ["3", "s", "3 s", "3d", "soon", "1m-3s", "٣s", "1e3s", "0x3s", "9" * 64 + "s", "3s\n"])
 def test_anything_else_is_named(text: str) -> None:
     with pytest.raises(RequestError, match="timeout must be a duration, as 30s or 1m30s, but is"):
         timeout_of(f"timeout={quote(text)}")

@@ -9,6 +9,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 from karta_interpreter.base.errors import ServeError
 from karta_interpreter.webhook.registration.configuration import Endpoint, certificates
+from tests.support.rows import rows
 from tests.webhook.http.pairs import chain_pem, key_pem, new_key
 
 KEY = new_key()
@@ -48,7 +49,7 @@ def test_urls(text: str, url: str) -> None:
     assert Endpoint.of_url(text).client_config() == {"url": url}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "reason"),
     [
         pytest.param("http://a.example", "https://HOST", id="no TLS"),
@@ -81,7 +82,7 @@ def test_services(text: str, port: int) -> None:
     assert Endpoint.of_service(text).client_config() == {"service": service}
 
 
-@pytest.mark.parametrize("text", ["interpreter", "a/b/c", "/b", "a/", "a/B", "a/b:0", "a/b:65536", "a/b:x", "a/b.svc"])
+@rows("text", ["interpreter", "a/b/c", "/b", "a/", "a/B", "a/b:0", "a/b:65536", "a/b:x", "a/b.svc"])
 def test_reference_that_is_not_a_service_is_refused(text: str) -> None:
     with pytest.raises(ServeError, match="namespace/name"):
         Endpoint.of_service(text)
@@ -128,7 +129,7 @@ def test_certificates_are_what_is_between_the_lines(text: bytes, found: list[byt
     assert certificates(text) == b"".join(found)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "reason"),
     [
         pytest.param(key_pem(KEY), "it has no line -----BEGIN", id="only a key"),

@@ -23,6 +23,7 @@ from karta_interpreter.engine.operations.interpretation import has_scripts_alone
 from karta_interpreter.webhook.wire import FastDecoder, Request, decode, encode_results, fast_decoder
 from tests.catalogue.entries import entries
 from tests.support.examples import EXAMPLES, few
+from tests.support.rows import rows
 
 OPERATIONS = tuple(operation.value for operation in Operation)
 EVERYTHING = Options(resource_quota_estimate=True)
@@ -211,7 +212,7 @@ def test_unread_fields_are_omitted() -> None:
     }
 
 
-@pytest.mark.parametrize(
+@rows(
     "body",
     [
         pytest.param(lambda body: body.replace(b'"uid"', b' "uid"'), id="a space"),

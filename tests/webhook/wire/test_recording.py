@@ -15,6 +15,7 @@ from karta_interpreter.base.errors import RecordingError
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS, Options
 from karta_interpreter.webhook.wire.recording import LONGEST, VERSION, RecordedCall, files_in, head, line, read
 from karta_interpreter.webhook.wire.redaction import Redaction
+from tests.support.rows import rows
 
 KEY = b"key"
 APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
@@ -79,7 +80,7 @@ ENVIRONMENTS: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("environment", ENVIRONMENTS)
+@rows("environment", ENVIRONMENTS)
 def test_environment_is_redacted_in_every_form(environment: Any) -> None:
     text = json.dumps({"env": [{"name": "A", "value": "not one"}]})
     containers = [{"env": environment}, {"env": [{"name": "D", "value": "hunter2-long"}]}, {"note": text}]

@@ -160,7 +160,7 @@ def test_redaction_finds_a_value_again_in_the_status_and_in_messages() -> None:
     assert b"cannot log in with redacted-" in answer
 
 
-@pytest.mark.parametrize("spec", _rows(_KEPT))
+@rows("spec", _rows(_KEPT))
 def test_redaction_keeps_what_is_not_secret(spec: Any) -> None:
     request, answer = _call({"kind": "Training", "spec": spec}), _answer(patch=base64.b64encode(b"[]").decode())
 
@@ -203,7 +203,7 @@ def test_document_keeps_names_and_labels_that_variables_repeat() -> None:
     assert PLANTED not in str(pod)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("field", "value", "is_shown"),
     [
         pytest.param(".spec.replicas", 3, True, id="a number"),

@@ -38,7 +38,7 @@ def changed(operation: str, path: str, value: Any) -> bytes:
     return json.dumps(context).encode()
 
 
-@pytest.mark.parametrize("operation", Operation)
+@rows("operation", Operation)
 def test_request_of_karmada_becomes_a_call(operation: Operation) -> None:
     context = body_of(operation)
     request = decode(json.dumps(context).encode())
@@ -67,7 +67,7 @@ def test_call_has_only_inputs_of_its_operation() -> None:
     assert west == StatusItem("west", status={}, applied=False, message="admission denied")
 
 
-@pytest.mark.parametrize(
+@rows(
     ("body", "said"),
     [
         pytest.param(b"", "is not JSON", id="nothing at all"),
@@ -158,7 +158,7 @@ def test_unanswerable_request_has_a_problem(operation: str, path: str, value: An
         raise request.problem
 
 
-@pytest.mark.parametrize(
+@rows(
     ("operation", "path", "value"),
     [
         pytest.param("Retain", "request/components", [{"name": "a"}], id="a field of a later Karmada"),

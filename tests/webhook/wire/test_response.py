@@ -10,6 +10,7 @@ from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.engine.operations import Call, Operation, Results
 from karta_interpreter.webhook.wire import Request, encode_failure, encode_results
+from tests.support.rows import rows
 from tests.webhook.wire.karmada import RejectedError, receive
 
 MILL: dict[str, Any] = {
@@ -69,7 +70,7 @@ COMPONENTS = [
 DEPENDENCIES = [{"apiVersion": "v1", "kind": "Secret", "namespace": "bakery", "name": "recipe"}]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("operation", "results", "received"),
     [
         (Operation.INTERPRET_REPLICA, {"replica": 3, "requires": REQUIREMENTS}, (3, REQUIREMENTS)),
@@ -128,7 +129,7 @@ def test_patch_has_only_changes() -> None:
     assert base64.b64decode(response["patch"]) == b'[{"op":"replace","path":"/spec/stones","value":5}]'
 
 
-@pytest.mark.parametrize(
+@rows(
     ("operation", "results", "said", "code"),
     [
         (Operation.INTERPRET_REPLICA, {"replica": 2**31, "requires": None}, "replicas must be", 422),

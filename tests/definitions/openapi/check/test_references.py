@@ -8,6 +8,7 @@ from karta_interpreter.base.findings import Finding
 from karta_interpreter.base.k8s.dependencies import DEPENDENCY_NAMES, claim_dependencies, pod_dependencies
 from karta_interpreter.definitions.karta.schema import read_karta
 from karta_interpreter.definitions.openapi.check.check import check
+from tests.support.rows import rows
 
 _TEXT = {"type": "string"}
 
@@ -67,7 +68,7 @@ def _unexplained(spec: dict[str, Any], *definition: str) -> list[str]:
     return [each.message.partition(" ")[0] for each in findings if each.rule == "crd-reference"]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("spec", "references"),
     [
         pytest.param({"secretName": _TEXT}, [".spec.secretName"], id="the name of a Secret"),

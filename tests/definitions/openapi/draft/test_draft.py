@@ -9,6 +9,7 @@ from karta_interpreter.definitions.karta.annotations import ExtraDependency
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.definitions.openapi.draft import draft
 from karta_interpreter.definitions.openapi.schema import CustomKind
+from tests.support.rows import rows
 
 INTEGER, STRING, BOOLEAN = {"type": "integer"}, {"type": "string"}, {"type": "boolean"}
 CONTAINERS = {"type": "array", "items": {"type": "object", "properties": {"name": STRING, "image": STRING}}}
@@ -439,7 +440,7 @@ def test_suspend_and_resume() -> None:
     }
 
 
-@pytest.mark.parametrize(
+@rows(
     ("spec", "status", "words"),
     [
         pytest.param(

@@ -9,11 +9,12 @@ import pytest
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.definitions.karta.annotations import AggregateRule
 from karta_interpreter.engine.operations.aggregate.reduce import is_end, is_time, reduce_values
+from tests.support.rows import rows
 
 EARLY, LATE = "2026-01-01T00:00:00Z", "2026-01-01T00:30:00+00:00"
 
 
-@pytest.mark.parametrize(
+@rows(
     ("rule", "values", "expected"),
     [
         pytest.param("sum", [1, 2, 3], 6, id="counters stay integers"),
@@ -56,7 +57,7 @@ def test_empty_text_alone_is_nothing(rule: str) -> None:
     assert reduce_values(AggregateRule(rule), ["", ""]) is None
 
 
-@pytest.mark.parametrize(
+@rows(
     ("rule", "values", "words"),
     [
         pytest.param("sum", [[1]], "neither a number nor a quantity", id="a list has no sum"),

@@ -160,7 +160,7 @@ def test_banned_functions_are_found_everywhere(place: str) -> None:
         assert construct in found
 
 
-@pytest.mark.parametrize(
+@rows(
     "text",
     [
         pytest.param(".a # del(.b) | .. = range(3)", id="a comment"),
@@ -183,7 +183,7 @@ def test_text_that_only_looks_banned_is_not_refused(text: str) -> None:
     assert judge(text).refusals == ()
 
 
-@pytest.mark.parametrize("name", sorted(FORBIDDEN))
+@rows("name", sorted(FORBIDDEN))
 def test_banned_names_are_banned_even_when_the_expression_defines_them(name: str) -> None:
     for text in (f"def {name}: 1; {name}", f"def {name}(f): 1; {name}(2)", f"def f({name}): {name}; f(1)"):
         (refusal,) = judge(text).refusals
@@ -372,7 +372,7 @@ def test_variable_that_is_read_once_costs_as_much_as_the_input(function: Functio
     assert verdict("$v.x") is verdict(".x")
 
 
-@pytest.mark.parametrize(
+@rows(
     "text",
     [
         *(f"{name}($v.x)" for name in ("startswith", "endswith", "ltrimstr", "rtrimstr", "split", "flatten")),
@@ -384,15 +384,13 @@ def test_functions_that_read_a_variable_once_are_plain(text: str) -> None:
     assert vet(parse(text), variables=frozenset({"v"})).verdict is Verdict.PLAIN
 
 
-@pytest.mark.parametrize(
-    "function", [each for each in FUNCTIONS.values() if Argument.EACH in each.arguments], ids=function_id
-)
+@rows("function", [each for each in FUNCTIONS.values() if Argument.EACH in each.arguments], ids=function_id)
 def test_argument_that_runs_for_each_element_may_not_read_variable(function: Function) -> None:
     arguments = (parse(".[]") if argument is Argument.ONCE else parse("$v.x") for argument in function.arguments)
     assert vet(FunctionCall(function.name, tuple(arguments)), variables=frozenset({"v"})).verdict is Verdict.BOUNDED
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "slip"),
     [
         pytest.param('test("(")', "missing ): (", id="an open group"),

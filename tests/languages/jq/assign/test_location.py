@@ -212,7 +212,7 @@ def test_locations(text: str, value: JSON, expected: list[Location | None]) -> N
     assert located(text, value) == expected
 
 
-@pytest.mark.parametrize(
+@rows(
     ("location", "value", "number", "expected"),
     [
         pytest.param(REPLICAS, {}, 3, {"replicas": 3}, id="a new field"),

@@ -10,6 +10,7 @@ from karta_interpreter.languages.jq.syntax import Alternative, Identity, Index, 
 from karta_interpreter.languages.jq.syntax.parser import parse
 from tests.languages.jq.compiled.test_module import HOSTILE
 from tests.languages.jq.compiled.test_python_code import nested
+from tests.support.rows import rows
 
 N = Location(("n",))
 
@@ -47,7 +48,7 @@ def test_origin_is_found_at_any_depth(text: str, value: JSON, expected: Location
     assert locations(parse(text), value) == [expected]
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@rows("name", HOSTILE)
 def test_names_are_steps_of_a_path_and_no_python(name: str) -> None:
     field = Index(Identity(), Literal(name))
     table: list[tuple[Node, JSON, Location]] = [
@@ -61,7 +62,7 @@ def test_names_are_steps_of_a_path_and_no_python(name: str) -> None:
         assert locations(node, value) == [expected]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "places"),
     [
         pytest.param("if .a.b == 1 then .c else 0 end", 1, id="of a condition"),

@@ -12,6 +12,7 @@ from karta_interpreter.languages.jq.syntax import Node
 from karta_interpreter.languages.jq.syntax.parser import parse
 from karta_interpreter.languages.jq.syntax.printer import render
 from tests.languages.jq.expressions import objects, plain_expressions
+from tests.support.rows import rows
 
 GROUPS = """
 .groups[] | if .suspend then 0
@@ -20,7 +21,7 @@ GROUPS = """
 GROUP = {"replicas": 2, "min": 0, "max": 9, "hosts": 1}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "value", "is_complete"),
     [
         pytest.param(".replicas // 1", {"replicas": 0}, True, id="a zero is a value"),

@@ -25,6 +25,7 @@ from karta_interpreter.languages.jq.bounded.evaluation import (
     seconds_left,
     start,
 )
+from tests.support.rows import rows
 from tests.support.waiting import HANG
 
 SMALL = 192 * 2**20
@@ -182,7 +183,7 @@ def test_broken_program_is_an_evaluation_error(pool: Pool) -> None:
         evaluate("(", "null", HANG, pool=pool)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("message", "expected"),
     [
         ("Cannot iterate over null (null)", "cannot iterate over null"),

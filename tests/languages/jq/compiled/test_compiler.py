@@ -13,6 +13,7 @@ from karta_interpreter.languages.jq.syntax import Node
 from karta_interpreter.languages.jq.syntax.parser import parse
 from tests.languages.jq.expressions import objects, plain_expressions
 from tests.languages.jq.oracle import compile_many, libjq
+from tests.support.rows import rows
 
 
 def run(node: Node, value: JSON) -> list[JSON] | None:
@@ -64,7 +65,7 @@ def test_list_has_at_most_999_outputs(text: str, value: list[JSON]) -> None:
         outputs(value)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("repeated", "expected"),
     [
         pytest.param("é" * 256, ["é" * 256 + "-1"], id="a text"),
@@ -75,7 +76,7 @@ def test_list_has_at_most_999_outputs(text: str, value: list[JSON]) -> None:
         pytest.param({}, None, id="an object"),
     ],
 )
-@pytest.mark.parametrize("text", ['"\\(.a)-\\(.b[])"', '"\\(.a)-\\(.b[])\\("", empty)"'])
+@rows("text", ['"\\(.a)-\\(.b[])"', '"\\(.a)-\\(.b[])\\("", empty)"'])
 def test_repeated_piece_of_text_is_short(text: str, repeated: JSON, expected: list[JSON] | None) -> None:
     outputs = compile_list(parse(text))
     assert outputs({"a": repeated}) == []

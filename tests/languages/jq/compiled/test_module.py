@@ -23,6 +23,7 @@ from karta_interpreter.languages.jq.syntax import (
     Variable,
 )
 from karta_interpreter.languages.jq.syntax.parser import parse
+from tests.support.rows import rows
 
 HOSTILE = [
     *("'''", '"""', "\\", "\\'", "a\nb\rc", "{0}", "{}", "{", "%s", "#", "\x00", "\u2028", "\ud800", "\u202etxt"),
@@ -36,7 +37,7 @@ def _constant(value: Any) -> Any:
     return module.functions(RUNTIME)[name](None)
 
 
-@pytest.mark.parametrize(
+@rows(
     "value",
     [
         pytest.param(None, id="null"),
@@ -61,7 +62,7 @@ def test_any_text_is_a_constant_in_ascii(text: str) -> None:
     assert Module().constant(text).isascii()
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@rows("text", HOSTILE)
 def test_names_and_texts_of_an_expression_are_no_python(text: str) -> None:
     literal = Literal(text)
     table: list[tuple[Node, JSON, JSON]] = [

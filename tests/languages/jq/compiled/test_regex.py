@@ -11,11 +11,12 @@ from karta_interpreter.base.errors import QueryEvaluationError, QueryLimitError,
 from karta_interpreter.base.k8s.values import JSON
 from karta_interpreter.languages.jq import Query
 from karta_interpreter.languages.jq.compiled.regex import COMPUTED_SIZE, MOST_STEPS, compile_pattern
+from tests.support.rows import rows
 
 LONG = "x" * 1_000_000
 
 
-@pytest.mark.parametrize(
+@rows(
     ("pattern", "flags", "reason"),
     [
         pytest.param("(a", "", "missing ): (a", id="an open group"),

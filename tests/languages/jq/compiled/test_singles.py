@@ -12,9 +12,10 @@ from karta_interpreter.languages.jq.compiled.singles import Singles
 from karta_interpreter.languages.jq.syntax import Node
 from karta_interpreter.languages.jq.syntax.parser import parse
 from tests.languages.jq.expressions import objects, plain_expressions
+from tests.support.rows import rows
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "is_single"),
     [
         pytest.param(".a.b", True, id="a path"),

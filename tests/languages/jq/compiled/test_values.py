@@ -13,6 +13,7 @@ from karta_interpreter.languages.jq.compiled import values
 from karta_interpreter.languages.jq.syntax import Binary, FunctionCall, Identity, Index, Literal
 from tests.languages.jq.expressions import objects
 from tests.languages.jq.oracle import libjq
+from tests.support.rows import rows
 
 IN_ORDER: list[JSON] = [
     None,
@@ -85,7 +86,7 @@ def test_only_null_and_false_are_not_true(value: JSON, expected: bool) -> None:
     assert values.truthy(value) is expected
 
 
-@pytest.mark.parametrize(
+@rows(
     ("number", "expected"),
     [
         pytest.param(3.0, 3, id="an integral double is an int"),

@@ -2,13 +2,14 @@ import pytest
 
 from karta_interpreter.base.errors import QuerySyntaxError
 from karta_interpreter.languages.jq.syntax.lexer import SIZE_LIMIT, Kind, tokenize
+from tests.support.rows import rows
 
 
 def kinds(text: str) -> list[tuple[str, str]]:
     return [(token.kind.name, token.text) for token in tokenize(text)[:-1]]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "expected"),
     [
         pytest.param(".a", [("FIELD", "a")], id="a field is one token with its dot"),
@@ -37,7 +38,7 @@ def test_code(text: str, expected: list[tuple[str, str]]) -> None:
     assert kinds(text) == expected
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "pieces"),
     [
         pytest.param('"a#b"', ["a#b"], id="no comments in strings"),
@@ -60,7 +61,7 @@ def test_tokens_know_their_place() -> None:
     assert spans == [".spec", '"', "x", "\\(", "1", ")", '"', ""]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "message", "place", "hint"),
     [
         pytest.param(".a é", "unexpected character `é`", (3, 4), "", id="a letter that names cannot have"),

@@ -13,11 +13,12 @@ from karta_interpreter.languages.jq.syntax import (
     Node,
     RecursiveDescent,
 )
+from tests.support.rows import rows
 
 HERE, THERE = Span(0, 1), Span(4, 9)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("left", "right", "equal"),
     [
         pytest.param(Identity(), Identity(), True, id="nothing in them"),

@@ -8,9 +8,10 @@ from hypothesis import given, strategies as st
 from karta_interpreter.base.k8s.quantity import Quantity
 from karta_interpreter.languages.lua.go_numbers import json_text
 from karta_interpreter.languages.lua.gotypes.quantities import approximate, written_quantity
+from tests.support.rows import rows
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "written"),
     [
         pytest.param("0", "0", id="zero"),
@@ -44,7 +45,7 @@ def test_writing_keeps_the_amount(text: str) -> None:
     assert math.isclose(approximate(text), Quantity.parse(text).nanos / 1e9, rel_tol=1e-15, abs_tol=1e-9)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "number"),
     [
         pytest.param("1.1", 11 * 0.1, id="eleven tenths"),
@@ -61,7 +62,7 @@ def test_approximate(text: str, number: float) -> None:
     assert approximate(text) == number
 
 
-@pytest.mark.parametrize(
+@rows(
     ("number", "text"),
     [
         pytest.param(0, "0", id="zero"),

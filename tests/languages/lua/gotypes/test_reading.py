@@ -7,9 +7,10 @@ import pytest
 from karta_interpreter.languages.lua.gotypes import MismatchError, decode, encode
 from karta_interpreter.languages.lua.gotypes.scalars import SCALARS
 from karta_interpreter.languages.lua.gotypes.structs import declarations
+from tests.support.rows import rows
 
 
-@pytest.mark.parametrize(
+@rows(
     ("go_type", "value", "read"),
     [
         pytest.param("int32", 2**31 - 1, 2**31 - 1, id="the largest of 32 bits"),
@@ -46,7 +47,7 @@ def test_reads(go_type: str, value: Any, read: Any) -> None:
     assert decode(go_type, value) == read
 
 
-@pytest.mark.parametrize(
+@rows(
     ("go_type", "value", "message"),
     [
         pytest.param("bool", 0, "json: cannot unmarshal number into Go value of type bool", id="zero is not false"),

@@ -10,6 +10,7 @@ from hypothesis import given, strategies as st
 from karta_interpreter.base.errors import LuaRunError
 from karta_interpreter.base.k8s.values import JSON
 from tests.languages.lua.machine import machine
+from tests.support.rows import rows
 
 COPY = """
 local function copy(value)
@@ -107,7 +108,7 @@ def test_unread_part_keeps_digits_of_large_integers() -> None:
     assert run("function F(object) return object.spec end", {"spec": spec}) == [spec]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("script", "value", "expected"),
     [
         pytest.param("return o.a", {"a": 9007199254740993}, 9007199254740992, id="an integer of more than 53 bits"),

@@ -7,6 +7,7 @@ from karta_interpreter.base.k8s.values import JSON
 from karta_interpreter.languages.lua.machine.kube import KUBE
 from karta_interpreter.languages.lua.machine.runtime import Runtime
 from tests.languages.lua.machine.machine import call, function, run, run_call
+from tests.support.rows import rows
 
 REACH = """
 local seen, found = {}, {}
@@ -23,7 +24,7 @@ end
 """
 
 
-@pytest.mark.parametrize(
+@rows(
     "name",
     [
         *("python", "io", "debug", "coroutine", "jit", "ffi", "os.execute", "os.exit", "os.getenv", "os.remove"),

@@ -6,13 +6,14 @@ from hypothesis import given, strategies as st
 from karta_interpreter.base.k8s.values import JSON
 from karta_interpreter.languages.lua.machine.source import rewrite
 from tests.languages.lua.machine.machine import run
+from tests.support.rows import rows
 
 
 def body(text: str) -> str:
     return rewrite(text).removeprefix("local concat, ordered = ...; return function(...) ").removesuffix("\nend")
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "rewritten"),
     [
         pytest.param("return a..b", "return a..concat..b", id="texts are joined by a function"),
@@ -56,7 +57,7 @@ def test_rewriting_keeps_line_numbers(text: str) -> None:
     assert rewrite(text).count("\n") == text.count("\n") + 1
 
 
-@pytest.mark.parametrize(
+@rows(
     ("script", "expected"),
     [
         pytest.param("return 1 .. 2 .. 'x' .. 0.1 + 0.2", "12x0.30000000000000004", id="a chain of texts and numbers"),
