@@ -122,21 +122,6 @@ def test_hostile_name_forges_no_line(run: Callable[..., Result], command: str) -
     assert not [line for line in lines if not line.isprintable()]
 
 
-class _Webhook(BaseHTTPRequestHandler):
-    def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["Content-Length"]))
-        status = {"code": 422, "message": yaml.safe_load(f'"{_NAME}"')}
-        self.send_response(200)
-        self.end_headers()
-        self.wfile.write(json.dumps({"response": {"successful": False, "status": status}}).encode())
-
-
-@pytest.mark.usefixtures("_hostile")
-def test_hostile_message_of_server_forges_no_line(run: Callable[..., Result]) -> None:
-    with serving(_Webhook) as url:
-        test_hostile_name_forges_no_line(run, f"interpret object.yaml --server {url}")
-
-
 def test_command_writes_by_the_one_writer() -> None:
     folder = Path(writing.__file__).parent
     allowed = {"writing.py", "program.py", "__init__.py"}

@@ -6,11 +6,11 @@ from typing import TypedDict, Unpack
 import click
 
 from karta_interpreter.base.findings import escaped
-from karta_interpreter.base.k8s import GVK, Object
+from karta_interpreter.base.k8s import Object
 from karta_interpreter.base.k8s.yaml_writer import to_yaml
 from karta_interpreter.cli import options
 from karta_interpreter.cli.answers import outcomes_table
-from karta_interpreter.cli.calls import Arguments, CallOutcome, ask, calls_for, operation_named
+from karta_interpreter.cli.calls import Arguments, CallOutcome, ask, calls_for
 from karta_interpreter.cli.definitions import Interpreter, kinds_of, workload_of
 from karta_interpreter.cli.explain import STRICT, exit_if_strict, show as show_explanations, warnings_text
 from karta_interpreter.cli.files import (
@@ -24,7 +24,6 @@ from karta_interpreter.cli.files import (
 from karta_interpreter.cli.options import LATER, Counts, definitions, file_option, inputs, operation_option
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import full_name, written
-from karta_interpreter.cli.server_answers import ask_server
 from karta_interpreter.cli.writing import Data, one_line, say
 from karta_interpreter.definitions.karta import Definition, Known, resolved
 from karta_interpreter.definitions.sources.snapshot import ServedDefinition
@@ -39,7 +38,6 @@ Examples:
   karta-interpreter interpret --override my-health.yaml --observed-file raycluster.yaml
   karta-interpreter interpret --components worker=8 raycluster.yaml
   kubectl get rayjob demo -o yaml | karta-interpreter interpret -
-  karta-interpreter interpret raycluster.yaml --server https://127.0.0.1:8443 --insecure
 """
 
 
@@ -52,8 +50,6 @@ class _Given(TypedDict):
     references: tuple[str, ...]
     components: Mapping[str, int] | None
     options: Options
-    server: str | None
-    insecure: bool
 
 
 @click.command("interpret", epilog=_EXAMPLES)
@@ -73,8 +69,6 @@ class _Given(TypedDict):
     metavar="NAME=COUNT,...",
     help="Set counts of components and print the object. With ReviseComponents: all of its components.",
 )
-@click.option("--server", metavar="URL", help="Ask a running server, as Karmada does: https://HOST:PORT.")
-@click.option("--insecure", is_flag=True, help="Do not verify the certificate of --server.")
 @click.option("--explain", is_flag=True, help="Show for each answer the chain from it to the object.")
 @click.option("--strict", is_flag=True, help=STRICT)
 @click.option("-o", "--output", type=click.Choice(["table", "yaml", "json"]), help="How to print answers.")
@@ -96,12 +90,7 @@ def command(
     given["observed_file"] = file_given(given["file"], given["observed_file"], "--observed-file")
     files = (given["desired_file"], given["observed_file"], given["status_file"], *given["references"])
     check_stdin([path for path in (*files, *filenames, *overrides) if path])
-    if given["insecure"] and not given["server"]:
-        raise UsageProblem("error: --insecure is about the certificate of a server: name it with --server URL")
     arguments = _read(given, filenames)
-    if given["server"]:
-        _print_served(arguments, operation, output, given, is_alone=not (filenames or overrides or explain))
-        return
     if given["components"] is not None and not operation:
         if explain or overrides:
             raise UsageProblem(
@@ -115,8 +104,7 @@ def command(
         show_explanations(interpreter, calls, references, output or "table", given["options"], strict=strict)
         return
     outcomes = [ask(interpreter, call, references, given["options"]) for call in calls]
-    entry, obj = interpreter.entry, calls[0].object
-    _print_outcomes(outcomes, operation, output, _title(entry, obj), _document(entry, obj))
+    _print_outcomes(outcomes, operation, output, interpreter.entry)
     if not operation:
         _print_skipped(interpreter, arguments)
     warnings = _warnings(interpreter.entry.definition, calls, references)
@@ -126,27 +114,8 @@ def command(
     exit_if_strict(warnings, strict=strict)
 
 
-def _print_served(
-    arguments: Arguments, operation: str | None, output: str | None, given: _Given, *, is_alone: bool
-) -> None:
-    url = given["server"] or ""
-    if not is_alone or given["references"]:
-        reason = "goes with neither -f, --override, --reference nor --explain"
-        raise UsageProblem(f"error: --server answers from its own definitions, and {reason}")
-    calls = [arguments.call(operation_named(operation))] if operation else arguments.calls()
-    answers = [ask_server(url, call, insecure=given["insecure"]) for call in calls]
-    is_unknown = all(left_out for _, left_out in answers)
-    outcomes = [outcome for outcome, left_out in answers if operation or is_unknown or not left_out]
-    obj = calls[0].object
-    title = click.style(f"{obj['kind']} {full_name(obj.get('metadata'))}", bold=True)
-    document = {**GVK.of(obj).type_meta, "name": full_name(obj.get("metadata")), "server": url}
-    _print_outcomes(outcomes, operation, output, f"{one_line(f'{title}, interpreted by {url}')}\n\n", document)
-    if any(outcome.error for outcome in outcomes):
-        raise SystemExit(Problem.exit_code)
-
-
 def _print_outcomes(
-    outcomes: Sequence[CallOutcome], operation: str | None, output: str | None, title: str, document: Object
+    outcomes: Sequence[CallOutcome], operation: str | None, output: str | None, entry: ServedDefinition
 ) -> None:
     if operation and output is None:
         _print_blocks(outcomes[0])
@@ -155,9 +124,10 @@ def _print_outcomes(
             str(outcome.call.operation): {"error": outcome.error} if outcome.error else {"results": outcome.results}
             for outcome in outcomes
         }
+        document = _document(entry, outcomes[0].call.object)
         say(written({**document, "operations": operations}, output), nl=False)
     else:
-        say(title + outcomes_table(outcomes), nl=False)
+        say(_title(entry, outcomes[0].call.object) + outcomes_table(outcomes), nl=False)
 
 
 def _print_revised(

@@ -73,7 +73,6 @@ _OTHER_COMMANDS = {
 
 _SYNONYMS = {
     "--version": "v V",
-    "--insecure": "k insecure-skip-tls-verify",
     "--name": "k filter match",
     "--certificate-file": "tls-cert tls-cert-file cert cert-file cert-dir certificate tls-crt",
     "--key-file": "tls-key tls-key-file tls-private-key-file key private-key",
