@@ -44,10 +44,6 @@ class _Candidate(NamedTuple):
     """Whether it agrees with each object."""
     rank: tuple[float, ...]
 
-    @property
-    def place(self) -> str:
-        return " * ".join(number.place.jq for number in self.numbers)
-
 
 def count_of(kind: CustomKind, pods: PodsField, shown: Sequence[Counted]) -> tuple[str, tuple[Path, str]]:
     """Return the expression of the count that most objects agree with, "" for one pod, and a note about it."""
@@ -80,27 +76,24 @@ def _note(
     what = "the number of pods" if best.numbers else "one pod each"
     agreeing, held = sum(best.agrees), held_out([each.agrees for each in sorted(found, key=lambda each: each.rank)])
     evidence = f"{agreeing} of {count(len(shown), 'object')} {'agrees' if len(shown) == 1 else 'agree'}: {what}."
-    rivals = [
-        each.place
+    rivals = dict.fromkeys(
+        " * ".join(number.place.jq for number in each.numbers)
         for each in found
         if each is not best and sum(each.agrees) == agreeing and 0 < len(each.numbers) <= max(len(best.numbers), 1)
-    ]
-    different = {number for each in shown for _, number in each.pods}
-    doubts = []
-    if agreeing < len(shown):
-        doubts.append("What is the count of the others?")
-    if len(shown) < FEW:
-        doubts.append(f"Fewer than {FEW} objects are little evidence.")
-    elif held < agreeing:
-        doubts.append(f"Chosen without an object, the count is right for {held} of them.")
-    if best.numbers and len(different) == 1:
-        doubts.append(f"All have {different.pop()}, which other numbers may be as well.")
-    if not best.numbers and not kind.crd:
-        doubts.append("Is there a count that all leave unset?")
-    doubts += [f"Is there none with {each}: false?" for number in best.numbers if (each := number.switch)]
-    if rivals:
-        doubts.append(f"Or which number is it? As many: {', '.join([*dict.fromkeys(rivals)][:_MOST_NAMED])}.")
-    note = f"CHECK: {evidence} {' '.join(doubts)}" if doubts else evidence
+    )
+    different = {str(number) for each in shown for _, number in each.pods}
+    is_same, is_few = bool(best.numbers) and len(different) == 1, len(shown) < FEW
+    doubts = (
+        (agreeing < len(shown), "What is the count of the others?"),
+        (is_few, f"Fewer than {FEW} objects are little evidence."),
+        (not is_few and held < agreeing, f"Chosen without an object, the count is right for {held} of them."),
+        (is_same, f"All have {''.join(different)}, which other numbers may be as well."),
+        (not best.numbers and not kind.crd, "Is there a count that all leave unset?"),
+        *((bool(number.switch), f"Is there none with {number.switch}: false?") for number in best.numbers),
+        (bool(rivals), f"Or which number is it? As many: {', '.join([*rivals][:_MOST_NAMED])}."),
+    )
+    asked = [doubt for holds, doubt in doubts if holds]
+    note = f"CHECK: {evidence} {' '.join(asked)}" if asked else evidence
     return ("scaleDefinition",) if best.numbers else ("specDefinition",), note
 
 
@@ -144,18 +137,14 @@ def _values(
         is_set = any(value is not None for each in shown for value in outputs(number.place.jq, each.object))
         if not (is_likely or is_set):
             continue
-        found = [_evaluated(pods, number, each) for each in shown]
-        if any(each is not None for each in found):
-            yield number, found
-        absent = replace(number, default=0)
-        without = [_evaluated(pods, absent, each) for each in shown]
-        if not number.is_length and without != found:
-            yield absent, without
-
-
-def _evaluated(pods: PodsField, number: NumberField, shown: Counted) -> list[int] | None:
-    found = [each for each in outputs(product(pods.place, (number,)), shown.object) if type(each) is int]
-    return found if len(found) == shown.instances else None
+        before: list[list[int] | None] = [None] * len(shown)
+        for variant in (number,) if number.is_length else (number, replace(number, default=0)):
+            text = product(pods.place, (variant,))
+            found = [[value for value in outputs(text, each.object) if type(value) is int] for each in shown]
+            columns = [own if len(own) == each.instances else None for own, each in zip(found, shown, strict=True)]
+            if columns != before:
+                yield variant, columns
+            before = columns
 
 
 def _inside(path: SchemaPath, schema: Object, pods: PodsField) -> Iterator[NumberField]:

@@ -1,6 +1,7 @@
 """A draft with pods at the places where the containers of real pods come from."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Final, NamedTuple
 
@@ -16,8 +17,15 @@ from karta_interpreter.definitions.openapi.observed import completed
 from karta_interpreter.definitions.openapi.schema import CustomKind
 from karta_interpreter.engine.drafting.counts import Counted, count_of
 from karta_interpreter.engine.drafting.pieces import pods_of_fields
-from karta_interpreter.engine.drafting.proof import mistaken, proved
-from karta_interpreter.engine.drafting.selectors import Place, component_selectors, has_label, instance_selector
+from karta_interpreter.engine.drafting.proof import Proof, prove
+from karta_interpreter.engine.drafting.selectors import (
+    Label,
+    Place,
+    component_labels,
+    component_selector,
+    instance_selector,
+    label_of,
+)
 from karta_interpreter.engine.evaluation import instance_ids, pod_sets
 from karta_interpreter.engine.verification import Question
 from karta_interpreter.engine.verification.evidence import Evidence, unsettled
@@ -26,6 +34,9 @@ from karta_interpreter.engine.verification.members import Group, members
 MOST_PODS: Final = 1000
 """The most pods of an object that a draft looks at."""
 _MOST_NAMED: Final = 4
+
+Selected = tuple[PodsField, Decision]
+"""Pods, and the decision with their selector."""
 
 
 class Shown(NamedTuple):
@@ -38,45 +49,39 @@ class Shown(NamedTuple):
 def draft_from(kind: CustomKind, evidence: Sequence[Evidence]) -> Draft:
     """Draft a Karta from objects and their pods."""
     kind = replace(kind, schema=completed(kind.schema, [each.object for each in evidence]))
-    templates = [each for each in find_pods(kind.schema) if each.form is not Form.FRAGMENTS]
+    templates = [pods for pods in find_pods(kind.schema) if pods.form is not Form.FRAGMENTS]
     places = _supported(kind, templates, evidence)
-    drafted = _with_pods(kind, places, evidence) if places else draft(kind, [])
-    drafted = _asked_about(proved(drafted, evidence), [each for each in templates if each not in places])
-    # A template whose pods request something else may be an override of what the operator makes from other fields.
-    is_doubtful = not places or mistaken(drafted, evidence, Question.REQUIREMENTS)
-    drafts = [drafted] if places else []
-    # Those of a list's entries, or all of the object.
-    for in_entries in (True, False) if is_doubtful else ():
-        if made := pods_of_fields(kind, evidence, in_entries=in_entries):
-            other = _with_pods(kind, [pods for pods, _ in made], evidence, [own for _, own in made])
-            drafts.append(proved(other, evidence))
-    return min(drafts, key=lambda each: mistaken(each, evidence), default=drafted)
+    drafted = _with_counts(kind, _selected(kind, places, evidence), evidence) if places else draft(kind, [])
+    proof = prove(_asked_about(drafted, [pods for pods in templates if pods not in places]), evidence)
+    proofs = [proof] if places else []
+    # A template whose pods request something else may be an override of what the operator makes from other fields:
+    # those of a list's entries, or all of the object.
+    if not places or proof.mistaken(Question.REQUIREMENTS):
+        made = [pods_of_fields(kind, evidence, in_entries=in_entries) for in_entries in (True, False)]
+        proofs += [prove(_with_counts(kind, pods, evidence), evidence) for pods in made if pods]
+    return min(proofs, key=Proof.mistaken, default=proof).draft
 
 
 def _asked_about(drafted: Draft, templates: Sequence[PodsField]) -> Draft:
     """Return a draft with a note about the templates without a pod."""
     if not templates:
         return drafted
-    named = ", ".join(each.place.jq for each in templates[:_MOST_NAMED])
+    named = ", ".join(pods.place.jq for pods in templates[:_MOST_NAMED])
     note = f"CHECK: no pod is of {named}. Which objects have pods of {'it' if len(templates) == 1 else 'these'}?"
     return Draft(drafted.karta, (*drafted.notes, (STRUCTURE, note)))
 
 
-def _with_pods(
-    kind: CustomKind, pods: list[PodsField], evidence: Sequence[Evidence], made: Sequence[Decision] = ()
-) -> Draft:
-    selected = made or _selected(kind, pods, evidence)
-    definition, shown = _attributed(kind, pods, selected, evidence)
+def _with_counts(kind: CustomKind, selected: Sequence[Selected], evidence: Sequence[Evidence]) -> Draft:
+    definition, shown = _attributed(kind, selected, evidence)
     settled = [each for each in shown if not unsettled(definition, each.evidence)]
     # The least count of an autoscaler is that of an object, if there is no other evidence.
     judged = [each for each in settled if not each.evidence.scaled] or settled
-    own_pods = [[each for of in judged if (each := _counted(leaf, of))] for leaf in definition.leaves]
-    decisions = []
-    for own, decision, mine in zip(pods, selected, own_pods, strict=True):
-        text, note = count_of(kind, own, mine)
+    counted = []
+    for (pods, decision), leaf in zip(selected, definition.leaves, strict=True):
+        text, note = count_of(kind, pods, [own for each in judged if (own := _counted(leaf, each))])
         scale = {"scaleDefinition": {"replicasPath": text}} if text else {}
-        decisions.append(Decision({**scale, **decision.parts}, (*decision.notes, note)))
-    return draft(kind, list(zip(pods, decisions, strict=True)))
+        counted.append((pods, Decision({**scale, **decision.parts}, (*decision.notes, note))))
+    return draft(kind, counted)
 
 
 def _counted(component: Component, shown: Shown) -> Counted | None:
@@ -90,96 +95,84 @@ def _counted(component: Component, shown: Shown) -> Counted | None:
 
 
 def _attributed(
-    kind: CustomKind, pods: Sequence[PodsField], decisions: Sequence[Decision], evidence: Iterable[Evidence]
+    kind: CustomKind, selected: Sequence[Selected], evidence: Iterable[Evidence]
 ) -> tuple[Definition, list[Shown]]:
-    definition = load_definition(draft(kind, list(zip(pods, decisions, strict=True))).karta)
+    """Return a definition of the selected pods, and the objects that it can read with their pods."""
+    definition = load_definition(draft(kind, selected).karta)
     # A made-up label tells no instance. Their templates do.
+    blind = {"component_instance_selector": None}
     made_up = {
         leaf.name
-        for leaf, decision in zip(definition.leaves, decisions, strict=True)
+        for leaf, (_, decision) in zip(definition.leaves, selected, strict=True)
         if "componentInstanceSelector" not in decision.parts.get("podSelector", ())
     }
-    blind = {"component_instance_selector": None}
-    components = [
-        replace(each, selector=each.selector.model_copy(update=blind)) if each.name in made_up else each
-        for each in definition.components
-    ]
-    definition = replace(definition, components=tuple(components))
-    return definition, list(_shown(definition, evidence))
-
-
-def _shown(definition: Definition, evidence: Iterable[Evidence]) -> Iterator[Shown]:
-    for each in evidence:
-        running = each.active or each.pods
-        try:
-            yield Shown(each, members(definition, pod_sets(definition, each.object), running).groups)
-        except InterpretationError:
-            continue
-
-
-def _supported(kind: CustomKind, pods: list[PodsField], evidence: Sequence[Evidence]) -> list[PodsField]:
-    """Return the places with containers that are in pods."""
-    while pods:
-        definition, shown = _attributed(kind, pods, [Decision() for _ in pods], evidence)
-        names = [leaf.name for leaf in definition.leaves]
-        supported = {
-            pods_set.component for each in shown for group in each.groups for pods_set in group.sets if _is_of(group)
-        }
-        kept = [each for name, each in zip(names, pods, strict=True) if name in supported]
-        if len(kept) == len(pods):
-            break
-        pods = kept
-    return pods
-
-
-def _is_of(group: Group) -> bool:
-    """Return whether a pod has the containers of a template. One without any is an operator's override."""
-    wanted = [
-        {str(each.get("name")) for each in objects_in(get(own.template, ("spec", "containers")))} for own in group.sets
-    ]
-    return any(
-        names and names <= {str(each.get("name")) for each in objects_in(get(pod, ("spec", "containers")))}
-        for pod in group.pods
-        for names in wanted
+    components = (
+        replace(own, selector=own.selector.model_copy(update=blind)) if own.name in made_up else own
+        for own in definition.components
     )
+    definition = replace(definition, components=tuple(components))
+    shown = []
+    for each in evidence:
+        with suppress(InterpretationError):
+            groups = members(definition, pod_sets(definition, each.object), each.active or each.pods).groups
+            shown.append(Shown(each, groups))
+    return definition, shown
 
 
-def _selected(kind: CustomKind, pods: Sequence[PodsField], evidence: Sequence[Evidence]) -> list[Decision]:
-    """Return the decisions with the selectors that labels of pods give."""
-    definition, shown = _attributed(kind, pods, [Decision() for _ in pods], evidence)
+def _supported(kind: CustomKind, places: list[PodsField], evidence: Sequence[Evidence]) -> list[PodsField]:
+    """Return the places with containers that are in pods."""
+    if not places:
+        return places
+    definition, shown = _attributed(kind, [(pods, Decision()) for pods in places], evidence)
+    groups = [group for each in shown for group in each.groups if _has_pod_of_template(group)]
+    supported = {own.component for group in groups for own in group.sets}
+    kept = [pods for leaf, pods in zip(definition.leaves, places, strict=True) if leaf.name in supported]
+    # Without the others, pods may be of other templates.
+    return places if len(kept) == len(places) else _supported(kind, kept, evidence)
+
+
+def _has_pod_of_template(group: Group) -> bool:
+    """Return whether a pod has the containers of a template. One without any is an operator's override."""
+    wanted = [_container_names(own.template) for own in group.sets]
+    return any(names and names <= _container_names(pod) for pod in group.pods for names in wanted)
+
+
+def _container_names(pod: Object) -> set[str]:
+    return {str(each.get("name")) for each in objects_in(get(pod, ("spec", "containers")))}
+
+
+def _selected(kind: CustomKind, places: Sequence[PodsField], evidence: Sequence[Evidence]) -> list[Selected]:
+    """Return the places with the selectors that labels of pods give."""
+    definition, shown = _attributed(kind, [(pods, Decision()) for pods in places], evidence)
     numbers = {leaf.name: number for number, leaf in enumerate(definition.leaves)}
-    places = [
+    placed = [
         Place(pod, frozenset((numbers[own.component], own.instance) for own in group.sets))
         for each in shown
         for group in each.groups
         for pod in group.pods
     ]
     words = [
-        frozenset({leaf.name, *map(str.lower, own.place.names)})
-        for leaf, own in zip(definition.leaves, pods, strict=True)
+        frozenset({leaf.name, *map(str.lower, pods.place.names)})
+        for leaf, pods in zip(definition.leaves, places, strict=True)
     ]
-    by_component = component_selectors(places, words) if len(pods) > 1 else {}
-    return [_selector(number, own, (by_component or {}).get(number, {}), places) for number, own in enumerate(pods)]
+    labels = component_labels(placed, words) if len(places) > 1 else {}
+    return [(pods, _selector(number, pods, labels.get(number), placed)) for number, pods in enumerate(places)]
 
 
-def _selector(number: int, pods: PodsField, by_component: Object, places: Sequence[Place]) -> Decision:
-    mine = [place for place in places if number in {component for component, _ in place.sets}]
-    mine = [place for place in mine if not by_component or has_label(place.pod, by_component)]
+def _selector(number: int, pods: PodsField, label: Label | None, placed: Sequence[Place]) -> Decision:
+    mine = [place for place in placed if number in {component for component, _ in place.sets}]
+    mine = [place for place in mine if label is None or label_of(place.pod, label[0]) == label[1]]
     parts: dict[str, JSON] = {}
     by_instance = instance_selector(mine, number) if pods.place.has_instances else {}
     if by_instance is None:
         lowered = [Place(pod, frozenset((own, instance.lower()) for own, instance in sets)) for pod, sets in mine]
         by_instance = instance_selector(lowered, number)
         parts = {"instanceIdPath": f"{pods.place.ids} | ascii_downcase"} if by_instance else {}
-    selector = {**by_component, **(by_instance or {})}
-    notes = (
-        []
-        if by_instance is not None
-        else [("specDefinition", "CHECK: no label of the pods has the id of their instance.")]
-    )
-    if selector:
-        notes.append(
-            ("podSelector", f"{len(mine)} of {count(len(mine), 'pod')} {'have' if len(mine) > 1 else 'has'} it.")
-        )
+    selector = {**(component_selector(label) if label else {}), **(by_instance or {})}
     parts |= {"podSelector": selector} if selector else {}
-    return Decision(parts, tuple(((field,), note) for field, note in notes))
+    shown = f"{len(mine)} of {count(len(mine), 'pod')} {'have' if len(mine) > 1 else 'has'} it."
+    notes = (
+        (by_instance is None, "specDefinition", "CHECK: no label of the pods has the id of their instance."),
+        (bool(selector), "podSelector", shown),
+    )
+    return Decision(parts, tuple(((field,), note) for is_so, field, note in notes if is_so))

@@ -14,7 +14,7 @@ from karta_interpreter.definitions.openapi.draft import Decision
 from karta_interpreter.definitions.openapi.draft.pod_fields import Form, PodsField
 from karta_interpreter.definitions.openapi.schema import CustomKind, Entries, SchemaPath, below, parts_below
 from karta_interpreter.engine.drafting.held_out import FEW, held_out, outputs
-from karta_interpreter.engine.drafting.selectors import Place, instance_selector, keys_of, label_of, path_of
+from karta_interpreter.engine.drafting.selectors import Place, component_selector, instance_selector, keys_of, label_of
 from karta_interpreter.engine.verification import Evidence
 from karta_interpreter.languages.jq import Query
 
@@ -56,17 +56,20 @@ def pods_of_fields(
 
 def _part_of(template: str, having: Sequence[Evidence], lacking: Sequence[Evidence]) -> str:
     """Return the condition of the part that a template is made of, or that has a switch, if others lack such pods."""
-    parts = [{name for name, value in each.object["spec"].items() if _is_on(value)} for each in (*having, *lacking)]
+    parts = [
+        {
+            name
+            for name, part in each.object["spec"].items()
+            if isinstance(part, dict) and part.get("enabled") is not False
+        }
+        for each in (*having, *lacking)
+    ]
     names = set.intersection(*parts[: len(having)]).difference(*parts[len(having) :]) if lacking else ()
     for name in sorted(names):
         part = (_SPEC / name).jq
         if f"{part.removeprefix('.spec')}." in template or "enabled" in having[0].object["spec"][name]:
             return f"{part} | . and .enabled != false"
     return ""
-
-
-def _is_on(value: JSON) -> bool:
-    return isinstance(value, dict) and value.get("enabled") is not False
 
 
 def _sorts(shown: Sequence[Evidence]) -> list[tuple[Object, dict[int, Evidence]]]:
@@ -81,8 +84,7 @@ def _sorts(shown: Sequence[Evidence]) -> list[tuple[Object, dict[int, Evidence]]
                 sorts.setdefault(value, {})[number] = replace(each, pods=own)
         alike = all(len({_names(pod) for pod in own.pods}) == 1 for sort in sorts.values() for own in sort.values())
         if alike and len(sorts) <= _MOST_SORTS:
-            selectors = {value: {"componentTypeSelector": {"keyPath": path_of(key), "value": value}} for value in sorts}
-            return [(selectors[value], sort) for value, sort in sorts.items()]
+            return [(component_selector((key, value)), sort) for value, sort in sorts.items()]
     return []
 
 
@@ -199,12 +201,13 @@ def _fields(
     yield f"resources: {resources or json.dumps({'requests': max(amounts, key=amounts.count)})}"
 
 
-def _overrides(paths: Sequence[SchemaPath], name: str) -> Iterator[str]:
-    """Yield the resources of the container of a name, in lists that an operator merges into its own containers."""
-    for path in paths:
-        entry = path.steps[-2:-1]
-        if path.steps[-1] == "resources" and entry == (Entries(key="name"),) and len(path.steps) > len(entry) + 1:
-            yield f"({SchemaPath(path.steps[:-2]).jq} // [] | .[] | select(.name == {json.dumps(name)}) | .resources)"
+def _overrides(paths: Sequence[SchemaPath], name: str) -> list[str]:
+    """Return the resources of the container of a name, in lists that an operator merges into its own containers."""
+    return [
+        f"({SchemaPath(path.steps[:-2]).jq} // [] | .[] | select(.name == {json.dumps(name)}) | .resources)"
+        for path in paths
+        if path.steps[:-2] and path.steps[-2:] == (Entries(key="name"), "resources")
+    ]
 
 
 def same(paths: Sequence[str], parts: Sequence[Part], wanted: Sequence[Mapping[str, str]]) -> tuple[str, list[str]]:
@@ -223,15 +226,16 @@ def same(paths: Sequence[str], parts: Sequence[Part], wanted: Sequence[Mapping[s
     right = [text for text, own in rules.items() if all(own)]
     if not right:
         return "", []
-    text, usual = right[0], defaults[right[0]] - {'{"requests": {}}'}
-    doubts = [f"{text} or {' or '.join(right[1:3])}?"] if right[1:] else []
-    if not right[1:] and held_out([*rules.values()]) < len(parts):
-        doubts.append(f"Other fields than {text} are right for all but one object.")
-    if len({json.dumps(each) for each in wanted}) == 1 < len(parts):
-        doubts.append(f"Is it {text}? All objects have the same.")
-    if defaults[text]:
-        doubts.append(f"What do objects without {text} have?")
-    return f"({text} // {usual.pop()})" if len(usual) == 1 else text, doubts
+    text, *others = right
+    is_alone = not others and held_out([*rules.values()]) < len(parts)
+    doubts = (
+        (bool(others), f"{text} or {' or '.join(others[:2])}?"),
+        (is_alone, f"Other fields than {text} are right for all but one object."),
+        (len({json.dumps(own) for own in wanted}) == 1 < len(parts), f"Is it {text}? All objects have the same."),
+        (bool(defaults[text]), f"What do objects without {text} have?"),
+    )
+    usual = defaults[text] - {'{"requests": {}}'}
+    return f"({text} // {usual.pop()})" if len(usual) == 1 else text, [doubt for holds, doubt in doubts if holds]
 
 
 def amounts_of(value: JSON) -> Mapping[str, str]:

@@ -3,9 +3,9 @@
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import Final
+from typing import Final, NamedTuple
 
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.findings import count
@@ -28,22 +28,28 @@ Causes = Mapping[Judgement, Sequence[int]]
 """The differences, and the numbers of the objects with each."""
 
 
-def proved(draft: Draft, evidence: Sequence[Evidence]) -> Draft:
+class Proof(NamedTuple):
+    """A draft, and the differences that are left."""
+
+    draft: Draft
+    causes: Causes
+
+    def mistaken(self, *about: Question) -> int:
+        """Return in how many objects the pods are not as many, or do not request as much, as the draft says."""
+        questions = about or (Question.COUNTS, Question.REQUIREMENTS)
+        wrong = [numbers for cause, numbers in self.causes.items() if cause.question in questions]
+        return len(set().union(*wrong))
+
+
+def prove(draft: Draft, evidence: Sequence[Evidence]) -> Proof:
     """Return a draft with the lines that end its differences, and a note for each difference that is left."""
     draft = with_running(draft, evidence)
     draft = _with_lines(draft, evidence, _causes(draft.karta, evidence))
-    notes = [*draft.notes]
-    for cause, numbers in list(_causes(draft.karta, evidence).items())[:_MOST_CHECKS]:
+    causes, notes = _causes(draft.karta, evidence), [*draft.notes]
+    for cause, numbers in list(causes.items())[:_MOST_CHECKS]:
         agreeing = f"{len(evidence) - len(numbers)} of {count(len(evidence), 'object')} agree"
         notes.append((_path(draft.karta, cause.field), f"CHECK: {cause.question}: {agreeing}. {cause.reason}"))
-    return Draft(draft.karta, tuple(notes))
-
-
-def mistaken(draft: Draft, evidence: Iterable[Evidence], *about: Question) -> int:
-    """Return in how many objects the pods are not as many, or do not request as much, as a draft says."""
-    causes = _causes(draft.karta, evidence).items()
-    questions = about or (Question.COUNTS, Question.REQUIREMENTS)
-    return len({number for cause, numbers in causes if cause.question in questions for number in numbers})
+    return Proof(Draft(draft.karta, tuple(notes)), causes)
 
 
 def _causes(karta: Object, evidence: Iterable[Evidence]) -> Causes:
@@ -99,7 +105,7 @@ def _added(definition: Definition, evidence: Sequence[Evidence]) -> dict[str, se
         for group in groups:
             component = group.sets[0].component
             if group.pods and all(own.component == component for own in group.sets):
-                missing = list(_missing(group.sets[0].template, group.pods[0]))
+                missing = _missing(group.sets[0].template, group.pods[0])
                 common[component] = [each for each in common.get(component, missing) if each in missing]
                 numbers[component].add(number)
     lines: dict[str, set[int]] = {}
@@ -110,14 +116,15 @@ def _added(definition: Definition, evidence: Sequence[Evidence]) -> dict[str, se
     return lines
 
 
-def _missing(template: Object, pod: Object) -> Iterator[tuple[str, str]]:
-    """Yield the list and the expression of each container of a pod that its template lacks."""
-    for kind in LISTS:
-        names = {each.get("name") for each in objects_in(get(template, ("spec", kind)))}
-        for each in containers_of(pod, kind):
-            if each.get("name") not in names:
-                resources = json.dumps({"requests": amounts_of(each.get("resources"))})
-                yield kind, f"{{name: {json.dumps(each.get('name'))}, resources: {resources}}}"
+def _missing(template: Object, pod: Object) -> list[tuple[str, str]]:
+    """Return the list and the expression of each container of a pod that its template lacks."""
+    ours = {(kind, each.get("name")) for kind in LISTS for each in objects_in(get(template, ("spec", kind)))}
+    return [
+        (kind, json.dumps({"name": name, "resources": {"requests": amounts_of(each.get("resources"))}}))
+        for kind in LISTS
+        for each in containers_of(pod, kind)
+        if (kind, name := each.get("name")) not in ours
+    ]
 
 
 def _path(karta: Object, field: str) -> Path:

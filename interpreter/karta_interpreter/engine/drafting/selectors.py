@@ -2,9 +2,12 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from karta_interpreter.base.k8s import JSON, Object, get
+
+Label = tuple[str, str]
+"""The key and the value of a label."""
 
 
 class Place(NamedTuple):
@@ -14,8 +17,8 @@ class Place(NamedTuple):
     sets: frozenset[tuple[int, str]]
 
 
-def component_selectors(pods: Sequence[Place], words: Sequence[frozenset[str]]) -> dict[int, Object] | None:
-    """Return the selector of each component by one label with another value for each, None without such a label.
+def component_labels(pods: Sequence[Place], words: Sequence[frozenset[str]]) -> dict[int, Label]:
+    """Return the label of each component: one key with another value for each. Nothing without such a key.
 
     ``words`` are the names of each component in lower case: a pod that may be of several is of the one that it names.
     """
@@ -27,11 +30,13 @@ def component_selectors(pods: Sequence[Place], words: Sequence[frozenset[str]]) 
             meanings[value] = meanings.get(value, components) & (named if len(named) == 1 else components)
         told = {component for own in meanings.values() for component in own if len(own) == 1}
         if len(told) == len(meanings) == len(words):
-            return {
-                component: {"componentTypeSelector": {"keyPath": path_of(key), "value": value}}
-                for value, (component,) in meanings.items()
-            }
-    return None
+            return {component: (key, value) for value, (component,) in meanings.items()}
+    return {}
+
+
+def component_selector(label: Label) -> Object:
+    """Return the selector of a component whose pods have a label."""
+    return {"componentTypeSelector": {"keyPath": _path_of(label[0]), "value": label[1]}}
 
 
 def instance_selector(pods: Sequence[Place], component: int) -> Object | None:
@@ -42,13 +47,7 @@ def instance_selector(pods: Sequence[Place], component: int) -> Object | None:
         for key in keys_of([pod for pod, _ in pods])
         if all(label_of(pod, key) in own for (pod, _), own in zip(pods, ids, strict=True))
     ]
-    return {"componentInstanceSelector": {"idPath": path_of(min(keys, key=len))}} if keys else None
-
-
-def has_label(pod: Object, selector: Object) -> bool:
-    """Return whether a pod has the label of a component's selector."""
-    wanted = selector["componentTypeSelector"]
-    return any(path_of(key) == wanted["keyPath"] and label_of(pod, key) == wanted["value"] for key in keys_of([pod]))
+    return {"componentInstanceSelector": {"idPath": _path_of(min(keys, key=len))}} if keys else None
 
 
 def keys_of(pods: Sequence[Object]) -> Iterable[str]:
@@ -58,11 +57,9 @@ def keys_of(pods: Sequence[Object]) -> Iterable[str]:
 
 
 def label_of(pod: Object, key: str) -> str:
-    """Return the value of a label."""
-    value: Any = get(pod, ("metadata", "labels", key))
-    return str(value)
+    """Return the value of a label, "None" without the label."""
+    return str(get(pod, ("metadata", "labels", key)))
 
 
-def path_of(key: str) -> str:
-    """Return the expression of a label of a pod."""
+def _path_of(key: str) -> str:
     return f".metadata.labels[{json.dumps(key)}]"
