@@ -42,17 +42,14 @@ class _Branch:
 def tree_text(tree: WorkloadTree) -> str:
     """Return the tree drawn with lines, pods as its leaves."""
     root = _root(tree)
-    head = f"{click.style(_title(tree), bold=True)}: {', '.join([_status(tree), *_counts(root)])}"
+    status = ", ".join(tree.status.matched) if tree.status else "no status"
+    head = f"{click.style(_title(tree), bold=True)}: {', '.join([status, *_counts(root)])}"
     return "".join(f"{one_line(line)}\n" for line in (head, *_drawn(root)))
 
 
 def _title(tree: WorkloadTree) -> str:
     obj = tree.workload.object
     return f"{obj['kind']} {full_name(obj.get('metadata'))}".rstrip()
-
-
-def _status(tree: WorkloadTree) -> str:
-    return ", ".join(tree.status.matched) if tree.status else "no status"
 
 
 def _root(tree: WorkloadTree) -> _Branch:

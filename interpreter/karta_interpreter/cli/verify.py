@@ -93,7 +93,10 @@ def report_text(report: Report, *, fail_only: bool) -> str:
     parts = [table(rows, header=("KIND", "OBJECT", "OPERATION", "RESULT", "WHY"))] if rows else []
     causes = [line for cause in report.causes for line in _cause_lines(cause.objects, cause.judgement)]
     parts += ["".join(f"{line}\n" for line in causes)] if causes else []
-    kinds = [(gvk.kind, gvk.api_version, str(number), *_numbers(report, gvk)) for gvk, number in report.objects.items()]
+    kinds = [
+        (gvk.kind, gvk.api_version, str(number), *(str(report.totals[gvk][verdict]) for verdict in Verdict))
+        for gvk, number in report.objects.items()
+    ]
     header = ("KIND", "APIVERSION", "OBJECTS", *(str(verdict).upper() for verdict in Verdict))
     return "\n".join([*parts, *([table(kinds, header=header)] if kinds else [])])
 
@@ -111,10 +114,6 @@ def _cause_lines(objects: str, judgement: Judgement) -> Iterator[str]:
         yield f"    {judgement.field}"
     if judgement.fix:
         yield f"    → {judgement.fix}"
-
-
-def _numbers(report: Report, gvk: GVK) -> list[str]:
-    return [str(report.totals[gvk][verdict]) for verdict in Verdict]
 
 
 _EXAMPLES = """\b

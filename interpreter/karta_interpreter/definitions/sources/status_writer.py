@@ -23,6 +23,7 @@ CRD_EXISTS = "CRDExists"
 READY = "Ready"
 
 _TYPES = (VALIDATED, CRD_EXISTS, READY)
+_REPORTED = ("status", "reason", "message", "observedGeneration")
 _MAX_MESSAGE = 32_768
 """The limit of ``message`` in metav1.Condition."""
 
@@ -150,7 +151,7 @@ def conditions_of(
             "status": status,
             "reason": reason,
             "message": _cut(message),
-            "lastTransitionTime": since or _timestamp(now),
+            "lastTransitionTime": since or now.strftime("%Y-%m-%dT%H:%M:%SZ"),
         }
         conditions.append(condition if generation is None else {**condition, "observedGeneration": generation})
     return conditions
@@ -159,7 +160,7 @@ def conditions_of(
 def report_of(conditions: JSON) -> tuple[JSON, ...]:
     """Return our conditions without their times, to compare them."""
     by_type = _by_type(conditions)
-    return tuple(_content(by_type.get(kind, {})) for kind in _TYPES)
+    return tuple(by_type.get(kind, {}).get(field) for kind in _TYPES for field in _REPORTED)
 
 
 def _verdicts(loaded: Loaded, crd_served: bool, hidden_by: str) -> Iterator[tuple[str, bool, str, str]]:
@@ -185,17 +186,8 @@ def _verdicts(loaded: Loaded, crd_served: bool, hidden_by: str) -> Iterator[tupl
         yield READY, False, "NotReady", hidden if valid and crd_served else both
 
 
-def _content(condition: Object) -> tuple[JSON, ...]:
-    return tuple(condition.get(field) for field in ("status", "reason", "message", "observedGeneration"))
-
-
 def _by_type(conditions: JSON) -> Mapping[str, Object]:
     return {str(item["type"]): item for item in objects_in(conditions) if "type" in item}
-
-
-def _timestamp(moment: datetime) -> str:
-    """Return a moment in UTC as Kubernetes writes times."""
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _cut(text: str) -> str:

@@ -3,7 +3,7 @@
 from karta_interpreter.base.errors import ComponentNotFoundError, WorkloadError
 from karta_interpreter.base.k8s import Object
 from karta_interpreter.definitions.karta import Definition
-from karta_interpreter.engine.evaluation import Scale, instance_ids, scale_locations
+from karta_interpreter.engine.evaluation import instance_ids, scale_locations
 
 
 def minimum_members(definition: Definition, obj: Object, component: str, instance: str | None = None) -> int:
@@ -22,13 +22,8 @@ def minimum_members(definition: Definition, obj: Object, component: str, instanc
     if instance is not None and instance not in instance_ids(chosen, obj):
         raise ComponentNotFoundError(f'component {component} has no instance "{instance}"')
     return sum(
-        _minimum_of(location.scale)
+        location.scale.minimum or location.scale.effective
         for location in scale_locations(definition, obj)
         if chosen in definition.lineage(location.pod_set.component)
         and (location.pod_set.component != component or instance in (None, location.pod_set.instance))
     )
-
-
-def _minimum_of(scale: Scale) -> int:
-    """Return how many units of an instance have to start together. A minimum of 0 does not count as one."""
-    return scale.minimum or scale.effective
