@@ -107,7 +107,7 @@ _OTHERWISE = {
     "version": "`--version` shows it",
     "help": "`--help` shows the commands",
     "karta": "`catalogue export` prints definitions",
-    "--edit": "edit the file; `validate FILE --watch` and `console -f FILE` answer after each change",
+    "--edit": "edit the file; `console -f FILE` has an editor that answers after each change",
     "--check": "`validate FILE` checks the scripts of customizations without running them",
     "--show-doc": "`explain RULE` shows what a rule of `validate` is for",
     "--recursive": "a folder is read with the folders in it",

@@ -23,7 +23,6 @@ from karta_interpreter.cli.files import check_stdin, write_files
 from karta_interpreter.cli.options import answer_options, inputs, output
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import table, watched, written
-from karta_interpreter.cli.watching import watch
 from karta_interpreter.cli.writing import Data, one_line, say
 from karta_interpreter.definitions.karta import Known
 from karta_interpreter.engine.explain import explain
@@ -161,7 +160,6 @@ Examples:
   karta-interpreter test kartas/
   karta-interpreter test kartas/ray.io --name InterpretHealth
   karta-interpreter test --fail-only -o junit > suites.xml
-  karta-interpreter test kartas/ray.io --fail-only --watch
 """
 
 
@@ -187,7 +185,6 @@ Examples:
 )
 @answer_options
 @output("table", "yaml", "json", "junit")
-@watch
 def command(  # noqa: PLR0913 - one for each option
     *,
     paths: tuple[Path, ...],
@@ -210,7 +207,9 @@ def command(  # noqa: PLR0913 - one for each option
     readings = [reading for suite in suites for reading in scan_suite(suite)]
     unreadable = [reading for reading in readings if isinstance(reading, SuiteError)]
     cases = [reading for reading in readings if not isinstance(reading, SuiteError)]
-    chosen = [case for case in cases if not names or any(name.lower() in _title(case) for name in names)]
+    titles = [f"{case.call.object.get('kind')}/{case.call.operation}/{case.name}".lower() for case in cases]
+    wanted = [name.lower() for name in names or [""]]
+    chosen = [case for case, title in zip(cases, titles, strict=True) if any(name in title for name in wanted)]
     if not chosen and not unreadable:
         nothing = f"no case has {' or '.join(names)} in its kind, operation or name"
         if cases:
@@ -262,10 +261,6 @@ def _suites(paths: Sequence[Path]) -> list[Path]:
     for suite in found:
         by_place.setdefault(suite.absolute(), suite)
     return list(by_place.values())
-
-
-def _title(case: Case) -> str:
-    return f"{case.call.object.get('kind')}/{case.call.operation}/{case.name}".lower()
 
 
 def _run(cases: Sequence[Case], filenames: tuple[str, ...], options: Options, *, explains: bool) -> Iterator[Outcome]:

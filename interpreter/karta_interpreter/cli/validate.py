@@ -16,7 +16,6 @@ from karta_interpreter.cli.options import LATER, inputs, output
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text, in_order, written
 from karta_interpreter.cli.reports import FORMATS
-from karta_interpreter.cli.watching import watch
 from karta_interpreter.cli.writing import Data, say
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.definitions.openapi.check import contradictions
@@ -30,7 +29,7 @@ from karta_interpreter.webhook.registration.registrar import CRDS
 _EXAMPLES = """\b
 Examples:
   karta-interpreter validate kartas/ --strict
-  karta-interpreter validate karta.yaml --crd crd.yaml --watch
+  karta-interpreter validate karta.yaml --crd crd.yaml
   karta-interpreter validate karta.yaml --context member1
 """
 
@@ -45,7 +44,6 @@ Examples:
 @click.option("--context", metavar="NAME", help="Context of the kubeconfig; alone: of the default kubeconfig.")
 @click.option("--strict", is_flag=True, help="Fail on warnings, too.")
 @output("table", "yaml", "json", *FORMATS)
-@watch
 def command(
     paths: tuple[str, ...],
     filenames: tuple[str, ...],
