@@ -37,7 +37,10 @@ def verify_all(workloads: Evidences, crd_of: Callable[[GVK], Object | None], pro
     for definition, evidence in workloads:
         kinds.setdefault(definition.gvk, definition)
         name = full_name(evidence.object.get("metadata"))
-        results += [Result(definition.gvk, name, judgement) for judgement in verify(definition, evidence)]
+        results += [
+            Result(definition.gvk, name, judgement)
+            for judgement in verify(definition, evidence, crd_of(definition.gvk))
+        ]
     for gvk, definition in kinds.items():
         judgements = [*judge_crd(definition, crd)] or [Judgement(Question.CRD)] if (crd := crd_of(gvk)) else []
         results += [Result(gvk, "", judgement) for judgement in judgements]

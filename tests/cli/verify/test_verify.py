@@ -137,7 +137,8 @@ def test_folder_keeps_labels_that_tell_pods_apart(tmp_path: Path) -> None:
     spec = {"mpiReplicaSpecs": {"Launcher": template, "Worker": {**template, "replicas": 1}}}
     running = {"conditions": [{"type": "Running", "status": "True"}]}
     obj = workload("kubeflow.org/v2beta1", "MPIJob", spec, running, namespace="with-launcher")
-    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "it-launcher", "uid": "job"}}
+    owned = {"ownerReferences": [{"uid": "it", "controller": True}]}
+    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "it-launcher", "uid": "job", **owned}}
     save(tmp_path, Saved(NOW), [evidence(obj, launcher, worker, owners=(job,))])
 
     wanted = Wanted("with-launcher", "mpijob", "it")

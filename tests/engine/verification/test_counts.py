@@ -1,3 +1,4 @@
+import copy
 import re
 from typing import Any
 
@@ -34,8 +35,10 @@ def _deleted(obj: Thing) -> None:
     obj["metadata"]["deletionTimestamp"] = ago(10)
 
 
-def _hashed(number: int, revision: str) -> Thing:
-    return pod(number, labels={"pod-template-hash": revision})
+def _held(obj: Thing) -> None:
+    """The status of a Deployment for which a quota holds all pods."""
+    failure = {"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate"}
+    obj["status"] = {"observedGeneration": 1, "unavailableReplicas": 2, "conditions": [failure]}
 
 
 ROWS: list[Any] = [
@@ -52,7 +55,14 @@ ROWS: list[Any] = [
         "deployment has fewer pods than the answer",
         id="fewer-pods-while-running",
     ),
-    pytest.param(evidence(deployment()), UNJUDGED, "it has no pods at present", id="a-quota-or-a-queue-holds-all-pods"),
+    pytest.param(
+        evidence(deployment(change=_held)),
+        UNJUDGED,
+        "it has no pods at present",
+        id="a-quota-or-a-queue-holds-all-pods",
+    ),
+    pytest.param(evidence(deployment(replicas=0)), OK, "", id="scaled-to-0"),
+    pytest.param(evidence(deployment()), UNJUDGED, "it has no pods at present", id="its-status-counts-other-pods"),
     pytest.param(
         evidence(deployment(change=_stale), pod(1)),
         UNJUDGED,
@@ -73,12 +83,6 @@ ROWS: list[Any] = [
     ),
     pytest.param(evidence(deployment(change=_deleted), pod(1)), UNJUDGED, "the object is being deleted", id="deleted"),
     pytest.param(
-        evidence(deployment(), _hashed(1, "old"), _hashed(2, "new"), _hashed(3, "new")),
-        UNJUDGED,
-        "a roll-out replaces pods",
-        id="a-surge-of-a-roll-out",
-    ),
-    pytest.param(
         evidence(deployment(), pod(1), pod(2), pod(3), scaled="HorizontalPodAutoscaler it"),
         UNJUDGED,
         "HorizontalPodAutoscaler it scales it",
@@ -97,6 +101,18 @@ ROWS: list[Any] = [
 @rows(("shown", "verdict", "reason"), ROWS)
 def test_count_of_pods_is_compared_with_answer(shown: Evidence, verdict: Verdict, reason: str) -> None:
     assert verdicts(Question.COUNTS, shown) == [(verdict, reason)]
+
+
+@pytest.mark.parametrize("wrong", ["7", "(.spec.replicas) | tonumber + 1"])
+def test_wrong_count_of_a_service_that_is_scaled_to_0_is_found(wrong: str) -> None:
+    manifest = copy.deepcopy(Karta.for_object(deployment()).definition.manifest)
+    manifest["spec"]["structureDefinition"]["rootComponent"]["scaleDefinition"]["replicasPath"] = wrong
+
+    obj = workload(
+        "apps/v1", "Deployment", {"replicas": 0, "template": _TEMPLATE}, {"observedGeneration": 3}, generation=3
+    )
+    assert [each.verdict for each in judged(Question.COUNTS, evidence(obj))] == [OK]
+    assert [each.verdict for each in judged(Question.COUNTS, evidence(obj), Karta.load(manifest))] == [DIFFERS]
 
 
 def test_wrong_count_names_field_and_numbers() -> None:

@@ -1,7 +1,9 @@
+import copy
 from typing import Any
 
 import pytest
 
+from karta_interpreter import Karta
 from karta_interpreter.engine.verification import Evidence, Question, Verdict
 from tests.engine.verification.member import (
     SHOP,
@@ -33,8 +35,16 @@ def _hiding(obj: Thing) -> None:
     obj["status"] = {"observedGeneration": 1, "phase": "Deployed"}
 
 
-def _job(*conditions: Thing, parallelism: int = 1) -> Thing:
-    spec = {"parallelism": parallelism, "template": {"spec": {"containers": [container()]}}}
+_PENDING: Thing = {"phase": "Pending", "conditions": [{"type": "PodScheduled", "status": "False"}]}
+
+
+def _serving(obj: Thing) -> None:
+    """A status in which a definition could see that no pod is available, if it looked there."""
+    obj["status"]["conditions"] += [{"type": "MinimumAvailable", "status": "False"}]
+
+
+def _job(*conditions: Thing, parallelism: int = 1, **fields: Any) -> Thing:
+    spec = {"parallelism": parallelism, "template": {"spec": {"containers": [container()]}}, **fields}
     return workload("batch/v1", "Job", spec, {"conditions": list(conditions), "active": 1, "startTime": ago(3000)})
 
 
@@ -55,6 +65,32 @@ ROWS: list[Any] = [
     pytest.param(evidence(deployment(), pod(1, status=crashing()), pod(2)), UNJUDGED, id="one-of-two-crashes"),
     pytest.param(evidence(deployment(), pod(1, status=_UNREADY), pod(2, status=_UNREADY)), UNJUDGED, id="neither"),
     pytest.param(
+        evidence(deployment(change=_unavailable), pod(1, status=_PENDING), pod(2, status=_PENDING)),
+        OK,
+        id="never-ready-and-unhealthy",
+    ),
+    pytest.param(
+        evidence(deployment(change=_serving), pod(1, status=_PENDING), pod(2, status=_PENDING)),
+        DIFFERS,
+        id="healthy-although-no-pod-was-ever-ready",
+    ),
+    pytest.param(
+        evidence(deployment(change=_serving), pod(1, status=_PENDING, age=200), pod(2, status=_PENDING)),
+        UNJUDGED,
+        id="healthy-and-a-pod-is-new",
+    ),
+    pytest.param(evidence(deployment(replicas=0)), OK, id="scaled-to-0"),
+    pytest.param(evidence(_job({"type": "Suspended", "status": "True"}, suspend=True)), OK, id="suspended"),
+    pytest.param(evidence(_job(), pod(1, status=_PENDING)), UNJUDGED, id="a-job-that-waits-for-room-is-healthy"),
+    pytest.param(
+        evidence(_job({"type": "Failed", "status": "True"}), pod(1, status={"phase": "Failed"})),
+        OK,
+        id="failed-and-unhealthy",
+    ),
+    pytest.param(
+        evidence(_job(), pod(1, status={"phase": "Failed"})), UNJUDGED, id="a-job-may-replace-the-pod-that-failed"
+    ),
+    pytest.param(
         evidence(_job(), pod(1, status=crashing())), UNJUDGED, id="a-job-that-may-try-again-is-healthy-while-it-crashes"
     ),
     pytest.param(
@@ -64,8 +100,8 @@ ROWS: list[Any] = [
     ),
     pytest.param(
         evidence(_job({"type": "Failed", "status": "True"}), pod(1, status={"phase": "Succeeded"})),
-        DIFFERS,
-        id="all-pods-succeeded-and-unhealthy",
+        UNJUDGED,
+        id="all-pods-succeeded-before-the-deadline",
     ),
     pytest.param(
         evidence(_job({"type": "Failed", "status": "True"}, parallelism=2), pod(1, status={"phase": "Succeeded"})),
@@ -105,4 +141,37 @@ def test_wrong_health_names_mappings_and_status() -> None:
     (found,) = judged(Question.HEALTH, evidence(deployment(change=_unavailable), pod(1), pod(2)))
 
     assert found.field == "spec.structureDefinition.rootComponent.statusDefinition.statusMappings"
-    assert found.reason == "unhealthy, and all pods have been ready for five minutes"
+    assert found.reason == "unhealthy, and all its pods are ready"
+
+
+@pytest.mark.parametrize(
+    ("phase", "verdict"),
+    [pytest.param("Deployed", OK, id="healthy"), pytest.param("Idle", DIFFERS, id="unhealthy")],
+)
+def test_service_that_is_scaled_to_0_is_healthy(phase: str, verdict: Verdict) -> None:
+    spec = {"replicas": 0, "template": {"spec": {"containers": [container()]}}}
+    shown = evidence(workload("example.io/v1", "Shop", spec, {"phase": phase}))
+
+    assert [each.verdict for each in judged(Question.HEALTH, shown, SHOP)] == [verdict]
+
+
+def test_failed_job_that_counts_as_running_is_found() -> None:
+    manifest = copy.deepcopy(Karta.for_object(_job()).definition.manifest)
+    mappings = manifest["spec"]["structureDefinition"]["rootComponent"]["statusDefinition"]["statusMappings"]
+    mappings["running"] += mappings.pop("failed")
+    del manifest["metadata"]["annotations"]["karta-interpreter.io/outcomes"]
+    shown = evidence(_job({"type": "Failed", "status": "True"}), pod(1, status={"phase": "Failed"}))
+
+    (found,) = judged(Question.HEALTH, shown, Karta.load(manifest))
+    assert (found.verdict, found.reason) == (DIFFERS, "healthy, and all its pods have failed")
+
+
+def test_cluster_that_a_failed_job_leaves_running_does_not_make_it_healthy() -> None:
+    # KubeRay deletes the RayCluster of a RayJob only with shutdownAfterJobFinishes.
+    template = {"template": {"spec": {"containers": [container()]}}}
+    spec = {"submissionMode": "HTTPMode", "rayClusterSpec": {"headGroupSpec": template}}
+    job = workload("ray.io/v1", "RayJob", spec, {"jobDeploymentStatus": "Failed", "jobStatus": "FAILED"})
+
+    (found,) = judged(Question.HEALTH, evidence(job, pod(1, labels={"ray.io/node-type": "head"})))
+    assert found.reason == "unhealthy, and all its pods are ready, but its status tells of a failure"
+    assert found.verdict is UNJUDGED

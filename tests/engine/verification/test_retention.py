@@ -5,8 +5,20 @@ from collections.abc import Callable
 
 import pytest
 
-from karta_interpreter.engine.verification import Question, Verdict
-from tests.engine.verification.member import NOW, Thing, ago, deployment, evidence, judged, verdicts
+from karta_interpreter import Karta
+from karta_interpreter.engine.verification import Question, Verdict, verify
+from tests.engine.verification.member import (
+    DEFINITION,
+    NOW,
+    Thing,
+    ago,
+    container,
+    deployment,
+    evidence,
+    judged,
+    verdicts,
+    workload,
+)
 from tests.support.managed_fields import Member
 
 OK, DIFFERS, UNJUDGED = Verdict
@@ -43,6 +55,8 @@ def _respell(obj: Thing) -> None:
 
 
 _PAUSE = ("operator", _set("spec", "paused", value=True), "")
+_EDIT = ("kubectl-edit", _set("spec", "paused", value=True), "")
+_ZEROS = ("operator", _set("spec", "strategy", value={"rollingUpdate": {}, "policy": {"by": None}}), "")
 _SCALE = ("kube-controller-manager", _set("spec", "replicas", value=5), "scale")
 
 
@@ -74,6 +88,19 @@ _SCALE = ("kube-controller-manager", _set("spec", "replicas", value=5), "scale")
             "operator writes .spec.paused, and Retain does not keep it",
             id="the-creator-is-the-template-without-Karmada",
         ),
+        pytest.param(
+            _member(_EDIT),
+            DIFFERS,
+            "kubectl-edit writes .spec.paused, and Retain does not keep it",
+            id="a-person-is-another-writer-where-Karmada-manages-the-object",
+        ),
+        pytest.param(
+            _member(_EDIT, ("karmada-controller-manager", _set("spec", "revisionHistoryLimit", value=3), "")),
+            OK,
+            "",
+            id="what-was-there-when-Karmada-last-wrote-is-the-template",
+        ),
+        pytest.param(_member(_ZEROS), OK, "", id="structs-that-nobody-has-set"),
         pytest.param(
             _member(("operator", _respell, "")),
             UNJUDGED,
@@ -159,3 +186,47 @@ def test_list_of_which_fields_are_kept_is_not_judged() -> None:
 
     reason = "volcano writes .spec.volumes, a list that may be the template's, of which Retain keeps fields"
     assert verdicts(Question.RETAIN, evidence(member.live)) == [(UNJUDGED, reason)]
+
+
+_SHOPS = DEFINITION.replace(".spec.replicas", ".spec.till.size").replace(".spec.template", ".spec.till.template")
+
+
+def _shop(*changes: tuple[str, Change, str]) -> Thing:
+    template = {"spec": {"containers": [container()]}}
+    spec = {"till": {"size": 2, "template": template}, "mode": "open"}
+    shop = workload("example.io/v1", "Shop", spec, {"phase": "Deployed"})
+    shop["metadata"] = {"name": "it", "namespace": "team", "annotations": dict(_KARMADA)}
+    member = Member({"metadata": {}}, keys={})
+    member.write(shop, "karmada-controller-manager", NOW - 3000)
+    for manager, change, subresource in changes:
+        changed = copy.deepcopy(member.live)
+        change(changed)
+        member.write(changed, manager, NOW - 2000, subresource)
+    return member.live
+
+
+def test_count_below_a_section_that_an_autoscaler_writes_is_found() -> None:
+    scaled = _shop(("kube-controller-manager", _set("spec", "till", "size", value=5), "scale"))
+
+    (found,) = judged(Question.RETAIN, evidence(scaled), Karta.load(_SHOPS))
+    assert found.reason == "kube-controller-manager writes .spec.till.size, and Retain does not keep it"
+    assert found.fix.startswith("label the template resourcetemplate.karmada.io/retain-replicas=true")
+
+
+@pytest.mark.parametrize(
+    ("required", "fix"),
+    [
+        pytest.param([], "add to karta-interpreter.io/retain `- unset: .spec.mode`", id="the-template-may-lack-it"),
+        pytest.param(["mode"], "add to karta-interpreter.io/retain `- .spec.mode`", id="every-template-has-it"),
+    ],
+)
+def test_remedy_of_a_required_field_works_for_templates_that_have_it(required: list[str], fix: str) -> None:
+    shop = _shop(("operator", _set("spec", "mode", value="closed"), ""))
+    schema = {"properties": {"spec": {"properties": {"mode": {"type": "string"}}, "required": required}}}
+    version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
+    spec = {"group": "example.io", "names": {"kind": "Shop"}, "versions": [version]}
+    crd = {"metadata": {"name": "shops.example.io"}, "spec": spec}
+
+    found = verify(Karta.load(_SHOPS).definition, evidence(shop), crd)
+    (judgement,) = (each for each in found if each.question == Question.RETAIN)
+    assert judgement.fix.startswith(fix)

@@ -5,15 +5,15 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
 
 from karta_interpreter.base.findings import count
-from karta_interpreter.base.k8s import GVK, MOST_REPLICAS, Object, get, label
+from karta_interpreter.base.k8s import JSON, MOST_REPLICAS, NOTHING, Object, generation, get
 from karta_interpreter.definitions.karta import TRANSITIONAL, Definition
 from karta_interpreter.engine.evaluation import ScaleLocation, Status, match_status, scale_locations
-from karta_interpreter.engine.explain.reading import field_of
+from karta_interpreter.engine.explain.reading import field_of, paths_of_scalar
+from karta_interpreter.engine.fights.rounds import differences
 from karta_interpreter.engine.verification.evidence import Evidence, is_active, is_ended
 from karta_interpreter.engine.verification.judgement import Judgement, Question, Verdict
 from karta_interpreter.engine.verification.members import Group, Members, is_selected
 
-_REVISIONS = ("pod-template-hash", "controller-revision-hash")
 _UPPER_BOUND = re.compile("max[^a-z]")
 """A field with the upper bound of an autoscaler, unlike a bound that the definition computes from other fields."""
 _WAITING = TRANSITIONAL | {Status.SUSPENDED, Status.COMPLETED, Status.FAILED}
@@ -24,13 +24,17 @@ _unjudged = partial(Judgement, Question.COUNTS, Verdict.UNJUDGED)
 
 def judge_counts(definition: Definition, evidence: Evidence, members: Members) -> Iterator[Judgement]:
     """Compare the number of pods of each pod set."""
-    if not evidence.active:
+    # Once for all groups: there may be as many as pods.
+    locations = cache(lambda: {each.pod_set.name: each for each in scale_locations(definition, evidence.object)})
+    matched = cache(lambda: match_status(definition, evidence.object).matched)
+    status, answered = evidence.object.get("status"), {group.replicas for group in members.groups}
+    # The pods that a status counts may be below another object.
+    is_expected = Status.RUNNING in matched() and not (definition.status and definition.status.completes)
+    is_expected = is_expected and not any(any(paths_of_scalar(status, number)) for number in answered)
+    if not evidence.active and any(answered) and not is_expected:
         yield _unjudged("it has no pods at present")
         return
     yield from _strays(evidence, members)
-    # Once for all groups: there may be as many as pods.
-    locations = cache(lambda: _by_set(scale_locations(definition, evidence.object)))
-    matched = cache(lambda: match_status(definition, evidence.object).matched)
     elsewhere = cache(partial(_elsewhere, definition, evidence, members))
     for group in members.groups:
         pods = [pod for pod in group.pods if is_active(pod)]
@@ -74,35 +78,49 @@ def _elsewhere(definition: Definition, evidence: Evidence, members: Members, nam
     return f"instances of {name} may run one after another" if may_wait else ""
 
 
-def _by_set(locations: Iterable[ScaleLocation]) -> dict[str, list[ScaleLocation]]:
-    by_set: dict[str, list[ScaleLocation]] = {}
-    for location in locations:
-        by_set.setdefault(location.pod_set.name, []).append(location)
-    return by_set
-
-
 def _explanation(
     evidence: Evidence,
     group: Group,
     pods: list[Object],
-    locations: Callable[[], dict[str, list[ScaleLocation]]],
+    locations: Callable[[], dict[str, ScaleLocation]],
     statuses: Callable[[], Iterable[Status]],
 ) -> str:
     """Return what else than a wrong definition explains another number of pods, or ""."""
-    if any(len({label(pod, name) for pod in pods}) > 1 for name in _REVISIONS):
+    made_since = sum(not evidence.is_outdated(pod) for pod in pods)
+    if len(pods) > group.replicas == made_since or _is_rolling(evidence, group, pods):
         return "a roll-out replaces pods"
     if evidence.scaled:
         return f"{evidence.scaled} scales it"
-    own = [each for name in {pods.name for pods in group.sets} for each in locations().get(name, ())]
-    least, most = (sum(bounds) for bounds in zip(*map(_bounds, own), strict=True))
+    least, most = (sum(bounds) for bounds in zip(*(_bounds(locations()[own.name]) for own in group.sets), strict=True))
     if least <= len(pods) <= most < MOST_REPLICAS:
         return "an autoscaler may run as many, within the bounds of the object"
-    if len(pods) > group.replicas:
-        return ""
-    if any(map(is_ended, group.pods)):
+    if len(pods) < group.replicas and any(map(is_ended, group.pods)):
         return "some of its pods have ended"
+    if len(pods) < group.replicas and evidence.is_growing:
+        return "an object between has fewer pods than it is to have"
     matched = _WAITING.intersection(statuses())
     return f"its status is {min(matched)}" if matched else ""
+
+
+def _is_rolling(evidence: Evidence, group: Group, pods: Iterable[Object]) -> bool:
+    """Return whether pods below one owner differ from its template in different fields, so that it had another one."""
+    templates = [own.template for own in group.sets]
+    deviations: dict[JSON, set[frozenset[str]]] = {}
+    for pod in pods:
+        found = {
+            get(owner, ("metadata", "uid")): [get(owner, ("spec", "template"))] for owner in evidence.owners_of(pod)
+        }
+        # The workload itself has had no other template in its first generation.
+        found |= {} if generation(evidence.object) == 1 else {None: templates}
+        for uid, of_owner in found.items():
+            fields = (_deviation(template, pod) for template in of_owner if isinstance(template, dict))
+            deviations.setdefault(uid, set()).add(min(fields, key=len, default=frozenset()))
+    return any(len(different) > 1 for different in deviations.values())
+
+
+def _deviation(template: Object, pod: Object) -> frozenset[str]:
+    """Return the fields of a template that have another value in a pod."""
+    return frozenset(each.field for each in differences(template, pod) if each.ours is not NOTHING)
 
 
 def _bounds(location: ScaleLocation) -> tuple[int, int]:
@@ -129,5 +147,5 @@ def _strays(evidence: Evidence, members: Members) -> Iterator[Judgement]:
 
 
 def _kind_between(evidence: Evidence, pod: Object) -> str:
-    owner = evidence.owner_of(pod)
-    return "" if owner is None else GVK.of(owner).kind
+    kind = str(get(evidence.owner_of(pod), ("kind",), ""))
+    return "" if kind == "Pod" else kind

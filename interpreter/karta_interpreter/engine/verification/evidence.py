@@ -16,6 +16,8 @@ YOUNG: Final = 60
 """Seconds. A controller may still be at work on younger objects and pods."""
 LASTING: Final = 300
 """Seconds. A state that lasts longer is not a passing one."""
+_LONGEST_CHAIN: Final = 8
+"""The most objects between a workload and a pod."""
 _ENDED: Final = frozenset({"Succeeded", "Failed"})
 _CRASHES: Final = frozenset(
     {"CrashLoopBackOff", "ImagePullBackOff", "ErrImagePull", "InvalidImageName", "ErrImageNeverPull"}
@@ -56,10 +58,45 @@ class Evidence:
         """The pods that have not ended, and that nobody deletes."""
         return tuple(pod for pod in self.pods if is_active(pod))
 
-    def owner_of(self, pod: Object) -> Object | None:
-        """Return the object between that controls a pod, None if the workload does."""
-        uids = [owner.get("uid") for owner in owner_references(pod) if owner.get("controller")]
-        return next((self._owners_by_uid[uid] for uid in uids if uid in self._owners_by_uid), None)
+    @property
+    def own(self) -> tuple[Object, ...]:
+        """The pods below controllers of the workload. Without any, all pods, since some operators name no controller.
+
+        Another object that only names the workload as its owner, so that it ends with it, may have pods of its own.
+        """
+        uid = get(self.object, ("metadata", "uid"))
+        highest = ((pod, (pod, *self.owners_of(pod))[-1]) for pod in self.pods)
+        return (
+            tuple(pod for pod, top in highest if uid in (get(top, ("metadata", "uid")), *_controllers(top)))
+            or self.pods
+        )
+
+    def owner_of(self, obj: Object) -> Object | None:
+        """Return the pod or object between that controls a pod or an object between, None if the workload does."""
+        return next((self._owners_by_uid[uid] for uid in _controllers(obj) if uid in self._owners_by_uid), None)
+
+    def owners_of(self, pod: Object) -> list[Object]:
+        """Return the objects between a pod and the workload, the nearest first."""
+        owners: list[Object] = []
+        while len(owners) < _LONGEST_CHAIN and (owner := self.owner_of(owners[-1] if owners else pod)) is not None:
+            owners.append(owner)
+        return owners
+
+    def is_outdated(self, pod: Object) -> bool:
+        """Return whether a pod may be of an earlier template: it was there when somebody last wrote to the spec."""
+        return _created(pod) <= self._edited
+
+    @cached_property
+    def _edited(self) -> float:
+        entries = objects_in(get(self.object, ("metadata", "managedFields")))
+        times = (time_of(entry.get("time")) for entry in entries if get(entry, ("fieldsV1", "f:spec")))
+        return 0 if generation(self.object) == 1 else max(times, default=0)
+
+    @cached_property
+    def is_growing(self) -> bool:
+        """Whether an object between has fewer pods than it is to have."""
+        counts = ((get(owner, ("spec", "replicas")), get(owner, ("status", "replicas"), 0)) for owner in self.owners)
+        return any(isinstance(wanted, int) and isinstance(number, int) and number < wanted for wanted, number in counts)
 
     @cached_property
     def container_names(self) -> frozenset[JSON]:
@@ -75,7 +112,16 @@ class Evidence:
 
     @cached_property
     def _owners_by_uid(self) -> Mapping[JSON, Object]:
-        return {get(owner, ("metadata", "uid")): owner for owner in self.owners}
+        # Pods control objects as well, such as the StatefulSet with the workers of a leader.
+        return {get(owner, ("metadata", "uid")): owner for owner in (*self.pods, *self.owners)}
+
+
+def _controllers(obj: Object) -> list[JSON]:
+    return [owner.get("uid") for owner in owner_references(obj) if owner.get("controller")]
+
+
+def _created(obj: Object) -> float:
+    return time_of(get(obj, ("metadata", "creationTimestamp")))
 
 
 def owner_references(obj: Object) -> list[Object]:
@@ -92,8 +138,7 @@ def unsettled(definition: Definition, evidence: Evidence) -> str:
         return evidence.unread
     if is_stale(definition, obj):
         return f"its controller has not seen generation {generation(obj)} yet"
-    created = (time_of(get(each, ("metadata", "creationTimestamp"))) for each in (obj, *evidence.pods))
-    if any(evidence.now - time < YOUNG for time in created):
+    if any(evidence.now - _created(each) < YOUNG for each in (obj, *evidence.pods)):
         return "the object or one of its pods is younger than a minute"
     if any(get(pod, ("metadata", "deletionTimestamp")) and not is_ended(pod) for pod in evidence.pods):
         return "one of its pods is being deleted"
@@ -118,12 +163,12 @@ def is_active(pod: Object) -> bool:
     return not is_ended(pod) and not get(pod, ("metadata", "deletionTimestamp"))
 
 
-def is_ready(pod: Object, until: float) -> bool:
-    """Return whether a pod has been ready since before a time."""
-    return any(
-        (each.get("type"), each.get("status")) == ("Ready", "True") and time_of(each.get("lastTransitionTime")) <= until
-        for each in objects_in(get(pod, ("status", "conditions")))
-    )
+def is_ready(pod: Object, until: float, *, ready: bool = True) -> bool:
+    """Return whether a pod has been ready, or else not ready, since before a time."""
+    conditions = objects_in(get(pod, ("status", "conditions")))
+    condition: Object = next((each for each in conditions if each.get("type") == "Ready"), {})
+    since = time_of(condition.get("lastTransitionTime")) or _created(pod)
+    return (condition.get("status") == "True") == ready and since <= until
 
 
 def failure_of(pod: Object) -> str:

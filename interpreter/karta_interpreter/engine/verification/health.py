@@ -1,16 +1,16 @@
 """InterpretHealth: is a workload with ready pods healthy, and unhealthy if they fail?"""
 
 import re
-from collections.abc import Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator
 from typing import Final
 
-from karta_interpreter.base.findings import count
-from karta_interpreter.base.k8s import JSON, get, parts_of
+from karta_interpreter.base.k8s import JSON, Object, get, parts_of
 from karta_interpreter.definitions.karta import Definition
-from karta_interpreter.engine.evaluation import match_status
+from karta_interpreter.engine.evaluation import Status, match_status
 from karta_interpreter.engine.explain.reading import field_of
 from karta_interpreter.engine.operations import Call, Operation, interpret
+from karta_interpreter.engine.operations.aggregate.status_history import is_suspended
+from karta_interpreter.engine.operations.interpret_health import healthy_statuses
 from karta_interpreter.engine.verification.evidence import LASTING, Evidence, failure_of, is_ready
 from karta_interpreter.engine.verification.judgement import Judgement, Question, Verdict
 from karta_interpreter.engine.verification.members import Members
@@ -20,34 +20,74 @@ _FAILURE: Final = re.compile(
 )
 _WELL: Final = re.compile(r"ready|available|healthy|running|active|succe", re.IGNORECASE)
 
-_differs = partial(Judgement, Question.HEALTH, Verdict.DIFFERS)
-_unjudged = partial(Judgement, Question.HEALTH, Verdict.UNJUDGED)
+
+_READY: Final = "all its pods are ready"
+_SUCCEEDED: Final = "all its pods have succeeded"
+_STOPPED: Final = "it is to have no pods"
+_UNREADY: Final = "none of its pods is ready"
+_FAILED: Final = "all its pods have failed"
+_UNCLEAR: Final = "some of its pods are ready, or have not been there for long"
+_HEALTHY: Final = {_READY: True, _SUCCEEDED: True, _STOPPED: True, _UNREADY: False, _FAILED: False}
+"""Whether a workload is healthy by docs/health.md, by what its pods show."""
+_ENDS: Final = {frozenset({"Succeeded"}): _SUCCEEDED, frozenset({"Failed"}): _FAILED}
 
 
 def judge_health(definition: Definition, evidence: Evidence, members: Members) -> Iterator[Judgement]:
     """Compare the health of the object with the state of its pods."""
     call = Call(Operation.INTERPRET_HEALTH, evidence.object)
     is_healthy = interpret(definition, call, reader=evidence.reader)["healthy"]
-    matched = f"its status: {', '.join(match_status(definition, evidence.object).matched)}"
-    failures = [failure for pod in evidence.active if (failure := failure_of(pod))]
-    if not failures:
-        reason = _well(evidence)
-        is_plausible = is_healthy and any(is_ready(pod, evidence.now) for pod in evidence.active)
-        if not reason and not is_plausible:
-            yield _unjudged("its pods are neither ready nor failing", matched)
-        elif reason and not is_healthy:
-            answered = sum(group.replicas for group in members.groups)
-            if definition.answers(Operation.INTERPRET_REPLICA) and len(evidence.active or evidence.pods) < answered:
-                yield _unjudged("unhealthy, and it does not have the answered number of pods", matched)
-            else:
-                yield _differs(f"unhealthy, and {reason}", matched, _field(definition))
+    is_counted = definition.answers(Operation.INTERPRET_REPLICA) and bool(members.groups)
+    wanted = sum(group.replicas for group in members.groups) if is_counted else None
+    state = _state(definition, evidence, wanted)
+    if is_healthy == _HEALTHY.get(state):
         return
-    if is_healthy:
-        detail = f"{len(failures)} of {count(len(evidence.active), 'pod')}: {failures[0]}; {matched}"
-        if why := _excuse(definition, evidence, failures):
-            yield _unjudged(f"healthy, and {why}", detail)
-        else:
-            yield _differs("healthy, and all its pods fail", detail, _field(definition))
+    doubt = _doubt(definition, evidence, state, wanted)
+    reason = ", but ".join(filter(None, (f"{'healthy' if is_healthy else 'unhealthy'}, and {state}", doubt)))
+    failures = [failure for pod in evidence.active if (failure := failure_of(pod))]
+    matched = f"its status: {', '.join(match_status(definition, evidence.object).matched)}"
+    is_unjudged = doubt or state == _UNCLEAR
+    verdict, field = (Verdict.UNJUDGED, "") if is_unjudged else (Verdict.DIFFERS, _field(definition))
+    yield Judgement(Question.HEALTH, verdict, reason, "; ".join([*failures[:1], matched]), field)
+
+
+def _state(definition: Definition, evidence: Evidence, wanted: int | None) -> str:
+    """Return what the pods of a workload show of its health."""
+    pods, phases = evidence.active, frozenset(get(pod, ("status", "phase")) for pod in evidence.pods)
+    if pods and all(is_ready(pod, evidence.now) for pod in pods):
+        return _READY
+    if pods:
+        lasting = evidence.now - LASTING
+        return _UNREADY if all(failure_of(pod) or is_ready(pod, lasting, ready=False) for pod in pods) else _UNCLEAR
+    # Other switches pause a workload, and its pods stay.
+    has_switch = definition.status is not None and Status.SUSPENDED in dict(definition.status.mappings)
+    is_stopped = not phases and (wanted == 0 or (has_switch and is_suspended(definition, evidence.object)))
+    return _STOPPED if is_stopped else _ENDS.get(phases, _UNCLEAR)
+
+
+def _doubt(definition: Definition, evidence: Evidence, state: str, wanted: int | None) -> str:
+    """Return why the pods may not show the health of the workload, or ""."""
+    healthy, status, pods = healthy_statuses(definition), evidence.object.get("status"), evidence.active
+    may_wait, has_failed = Status.INITIALIZING in healthy, _tells(status, counts=False)
+    is_lasting = all(is_ready(pod, evidence.now - LASTING) for pod in pods)
+    doubts = {
+        "its kind starts others": state in (_UNREADY, _FAILED)
+        and wanted is None
+        and any(map(_runs_to_completion, evidence.pods)),
+        "it may wait or try again": (state == _UNREADY and may_wait) or (state == _FAILED and not has_failed),
+        "a failure counts as healthy": state == _FAILED and Status.FAILED in healthy,
+        "its status does not show it": state == _UNREADY and not _tells(status),
+        "it may not have stopped yet": state == _STOPPED and (wanted != 0 or not status),
+        "it has fewer pods than the answer": state in (_READY, _SUCCEEDED)
+        and len(pods or evidence.pods) < (wanted or 0),
+        "its status tells of a failure": has_failed and (state == _STOPPED or may_wait) and state != _FAILED,
+        "not for five minutes yet": state == _READY and not is_lasting,
+        "they may be of an earlier template": state == _READY and not may_wait and any(map(evidence.is_outdated, pods)),
+    }
+    return next((doubt for doubt, holds in doubts.items() if holds), "")
+
+
+def _runs_to_completion(pod: Object) -> bool:
+    return bool(get(pod, ("spec", "restartPolicy"), "Always") != "Always")
 
 
 def _field(definition: Definition) -> str:
@@ -56,35 +96,19 @@ def _field(definition: Definition) -> str:
     return field_of(definition, definition.root.name, "statusDefinition.statusMappings")
 
 
-def _well(evidence: Evidence) -> str:
-    """Return why the pods do what they should, or ""."""
-    pods, phases = evidence.active, {get(pod, ("status", "phase")) for pod in evidence.pods}
-    if pods and all(is_ready(pod, evidence.now - LASTING) for pod in pods):
-        return "all pods have been ready for five minutes"
-    return "all pods have succeeded" if phases == {"Succeeded"} else ""
-
-
-def _excuse(definition: Definition, evidence: Evidence, failures: Sequence[str]) -> str:
-    """Return why a workload with failing pods may be healthy, or ""."""
-    if len(failures) < len(evidence.active):
-        return "some of its pods fail"
-    if definition.status and definition.status.completes:
-        return "its pods fail: it runs to completion, and may try again"
-    return "" if _tells(evidence.object.get("status")) else "its pods fail, which its status does not show"
-
-
-def _tells(status: JSON) -> bool:
-    """Return whether a status shows trouble: a failure in words, a good condition that is false, or a count of 0."""
+def _tells(status: JSON, *, counts: bool = True) -> bool:
+    """Return whether a status shows a failure in words, or trouble: a good condition that is false, or a count of 0."""
     pending: list[tuple[str, JSON]] = [("", status)]
     while pending:
         name, value = pending.pop()
         is_bad, is_good = bool(_FAILURE.search(name)), bool(_WELL.search(name))
         if isinstance(value, dict) and isinstance(value.get("type"), str):
-            pending.append((value["type"], {"True": 1, "False": 0}.get(str(value.get("status")))))
-        elif (isinstance(value, str) and name != "message" and _FAILURE.search(value)) or (
-            type(value) is int and (value if is_bad else is_good and not value)
+            holds = {"True": 1, "False": 0}.get(str(value.get("status")))
+            pending += [(value["type"], holds)] if counts else [("", value["type"])] if holds else []
+        elif (isinstance(value, str) and name not in ("message", "type") and _FAILURE.search(value)) or (
+            counts and type(value) is int and (value if is_bad else is_good and not value)
         ):
             return True
         pending += [(name if isinstance(step, int) else step, below) for step, below in parts_of(value)]
     # Go leaves out a count of 0.
-    return isinstance(status, dict) and "replicas" in status and not any("eady" in key for key in status)
+    return counts and isinstance(status, dict) and "replicas" in status and not any("eady" in key for key in status)

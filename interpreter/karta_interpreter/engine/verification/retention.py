@@ -4,12 +4,15 @@ The template is not known here. It is taken as the object without the fields of 
 only if Retain does not bring it back.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from math import inf
+from types import MappingProxyType
 from typing import Any, Final
 
 from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.base.k8s import JSON, NOTHING, Object, get
+from karta_interpreter.base.k8s import JSON, NOTHING, Object, Path, get, parts_of, set_value
 from karta_interpreter.definitions.karta import Definition
+from karta_interpreter.definitions.openapi.schema import below
 from karta_interpreter.engine.evaluation import pod_sets
 from karta_interpreter.engine.explain.reading import paths_read
 from karta_interpreter.engine.fights.remedies import remedy
@@ -27,39 +30,46 @@ from karta_interpreter.engine.verification.evidence import Evidence
 from karta_interpreter.engine.verification.judgement import Judgement, Question, Verdict
 
 _FIELD: Final = "metadata.annotations.karta-interpreter.io/retain"
-_LABELLING: Final = ("labels", "annotations")
 _PEOPLE: Final = ("kubectl", "helm", "argocd", "kustomize-controller", "before-first-apply")
-"""Managers that write what the template has."""
+"""Managers that write what the template has, before Karmada does or without it."""
 
 _Owned = Sequence[Object]
 
 
-def judge_retention(definition: Definition, evidence: Evidence) -> Iterator[Judgement]:
-    """Have Retain answer about the object without the fields of other managers."""
+def judge_retention(definition: Definition, evidence: Evidence, schema: Object) -> Iterator[Judgement]:
+    """Have Retain answer about the object without the fields of other managers. ``schema`` is that of its CRD."""
     observed = evidence.object
     owned = owners(observed)
     if not owned:
         yield Judgement(Question.RETAIN, Verdict.UNJUDGED, "the object has no managedFields")
         return
-    desired, theirs = template_of(definition, observed, owned)
+    desired, theirs = template_of(definition, observed, owned, schema)
     for difference in _fought(definition, evidence, desired, theirs):
         yield _judged(definition, desired, observed, difference)
 
 
 def template_of(
-    definition: Definition, observed: Object, owned: Sequence[tuple[Writer, Object]]
+    definition: Definition,
+    observed: Object,
+    owned: Sequence[tuple[Writer, Object]],
+    schema: Object = MappingProxyType({}),
 ) -> tuple[Object, list[tuple[Writer, Object]]]:
     """Return the object as its template may be, and the other managers with their fields."""
-    has_karmada = any(not writer.manager for writer, _ in owned)
+    written = max((writer.time for writer, _ in owned if not writer.manager), default=inf)
     first = min((writer for writer, _ in owned if writer.time), key=lambda writer: writer.time, default=owned[0][0])
-    keepers = {""} if has_karmada else {first.manager}
-    ours = [fields for writer, fields in owned if _is_template(writer, keepers)]
-    theirs = [(writer, fields) for writer, fields in owned if not _is_template(writer, keepers)]
+    keeper = first.manager if written == inf else ""
+
+    def is_template(writer: Writer) -> bool:
+        # What was there when Karmada last wrote is in the template, or kept. A person who writes later fights.
+        return writer.manager == keeper or (writer.manager.startswith(_PEOPLE) and writer.time <= written)
+
+    ours = [fields for writer, fields in owned if is_template(writer)]
+    theirs = [(writer, fields) for writer, fields in owned if not is_template(writer)]
     others = [fields for _, fields in theirs]
-    desired = _template(observed, ours, others)
+    desired = _template(observed, ours, others, schema)
     if _containers(definition, desired) != _containers(definition, observed):
         # A controller that writes an object back in another form owns whole lists, of which the template has the pods.
-        desired = _template(observed, ours, others, keeps_lists=True)
+        desired = _template(observed, ours, others, schema, keeps_lists=True)
     # Most templates have the count that an autoscaler writes through the subresource, whose entry has no time.
     return _changed(desired, observed, [fields for writer, fields in theirs if not writer.time]), theirs
 
@@ -72,10 +82,6 @@ def _containers(definition: Definition, obj: Object) -> list[tuple[str, bool]] |
         return None
 
 
-def _is_template(writer: Writer, keepers: set[str]) -> bool:
-    return writer.manager in keepers or writer.manager.startswith(_PEOPLE)
-
-
 def _fought(
     definition: Definition, evidence: Evidence, desired: Object, theirs: Sequence[tuple[Writer, Object]]
 ) -> Iterator[FieldDifference]:
@@ -85,9 +91,15 @@ def _fought(
         retained = interpret(definition, call, reader=evidence.reader)["retained"]
     seen = set()
     for difference in differences(retained, evidence.object, theirs):
-        if difference.field not in seen:
+        is_zero = difference.ours is NOTHING and _is_zero(difference.theirs)
+        if difference.field not in seen and not is_zero:
             seen.add(difference.field)
             yield difference
+
+
+def _is_zero(value: JSON) -> bool:
+    """Return whether a value has only empty parts, as Go's types write structs that nobody has set."""
+    return value is None or (isinstance(value, dict | list) and all(_is_zero(part) for _, part in parts_of(value)))
 
 
 def _judged(definition: Definition, desired: Object, observed: Object, difference: FieldDifference) -> Judgement:
@@ -108,14 +120,14 @@ def _form(definition: Definition, observed: Object, field: str) -> str:
     return "a list that may be the template's, of which Retain keeps fields" if is_kept_in_part else ""
 
 
-def _template(observed: Object, ours: _Owned, theirs: _Owned, *, keeps_lists: bool = False) -> Object:
+def _template(observed: Object, ours: _Owned, theirs: _Owned, schema: Object, *, keeps_lists: bool = False) -> Object:
     """Return the object without what only others own, except for metadata and status."""
     kept = {name: value for name, value in observed.items() if name in ("apiVersion", "kind", "metadata", "status")}
     others = {name: value for name, value in observed.items() if name not in kept}
-    return {**kept, **_without(others, ours, theirs, keeps_lists=keeps_lists)}
+    return {**kept, **_without(others, ours, theirs, schema, keeps_lists=keeps_lists)}
 
 
-def _without(value: JSON, ours: _Owned, theirs: _Owned, *, keeps_lists: bool) -> JSON:
+def _without(value: JSON, ours: _Owned, theirs: _Owned, schema: Object, *, keeps_lists: bool) -> JSON:
     if isinstance(value, dict):
         steps: list[tuple[Any, str]] = [(name, f"f:{name}") for name in value]
     elif isinstance(value, list) and any(key[:2] in ("k:", "v:") for fields in (*ours, *theirs) for key in fields):
@@ -123,20 +135,34 @@ def _without(value: JSON, ours: _Owned, theirs: _Owned, *, keeps_lists: bool) ->
         steps = [(index, key_of(element)) for index, element in enumerate(value)]
     else:
         return value
-    parts = []
+    parts, required = [], schema.get("required")
     for step, key in steps:
         own, other = ([fields[key] for fields in owned if key in fields] for owned in (ours, theirs))
-        below = value[step]
-        is_whole_list = isinstance(below, list) and not any(other)
-        if own or not other or (keeps_lists and is_whole_list):
-            parts.append((step, _without(below, own, other, keeps_lists=keeps_lists) if own and other else below))
+        part = value[step]
+        is_whole_list = isinstance(part, list) and not any(other)
+        if own and other:
+            inner = below(schema, step) if isinstance(step, str) else get(schema, ("items",)) or {}
+            parts.append((step, _without(part, own, other, inner, keeps_lists=keeps_lists)))
+        elif own or not other or (keeps_lists and is_whole_list):
+            parts.append((step, part))
+        elif isinstance(required, list) and step in required:
+            # The template has it, with a value that others have overwritten.
+            parts.append((step, _other(part)))
     return dict(parts) if isinstance(value, dict) else [element for _, element in parts]
 
 
+def _other(value: JSON) -> JSON:
+    if isinstance(value, bool):
+        return not value
+    return value + 1 if isinstance(value, int) else f"{value}-" if isinstance(value, str) else value
+
+
 def _changed(desired: Object, observed: Object, scaled: _Owned) -> Object:
-    """Return the template with another value where a scaler has set a count, or another manager a label of ours."""
-    spec, theirs = desired.get("spec"), {name for fields in scaled for name in get(fields, ("f:spec",), {})}
-    names = [name.removeprefix("f:") for name in theirs]
-    counts = {name: get(observed, ("spec", name)) for name in names}
-    changed = {name: value + 1 for name, value in counts.items() if type(value) is int}
-    return {**desired, "spec": {**spec, **changed}} if changed and isinstance(spec, Mapping) else desired
+    """Return the template with another number wherever a scaler has set a count."""
+    pending: list[tuple[Path, Object]] = [(("spec",), fields.get("f:spec") or {}) for fields in scaled]
+    while pending:
+        path, fields = pending.pop()
+        pending += [((*path, name.removeprefix("f:")), inner) for name, inner in fields.items()]
+        if type(count := get(observed, path)) is int and isinstance(get(desired, path[:-1]), dict):
+            desired = set_value(desired, path, count + 1)
+    return desired

@@ -2,10 +2,15 @@
 
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
 from functools import cache, partial
 
 from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.base.findings import DefinitionError
+from karta_interpreter.base.k8s import Object
 from karta_interpreter.definitions.karta import Definition, resolved
+from karta_interpreter.definitions.openapi.schema import CustomKind
 from karta_interpreter.engine.evaluation import pod_sets
 from karta_interpreter.engine.explain.reading import field_of
 from karta_interpreter.engine.operations import Operation
@@ -22,12 +27,16 @@ from karta_interpreter.engine.verification.retention import judge_retention
 Answer = Callable[[], Iterator[Judgement]]
 
 
-def verify(definition: Definition, evidence: Evidence) -> tuple[Judgement, ...]:
-    """Return the judgements about a workload, one or more for each question that the definition answers."""
+def verify(definition: Definition, evidence: Evidence, crd: Object | None = None) -> tuple[Judgement, ...]:
+    """Return the judgements about a workload, one or more for each question that the definition answers.
+
+    The CRD of its kind tells which fields every template has.
+    """
     definition = resolved(definition, evidence.object, evidence.reader)
+    evidence = replace(evidence, pods=evidence.own)
     waiting = unsettled(definition, evidence)
     judgements_found: list[Judgement] = []
-    for question, (answer, needs_pods) in _answers(definition, evidence).items():
+    for question, (answer, needs_pods) in _answers(definition, evidence, crd).items():
         if waiting and needs_pods:
             judgements_found.append(Judgement(question, Verdict.UNJUDGED, waiting))
             continue
@@ -36,7 +45,7 @@ def verify(definition: Definition, evidence: Evidence) -> tuple[Judgement, ...]:
     return tuple(judgements_found)
 
 
-def _answers(definition: Definition, evidence: Evidence) -> dict[Question, tuple[Answer, bool]]:
+def _answers(definition: Definition, evidence: Evidence, crd: Object | None) -> dict[Question, tuple[Answer, bool]]:
     """Return the questions about a kind. Some are about pods, and wait until the object has settled."""
     pods = cache(partial(_members, definition, evidence))
     answers: dict[Question, tuple[Answer, bool]] = {}
@@ -48,10 +57,16 @@ def _answers(definition: Definition, evidence: Evidence) -> dict[Question, tuple
         answers[Question.HEALTH] = (lambda: judge_health(definition, evidence, pods()), True)
     if definition.answers(Operation.INTERPRET_DEPENDENCY):
         answers[Question.DEPENDENCIES] = (partial(judge_dependencies, definition, evidence), False)
-    answers[Question.RETAIN] = (partial(judge_retention, definition, evidence), False)
+    answers[Question.RETAIN] = (partial(judge_retention, definition, evidence, _schema(definition, crd)), False)
     if definition.answers(Operation.AGGREGATE_STATUS) and definition.answers(Operation.INTERPRET_STATUS):
         answers[Question.STATUS] = (partial(judge_status, definition, evidence), False)
     return answers
+
+
+def _schema(definition: Definition, crd: Object | None) -> Object:
+    with suppress(DefinitionError):
+        return CustomKind.of(crd or {}, definition.gvk.version).schema
+    return {}
 
 
 def _members(definition: Definition, evidence: Evidence) -> Members:

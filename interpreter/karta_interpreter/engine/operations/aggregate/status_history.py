@@ -146,13 +146,13 @@ def _with_starts(definition: Definition, template: Object, status: dict[str, JSO
     """
     starts = {key: value for key, value in before.items() if is_start(key) and is_time(value)}
     starts = {key: value for key, value in starts.items() if status.get(key) != value}
-    if not starts or _is_suspended(definition, template):
+    if not starts or is_suspended(definition, template):
         return status
     ends = {key: value for key, value in status.items() if is_end(key) and is_time(value)}
     return {**status, **starts, **{key: latest([end, *starts.values()]) for key, end in ends.items()}}
 
 
-def _is_suspended(definition: Definition, template: Object) -> bool:
+def is_suspended(definition: Definition, template: Object) -> bool:
     """Return whether a template has the suspending values of the definition at all their places."""
     try:
         places = [(path, action.value) for action in definition.suspend for path in action.path.paths(template)]
