@@ -12,7 +12,7 @@ from karta_interpreter.engine.explain.reading import field_of, paths_of_scalar
 from karta_interpreter.engine.fights.rounds import differences
 from karta_interpreter.engine.verification.evidence import Evidence, is_active, is_ended
 from karta_interpreter.engine.verification.judgement import Judgement, Question, Verdict
-from karta_interpreter.engine.verification.members import Group, Members, is_selected
+from karta_interpreter.engine.verification.members import Group, Members
 
 _UPPER_BOUND = re.compile("max[^a-z]")
 """A field with the upper bound of an autoscaler, unlike a bound that the definition computes from other fields."""
@@ -27,22 +27,26 @@ def judge_counts(definition: Definition, evidence: Evidence, members: Members) -
     # Once for all groups: there may be as many as pods.
     locations = cache(lambda: {each.pod_set.name: each for each in scale_locations(definition, evidence.object)})
     matched = cache(lambda: match_status(definition, evidence.object).matched)
-    status, answered = evidence.object.get("status"), {group.replicas for group in members.groups}
-    # The pods that a status counts may be below another object.
-    is_expected = Status.RUNNING in matched() and not (definition.status and definition.status.completes)
-    is_expected = is_expected and not any(any(paths_of_scalar(status, number)) for number in answered)
-    if not evidence.active and any(answered) and not is_expected:
-        yield _unjudged("it has no pods at present")
-        return
+    late = cache(partial(_late, definition, evidence, members))
+    if not evidence.active and any(group.replicas for group in members.groups):
+        # The pods that a status counts may be below another object.
+        numbers, status = {group.replicas for group in members.groups}, evidence.object.get("status")
+        is_counted = any(any(paths_of_scalar(status, number)) for number in numbers)
+        if is_counted or _completes(definition) or Status.RUNNING not in matched():
+            yield _unjudged("it has no pods at present")
+            return
     yield from _strays(evidence, members)
-    elsewhere = cache(partial(_elsewhere, definition, evidence, members))
     for group in members.groups:
         pods = [pod for pod in group.pods if is_active(pod)]
         if len(pods) != group.replicas:
             why = _explanation(evidence, group, pods, locations, matched)
-            if not why and len(pods) < group.replicas:
-                why = elsewhere(group.sets[0].component, not group.pods)
+            if not why and not group.pods:
+                why = late(group.sets[0].component)
             yield _judged(definition, group, pods, why)
+
+
+def _completes(definition: Definition) -> bool:
+    return definition.status is not None and definition.status.completes
 
 
 def _judged(definition: Definition, group: Group, pods: list[Object], why: str) -> Judgement:
@@ -58,23 +62,15 @@ def _judged(definition: Definition, group: Group, pods: list[Object], why: str) 
     return _differs(reason, detail, field_of(definition, component, field))
 
 
-# The arguments are those that a cache distinguishes.
-def _elsewhere(definition: Definition, evidence: Evidence, members: Members, name: str, has_none: bool) -> str:
-    """Return why an instance may have its pods later, or why pods may be its own that do not tell so, or ""."""
+def _late(definition: Definition, evidence: Evidence, members: Members, name: str) -> str:
+    """Return why an instance without pods may have them later, or pods that do not tell so, or ""."""
     component = definition.component(name)
     if component is None or component.selector.instance_id is None:
         return ""
-    groups = [group for group in members.groups if group.sets[0].component == name]
-    strays = [pod for pod in members.strays if is_active(pod)]
-    if component.selector.component_type:
-        strays = [pod for pod in strays if is_selected(component, pod)]
-    missing = sum(group.replicas - sum(map(is_active, group.pods)) for group in groups)
-    if len(strays) == missing:
+    if len(evidence.active) == sum(group.replicas for group in members.groups):
         return f"pods of {name} do not tell their instance"
-    completes = definition.status is not None and definition.status.completes
-    makers = {get(owner, ("metadata", "uid")) for pod in strays if (owner := evidence.owner_of(pod))}
-    at_work = len(makers) + sum(bool(each.pods) for each in groups)
-    may_wait = completes and has_none and 0 < at_work < len(groups)
+    makers = {get(evidence.owner_of(pod), ("metadata", "uid")) for pod in evidence.active}
+    may_wait = _completes(definition) and len(makers) < len(members.groups)
     return f"instances of {name} may run one after another" if may_wait else ""
 
 

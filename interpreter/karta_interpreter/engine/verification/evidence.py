@@ -53,7 +53,7 @@ class Evidence:
         scaled, unread = (str(value.get(name) or "") for name in ("scaled", "unread"))
         return cls(obj, pods, owners, value.get("made") or {}, scaled, unread, now, reader)
 
-    @property
+    @cached_property
     def active(self) -> tuple[Object, ...]:
         """The pods that have not ended, and that nobody deletes."""
         return tuple(pod for pod in self.pods if is_active(pod))

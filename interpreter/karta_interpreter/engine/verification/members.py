@@ -69,7 +69,7 @@ def members(definition: Definition, sets: Sequence[PodSet], pods: Iterable[Objec
 
 def _chosen(definition: Definition, pod: Object) -> list[Component]:
     """Return the component that selects a pod, or else those that cannot tell their pods."""
-    chosen = [leaf for leaf in definition.leaves if is_selected(leaf, pod)]
+    chosen = [leaf for leaf in definition.leaves if _is_selected(leaf, pod)]
     return chosen[:1] or [leaf for leaf in definition.leaves if leaf.selector.component_type is None]
 
 
@@ -85,7 +85,7 @@ def _best(
     return {number for number, score in scores.items() if score == best}
 
 
-def is_selected(component: Component, pod: Object) -> bool:
+def _is_selected(component: Component, pod: Object) -> bool:
     """Return whether the selector of a component's type selects a pod."""
     try:
         return matches_component_type(component, pod)

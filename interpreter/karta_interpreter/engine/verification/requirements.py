@@ -68,15 +68,12 @@ def _causes(
     ours, theirs, of_owner = _containers(group.sets[0].template), _containers(given), _containers(template)
     whole = pod_field(definition, component, "containersPath", "containerPath", "resourcesPath")
     amounts = pod_field(definition, component, "resourcesPath", "containerPath", "containersPath")
-    is_explained = False
-    for key in sorted(ours.keys() | theirs.keys()):
+    found = definition.component(component)
+    texts = [query.text for query in found.pod_queries.values()] if found else []
+    different = [key for key in sorted(ours.keys() | theirs.keys()) if (ours.get(key) or {}) != (theirs.get(key) or {})]
+    for key in different:
         answered, requested, (kind, name) = ours.get(key), theirs.get(key), key
-        if (answered or {}) == (requested or {}):
-            continue
-        is_explained = True
         what = f"container {name}" if name else "a container without a name"
-        found = definition.component(component)
-        texts = [query.text for query in found.pod_queries.values()] if found else []
         is_ours = any(f'"{name}"' in text for text in texts) or name in evidence.container_names
         if answered is None and not is_ours:
             by = "the operator" if key in of_owner else "a webhook" if template else "a webhook or the operator"
@@ -85,13 +82,13 @@ def _causes(
         elif answered is None:
             yield _differs(f"{what}, {_amounts_text(requested)}, is not counted", "", whole)
         elif requested is None:
-            reason = f"{what} is counted, and pods do not have it"
-            yield _differs(reason, "", _added_or(definition, component, name, whole))
+            field = _added_or(definition, component, name, whole)
+            yield _differs(f"{what} is counted, and pods do not have it", "", field)
         else:
             after = " after admission" if template and of_owner.get(key) != requested else ""
             reason = f"{what} requests {_amounts_text(requested)}{after}, not {_amounts_text(answered)}"
             yield _differs(reason, "", _added_or(definition, component, name, amounts))
-    if not is_explained:
+    if not different:
         yield _differs("the pod as a whole requests other resources than its template", "", whole)
 
 

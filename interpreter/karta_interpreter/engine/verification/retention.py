@@ -59,12 +59,11 @@ def template_of(
     first = min((writer for writer, _ in owned if writer.time), key=lambda writer: writer.time, default=owned[0][0])
     keeper = first.manager if written == inf else ""
 
-    def is_template(writer: Writer) -> bool:
-        # What was there when Karmada last wrote is in the template, or kept. A person who writes later fights.
-        return writer.manager == keeper or (writer.manager.startswith(_PEOPLE) and writer.time <= written)
-
-    ours = [fields for writer, fields in owned if is_template(writer)]
-    theirs = [(writer, fields) for writer, fields in owned if not is_template(writer)]
+    # What was there when Karmada last wrote is in the template, or kept. A person who writes later fights.
+    people = [writer.manager.startswith(_PEOPLE) and writer.time <= written for writer, _ in owned]
+    are_ours = [writer.manager == keeper or is_person for (writer, _), is_person in zip(owned, people, strict=True)]
+    ours = [fields for (_, fields), is_ours in zip(owned, are_ours, strict=True) if is_ours]
+    theirs = [pair for pair, is_ours in zip(owned, are_ours, strict=True) if not is_ours]
     others = [fields for _, fields in theirs]
     desired = _template(observed, ours, others, schema)
     if _containers(definition, desired) != _containers(definition, observed):
@@ -145,16 +144,10 @@ def _without(value: JSON, ours: _Owned, theirs: _Owned, schema: Object, *, keeps
             parts.append((step, _without(part, own, other, inner, keeps_lists=keeps_lists)))
         elif own or not other or (keeps_lists and is_whole_list):
             parts.append((step, part))
-        elif isinstance(required, list) and step in required:
+        elif isinstance(required, list) and step in required and not isinstance(part, dict | list):
             # The template has it, with a value that others have overwritten.
-            parts.append((step, _other(part)))
+            parts.append((step, part + 1 if type(part) is int else f"{part}-"))
     return dict(parts) if isinstance(value, dict) else [element for _, element in parts]
-
-
-def _other(value: JSON) -> JSON:
-    if isinstance(value, bool):
-        return not value
-    return value + 1 if isinstance(value, int) else f"{value}-" if isinstance(value, str) else value
 
 
 def _changed(desired: Object, observed: Object, scaled: _Owned) -> Object:
