@@ -4,8 +4,9 @@ import os
 import stat
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -18,7 +19,7 @@ from karta_interpreter.webhook.answering.recorder import Recorder
 from karta_interpreter.webhook.log import log
 from karta_interpreter.webhook.wire.recording import RecordedCall, files_in, read
 from karta_interpreter.webhook.wire.redaction import Redaction
-from tests.support.waiting import HANG
+from tests.support.waiting import HANG, until
 from tests.webhook.answering.answered import answered
 from tests.webhook.answering.test_scripts import OVERRIDES
 from tests.webhook.process.client import question
@@ -110,48 +111,60 @@ def test_calls_beyond_what_may_wait_are_dropped(
     assert counts == {"written": 2, "dropped": 3}
 
 
-def _slowly(seconds: float) -> Callable[[Redaction, bytes, bytes], tuple[bytes, bytes]]:
-    def redacted(_: Redaction, request: bytes, answer: bytes) -> tuple[bytes, bytes]:
-        time.sleep(seconds)
-        return request, answer
-
-    return redacted
-
-
 def test_recorder_that_ends_keeps_what_is_written_and_says_what_is_not(
     tmp_path: Path, counts: Counter[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recorder, "_END_SECONDS", 0.3)
-    monkeypatch.setattr(Redaction, "redacted", _slowly(0.1))
+    working, closed, ended = Event(), Event(), Event()
     lines: list[tuple[str, dict[str, Any]]] = []
-    monkeypatch.setattr(log, "warning", lambda message, **fields: lines.append((message, fields)))
+
+    def redacted(_: Redaction, request: bytes, answer: bytes) -> tuple[bytes, bytes]:
+        if counts["written"] == 2:
+            working.set()
+            closed.wait(HANG)
+        return request, answer
+
+    def warning(message: str, **fields: Any) -> None:
+        lines.append((message, fields))
+        ended.set()
+
+    monkeypatch.setattr(recorder, "_END_SECONDS", -1.0)  # its time is over when it is closed, and nobody waits
+    monkeypatch.setattr(Redaction, "redacted", redacted)
+    monkeypatch.setattr(log, "warning", warning)
     made = _recorder(tmp_path, counts)
     for _ in range(50):
         made.see(*answered(REQUEST, ANSWER))
     made.start()
+    assert working.wait(HANG)
     made.close()
+    closed.set()
+    assert ended.wait(HANG)
 
-    written = len(_calls(tmp_path))
-    assert 1 <= written <= 10
-    assert counts == {"written": written}
-    left = (50 - written) * (len(REQUEST) + len(ANSWER))
+    assert len(_calls(tmp_path)) == 3, "the one in work, too"
+    assert counts == {"written": 3}
+    left = 47 * (len(REQUEST) + len(ANSWER))
     assert lines == [("the last calls are not recorded: the server has ended", {"bytes": left})]
 
 
-def test_busy_recorder_writes_each_second(
+async def test_recorder_that_always_has_a_next_call_writes_each_second(
     tmp_path: Path, counts: Counter[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    is_seen = Event()
+
+    def redacted(_: Redaction, request: bytes, answer: bytes) -> tuple[bytes, bytes]:
+        if not is_seen.is_set():
+            made.see(*answered(REQUEST, ANSWER))
+        return request, answer
+
     monkeypatch.setattr(recorder, "_FLUSH_SECONDS", 0.05)
-    monkeypatch.setattr(Redaction, "redacted", _slowly(0.02))
+    monkeypatch.setattr(Redaction, "redacted", redacted)
     made = _recorder(tmp_path, counts)
-    for _ in range(50):
-        made.see(*answered(REQUEST, ANSWER))
+    made.see(*answered(REQUEST, ANSWER))
     made.start()
-    time.sleep(0.5)
-    seen = len(_calls(tmp_path))
+    await until(lambda: _calls(tmp_path))
+    is_seen.set()
     made.close()
 
-    assert 1 <= seen < 50
+    assert counts["dropped"] == 0
 
 
 def test_large_request_is_omitted_unless_values_are_recorded(
