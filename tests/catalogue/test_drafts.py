@@ -1,7 +1,6 @@
-"""Drafts of the catalogue's kinds from objects and pods alone: right about pods, or with a CHECK at what is wrong.
+"""Drafts from what real controllers have made: right about pods, or with a CHECK at what is wrong.
 
-The pods are made from the catalogue's definition. So "right" means that the draft agrees with the catalogue, which the
-proofs of real controllers guard. No member says it here: `tests/proofs/reality/drafted.py` drafts from real pods.
+What is right about an object is what the catalogue answers, in states in which its pods agree.
 """
 
 from collections import Counter
@@ -15,12 +14,13 @@ from karta_interpreter.definitions.openapi.draft import Draft
 from karta_interpreter.definitions.openapi.observed import completed
 from karta_interpreter.definitions.openapi.schema import CustomKind
 from karta_interpreter.engine.drafting import draft_from
-from karta_interpreter.engine.verification import Evidence
-from tests.catalogue.entries import entries
-from tests.engine.verification.mutants import members
+from karta_interpreter.engine.verification import Evidence, Question, Verdict, verify
+from tests.catalogue.verified import states
 from tests.support.drafted import answered, by_requests, judged
 from tests.support.examples import SWEEPS_ALL, few
+from tests.support.recorded import recorded
 
+_PODS = {Question.COUNTS, Question.REQUIREMENTS}
 _RIGHT = 0.5
 """The share of the objects left out of which everything about pods is right."""
 _UNSEEN = 0.05
@@ -30,12 +30,11 @@ _UNSEEN = 0.05
 @pytest.mark.sweep
 def test_draft_is_right_about_objects_it_was_not_drafted_from_or_asks_at_the_component_that_is_wrong() -> None:
     outcomes: Counter[str] = Counter()
-    for entry in few(entries(), "draft")[:: 1 if SWEEPS_ALL else 6]:
-        definition = entry.definition
-        if definition is None or definition.needs_child:
+    for definition, states_of_kind in states(few(sorted(recorded()), "draft")):
+        if definition.needs_child:
             continue
-        with_pods = (each for each in members(definition, entry.cases) if each.pods)
-        shown = list(islice(with_pods, 50 if SWEEPS_ALL else 12))
+        complete = (each for each in states_of_kind if each.active and _is_complete(definition, each))
+        shown = list(islice(complete, 50 if SWEEPS_ALL else 12))
         # The schema has the fields of all objects, as the CRD would have them.
         kind = CustomKind("", definition.gvk, completed({}, [each.object for each in shown]))
         drafted = draft_from(kind, shown)
@@ -52,3 +51,9 @@ def test_draft_is_right_about_objects_it_was_not_drafted_from_or_asks_at_the_com
 
 def _judged(definition: Definition, drafted: Draft, shown: Sequence[Evidence]) -> tuple[int, list[list[str]]]:
     return judged(drafted, [(each, by_requests(answered(definition, each))) for each in shown])
+
+
+def _is_complete(definition: Definition, shown: Evidence) -> bool:
+    """Return whether the pods of an object are all there, which the catalogue says."""
+    judgements = verify(definition, shown)
+    return all(each.verdict is Verdict.OK for each in judgements if each.question in _PODS)

@@ -15,9 +15,11 @@ from tests.proofs.reality.controller import Controller
 from tests.proofs.reality.controllers import CONTROLLERS, shares_module
 from tests.proofs.reality.fights import run_fights
 from tests.proofs.reality.findings import Outcome
+from tests.proofs.reality.recording import differences, write as write_states
 from tests.proofs.reality.report import PAGE, write
 from tests.proofs.reality.run import RunError, rounds, run_round, with_needed
 from tests.proofs.rig.toolchain import BuildError
+from tests.support.recorded import FOLDER
 
 
 def main() -> int:
@@ -43,6 +45,10 @@ def main() -> int:
     except KeyboardInterrupt:
         _say("stopped")
         return 130
+    if options.record:
+        _record(outcomes)
+    for outcome in outcomes:
+        outcome.findings += differences(outcome.states, FOLDER / outcome.controller)
     accepted = read_accepted(FILE.read_text(encoding="utf-8"))
     failures = list(judge(outcomes, accepted))
     for failure in failures:
@@ -64,6 +70,11 @@ def _round(controllers: Sequence[Controller], pattern: str) -> list[Outcome]:
     return run_round(started, cases, _say) if cases else []
 
 
+def _record(outcomes: Sequence[Outcome]) -> None:
+    for controller in sorted({outcome.controller for outcome in outcomes}):
+        write_states(controller, [state for each in outcomes if each.controller == controller for state in each.states])
+
+
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m tests.proofs.reality", description="Our answers compared with real controllers."
@@ -72,11 +83,14 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--case", default="", metavar="REGEX", help="only cases whose name matches")
     parser.add_argument("--shared", action="store_true", help="only what is built with the API server's module")
     parser.add_argument("--fights", action="store_true", help="have controllers overwrite what Karmada writes instead")
+    parser.add_argument("--record", action="store_true", help="write the states that the controllers' cases had")
     options = parser.parse_args()
     names = set(filter(None, options.controllers.split(",")))
     unknown = names - {controller.name for controller in CONTROLLERS}
     if unknown:
         parser.error(f"unknown controllers: {', '.join(sorted(unknown))}")
+    if options.record and options.case:
+        parser.error("--record writes the states of all cases of a controller: leave out --case")
     return options
 
 

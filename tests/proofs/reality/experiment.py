@@ -88,14 +88,14 @@ class Experiment:
         self.cluster.activity.touch(self.case.namespace)
         self.cluster.kubelet.want(self.case.namespace, wish or (lambda _: phase))
 
-    def steady(self, settle: float | None = None) -> None:
-        """Wait until the object and its pods change no longer."""
+    def steady(self, settle: float | None = None) -> bool:
+        """Wait until the object and its pods change no longer. Return False if they never do."""
         quiet = settle or self.case.settle
         while True:
-            self.cluster.activity.wait_until_quiet(self.case.namespace, quiet, _STILL)
+            rests = self.cluster.activity.wait_until_quiet(self.case.namespace, quiet, _STILL)
             late = time.monotonic() - self.begun > _WITHOUT_STATUS
             if late or (self.cluster.member.find(self.case.object) or {"status": "gone"}).get("status"):
-                return
+                return rests
             self.cluster.activity.wait_for_change(self.case.namespace, 1.0)
 
     def judge(self, judgement: Judgement) -> None:

@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from tests.proofs.rig.api import Object
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -10,6 +12,15 @@ class Finding:
 
     what: str
     problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A state of a case: what is saved of its workload, and the objects that its definition looks up."""
+
+    name: str
+    workload: Object
+    references: tuple[Object, ...] = ()
 
 
 @dataclass(slots=True)
@@ -21,6 +32,7 @@ class Outcome:
     kind: str
     api_version: str
     findings: list[Finding] = field(default_factory=list)
+    states: list[State] = field(default_factory=list)
     seconds: float = 0.0
 
     def problems(self) -> Iterator[Finding]:

@@ -10,7 +10,6 @@ from tests.proofs.reality.findings import Outcome
 from tests.proofs.rig.binaries import KUBERNETES
 
 PAGE = Path(__file__).parents[3] / "docs" / "developers" / "proofs.md"
-_BEGIN, _END = "<!-- results: begin -->", "<!-- results: end -->"
 _DRAFT = "draft"
 _SUBJECTS = {
     "components": "counts and requests",
@@ -37,10 +36,16 @@ _COLUMNS = (*dict.fromkeys(_SUBJECTS.values()), _OTHER)
 def write(
     page: Path, controllers: Sequence[Controller], outcomes: Sequence[Outcome], accepted: Sequence[Accepted]
 ) -> None:
-    """Replace the generated part of the page."""
-    before, _, rest = page.read_text(encoding="utf-8").partition(_BEGIN)
-    _, _, after = rest.partition(_END)
-    generated = "\n".join([_BEGIN, *results(controllers, outcomes, accepted), _END])
+    """Replace the table of what was compared."""
+    write_between(page, "results", results(controllers, outcomes, accepted))
+
+
+def write_between(page: Path, mark: str, lines: Iterable[str]) -> None:
+    """Replace what is between the two comments of a mark."""
+    begin, end = f"<!-- {mark}: begin -->", f"<!-- {mark}: end -->"
+    before, _, rest = page.read_text(encoding="utf-8").partition(begin)
+    _, _, after = rest.partition(end)
+    generated = "\n".join([begin, *lines, end])
     page.write_text(f"{before}{generated}{after}", encoding="utf-8")
 
 

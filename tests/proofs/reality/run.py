@@ -15,6 +15,7 @@ from tests.proofs.reality.experiment import Experiment
 from tests.proofs.reality.findings import Finding, Outcome
 from tests.proofs.reality.ours import Ours
 from tests.proofs.reality.programs import build
+from tests.proofs.reality.recording import Recorder
 from tests.proofs.reality.schemas import compare_schemas
 from tests.proofs.reality.steps import run_step
 from tests.proofs.rig import binaries
@@ -135,9 +136,16 @@ def _run_case(case: Case, cluster: Cluster, ours: Ours) -> Outcome:
     outcome = Outcome(case.name, case.controller.name, case.kind.name, case.kind.api_version)
     experiment, begun = Experiment(case, cluster, ours, outcome, replicas=case.replicas), time.monotonic()
     try:
+        recorder = Recorder(experiment)
+        recorder.begin()
         if experiment.begin():
-            for step in case.steps:
+            for number, step in enumerate(case.steps):
+                if number:
+                    recorder.begin()
                 run_step(experiment, step)
+                recorder.record(step)
+            recorder.crash()
+        outcome.states = recorder.states
     except StoppedError:
         raise
     except Exception as error:  # noqa: BLE001 - the other cases go on

@@ -19,6 +19,7 @@ Step = Callable[[Experiment, str], None]
 
 _ENDS = {"Complete", "Completed", "Succeed", "Succeeded", "Failed", "Finished", "complete", "completed", "failed"}
 _RETRIES = 75.0
+_WRITER = "fieldManager=of-the-member"
 _JSON_PATCH = "application/json-patch+json"
 
 
@@ -210,7 +211,8 @@ def _member(experiment: Experiment, argument: str) -> None:
     for name in reversed(path.split(".")):
         patch = {name: patch}
     experiment.cluster.activity.touch(experiment.case.namespace)
-    experiment.cluster.member.merge(experiment.case.object, patch)
+    member = experiment.cluster.member
+    member.request("PATCH", f"{member.path(experiment.case.object)}?{_WRITER}", patch, "application/merge-patch+json")
     experiment.steady()
 
 
@@ -218,7 +220,8 @@ def _member_json(experiment: Experiment, argument: str) -> None:
     """A JSON patch that something in the member applies."""
     member = experiment.cluster.member
     experiment.cluster.activity.touch(experiment.case.namespace)
-    member.request("PATCH", member.path(experiment.case.object), json.loads(argument), _JSON_PATCH)
+    path = f"{member.path(experiment.case.object)}?{_WRITER}"
+    member.request("PATCH", path, json.loads(argument), _JSON_PATCH)
     experiment.steady()
 
 

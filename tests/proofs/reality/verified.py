@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -15,11 +14,10 @@ from karta_interpreter.engine.verification import Question, Verdict
 from karta_interpreter.engine.verification.report import Report
 from tests.proofs.reality.experiment import Experiment
 from tests.proofs.reality.findings import Finding
+from tests.proofs.reality.recording import CONNECTING
 from tests.proofs.rig.cluster import Cluster
 
 _LATER = 600
-# The client writes certificates to files of the process, and cases run in threads.
-_CONNECTING = threading.Lock()
 
 
 def verified(experiment: Experiment) -> Iterator[Finding]:
@@ -50,7 +48,7 @@ def verified_member(cluster: Cluster, definitions: Sequence[Definition], wanted:
         async with ApiServer.of(cluster.kubeconfig) as api:
             await verify_member(api, definitions, wanted, folder)
 
-    with _CONNECTING:
+    with CONNECTING:
         asyncio.run(save())
     _wait(folder / "member.json")
     return verify_folder(folder, definitions, wanted)

@@ -54,16 +54,17 @@ class Activity:
         with self.condition:
             self._changed[namespace] = time.monotonic()
 
-    def wait_until_quiet(self, namespace: str, quiet: float, limit: float) -> None:
-        """Wait until nothing has changed for ``quiet`` seconds, or ``limit`` seconds have passed."""
+    def wait_until_quiet(self, namespace: str, quiet: float, limit: float) -> bool:
+        """Wait until nothing has changed for ``quiet`` seconds. Return False if ``limit`` seconds pass before."""
         deadline = time.monotonic() + limit
         with self.condition:
             while (now := time.monotonic()) < deadline:
                 self._check()
                 left = self._changed.get(namespace, now) + quiet - now
                 if left <= 0:
-                    return
+                    return True
                 self.condition.wait(min(left, deadline - now, _GLANCE))
+        return False
 
     def wait_for_change(self, namespace: str, seconds: float) -> bool:
         """Wait for the next change; return whether there was one within the time."""

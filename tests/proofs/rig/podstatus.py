@@ -9,6 +9,9 @@ from tests.proofs.rig.api import Object
 PENDING, STARTED, RUNNING, SUCCEEDED, FAILED = "Pending", "Started", "Running", "Succeeded", "Failed"
 """The phases that a case can want: containers wait, run, run and are ready, have ended well, have ended badly."""
 
+CRASHING = "Crashing"
+"""A phase that a case can want: containers have ended badly, and wait to be started again."""
+
 ENDED = {SUCCEEDED, FAILED}
 _PER_SUBNET = 250
 
@@ -24,6 +27,10 @@ class _Report:
         return self.wanted in {STARTED, RUNNING}
 
     @property
+    def crashes(self) -> bool:
+        return self.wanted == CRASHING
+
+    @property
     def ready(self) -> bool:
         return self.wanted == RUNNING
 
@@ -34,6 +41,12 @@ class _Report:
     def container(self, container: Object) -> Object:
         if self.ended:
             return self._container(container, self._terminated(well=self.wanted == SUCCEEDED))
+        if self.crashes:
+            waiting = {
+                "waiting": {"reason": "CrashLoopBackOff", "message": "back-off 5m0s restarting failed container"}
+            }
+            last = {"lastState": self._terminated(well=False), "restartCount": 9}
+            return self._container(container, waiting) | last
         running = {"running": {"startedAt": self.begun}}
         waiting = {"waiting": {"reason": "ContainerCreating"}}
         return self._container(container, running if self.runs else waiting, ready=self.ready, started=self.runs)
@@ -41,16 +54,16 @@ class _Report:
     def init_container(self, container: Object) -> Object:
         if container.get("restartPolicy") == "Always" and self.runs:
             return self._container(container, {"running": {"startedAt": self.begun}}, ready=True, started=True)
-        if self.runs or self.ended:
+        if self.runs or self.crashes or self.ended:
             return self._container(container, self._terminated(well=True), ready=True)
         return self._container(container, {"waiting": {"reason": "PodInitializing"}})
 
     def conditions(self, before: Object) -> Iterator[Object]:
         reason = {SUCCEEDED: "PodCompleted", FAILED: "PodFailed"}.get(self.wanted)
         states = {
-            "PodReadyToStartContainers": (self.runs, None),
+            "PodReadyToStartContainers": (self.runs or self.crashes, None),
             "PodScheduled": (True, None),
-            "Initialized": (self.runs or self.ended, None),
+            "Initialized": (self.runs or self.crashes or self.ended, None),
             "ContainersReady": (self.ready, reason),
             "Ready": (self.ready, reason),
         }
@@ -78,7 +91,7 @@ def pod_status(pod: Object, wanted: str, number: int) -> Object:
     report = _Report(wanted, before.get("startTime", now), now)
     spec = pod["spec"]
     status: Object = {
-        "phase": RUNNING if report.runs else wanted,
+        "phase": RUNNING if report.runs or report.crashes else wanted,
         "conditions": list(report.conditions(before)),
         "startTime": report.begun,
         "hostIP": "10.0.0.1",

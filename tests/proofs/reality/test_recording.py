@@ -1,0 +1,73 @@
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+from karta_interpreter import Karta
+from karta_interpreter.cli.member import Wanted
+from karta_interpreter.cli.verify import verify_folder
+from tests.proofs.reality.controllers import CONTROLLERS
+from tests.proofs.reality.findings import State
+from tests.proofs.reality.recording import differences, normalized, write
+from tests.support.recorded import FOLDER, recorded, state_of
+
+
+def _pod(name: str, uid: str, owner: str, *, ready: bool = True) -> dict[str, Any]:
+    conditions = [{"type": "Ready", "status": str(ready), "lastTransitionTime": "2026-01-01T10:00:07Z"}]
+    metadata: dict[str, Any] = {"name": name, "namespace": "t-shop", "uid": uid, "resourceVersion": "77"}
+    metadata |= {"ownerReferences": [{"kind": "Shop", "name": "it", "uid": owner, "controller": True}]}
+    return {"kind": "Pod", "metadata": metadata, "spec": {"nodeName": "b"}, "status": {"conditions": conditions}}
+
+
+def _document(first: str, second: str, owner: str, address: str) -> dict[str, Any]:
+    uid = "11111111-2222-3333-4444-{:012}".format
+    pods = [_pod(f"it-{first}", uid(1), owner), _pod(f"it-{second}", uid(2), owner, ready=False)]
+    metadata = {"name": "it", "namespace": "t-shop", "uid": owner}
+    obj = {"apiVersion": "example.io/v1", "kind": "Shop", "metadata": metadata, "status": {"head": address}}
+    return {"workload": {"object": obj, "owners": [], "pods": pods}}
+
+
+def test_two_runs_have_the_same_text() -> None:
+    owners = "aaaaaaaa-2222-3333-4444-555555555555", "bbbbbbbb-2222-3333-4444-555555555555"
+    one = _document("bbbbb", "ccccc", owners[0], "10.0.7.3")
+    other = _document("zzzzz", "xxxxx", owners[1], "10.1.2.99")
+    other["workload"]["pods"].reverse()
+    texts = [normalized(each, "t-shop", "shop.1-running", lambda _: "then") for each in (one, other)]
+
+    assert texts[0] == texts[1]
+    assert "t-shop" not in texts[0]
+    assert {pod["metadata"]["namespace"] for pod in json.loads(texts[0])["workload"]["pods"]} == {"shop.1-running"}
+
+
+def test_pod_that_is_not_ready_any_more_is_a_difference(tmp_path: Path) -> None:
+    workload = _document("bbbbb", "ccccc", "aaaaaaaa-2222-3333-4444-555555555555", "10.0.0.1")["workload"]
+    for thing in (workload["object"], *workload["pods"]):
+        thing["metadata"]["namespace"] = "shop.1-running"
+    write("shop", [State("shop.1-running", workload)], tmp_path)
+    changed = copy.deepcopy(workload)
+    changed["pods"][0]["status"] = {}
+
+    assert not [*differences([State("shop.1-running", workload)], tmp_path / "shop")]
+    assert [each.what for each in differences([State("shop.1-running", changed)], tmp_path / "shop")] == [
+        "recorded shop.1-running"
+    ]
+
+
+def test_recorded_folders_are_of_controllers_and_small() -> None:
+    folders = [*FOLDER.iterdir()]
+
+    assert {folder.name for folder in folders} <= {controller.name for controller in CONTROLLERS}
+    assert sum(file.stat().st_size for folder in folders for file in folder.iterdir()) < 5 * 2**20
+
+
+def test_recorded_states_have_names_of_their_own() -> None:
+    for states in recorded().values():
+        assert len({state_of(each) for each in states}) == len(states)
+
+
+def test_verify_reads_a_recorded_folder() -> None:
+    definition = Karta.for_object({"apiVersion": "apps/v1", "kind": "StatefulSet"}).definition
+    report = verify_folder(FOLDER / "built-in", [definition], Wanted())
+
+    assert report.results
+    assert not report.problems
