@@ -17,10 +17,16 @@ class Alarm(NamedTuple):
 
 ALARMS = (
     Alarm("CronJob", "cron-runs.", Question.HEALTH, "its Jobs try again, which verify does not know of the pods below"),
+    Alarm("RayJob", "rayjob-deadline.", Question.HEALTH, "the cluster of a RayJob that has failed goes on"),
+    Alarm("RayJob", "rayjob-retry.", Question.HEALTH, "the cluster of a RayJob that has failed goes on"),
+    Alarm(
+        "RayService", "rayservice-stuck.", Question.COUNTS, "the pods of the new cluster count beside those that serve"
+    ),
 )
 
 MISSED = {
     "a bad status counts as running": "verify does not judge healthy answers about pods that were never ready",
+    "a waiting status counts as running": "verify does not judge healthy answers about pods that were never ready",
     "always healthy": "verify does not judge healthy answers about pods that were never ready",
 }
 """Mistakes in definitions of which verify does not find enough, and why."""
