@@ -35,7 +35,7 @@ from karta_interpreter.engine.verification import verify
 from karta_interpreter.engine.workload import Workload, WorkloadTree
 from karta_interpreter.languages.jq.analysis import examine
 from karta_interpreter.languages.lua.machine.names import names_of
-from karta_interpreter.web.console.answers import Question, answer, kartas_of
+from karta_interpreter.web.console.answers import PageQuestion, answer, kartas_of
 from karta_interpreter.web.types_api.judge import judge
 from karta_interpreter.webhook import admission
 from karta_interpreter.webhook.wire import recording
@@ -225,7 +225,7 @@ def _console(children: int, elements: int) -> Callable[[], object]:
         f"a{number}": {"replicas": 1, "template": {"spec": {"containers": [container()]}}} for number in range(children)
     }
     spec = {**parts, "list": [{"name": f"n{number}"} for number in range(elements)]}
-    question = Question(
+    question = PageQuestion(
         karta=orjson.dumps(_karta(children, 2)).decode(), object=orjson.dumps(obj | {"spec": spec}).decode()
     )
 

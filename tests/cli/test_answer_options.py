@@ -16,7 +16,7 @@ from click.testing import Result
 from karta_interpreter.base.k8s.edit import get
 from karta_interpreter.cli.serve import command as serve
 from karta_interpreter.engine.operations import Options
-from karta_interpreter.web.console.answers import Question
+from karta_interpreter.web.console.answers import PageQuestion
 from karta_interpreter.webhook.process.server import options_of
 from karta_interpreter.webhook.settings import Settings
 
@@ -116,7 +116,7 @@ _ANOTHER: dict[str, Any] = {"resource_quota_estimate": True, "pod_requests": "ka
 def test_options_are_settings_with_the_same_default_in_server_commands_and_console() -> None:
     names = {each.name for each in fields(Options)}
     assert {each.name for each in fields(Settings)} & names == names == _ANOTHER.keys()
-    assert options_of(Settings()) == Options() == Question.of({}).options
+    assert options_of(Settings()) == Options() == PageQuestion.of({}).options
 
     for name, value in _ANOTHER.items():
         changed = replace(Options(), **{name: type(getattr(Options(), name))(value)})
@@ -124,5 +124,5 @@ def test_options_are_settings_with_the_same_default_in_server_commands_and_conso
         in_page = "".join([first, *map(str.capitalize, others)])
         assert options_of(Settings(**{name: value})) == changed != Options()
         assert Options.of(asdict(changed)) == changed, "as recordings and child processes have them"
-        assert Question.of({"options": {in_page: value}}).options == changed
+        assert PageQuestion.of({"options": {in_page: value}}).options == changed
         assert name in {each.name for each in import_module("karta_interpreter.cli.interpret").command.params}

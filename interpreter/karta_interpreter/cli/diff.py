@@ -165,7 +165,8 @@ def _distinct(changes: Iterable[ChangedAnswer]) -> list[ChangedAnswer]:
     """Return the questions with different answers. About one object and operation, each difference appears once."""
     distinct: dict[object, ChangedAnswer] = {}
     for change in changes:
-        place = _subject(change.question), change.question.source, change.question.line
+        question = change.question
+        place = question.gvk, question.call.operation, question.source, question.line
         if change.differences:
             distinct.setdefault((place, *difference_lines(change.differences, full=True)), change)
     return [*distinct.values()]
@@ -195,7 +196,3 @@ def _record(change: ChangedAnswer) -> JSON:
         **({"known": change.known} if change.known else {}),
         **({"cause": change.cause} if change.cause else {}),
     }
-
-
-def _subject(question: SourcedCall) -> tuple[GVK, str]:
-    return question.gvk, str(question.call.operation)

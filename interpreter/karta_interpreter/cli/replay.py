@@ -15,7 +15,7 @@ from karta_interpreter.cli.files import check_stdin
 from karta_interpreter.cli.options import FOLDER, FULL, complete_kinds_and_files, kind_option, output
 from karta_interpreter.cli.program import Problem
 from karta_interpreter.cli.render import table, watched, written
-from karta_interpreter.cli.replay_calls import Findings, Group, Key, Replay, recorded_calls
+from karta_interpreter.cli.replay_calls import ChangeGroup, Findings, Key, Replay, recorded_calls
 from karta_interpreter.cli.sides import CATALOGUE, Side
 from karta_interpreter.cli.writing import one_line, say
 from karta_interpreter.definitions.sources.snapshot import Selection
@@ -95,7 +95,7 @@ def _warnings(findings: Findings, kinds: Sequence[str], unknown: Sequence[GVK]) 
         yield f"left out{f' {times} times' if times > 1 else ''}: {reason}"
 
 
-def _table(groups: list[tuple[Key, Group]], *, full: bool) -> str:
+def _table(groups: list[tuple[Key, ChangeGroup]], *, full: bool) -> str:
     if not groups:
         return ""
     rows = [
@@ -112,7 +112,7 @@ def _table(groups: list[tuple[Key, Group]], *, full: bool) -> str:
     return text + "".join(_example(key, group, full=full) for key, group in groups)
 
 
-def _example(key: Key, group: Group, *, full: bool) -> str:
+def _example(key: Key, group: ChangeGroup, *, full: bool) -> str:
     shown = group.examples[0]
     redacted = "; values were left out of the recording" if shown.redacted else ""
     title = click.style(one_line(f"{key.gvk.kind} {shown.name}: {key.operation}"), bold=True)
@@ -120,7 +120,7 @@ def _example(key: Key, group: Group, *, full: bool) -> str:
     return "\n" + "".join(f"{line}\n" for line in lines)
 
 
-def _json(groups: list[tuple[Key, Group]], findings: Findings) -> JSON:
+def _json(groups: list[tuple[Key, ChangeGroup]], findings: Findings) -> JSON:
     return {
         "calls": findings.asked.total(),
         "different": findings.different,

@@ -56,7 +56,7 @@ class Example(NamedTuple):
 
 
 @dataclass
-class Group:
+class ChangeGroup:
     """Answers that differ for one cause: their number, the objects that they are about, and some of them."""
 
     calls: int = 0
@@ -69,7 +69,7 @@ class Findings:
     """The content of replayed files: the calls by kind and operation, the differing answers, and the omissions."""
 
     asked: Counter[tuple[GVK, Operation]] = field(default_factory=Counter)
-    groups: dict[Key, Group] = field(default_factory=dict)
+    groups: dict[Key, ChangeGroup] = field(default_factory=dict)
     left_out: Counter[str] = field(default_factory=Counter)
 
     @property
@@ -122,7 +122,7 @@ class Replay:
         name = "/".join(filter(None, [request.namespace, request.name]))
         is_redacted = _MARK in orjson.dumps(recorded.request)
         key = Key(gvk, call.operation, self._cause(gvk, call, recorded.options, found))
-        group = findings.groups.setdefault(key, Group())
+        group = findings.groups.setdefault(key, ChangeGroup())
         group.calls += 1
         if name not in group.objects:
             self._charge(name)

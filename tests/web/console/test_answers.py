@@ -17,7 +17,7 @@ from karta_interpreter.definitions.sources.snapshot import ServedDefinition, Sna
 from karta_interpreter.engine.operations import Call, Operation, Options, StatusItem, interpret
 from karta_interpreter.engine.suites.comparison import compare_answers
 from karta_interpreter.engine.suites.suite import read_suite
-from karta_interpreter.web.console.answers import ORDER, Question, answer
+from karta_interpreter.web.console.answers import ORDER, PageQuestion, answer
 from karta_interpreter.web.console.catalogue import examples, suites_next_to, text_of
 from tests.support.examples import EXAMPLES, SWEEPS_ALL
 
@@ -82,7 +82,7 @@ ITEMS = "- {clusterName: a, applied: true, status: {phase: Running, pods: 1}}\n"
 
 
 def asked(**texts: Any) -> dict[str, Any]:
-    return answer(Question(**({"karta": KARTA, "object": OBJECT} | texts)))
+    return answer(PageQuestion(**({"karta": KARTA, "object": OBJECT} | texts)))
 
 
 def one(page: dict[str, Any], operation: Operation) -> dict[str, Any]:
@@ -305,7 +305,7 @@ def test_options_change_answers() -> None:
 )
 def test_body_of_another_shape_is_rejected(body: Any) -> None:
     with pytest.raises(ValueError, match="must be"):
-        Question.of(body)
+        PageQuestion.of(body)
 
 
 _CHANGING = (Operation.RETAIN, Operation.REVISE_REPLICA, Operation.AGGREGATE_STATUS)
@@ -338,7 +338,7 @@ def test_examples_of_the_catalogue_have_the_answers_of_their_definitions(snapsho
     differing, seen = [], Counter[str]()
     for entry, example in cases(snapshot):
         texts = {name: example[name] for name in ("object", "observed", "items", "references", "replicas")}
-        page = answer(Question(karta=text_of(entry), **texts))
+        page = answer(PageQuestion(karta=text_of(entry), **texts))
         assert not page["findings"], entry.definition.name
         assert not page["problems"], (entry.definition.name, example["name"])
         inputs = read(example)

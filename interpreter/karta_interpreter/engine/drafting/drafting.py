@@ -20,7 +20,7 @@ from karta_interpreter.engine.drafting.pieces import pods_of_fields
 from karta_interpreter.engine.drafting.proof import Proof, prove
 from karta_interpreter.engine.drafting.selectors import (
     Label,
-    Place,
+    PlacedPod,
     component_labels,
     component_selector,
     instance_selector,
@@ -39,7 +39,7 @@ Selected = tuple[PodsField, Decision]
 """Pods, and the decision with their selector."""
 
 
-class Shown(NamedTuple):
+class PodsOfSets(NamedTuple):
     """An object, and its pods by the pod sets that they belong to."""
 
     evidence: Evidence
@@ -84,7 +84,7 @@ def _with_counts(kind: CustomKind, selected: Sequence[Selected], evidence: Seque
     return draft(kind, counted)
 
 
-def _counted(component: Component, shown: Shown) -> Counted | None:
+def _counted(component: Component, shown: PodsOfSets) -> Counted | None:
     """Return the pods of a component in an object, None if they cannot be told from those of others."""
     ids = instance_ids(component, shown.evidence.object)
     mine = [group for group in shown.groups if component.name in {own.component for own in group.sets}]
@@ -96,7 +96,7 @@ def _counted(component: Component, shown: Shown) -> Counted | None:
 
 def _attributed(
     kind: CustomKind, selected: Sequence[Selected], evidence: Iterable[Evidence]
-) -> tuple[Definition, list[Shown]]:
+) -> tuple[Definition, list[PodsOfSets]]:
     """Return a definition of the selected pods, and the objects that it can read with their pods."""
     definition = load_definition(draft(kind, selected).karta)
     # A made-up label tells no instance. Their templates do.
@@ -115,7 +115,7 @@ def _attributed(
     for each in evidence:
         with suppress(InterpretationError):
             groups = members(definition, pod_sets(definition, each.object), each.active or each.pods).groups
-            shown.append(Shown(each, groups))
+            shown.append(PodsOfSets(each, groups))
     return definition, shown
 
 
@@ -146,7 +146,7 @@ def _selected(kind: CustomKind, places: Sequence[PodsField], evidence: Sequence[
     definition, shown = _attributed(kind, [(pods, Decision()) for pods in places], evidence)
     numbers = {leaf.name: number for number, leaf in enumerate(definition.leaves)}
     placed = [
-        Place(pod, frozenset((numbers[own.component], own.instance) for own in group.sets))
+        PlacedPod(pod, frozenset((numbers[own.component], own.instance) for own in group.sets))
         for each in shown
         for group in each.groups
         for pod in group.pods
@@ -159,13 +159,13 @@ def _selected(kind: CustomKind, places: Sequence[PodsField], evidence: Sequence[
     return [(pods, _selector(number, pods, labels.get(number), placed)) for number, pods in enumerate(places)]
 
 
-def _selector(number: int, pods: PodsField, label: Label | None, placed: Sequence[Place]) -> Decision:
+def _selector(number: int, pods: PodsField, label: Label | None, placed: Sequence[PlacedPod]) -> Decision:
     mine = [place for place in placed if number in {component for component, _ in place.sets}]
     mine = [place for place in mine if label is None or label_of(place.pod, label[0]) == label[1]]
     parts: dict[str, JSON] = {}
     by_instance = instance_selector(mine, number) if pods.place.has_instances else {}
     if by_instance is None:
-        lowered = [Place(pod, frozenset((own, instance.lower()) for own, instance in sets)) for pod, sets in mine]
+        lowered = [PlacedPod(pod, frozenset((own, instance.lower()) for own, instance in sets)) for pod, sets in mine]
         by_instance = instance_selector(lowered, number)
         parts = {"instanceIdPath": f"{pods.place.ids} | ascii_downcase"} if by_instance else {}
     selector = {**(component_selector(label) if label else {}), **(by_instance or {})}

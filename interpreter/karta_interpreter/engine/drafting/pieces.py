@@ -14,7 +14,13 @@ from karta_interpreter.definitions.openapi.draft import Decision
 from karta_interpreter.definitions.openapi.draft.pod_fields import Form, PodsField
 from karta_interpreter.definitions.openapi.schema import CustomKind, Entries, SchemaPath, below, parts_below
 from karta_interpreter.engine.drafting.held_out import FEW, held_out, outputs
-from karta_interpreter.engine.drafting.selectors import Place, component_selector, instance_selector, keys_of, label_of
+from karta_interpreter.engine.drafting.selectors import (
+    PlacedPod,
+    component_selector,
+    instance_selector,
+    keys_of,
+    label_of,
+)
 from karta_interpreter.engine.verification import Evidence
 from karta_interpreter.languages.jq import Query
 
@@ -147,7 +153,7 @@ def _instances(paths: Sequence[SchemaPath], shown: Sequence[Evidence]) -> tuple[
         if not isinstance(last, Entries) or not (last.key or last.is_map):
             continue
         ids = [frozenset((0, str(found)) for found in outputs(path.ids, each.object)) for each in shown]
-        pods = [Place(pod, own) for each, own in zip(shown, ids, strict=True) for pod in each.active]
+        pods = [PlacedPod(pod, own) for each, own in zip(shown, ids, strict=True) for pod in each.active]
         if selector := instance_selector(pods, 0):
             return path, selector
     return _SPEC, {}

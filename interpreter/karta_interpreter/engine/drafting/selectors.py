@@ -10,14 +10,14 @@ Label = tuple[str, str]
 """The key and the value of a label."""
 
 
-class Place(NamedTuple):
+class PlacedPod(NamedTuple):
     """A pod, and the component and instance of each pod set that it may belong to."""
 
     pod: Object
     sets: frozenset[tuple[int, str]]
 
 
-def component_labels(pods: Sequence[Place], words: Sequence[frozenset[str]]) -> dict[int, Label]:
+def component_labels(pods: Sequence[PlacedPod], words: Sequence[frozenset[str]]) -> dict[int, Label]:
     """Return the label of each component: one key with another value for each. Nothing without such a key.
 
     ``words`` are the names of each component in lower case: a pod that may be of several is of the one that it names.
@@ -39,7 +39,7 @@ def component_selector(label: Label) -> Object:
     return {"componentTypeSelector": {"keyPath": _path_of(label[0]), "value": label[1]}}
 
 
-def instance_selector(pods: Sequence[Place], component: int) -> Object | None:
+def instance_selector(pods: Sequence[PlacedPod], component: int) -> Object | None:
     """Return the selector by the label that has the id of the instance, None without one."""
     ids = [{instance for number, instance in sets if number == component} for _, sets in pods]
     keys = [

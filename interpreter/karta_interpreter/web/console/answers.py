@@ -56,7 +56,7 @@ _Read = TypeVar("_Read")
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class PageQuestion:
     """The texts of the page, and what its user has chosen."""
 
     karta: str = ""
@@ -71,7 +71,7 @@ class Question:
     """The operation to return as a case of a suite."""
 
     @classmethod
-    def of(cls, value: JSON) -> "Question":
+    def of(cls, value: JSON) -> "PageQuestion":
         """Read the body of a request. Raises ValueError for any other JSON value."""
         if not isinstance(value, dict) or not value.keys() <= _TYPES.keys():
             raise ValueError("the body must be an object with " + ", ".join(_TYPES))
@@ -117,7 +117,7 @@ class _Inputs:
         return Call.of(operation, obj.value, observed.value, replicas, items)
 
 
-def answer(question: Question) -> dict[str, JSON]:
+def answer(question: PageQuestion) -> dict[str, JSON]:
     """Return the document that the page shows: findings, problems of texts, the answers and the tree.
 
     Never raises for user input. ``answers`` is empty if no definition fits the object.
@@ -155,7 +155,7 @@ def kartas_of(text: str) -> tuple[tuple[Loaded, SourcePosition | None], ...]:
     return tuple(load_placed(text, ""))
 
 
-def _inputs_of(question: Question) -> _Inputs:
+def _inputs_of(question: PageQuestion) -> _Inputs:
     """Read the texts of a question. Never raises."""
     kinds = [loaded.gvk for loaded, _ in kartas_of(question.karta) if loaded.gvk]
     problems: dict[str, JSON] = {}
@@ -192,7 +192,7 @@ class _Answers:
     """The answers of one definition about one object."""
 
     def __init__(
-        self, definition: Definition, place: SourcePosition, obj: Marker, inputs: _Inputs, question: Question
+        self, definition: Definition, place: SourcePosition, obj: Marker, inputs: _Inputs, question: PageQuestion
     ) -> None:
         self._definition, self._place, self._object, self._inputs = definition, place, obj, inputs
         self._options, self._known = question.options, Known.of(inputs.references)

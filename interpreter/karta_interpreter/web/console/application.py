@@ -21,7 +21,7 @@ from karta_interpreter.definitions.karta.catalogue import example_files
 from karta_interpreter.definitions.karta.schema_export import json_schema
 from karta_interpreter.definitions.sources.snapshot import Snapshot
 from karta_interpreter.web.console import catalogue
-from karta_interpreter.web.console.answers import Question
+from karta_interpreter.web.console.answers import PageQuestion
 from karta_interpreter.web.console.guard import guard, new_token, page_policy
 from karta_interpreter.web.console.questions import QuestionError, Questions
 from karta_interpreter.webhook.http.ports import cannot_listen
@@ -149,13 +149,13 @@ class Console:
         return _json(self._served.report)
 
     async def _answers(self, request: web.Request) -> web.Response:
-        """Return the answers to a `Question`. The page ends a request and its process if a newer one replaces it."""
+        """Return the answers to a `PageQuestion`. A newer request of the page ends an older one and its process."""
         if request.content_type != "application/json":
             raise web.HTTPUnsupportedMediaType(reason="the body must be application/json")
         body = await request.read()
         try:
             # Read here only for the error. The process gets the body unchanged.
-            Question.of(orjson.loads(body))
+            PageQuestion.of(orjson.loads(body))
         except (ValueError, RecursionError) as error:
             return web.json_response({"error": str(error)}, status=400)
         try:

@@ -17,14 +17,14 @@ from karta_interpreter.base.errors import InterpretationError, InterpreterError,
 from karta_interpreter.base.sandbox import Pool, Process, Program
 from karta_interpreter.base.sandbox.awaiting import AsyncPool
 from karta_interpreter.base.sandbox.deadline import deadline
-from karta_interpreter.web.console.answers import Question, answer
+from karta_interpreter.web.console.answers import PageQuestion, answer
 
 if TYPE_CHECKING:
     from karta_interpreter.base.sandbox.child import Channel
 
 
 _PAGE: Final = b"Q"
-"""A `Question` of the page."""
+"""A `PageQuestion` of the page."""
 FAILURE: Final = b"F"
 ANSWER: Final = b"A"
 
@@ -74,7 +74,7 @@ def start() -> "Callable[[Channel, bytes, bytes], None]":
     """Return the function that answers questions of the page with JSON."""
 
     def find(_channel: "Channel", _letter: bytes, asked: bytes) -> tuple[bytes, bytes]:
-        return ANSWER, orjson.dumps(answer(Question.of(orjson.loads(asked))))
+        return ANSWER, orjson.dumps(answer(PageQuestion.of(orjson.loads(asked))))
 
     return responding(find)
 
@@ -105,7 +105,7 @@ class Questions:
         self._awaited = AsyncPool(self.pool)
 
     async def ask(self, body: bytes) -> bytes:
-        """Return the answer to a `Question` as JSON. Cancelling ends the process that works on it.
+        """Return the answer to a `PageQuestion` as JSON. Cancelling ends the process that works on it.
 
         Raises QuestionError with the reason.
         """
