@@ -153,7 +153,8 @@ def _series() -> Iterator[tuple[str, str, list[str], str]]:
     shown.show_staleness(lambda: 0.0)
     shown.show_budget(Budget())
     shown.show_registration(lambda: True)
-    shown.fights.present[b""] = Fight("", "", "", "", "", "", "", "", (), begin=0.0, last=0.0, end=inf, remedy="")
+    fight = Fight("", "", "", "", "", "", "", "", (), begin=0.0, last=0.0, end=inf, remedy="")
+    shown.fights.present[b""] = {"": fight}
     kind = GVK("example.org", "v1", "Mill")
     scripts = Scripts([Script("Retain", "", "mine")])
     shown.served(Snapshot({kind: ServedDefinition(Definition.of_scripts(kind, scripts), "mine.yaml")}))

@@ -402,8 +402,8 @@ def _element_key(_: int) -> Iterator[Fed]:
 def _fights(_: int) -> Iterator[Fed]:
     seen = Fights(lambda: 0.0, lambda: 1e9, lambda: 0.0)
     with mock.patch.object(fights, "MOST_OBJECTS", 5), mock.patch.object(log.log, "warning"):
-        yield Fed(lambda text: _fight(seen, text, 3), lambda: len(seen.present))
-    for fight in seen.present.values():
+        yield Fed(lambda text: _fight(seen, text, 3), lambda: len(seen.current()))
+    for fight in seen.current():
         names = fight.kind, fight.cluster, fight.namespace, fight.name, fight.field, fight.ours, fight.theirs
         longest = max(map(len, (*names, fight.manager, *fight.others)))
         assert (longest, len(fight.others)) == (256, 20), "a text of a caller is kept whole"

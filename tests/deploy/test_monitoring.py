@@ -59,7 +59,8 @@ def shown() -> dict[str, set[str]]:
     metrics.show_staleness(lambda: 0.0)
     metrics.show_budget(Budget())
     metrics.show_registration(lambda: True)
-    metrics.fights.present[b""] = Fight("", "", "", "", "", "", "", "", (), begin=0.0, last=0.0, end=inf, remedy="")
+    fight = Fight("", "", "", "", "", "", "", "", (), begin=0.0, last=0.0, end=inf, remedy="")
+    metrics.fights.present[b""] = {"": fight}
     found: dict[str, set[str]] = {"up": set()}
     for line in metrics.render().decode().splitlines():
         if name := re.match(r"# TYPE (\S+) (?!histogram)", line):

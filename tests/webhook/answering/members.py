@@ -43,7 +43,7 @@ class Member:
 
     @property
     def fights(self) -> list[Fight]:
-        return sorted(self.found.current().values(), key=lambda fight: fight.begin, reverse=True)
+        return sorted(self.found.current(), key=lambda fight: fight.begin, reverse=True)
 
     def round(self, write: Write, number: int, *, lands: bool = True) -> None:
         """Let another manager write, and then Karmada, whose update may not land."""

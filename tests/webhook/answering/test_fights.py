@@ -214,16 +214,34 @@ def test_fight_is_logged_once_without_secrets(store: Store) -> None:
     assert "s3cr3t" not in str(line)
 
 
-def test_fight_names_other_fields_that_differ(store: Store) -> None:
-    def write(thing: Thing, _: int) -> None:
-        pods("Deployment", thing)["spec"].update(priorityClassName="high", nodeSelector={"a": "b"})
+def select_nodes(thing: Thing, _: int) -> None:
+    pods("Deployment", thing)["spec"].update(priorityClassName="high", nodeSelector={"a": "b"})
 
+
+def test_every_fight_of_an_object_is_named_with_a_remedy_and_other_fields(store: Store) -> None:
     member = Member(store, template("Deployment"))
     for number in range(3):
-        member.round(write, number)
-    (fight,) = member.fights
+        member.round(select_nodes, number)
     path = KINDS["Deployment"][1]
-    assert (fight.field, [*fight.others]) == (f"{path}.spec.priorityClassName", [f"{path}.spec.nodeSelector"])
+    one, other = f"{path}.spec.priorityClassName", f"{path}.spec.nodeSelector"
+    assert [(fight.field, [*fight.others]) for fight in member.fights] == [(one, [other]), (other, [one])]
+    assert [*map(bool, (fight.remedy for fight in member.fights))] == [True, True]
+
+
+def both(thing: Thing, number: int) -> None:
+    scaled(lambda _: 9)(thing, number)
+    select_nodes(thing, number)
+
+
+def test_second_fight_of_an_object_is_named_while_the_first_lasts(store: Store) -> None:
+    member = Member(store, template("Deployment"))
+    for number in range(3):
+        member.round(scaled(lambda _: 9), number)
+    for number in range(24):  # of ten seconds each: an object with a fight is looked at once a minute
+        member.round(both, number)
+    path = KINDS["Deployment"][1]
+    fields = [fight.field for fight in member.fights]
+    assert sorted(fields) == [".spec.replicas", f"{path}.spec.nodeSelector", f"{path}.spec.priorityClassName"]
 
 
 def test_fight_of_seconds_ends_after_ten_minutes(store: Store) -> None:
@@ -300,7 +318,7 @@ async def test_fight_is_seen_in_every_lane(kind: str, overrides: str, lines: lis
         answer = await calls.answer(question(desired | {"spec": {"stones": 3}}, observed), HANG)
         assert b'"successful":true' in answer
     calls.close()
-    (fight,) = found.current().values()
+    (fight,) = found.current()
     assert (fight.field, fight.ours, fight.theirs) == (".spec.stones", "3", "7")
     (metric,) = found.collect()
     labels = {
@@ -413,4 +431,4 @@ def test_calls_of_others_than_karmada_are_ignored(body: bytes) -> None:
     found = Fights(lambda: 0.0, lambda: 0.0, lambda: 0.0)
     for _ in range(3):
         see(found, body, b"")
-    assert found.current() == {}
+    assert found.current() == []

@@ -47,19 +47,23 @@ _KARMADA: Final = Writer("", 0)
 _EMPTY: Final[tuple[JSON, ...]] = (NOTHING, None, {}, [])
 _Owned: TypeAlias = Sequence[tuple[Writer, Object]]
 """The writers of a part of an object with their fields: Karmada first, then the latest writer first."""
+_Part: TypeAlias = tuple[str, JSON, JSON, _Owned, str]
+"""A part that differs: its field, both values, its writers, and the atomic field that it is in."""
 
 
 class FieldDifference(NamedTuple):
     """A field that Karmada is about to change from ``theirs`` (the member's) to ``ours``. `NOTHING` is a missing field.
 
     ``field`` is a jq path without the indices of lists, so several elements may differ in one field. ``writer`` is None
-    for missing fields and for changes by admission.
+    for missing fields and for changes by admission. ``owned`` is the field that the writer owns: in an atomic list or
+    object it is the whole.
     """
 
     field: str
     ours: JSON
     theirs: JSON
     writer: Writer | None = None
+    owned: str = ""
 
 
 class Comparison(NamedTuple):
@@ -111,31 +115,33 @@ def differences(ours: Object, theirs: Object, owned: _Owned = ()) -> Iterator[Fi
     parts: list[Path] = [(name,) for name in dict.fromkeys([*ours, *theirs]) if name not in _UNCOMPARED]
     # Most parts are equal, and left out before anything is made of them.
     pending = [
-        (field_of(at), old, new, reduce(lambda owners, name: _parts(owners)(f"f:{name}"), at, owned))
+        (field_of(at), old, new, reduce(lambda owners, name: _parts(owners)(f"f:{name}"), at, owned), "")
         for at in reversed([*parts, *(("metadata", name) for name in _LABELLING)])
         if (old := get(ours, at, NOTHING)) != (new := get(theirs, at, NOTHING))
     ]
     while pending:
-        field, old, new, owners = pending.pop()
+        field, old, new, owners, whole = pending.pop()
         if (_is_empty(old) and _is_empty(new)) or len(field) > _LONGEST:
             continue
+        if not whole and not any(fields for _, fields in owners):
+            whole = field
         inner = None
         if isinstance(old, dict) and isinstance(new, dict):
             part_of = _parts(owners)
             inner = [
-                (field + _step(key), left, right, part_of(f"f:{key}"))
+                (field + _step(key), left, right, part_of(f"f:{key}"), whole)
                 for key in dict.fromkeys([*old, *new])
                 if (left := old.get(key, NOTHING)) != (right := new.get(key, NOTHING))
             ]
         elif isinstance(old, list) and isinstance(new, list):
-            inner = _elements(f"{field}[]", old, new, owners)
+            inner = _elements(f"{field}[]", old, new, owners, whole)
         if inner is not None:
             pending += reversed(inner)
         elif NOTHING in (old, new) or (diff(old, new) and not (AMOUNT.search(field) and _is_equal_amount(old, new))):
             writer = owners[0][0] if owners else None
             # A missing field is not Karmada's: an object that has lost its parts looks like an atomic one.
             is_lost = writer and not writer.manager and _is_missing(new)
-            yield FieldDifference(field, old, new, None if is_lost else writer)
+            yield FieldDifference(field, old, new, None if is_lost else writer, whole or field)
 
 
 def _is_equal_amount(old: JSON, new: JSON) -> bool:
@@ -166,9 +172,7 @@ def _parts(owned: _Owned) -> Callable[[str], _Owned]:
     return lambda key: [(writer, fields[key]) for writer, fields in owned if key in fields]
 
 
-def _elements(
-    field: str, ours: list[JSON], theirs: list[JSON], owned: _Owned
-) -> list[tuple[str, JSON, JSON, _Owned]] | None:
+def _elements(field: str, ours: list[JSON], theirs: list[JSON], owned: _Owned, whole: str) -> list[_Part] | None:
     """Return the elements that correspond, or None if the lists are to be compared as wholes."""
     part_of = _parts(owned)
     example = _example(fields for _, fields in owned)
@@ -176,8 +180,8 @@ def _elements(
     if not example and not all(isinstance(element, dict) for element in (*ours, *theirs)):
         return None
 
-    def pair(old: JSON, new: JSON) -> tuple[str, JSON, JSON, _Owned]:
-        return field, old, new, part_of(key_of(old if new is NOTHING else new) if example else "")
+    def pair(old: JSON, new: JSON) -> _Part:
+        return field, old, new, part_of(key_of(old if new is NOTHING else new) if example else ""), whole
 
     old, new = ({key_of(element): element for element in elements} for elements in (ours, theirs))
     if len(old) == len(ours) and len(new) == len(theirs):
@@ -248,7 +252,7 @@ _ROUND: Final = Struct("<qIIIII")
 def advanced(rounds: bytes, comparison: Comparison, now: int) -> tuple[bytes, list[tuple[FieldDifference, int]]]:
     """Return the rounds to remember for an object, and the fields in their third round with the time of the first.
 
-    Fields that Karmada writes come first. With atomic lists the others may be the work of webhooks.
+    Fields that the template sets come first.
     """
     fields, fought, kept = _written_by_others(comparison), [], dict[int, _Round]()
     rounds_by_key = {row.key: row for row in map(_Round._make, _ROUND.iter_unpack(rounds)) if now - row.last <= _WINDOW}
@@ -277,21 +281,30 @@ def advanced(rounds: bytes, comparison: Comparison, now: int) -> tuple[bytes, li
 def _written_by_others(comparison: Comparison) -> dict[int, FieldDifference]:
     """Return the fields that others have written, by number, or else the removed fields, by negative numbers.
 
-    A field without a writer is identified by everything that Karmada writes with it.
+    An atomic list or object is represented by a field that the template sets, or else by an element before the parts of
+    another one: the others may be defaults by a webhook. A field without a writer is identified by everything that
+    Karmada writes with it.
     """
+    by_others: dict[int, FieldDifference] = {}
+    for difference in sorted(comparison.differences, key=_doubt):
+        if difference.writer and difference.writer.manager:
+            by_others.setdefault(_number(difference.owned, difference.writer.manager), difference)
+    if by_others:
+        return by_others
     written = [
         (difference.field, difference.ours) for difference in comparison.differences if not _is_missing(difference.ours)
     ]
     text = orjson.dumps([comparison.edition, written])
     return {
-        _number(difference.field, difference.writer.manager): difference
-        for difference in comparison.differences
-        if difference.writer and difference.writer.manager
-    } or {
         ~_number(difference.field, text): difference
         for difference in comparison.differences
         if difference.writer is None and _is_missing(difference.theirs)
     }
+
+
+def _doubt(difference: FieldDifference) -> int:
+    """Return how likely it is that a default makes a difference: a rank."""
+    return 0 if not _is_missing(difference.ours) else 1 if difference.field.endswith("[]") else 2
 
 
 def _number(*identity: object) -> int:

@@ -4,7 +4,7 @@ import base64
 import re
 import time
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -72,7 +72,7 @@ class Fight:
 
 
 class Fights(Collector):
-    """The present fights, one for each object.
+    """The present fights.
 
     Only objects with a field that somebody else has written or removed are remembered, by their uids. All of it takes a
     hundredth of a processor. Time in which other programs have the processor does not count. ``clock``, ``now`` and
@@ -90,8 +90,8 @@ class Fights(Collector):
         """Interrupts the block if it takes long (`InterruptedWork`)."""
         self._rounds = OrderedDict[bytes, bytes]()
         self._free_at = -inf
-        self.present: dict[bytes, Fight] = {}
-        """By the uids of the objects."""
+        self.present: dict[bytes, dict[str, Fight]] = {}
+        """By the uids of the objects, and by the fields that the other manager owns."""
 
     def see(self, call: PendingCall, answer: Answer) -> None:
         """Take note of a call of Retain, unless it is large. Look for a remedy if the call was answered inline."""
@@ -102,15 +102,16 @@ class Fights(Collector):
             return
         before = self._spent()
         match = _UID.search(body, max(body.find(_OBSERVED), 0))
-        fight = match and self.present.get(match[1])
-        if match and not is_large_body(body) and not (fight and self._now() < fight.last + _PAUSE):
+        fights = self.present.get(match[1], {}).values() if match else ()
+        is_paused = any(self._now() < fight.last + _PAUSE for fight in fights)
+        if match and not is_paused and not is_large_body(body):
             with suppress(*OF_CONTENT, InterruptedWork):
                 self._look(match[1], call, answer)
         # The unused share since the last call is saved for bursts.
         self._free_at = max(self._free_at, at - _SAVED) + (self._spent() - before) / _SHARE
 
     def _look(self, uid: bytes, call: PendingCall, answer: Answer) -> None:
-        request, now, present = call.request, self._now(), self.current().get(uid)
+        now = self._now()
         with self.limited():
             decoded = orjson.loads(call.body)["request"]
             desired, observed = decoded["object"], decoded["observedObject"]
@@ -126,69 +127,76 @@ class Fights(Collector):
             self._rounds[uid] = rounds
         if len(self._rounds) > MOST_OBJECTS:
             self._rounds.popitem(last=False)
-        fought = [pair for pair in fought if present is None or pair[0].field == present.field]
-        if not fought or (present is None and len(self.present) >= _MOST_FIGHTS):
+        if not fought:
             return
-        (field, ours, theirs, writer), begin = fought[0]
+        request, free = call.request, _MOST_FIGHTS - len(self.current())
         kind = f"{request.gvk.api_version}/{request.gvk.kind}" if request.gvk else ""
         cluster = (annotation(observed, "work.karmada.io/namespace") or "").removeprefix("karmada-es-")[:_LONGEST]
-        others = dict.fromkeys(difference.field for difference in comparison.differences if difference.field != field)
-        fight = Fight(
-            kind,
-            cluster,
-            request.namespace,
-            request.name,
-            field,
-            shown(field, ours),
-            shown(field, theirs),
-            writer.manager if writer else _UNKNOWN,
-            (*others,)[:_MOST_FIELDS],
-            present.begin if present else begin,
-            now,
-            now + max(_SHORTEST, now - begin),
-            present.remedy
-            if present
-            else self._remedy(kind, fought[0][0], call.definition if answer.is_inline else None, desired, observed),
-        )
-        self.present[uid] = fight
-        if present is None:
-            log.warning(
-                "Karmada and a manager in a member overwrite each other",
-                kind=kind,
-                cluster=cluster,
-                object=f"{fight.namespace}/{fight.name}",
-                field=field,
-                karmada=fight.ours,
-                member=fight.theirs,
-                manager=fight.manager,
-                others=fight.others,
-                begin=datetime.fromtimestamp(begin, UTC).isoformat(timespec="seconds"),
-                remedy=fight.remedy,
+        fields = dict.fromkeys(difference.field for difference in comparison.differences)
+        before = self.present.get(uid, {})
+        begun = [pair for pair in fought if pair[0].owned not in before][:free]
+        definition = call.definition if answer.is_inline else None
+        remedies = self._remedies(kind, [difference for difference, _ in begun], definition, desired, observed)
+        for difference, begin in [*(pair for pair in fought if pair[0].owned in before), *begun]:
+            field, ours, theirs, writer, owned = difference
+            known = before.get(owned)
+            fight = Fight(
+                kind,
+                cluster,
+                request.namespace,
+                request.name,
+                field,
+                shown(field, ours),
+                shown(field, theirs),
+                writer.manager if writer else _UNKNOWN,
+                (*(other for other in fields if other != field),)[:_MOST_FIELDS],
+                known.begin if known else begin,
+                now,
+                now + max(_SHORTEST, now - begin),
+                known.remedy if known else remedies.get(owned, ""),
             )
+            self.present.setdefault(uid, {})[owned] = fight
+            if not known:
+                log.warning(
+                    "Karmada and a manager in a member overwrite each other",
+                    kind=fight.kind,
+                    cluster=fight.cluster,
+                    object=f"{fight.namespace}/{fight.name}",
+                    field=fight.field,
+                    karmada=fight.ours,
+                    member=fight.theirs,
+                    manager=fight.manager,
+                    others=fight.others,
+                    begin=datetime.fromtimestamp(fight.begin, UTC).isoformat(timespec="seconds"),
+                    remedy=fight.remedy,
+                )
 
-    def _remedy(
-        self, kind: str, difference: FieldDifference, definition: Definition | None, desired: Object, observed: Object
-    ) -> str:
+    def _remedies(
+        self,
+        kind: str,
+        differences: Sequence[FieldDifference],
+        definition: Definition | None,
+        desired: Object,
+        observed: Object,
+    ) -> dict[str, str]:
+        """Return the remedies that are found in time, by the fields that are owned."""
         # One object is tried for all objects of a kind.
-        alike = (
-            candidate
-            for candidate in self.present.values()
-            if (candidate.kind, candidate.field) == (kind, difference.field)
-        )
-        if other := next(alike, None):
-            return other.remedy
-        try:
-            with self.limited():
-                return remedy(definition, desired, observed, difference) if definition else ""
-        except (InterpreterError, InterruptedWork):
-            return ""
+        known = {fight.field: fight.remedy for fight in self.current() if fight.kind == kind}
+        remedies = {
+            difference.owned: known[difference.field] for difference in differences if difference.field in known
+        }
+        with suppress(InterpreterError, InterruptedWork), self.limited():
+            for difference in differences:
+                if definition and difference.owned not in remedies:
+                    remedies[difference.owned] = remedy(definition, desired, observed, difference)
+        return remedies
 
     def collect(self) -> Iterator[Metric]:
         """Yield the metric: objects by kind, field, cluster and manager."""
         description = "Objects in which Karmada and a manager in a member overwrite each other's value of a field."
         names = "kind", "field", "cluster", "manager", "remedy"
         metric = GaugeMetricFamily("karta_interpreter_fights", description, labels=names)
-        fights = Counter(tuple(getattr(fight, name) for name in names) for fight in self.current().values())
+        fights = Counter(tuple(getattr(fight, name) for name in names) for fight in self.current())
         shown = fights.most_common(_MOST_SERIES)
         for labels, number in shown:
             metric.add_metric(labels, number)
@@ -196,8 +204,12 @@ class Fights(Collector):
             metric.add_metric((_OTHERS, _OTHERS, "", "", ""), left)
         yield metric
 
-    def current(self) -> Mapping[bytes, Fight]:
-        """Return the present fights by the uids of their objects."""
+    def current(self) -> list[Fight]:
+        """Return the present fights."""
         now = self._now()
-        self.present = {uid: fight for uid, fight in self.present.items() if fight.end > now}
-        return self.present
+        present = {
+            uid: {owned: fight for owned, fight in fights.items() if fight.end > now}
+            for uid, fights in self.present.items()
+        }
+        self.present = {uid: fights for uid, fights in present.items() if fights}
+        return [fight for fights in self.present.values() for fight in fights.values()]
