@@ -313,3 +313,21 @@ def test_expression_without_answer_is_named(replicas: str, verdict: Verdict, fie
 
     (found,) = judged(Question.COUNTS, evidence(shop, pod(1)), karta)
     assert (found.verdict, found.field.removeprefix("spec.structureDefinition.")) == (verdict, field)
+
+
+@pytest.mark.parametrize("mistake", [".[0].template | . + {spec: {containers: []}}", "{spec: {containers: []}}"])
+def test_template_of_a_section_that_the_object_lacks_is_named(mistake: str) -> None:
+    # The training operator makes pods of the roles that are there.
+    spec = {"tfReplicaSpecs": {"Worker": {"replicas": 1, "template": _TEMPLATE}}}
+    job = workload("kubeflow.org/v1", "TFJob", spec, {"conditions": [{"type": "Running", "status": "True"}]})
+    manifest = copy.deepcopy(Karta.for_object(job).definition.manifest)
+    chief = manifest["spec"]["structureDefinition"]["childComponents"][0]["specDefinition"]
+    chief["podTemplateSpecPath"] = f"[] | {mistake}"
+    own = pod(1, labels={"training.kubeflow.org/replica-type": "worker"})
+
+    found = [
+        each for each in judged(Question.COUNTS, evidence(job, own), Karta.load(manifest)) if each.verdict is DIFFERS
+    ]
+    assert {each.field for each in found} == {
+        "spec.structureDefinition.childComponents[0].specDefinition.podTemplateSpecPath"
+    }

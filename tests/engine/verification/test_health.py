@@ -163,7 +163,16 @@ def test_failed_job_that_counts_as_running_is_found() -> None:
     shown = evidence(_job({"type": "Failed", "status": "True"}), pod(1, status={"phase": "Failed"}))
 
     (found,) = judged(Question.HEALTH, shown, Karta.load(manifest))
-    assert (found.verdict, found.reason) == (DIFFERS, "healthy, and all its pods have failed")
+    assert (found.verdict, found.reason) == (DIFFERS, "healthy, and its pods have failed or are gone")
+
+
+def test_step_that_has_failed_is_no_failure_of_a_workflow() -> None:
+    nodes = {"it-1": {"phase": "Failed"}, "it-2": {"phase": "Running"}}
+    spec = {"entrypoint": "main", "templates": [{"name": "main", "container": container()}]}
+    workflow = workload("argoproj.io/v1alpha1", "Workflow", spec, {"phase": "Running", "nodes": nodes})
+
+    (found,) = judged(Question.HEALTH, evidence(workflow, pod(1, status={"phase": "Failed"})))
+    assert found.verdict is UNJUDGED
 
 
 def test_cluster_that_a_failed_job_leaves_running_does_not_make_it_healthy() -> None:

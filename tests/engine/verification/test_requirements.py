@@ -139,3 +139,17 @@ def test_resources_of_the_pod_itself(fields: dict[str, Any], verdict: Verdict) -
     assert [each.verdict for each in judged(Question.REQUIREMENTS, evidence(deployment(), pod(1, **fields)))] == [
         verdict
     ]
+
+
+def test_name_inside_the_name_of_an_added_container_is_not_its_name() -> None:
+    from karta_interpreter import Karta  # noqa: PLC0415 - only these tests change a definition
+
+    manifest = Karta.for_object(deployment()).definition.manifest
+    line = """deployment: '{containers: [{name: "main-proxy"}]}'"""
+    annotations = {**manifest["metadata"]["annotations"], "karta-interpreter.io/added-containers": line}
+    changed = Karta.load({**manifest, "metadata": {**manifest["metadata"], "annotations": annotations}})
+
+    found = judged(
+        Question.REQUIREMENTS, evidence(deployment(), *(pod(each, container(cpu="2")) for each in (1, 2))), changed
+    )
+    assert found[0].field == "spec.structureDefinition.rootComponent.specDefinition.podTemplateSpecPath"

@@ -11,7 +11,7 @@ from karta_interpreter.engine.evaluation import ScaleLocation, Status, match_sta
 from karta_interpreter.engine.explain.reading import field_of, paths_of_scalar
 from karta_interpreter.engine.fights.rounds import differences
 from karta_interpreter.engine.verification.evidence import Evidence, is_active, is_ended
-from karta_interpreter.engine.verification.judgement import Judgement, Question, Verdict
+from karta_interpreter.engine.verification.judgement import Judgement, Question, Verdict, pod_field
 from karta_interpreter.engine.verification.members import Group, Members
 
 _UPPER_BOUND = re.compile("max[^a-z]")
@@ -54,6 +54,8 @@ def _judged(definition: Definition, group: Group, pods: list[Object], why: str) 
     component = group.sets[0].component
     if why:
         return _unjudged(why, detail)
+    if not get(group.sets[0].template, ("spec", "containers")):
+        return _differs(f"{component} has a template without containers", detail, pod_field(definition, component))
     counted = definition.component(component)
     field = "scaleDefinition.replicasPath"
     if counted and counted.replicas is None:
@@ -109,14 +111,14 @@ def _is_rolling(evidence: Evidence, group: Group, pods: Iterable[Object]) -> boo
         # The workload itself has had no other template in its first generation.
         found |= {} if generation(evidence.object) == 1 else {None: templates}
         for uid, of_owner in found.items():
-            fields = (_deviation(template, pod) for template in of_owner if isinstance(template, dict))
+            # The fields of the template that have another value in the pod.
+            fields = [
+                frozenset(each.field for each in differences(template, pod) if each.ours is not NOTHING)
+                for template in of_owner
+                if isinstance(template, dict)
+            ]
             deviations.setdefault(uid, set()).add(min(fields, key=len, default=frozenset()))
     return any(len(different) > 1 for different in deviations.values())
-
-
-def _deviation(template: Object, pod: Object) -> frozenset[str]:
-    """Return the fields of a template that have another value in a pod."""
-    return frozenset(each.field for each in differences(template, pod) if each.ours is not NOTHING)
 
 
 def _bounds(location: ScaleLocation) -> tuple[int, int]:

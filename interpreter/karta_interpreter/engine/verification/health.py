@@ -25,11 +25,10 @@ _READY: Final = "all its pods are ready"
 _SUCCEEDED: Final = "all its pods have succeeded"
 _STOPPED: Final = "it is to have no pods"
 _UNREADY: Final = "none of its pods is ready"
-_FAILED: Final = "all its pods have failed"
+_FAILED: Final = "its pods have failed or are gone"
 _UNCLEAR: Final = "some of its pods are ready, or have not been there for long"
 _HEALTHY: Final = {_READY: True, _SUCCEEDED: True, _STOPPED: True, _UNREADY: False, _FAILED: False}
 """Whether a workload is healthy by docs/health.md, by what its pods show."""
-_ENDS: Final = {frozenset({"Succeeded"}): _SUCCEEDED, frozenset({"Failed"}): _FAILED}
 
 
 def judge_health(definition: Definition, evidence: Evidence, members: Members) -> Iterator[Judgement]:
@@ -61,13 +60,14 @@ def _state(definition: Definition, evidence: Evidence, wanted: int | None) -> st
     # Other switches pause a workload, and its pods stay.
     has_switch = definition.status is not None and Status.SUSPENDED in dict(definition.status.mappings)
     is_stopped = not phases and (wanted == 0 or (has_switch and is_suspended(definition, evidence.object)))
-    return _STOPPED if is_stopped else _ENDS.get(phases, _UNCLEAR)
+    is_over = phases == {"Failed"} or (wanted and phases <= {"Failed", "Succeeded"} and _tells_failure(evidence))
+    return _STOPPED if is_stopped else _SUCCEEDED if phases == {"Succeeded"} else _FAILED if is_over else _UNCLEAR
 
 
 def _doubt(definition: Definition, evidence: Evidence, state: str, wanted: int | None) -> str:
     """Return why the pods may not show the health of the workload, or ""."""
     healthy, status, pods = healthy_statuses(definition), evidence.object.get("status"), evidence.active
-    may_wait, has_failed = Status.INITIALIZING in healthy, _tells(status, counts=False)
+    may_wait, has_failed = Status.INITIALIZING in healthy, _tells_failure(evidence)
     is_lasting = all(is_ready(pod, evidence.now - LASTING) for pod in pods)
     doubts = {
         "its kind starts others": state in (_UNREADY, _FAILED)
@@ -91,9 +91,19 @@ def _runs_to_completion(pod: Object) -> bool:
 
 
 def _field(definition: Definition) -> str:
-    if definition.annotations.health:
-        return "metadata.annotations.karta-interpreter.io/health"
-    return field_of(definition, definition.root.name, "statusDefinition.statusMappings")
+    mappings = field_of(definition, definition.root.name, "statusDefinition.statusMappings")
+    return "metadata.annotations.karta-interpreter.io/health" if definition.annotations.health else mappings
+
+
+def _tells_failure(evidence: Evidence) -> bool:
+    """Return whether a status shows that the whole workload has failed, not one of many parts."""
+    status = evidence.object.get("status") or {}
+    parts = {
+        name: part
+        for name, part in status.items()
+        if not any(isinstance(below, dict) for below in (part.values() if isinstance(part, dict) else ()))
+    }
+    return _tells(parts, counts=False)
 
 
 def _tells(status: JSON, *, counts: bool = True) -> bool:

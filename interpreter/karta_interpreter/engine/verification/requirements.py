@@ -19,6 +19,7 @@ _LISTS: Final = ("initContainers", "containers")
 _LIMIT_RANGE: Final = re.compile(r"([^;:]+) (request|limit) for (?:init )?container ([^;]+)")
 """The annotation ``kubernetes.io/limit-ranger`` (``plugin/pkg/admission/limitranger``)."""
 
+_requests = partial(pod_requirements, counting=Counting.SCHEDULER)
 _differs = partial(Judgement, Question.REQUIREMENTS, Verdict.DIFFERS)
 
 
@@ -46,10 +47,6 @@ def _judged(definition: Definition, evidence: Evidence, group: Group) -> Iterato
         number = f"{len(requested)} of {count(len(pods), 'pod')}"
         detail = f"{group.name}: {number}, {_text(wanted[0])} answered, {requested[0]} requested"
         yield cause._replace(detail=detail)
-
-
-def _requests(template: Object) -> PodRequirements:
-    return pod_requirements(template, Counting.SCHEDULER)
 
 
 def _text(requirements: PodRequirements) -> str:
@@ -99,7 +96,7 @@ def _added_or(definition: Definition, component: str, name: str, field: str) -> 
         for containers in definition.annotations.added_containers
         if containers.component == component
     ]
-    return _ADDED_CONTAINERS if any(name in text for text in added) else field
+    return _ADDED_CONTAINERS if any(f'"{name}"' in text for text in added) else field
 
 
 def _line(component: str, kind: str, name: str, amounts: Mapping[str, str]) -> str:

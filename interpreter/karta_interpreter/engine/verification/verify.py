@@ -6,10 +6,10 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import cache, partial
 
-from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.base.errors import InterpretationError, QueryError
 from karta_interpreter.base.findings import DefinitionError
-from karta_interpreter.base.k8s import Object
-from karta_interpreter.definitions.karta import Definition, resolved
+from karta_interpreter.base.k8s import Object, get
+from karta_interpreter.definitions.karta import Component, Definition, resolved
 from karta_interpreter.definitions.openapi.schema import CustomKind
 from karta_interpreter.engine.evaluation import pod_sets
 from karta_interpreter.engine.explain.reading import field_of
@@ -20,7 +20,7 @@ from karta_interpreter.engine.verification.dependencies import judge_dependencie
 from karta_interpreter.engine.verification.evidence import Evidence, unsettled
 from karta_interpreter.engine.verification.health import judge_health
 from karta_interpreter.engine.verification.judgement import Judgement, Question, Verdict, pod_field
-from karta_interpreter.engine.verification.members import Members, members
+from karta_interpreter.engine.verification.members import members
 from karta_interpreter.engine.verification.requirements import judge_requirements
 from karta_interpreter.engine.verification.retention import judge_retention
 
@@ -40,14 +40,14 @@ def verify(definition: Definition, evidence: Evidence, crd: Object | None = None
         if waiting and needs_pods:
             judgements_found.append(Judgement(question, Verdict.UNJUDGED, waiting))
             continue
-        judgements = tuple(_answered(definition, question, answer))
+        judgements = tuple(_answered(definition, evidence.object, question, answer))
         judgements_found += judgements or (Judgement(question),)
     return tuple(judgements_found)
 
 
 def _answers(definition: Definition, evidence: Evidence, crd: Object | None) -> dict[Question, tuple[Answer, bool]]:
     """Return the questions about a kind. Some are about pods, and wait until the object has settled."""
-    pods = cache(partial(_members, definition, evidence))
+    pods = cache(lambda: members(definition, pod_sets(definition, evidence.object), evidence.pods))
     answers: dict[Question, tuple[Answer, bool]] = {}
     is_counted = definition.answers(Operation.INTERPRET_REPLICA) or definition.answers(Operation.INTERPRET_COMPONENT)
     if definition.has_karta and definition.leaves and is_counted:
@@ -69,20 +69,16 @@ def _schema(definition: Definition, crd: Object | None) -> Object:
     return {}
 
 
-def _members(definition: Definition, evidence: Evidence) -> Members:
-    return members(definition, pod_sets(definition, evidence.object), evidence.pods)
-
-
-def _answered(definition: Definition, question: Question, answer: Answer) -> Iterator[Judgement]:
+def _answered(definition: Definition, obj: Object, question: Question, answer: Answer) -> Iterator[Judgement]:
     try:
         yield from answer()
     except InterpretationError as error:
         # A reference that could not be looked up says nothing about the definition.
         verdict = Verdict.UNJUDGED if "the reference $" in str(error) else Verdict.DIFFERS
-        yield Judgement(question, verdict, f"there is no answer: {error}", "", _field_of(definition, str(error)))
+        yield Judgement(question, verdict, f"there is no answer: {error}", "", _field_of(definition, obj, str(error)))
 
 
-def _field_of(definition: Definition, message: str) -> str:
+def _field_of(definition: Definition, obj: Object, message: str) -> str:
     """Return the field of a definition that an error names, or ""."""
     if match := re.search(r"annotation ([a-z-]+)[ ,:]", message):
         return f"metadata.annotations.karta-interpreter.io/{match[1]}"
@@ -90,6 +86,15 @@ def _field_of(definition: Definition, message: str) -> str:
     component = definition.component(match[1]) if match else None
     if match is None or component is None:
         return ""
-    part = "scaleDefinition." if match[2].endswith("eplicasPath") else ""
-    is_of_pods = match[2] in component.pod_queries
-    return pod_field(definition, match[1], match[2]) if is_of_pods else field_of(definition, match[1], part + match[2])
+    is_count = match[2].endswith("eplicasPath")
+    # A component whose template has no containers has no count either: the object does not have its section.
+    if match[2] in component.pod_queries or (is_count and not _has_containers(component, obj)):
+        return pod_field(definition, match[1], match[2])
+    return field_of(definition, match[1], f"{'scaleDefinition.' if is_count else ''}{match[2]}")
+
+
+def _has_containers(component: Component, obj: Object) -> bool:
+    with suppress(QueryError):
+        pods = [value for query in component.pod_queries.values() for value in query.evaluate(obj)]
+        return any(get(value, path) for value in pods for path in (("spec", "containers"), ("containers",)))
+    return True
