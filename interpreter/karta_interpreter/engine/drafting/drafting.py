@@ -1,11 +1,9 @@
 """A draft with pods at the places where the containers of real pods come from."""
 
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from dataclasses import replace
-from typing import Final, NamedTuple
+from typing import Final
 
-from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s import JSON, Object, get, objects_in
 from karta_interpreter.definitions.karta import Component, Definition
@@ -17,7 +15,7 @@ from karta_interpreter.definitions.openapi.observed import completed
 from karta_interpreter.definitions.openapi.schema import CustomKind
 from karta_interpreter.engine.drafting.counts import Counted, count_of
 from karta_interpreter.engine.drafting.pieces import pods_of_fields
-from karta_interpreter.engine.drafting.proof import Proof, prove
+from karta_interpreter.engine.drafting.proof import PodsOfSets, Proof, pods_of_sets, prove
 from karta_interpreter.engine.drafting.selectors import (
     Label,
     PlacedPod,
@@ -26,10 +24,10 @@ from karta_interpreter.engine.drafting.selectors import (
     instance_selector,
     label_of,
 )
-from karta_interpreter.engine.evaluation import instance_ids, pod_sets
+from karta_interpreter.engine.evaluation import instance_ids
 from karta_interpreter.engine.verification import Question
 from karta_interpreter.engine.verification.evidence import Evidence, unsettled
-from karta_interpreter.engine.verification.members import Group, members
+from karta_interpreter.engine.verification.members import Group
 
 MOST_PODS: Final = 1000
 """The most pods of an object that a draft looks at."""
@@ -37,13 +35,6 @@ _MOST_NAMED: Final = 4
 
 Selected = tuple[PodsField, Decision]
 """Pods, and the decision with their selector."""
-
-
-class PodsOfSets(NamedTuple):
-    """An object, and its pods by the pod sets that they belong to."""
-
-    evidence: Evidence
-    groups: tuple[Group, ...]
 
 
 def draft_from(kind: CustomKind, evidence: Sequence[Evidence]) -> Draft:
@@ -111,12 +102,7 @@ def _attributed(
         for own in definition.components
     )
     definition = replace(definition, components=tuple(components))
-    shown = []
-    for each in evidence:
-        with suppress(InterpretationError):
-            groups = members(definition, pod_sets(definition, each.object), each.active or each.pods).groups
-            shown.append(PodsOfSets(each, groups))
-    return definition, shown
+    return definition, list(pods_of_sets(definition, evidence))
 
 
 def _supported(kind: CustomKind, places: list[PodsField], evidence: Sequence[Evidence]) -> list[PodsField]:

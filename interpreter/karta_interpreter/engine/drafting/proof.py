@@ -3,7 +3,7 @@
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Final, NamedTuple
 
@@ -94,15 +94,27 @@ _ABOUT: Final = {
 }
 
 
+class PodsOfSets(NamedTuple):
+    """An object, and its pods by the pod sets that they belong to."""
+
+    evidence: Evidence
+    groups: tuple[Group, ...]
+
+
+def pods_of_sets(definition: Definition, evidence: Iterable[Evidence]) -> Iterator[PodsOfSets]:
+    """Yield the objects that a definition can read, with their pods."""
+    for each in evidence:
+        with suppress(InterpretationError):
+            groups = members(definition, pod_sets(definition, each.object), each.active or each.pods).groups
+            yield PodsOfSets(each, groups)
+
+
 def _added(definition: Definition, evidence: Sequence[Evidence]) -> dict[str, set[int]]:
     """Return a line for each component with the containers that its template lacks and the pods of all objects have."""
     numbers: dict[str, set[int]] = defaultdict(set)
     common: dict[str, list[tuple[str, str]]] = {}
-    for number, shown in enumerate(evidence):
-        groups: Sequence[Group] = ()
-        with suppress(InterpretationError):
-            groups = members(definition, pod_sets(definition, shown.object), shown.active).groups
-        for group in groups:
+    for number, shown in enumerate(pods_of_sets(definition, evidence)):
+        for group in shown.groups:
             component = group.sets[0].component
             if group.pods and all(own.component == component for own in group.sets):
                 missing = _missing(group.sets[0].template, group.pods[0])
