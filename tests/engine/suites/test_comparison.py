@@ -32,6 +32,8 @@ _GPU = {"nodeClaim": {"nodeSelector": {"gpu": "a100"}}, "resourceRequest": {"cpu
                      [{"apiVersion": "v1", "kind": "Secret", "name": "a", "namespace": ""},
                       {"apiVersion": "v1", "kind": "Secret", "name": "b"}],
                      id="dependencies in any order"),
+        pytest.param("aggregatedStatus", {"kind": "Job", "status": {"a": 1}}, {"spec": {}, "status": {"a": 1}},
+                     id="of an aggregated object Karmada reads the status only"),
         pytest.param("aggregatedStatus", {"status": {"time": "{{EXCLUDE}}"}}, {"status": {"time": "now"}},
                      id="a value that is left out"),
         pytest.param("aggregatedStatus", {"status": {"time": "{{EXCLUDE}}"}}, {"status": {}},
