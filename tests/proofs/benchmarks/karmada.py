@@ -56,13 +56,17 @@ def karmada(field: Field, effort: Effort) -> Part:
                 )
             )
     kinds = len({gvk_of(call) for call in calls})
-    _, _, theirs_, waited_, _, ours_, call_, _ = rows[0]
+    _, _, theirs_, waited_, around_, ours_, call_, _ = rows[0]
     said = (
         f"Karmada's own Lua needs **{theirs_} µs** of Karmada's processor time for a call about one of the {kinds} "
-        f"kinds of the day that it bundles, and {waited_} ms pass. A call of this server takes {call_} ms, and "
-        f"{ours_} µs of the server's processor time."
+        f"kinds of the day that it bundles, and {waited_} ms pass. To ask this server needs **{around_} µs** of it and "
+        f"{call_} ms, and {ours_} µs of the server's processor time."
     )
-    return Part({"karmada": table(_HEADS, rows)}, conclusions=(said,))
+    asked = (
+        f"  To ask costs Karmada itself **{around_} µs** of processor time and {call_} ms,\n"
+        f"  where its own Lua costs **{theirs_} µs** and {waited_} ms.\n"
+    )
+    return Part({"karmada": table(_HEADS, rows), "asked": asked}, conclusions=(said,))
 
 
 def _measured(field: Field, lua: Program, client: Program, files: list[Path]) -> tuple[float, ...]:

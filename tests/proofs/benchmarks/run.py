@@ -61,5 +61,6 @@ def run(field: Field, effort: Effort, names: Iterable[str]) -> Results:
         sys.stdout.flush()
         sys.stderr.write(f"{name}: {time.monotonic() - begun:.0f} s\n")
     sys.stdout.writelines(f"- {line}\n" for line in said)
-    headline = blocks.pop("headline", "")
+    headlines = [blocks.pop(name, "") for name in ("headline", "asked")]
+    headline = "".join(headlines) if all(headlines) else ""
     return Results({**blocks, "conclusions": "".join(f"- {line}\n" for line in said)}, headline, failures)

@@ -20,6 +20,22 @@ def fails(_: Field, __: Effort) -> Part:
     raise MeasurementError("the server said no")
 
 
+@pytest.mark.parametrize(
+    ("texts", "headline"),
+    [
+        pytest.param({"headline": "- one\n", "asked": "  two\n"}, "- one\n  two\n", id="both"),
+        pytest.param({"headline": "- one\n"}, "", id="without Karmada's own cost the item stays as it was"),
+        pytest.param({"asked": "  two\n"}, "", id="and without the server's"),
+    ],
+)
+def test_headline_has_the_costs_of_both_sides(
+    texts: dict[str, str], headline: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "SECTIONS", {"one": Section(lambda *_: Part(texts), ())})
+    results = run(cast("Field", None), QUICK, ["one"])
+    assert (results.headline, [*results.blocks]) == (headline, ["conclusions"])
+
+
 def test_run_tells_failures_in_their_places_and_measures_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     known = {"fails": Section(fails, ("start", "memory")), "works": Section(works, ("cpu",))}
     monkeypatch.setattr(module, "SECTIONS", known)
