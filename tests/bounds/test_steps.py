@@ -327,7 +327,7 @@ def _diff(children: int, elements: int) -> Callable[[], object]:
 
 PATHS: dict[str, Path] = {
     "tree": Path({"pods": 40, "instances": 40}, _tree),
-    "coverage": Path({"children": 20, "fields": 20}, _coverage),
+    "coverage": Path({"children": 8, "fields": 8}, _coverage),
     "diff": Path({"children": 20, "elements": 40}, _diff),
     "lint": Path({"statements": 40, "names": 40}, _lint),
     "verify groups": Path({"pods": 40, "groups": 40}, _verify_groups),
