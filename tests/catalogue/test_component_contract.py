@@ -47,6 +47,7 @@ _FIXED = {
 _FIXED_COMPONENTS = {
     ("InferenceService", "canary"),
     ("InferenceService", "worker"),
+    ("LLMInferenceService", "tokenizer"),
     ("RayCluster", "head"),
     ("RayJob", "head"),
     ("RayJob", "submitter"),

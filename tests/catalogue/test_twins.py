@@ -204,6 +204,14 @@ _TWINS: Final = [
         "FlinkBlueGreenDeployment.flink.apache.org/v1beta1",
         _FLINK,
         right_at=("spec", "template", "spec"),
+        differ=dict.fromkeys(
+            [
+                f"{role}.resources.{part}[0]"
+                for role in ("jobManager", "taskManager")
+                for part in ("limits", "requests")
+            ],
+            "requests and limits are maps: neither kind answers for a list",
+        ),
     ),
 ]
 

@@ -56,7 +56,8 @@ def _rows(entry: Entry, folder: Path | None, notes: list[str], *, is_main: bool)
     if not upstream.crds:
         return
     sources, tag = sources_of(upstream, folder), upstream.releases[release]
-    has_main = is_main and any(isinstance(source, Checkout) for source in sources)
+    # A checkout of before the release would undo what the definition follows.
+    has_main = is_main and any(isinstance(source, Checkout) and source.has(tag) for source in sources)
     latest = "HEAD" if has_main else newest(sources, tag)
     after = crd_of(upstream, sources, latest, definition.gvk)
     if after is None:
