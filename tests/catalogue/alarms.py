@@ -1,4 +1,4 @@
-"""What ``verify`` says wrongly about real states, and what it does not find in them, each with the reason."""
+"""What ``verify`` says about real states although the definition is right, each with the reason why it may."""
 
 from typing import NamedTuple
 
@@ -16,20 +16,13 @@ class Alarm(NamedTuple):
 
 
 ALARMS = (
-    Alarm("CronJob", "cron-runs.", Question.HEALTH, "its Jobs try again, which verify does not know of the pods below"),
-    Alarm("RayJob", "rayjob-deadline.", Question.HEALTH, "the cluster of a RayJob that has failed goes on"),
-    Alarm("RayJob", "rayjob-retry.", Question.HEALTH, "the cluster of a RayJob that has failed goes on"),
     Alarm(
-        "RayService", "rayservice-stuck.", Question.COUNTS, "the pods of the new cluster count beside those that serve"
+        "BroadcastJob",
+        "broadcastjob-parallelism.",
+        Question.COUNTS,
+        "its parallelism lets one pod run at a time, and the other nodes follow",
     ),
 )
-
-MISSED = {
-    "a bad status counts as running": "verify does not judge healthy answers about pods that were never ready",
-    "a waiting status counts as running": "verify does not judge healthy answers about pods that were never ready",
-    "always healthy": "verify does not judge healthy answers about pods that were never ready",
-}
-"""Mistakes in definitions of which verify does not find enough, and why."""
 
 
 def alarm_of(evidence: Evidence, judgement: Judgement) -> Alarm | None:
