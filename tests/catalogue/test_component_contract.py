@@ -48,6 +48,7 @@ _FIXED_COMPONENTS = {
     ("InferenceService", "canary"),
     ("InferenceService", "worker"),
     ("LLMInferenceService", "tokenizer"),
+    ("MiniCluster", "services"),
     ("RayCluster", "head"),
     ("RayJob", "head"),
     ("RayJob", "submitter"),

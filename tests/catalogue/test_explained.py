@@ -20,7 +20,11 @@ from tests.support.examples import SWEEPS_ALL
 
 _BOUNDED: Final = "it names the components with bounds, which may change without it"
 _NAMES_NOTHING: Final = "the container that it adds needs no other object"
+_OMITS: Final = "it only says why fields that look like references are left out"
+_ALWAYS_WRITTEN: Final = "the controller writes these fields with every status"
 _WITHOUT_EFFECT: Final = {
+    ("flux-framework-org-minicluster-v1alpha2", "dependencies", Operation.INTERPRET_DEPENDENCY): _OMITS,
+    ("flux-framework-org-minicluster-v1alpha2", "required-status", Operation.AGGREGATE_STATUS): _ALWAYS_WRITTEN,
     ("flink-apache-org-flinkdeployment-v1beta1", "elastic", Operation.REVISE_REPLICA): _BOUNDED,
     ("orchestration-aibrix-ai-rayclusterfleet-v1alpha1", "elastic", Operation.REVISE_REPLICA): _BOUNDED,
     ("ray-io-raycluster-v1", "elastic", Operation.REVISE_REPLICA): _BOUNDED,

@@ -98,6 +98,10 @@ _UNWRITTEN: Final = {
         {".spec.tasks[].replicas"},
         "unset is 0 (TaskSpec in batch/v1alpha1/job.go of volcano.sh/apis 1.14), and Karmada assigns no 0",
     ),
+    "MiniCluster.flux-framework.org": (
+        {".spec.size"},
+        "the CRD fills in 1 (minicluster_types.go of Flux Operator 0.2), so no template leaves it unset",
+    ),
     "RayCluster.ray.io": ({".spec.workerGroupSpecs[].replicas"}, _RAY),
     "RayJob.ray.io": ({".spec.rayClusterSpec.workerGroupSpecs[].replicas"}, _RAY),
     "RayService.ray.io": ({".spec.rayClusterConfig.workerGroupSpecs[].replicas"}, _RAY),

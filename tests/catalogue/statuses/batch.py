@@ -24,6 +24,14 @@ _SPARK_CLUSTER = {
 }
 
 BATCH: States = {
+    GVK("flux-framework.org", "v1alpha2", "MiniCluster"): {
+        "requested": INITIALIZING,
+        "waiting for resources": INITIALIZING,
+        "ready": RUNNING,
+        "running": RUNNING,
+        "finished": COMPLETED,
+        "no status yet": UNDEFINED,
+    },
     GVK("batch.volcano.sh", "v1alpha1", "Job"): {
         "pending": INITIALIZING,
         "running": RUNNING,
