@@ -32,19 +32,19 @@ Evidences = Iterable[tuple[Definition, Evidence]]
 
 def verify_all(workloads: Evidences, crd_of: Callable[[GVK], Object | None], problems: Sequence[str]) -> Report:
     """Return the report about workloads and the CRDs of their kinds."""
-    results: list[Result] = []
+    results, too_deep = list[Result](), list[str]()
     kinds: dict[GVK, Definition] = {}
     for definition, evidence in workloads:
-        kinds.setdefault(definition.gvk, definition)
-        name = full_name(evidence.object.get("metadata"))
-        results += [
-            Result(definition.gvk, name, judgement)
-            for judgement in verify(definition, evidence, crd_of(definition.gvk))
-        ]
+        gvk, name = definition.gvk, full_name(evidence.object.get("metadata"))
+        kinds.setdefault(gvk, definition)
+        try:
+            results += [Result(gvk, name, judgement) for judgement in verify(definition, evidence, crd_of(gvk))]
+        except RecursionError:
+            too_deep.append(f"{gvk.kind} {name}: it is nested too deeply to be judged")
     for gvk, definition in kinds.items():
         judgements = [*judge_crd(definition, crd)] or [Judgement(Question.CRD)] if (crd := crd_of(gvk)) else []
         results += [Result(gvk, "", judgement) for judgement in judgements]
-    return Report(tuple(results), tuple(problems))
+    return Report(tuple(results), (*problems, *too_deep))
 
 
 async def verify_member(

@@ -15,7 +15,7 @@ from karta_interpreter.cli.member import Wanted
 from karta_interpreter.cli.saved import Saved, read_about, read_workloads, save
 from karta_interpreter.cli.verify import verify_folder
 from karta_interpreter.definitions.sources import api_server
-from karta_interpreter.engine.verification import Verdict
+from karta_interpreter.engine.verification import Evidence, Verdict
 from tests.cli.verify.cluster import PODS, MemberServer, serving, shops
 from tests.engine.verification.member import NOW, container, evidence, pod, workload
 
@@ -64,6 +64,21 @@ def test_cause_that_all_objects_share_is_shown_once(run: Run, tmp_path: Path) ->
     assert (cause["reason"], cause["objects"], cause["of"]) == (_PROXY, ["team/a", "team/b"], 2)
     assert f"all 2 Deployments: requirements: {_PROXY}" in shown.stdout
     assert result.exit_code == shown.exit_code == 1
+
+
+def test_object_that_is_nested_too_deeply_costs_the_others_nothing(tmp_path: Path) -> None:
+    inner: Any = 1
+    for _ in range(600):
+        inner = {"a": inner}
+    spec = {"replicas": 0, "template": {"spec": {"containers": [container()]}}}
+    statuses = (("deep", {"in": inner}), ("flat", {}))
+    objects = [workload("apps/v1", "Deployment", spec, status, name=name) for name, status in statuses]
+    shown = [Evidence(obj, (), now=NOW) for obj in objects]
+    save(tmp_path, Saved(NOW), shown)
+    report = verify_folder(tmp_path, [Karta.for_object(shown[0].object).definition], Wanted())
+
+    assert {result.name.rpartition("/")[2] for result in report.results} == {"flat"}
+    assert [problem for problem in report.problems if "deep: it is nested too deeply" in problem]
 
 
 @pytest.mark.parametrize(
