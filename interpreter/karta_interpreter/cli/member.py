@@ -215,11 +215,22 @@ class Member:
                 async for page in pages:
                     for item in objects_in(page.get("items")):
                         number += 1
-                        yield {**item, **gvk.type_meta}
+                        if _can_be_packed(item):
+                            yield {**item, **gvk.type_meta}
+                        else:
+                            self.problems.append(f"{gvk.kind} {_name(item)}: it is nested too deeply to be judged")
         except ClusterError as error:
             if not (is_optional and error.status == HTTPStatus.NOT_FOUND):
                 after = f", after {count(number, gvk.kind)}" if number else ""
                 self.problems.append(f"{error}{after}")
+
+
+def _can_be_packed(obj: Object) -> bool:
+    try:
+        orjson.dumps(obj)
+    except orjson.JSONEncodeError:
+        return False
+    return True
 
 
 def _name(obj: Object) -> str:

@@ -72,9 +72,10 @@ def save(folder: Path, saved: Saved, workloads: Iterable[Evidence]) -> list[str]
                 _check_size("its line", line, _UNREADABLE)
                 _check("the folder", written + len(line), _MOST, _UNREADABLE)
                 written += file.write(line)
-            except RecordingError as error:
+            except (RecordingError, orjson.JSONEncodeError) as error:
                 name = full_name(evidence.object.get("metadata"))
-                left_out.append(f"{GVK.of(evidence.object)} {name} is not saved: {error}")
+                reason = str(error) if isinstance(error, RecordingError) else "it is nested too deeply"
+                left_out.append(f"{GVK.of(evidence.object)} {name} is not saved: {reason}")
     problems = *saved.problems, *left_out
     about = {"format": _FORMAT, "version": 1, "time": saved.time, "problems": problems, "crds": saved.crds}
     references = orjson.loads(redaction.redacted_document(orjson.dumps({"references": saved.references})))

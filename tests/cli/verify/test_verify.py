@@ -16,7 +16,7 @@ from karta_interpreter.cli.saved import Saved, read_about, read_workloads, save
 from karta_interpreter.cli.verify import verify_folder
 from karta_interpreter.definitions.sources import api_server
 from karta_interpreter.engine.verification import Evidence, Verdict
-from tests.cli.verify.cluster import PODS, MemberServer, serving, shops
+from tests.cli.verify.cluster import DEPLOYMENTS, PODS, MemberServer, serving, shops
 from tests.engine.verification.member import NOW, container, evidence, pod, workload
 
 Run = Callable[..., Result]
@@ -66,19 +66,37 @@ def test_cause_that_all_objects_share_is_shown_once(run: Run, tmp_path: Path) ->
     assert result.exit_code == shown.exit_code == 1
 
 
-def test_object_that_is_nested_too_deeply_costs_the_others_nothing(tmp_path: Path) -> None:
+def _deep(levels: int) -> Any:
     inner: Any = 1
-    for _ in range(600):
+    for _ in range(levels):
         inner = {"a": inner}
-    spec = {"replicas": 0, "template": {"spec": {"containers": [container()]}}}
-    statuses = (("deep", {"in": inner}), ("flat", {}))
-    objects = [workload("apps/v1", "Deployment", spec, status, name=name) for name, status in statuses]
-    shown = [Evidence(obj, (), now=NOW) for obj in objects]
-    save(tmp_path, Saved(NOW), shown)
-    report = verify_folder(tmp_path, [Karta.for_object(shown[0].object).definition], Wanted())
+    return inner
 
-    assert {result.name.rpartition("/")[2] for result in report.results} == {"flat"}
-    assert [problem for problem in report.problems if "deep: it is nested too deeply" in problem]
+
+def _deployments(*levels: int) -> list[Evidence]:
+    spec = {"replicas": 0, "template": {"spec": {"containers": [container()]}}}
+    objects = [workload("apps/v1", "Deployment", spec, {"in": _deep(each)}, name=f"d{each}") for each in levels]
+    return [Evidence(obj, (), now=NOW) for obj in objects]
+
+
+def test_object_that_is_nested_too_deeply_costs_the_others_nothing(tmp_path: Path) -> None:
+    left_out = save(tmp_path, Saved(NOW), _deployments(1, 300))
+    text = gzip.decompress((tmp_path / "workloads.jsonl.gz").read_bytes())
+    deeper = text.replace(b'{"a":1}', b'{"a":' * 600 + b"1" + b"}" * 600).replace(b'"d1"', b'"d600"')
+    (tmp_path / "workloads.jsonl.gz").write_bytes(gzip.compress(text + deeper))
+    report = verify_folder(tmp_path, [Karta.for_object(_deployments(1)[0].object).definition], Wanted())
+
+    assert [problem for problem in left_out if problem.endswith("d300 is not saved: it is nested too deeply")]
+    assert {result.name.rpartition("/")[2] for result in report.results if result.name} == {"d1"}
+    assert [problem for problem in report.problems if "d600: it is nested too deeply to be judged" in problem]
+
+
+def test_object_of_a_cluster_that_is_nested_too_deeply_is_named(run: Run, tmp_path: Path) -> None:
+    with serving(MemberServer(shops("a", "b"))) as member:
+        member.collections[DEPLOYMENTS][0]["status"]["in"] = _deep(400)
+        result = _verify(run, member, tmp_path)
+
+    assert "Deployment a: it is nested too deeply to be judged" in result.stderr
 
 
 @pytest.mark.parametrize(
