@@ -9,7 +9,8 @@ from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.base.karmada import Results
 from karta_interpreter.definitions.karta.definition import Definition
-from karta_interpreter.definitions.karta.reference_resolver import Known
+from karta_interpreter.definitions.karta.reference_resolver import Known, resolved
+from karta_interpreter.engine.evaluation.pods import unknown_requests
 from karta_interpreter.engine.operations import Call, Operation, interpret
 from karta_interpreter.engine.suites.suite import Case
 from tests.catalogue.entries import applies
@@ -44,6 +45,7 @@ _COUNTED_ELSEWHERE = {
 }
 """The kinds whose number of pods is in other objects."""
 _CASES_COUNTED_ELSEWHERE = {
+    "of a WorkflowTemplate that is there": "a Workflow without parallelism has that of its template (JoinWorkflowSpec)",
     "nodes and GPUs of the runtime": "an InferenceService leaves its nodes to the runtime (multiNodeProcess)",
 }
 """The cases of other kinds whose number of pods is in another object."""
@@ -83,3 +85,15 @@ def test_absent_reference_costs_only_what_it_says(definition: Definition, cases:
 def _count(results: Results) -> int:
     components = results.get("components")
     return results["replica"] if components is None else sum(each["replicas"] for each in components)
+
+
+@applies(lambda entry: entry.definition and any(part.is_unknown for part in entry.definition.annotations.unread))
+def test_requests_that_cannot_be_known_are_named_beside_a_count(definition: Definition, cases: Sequence[Case]) -> None:
+    seen: set[str] = set()
+    for case in cases:
+        if case.call.operation in _COUNTS:
+            whole = resolved(definition, case.call.object, Known.of(case.references))
+            if reasons := unknown_requests(whole, case.call.object):
+                assert _count(interpret(definition, case.call, reader=Known.of(case.references))), case.name
+                seen.update(reasons)
+    assert seen == {part.reason for part in definition.annotations.unread if part.is_unknown}

@@ -134,6 +134,8 @@ _UNWRITTEN: Final = {
 
 
 _UNGATHERED: Final = {
+    # One that has its limit from a WorkflowTemplate.
+    GVK("argoproj.io", "v1alpha1", "Workflow"),
     GVK("flink.apache.org", "v1beta1", "FlinkBlueGreenDeployment"),
     GVK("flink.apache.org", "v1beta1", "FlinkDeployment"),
     GVK("trainer.kubeflow.org", "v1alpha1", "TrainJob"),

@@ -285,6 +285,13 @@ def test_dependencies_name_what_is_left_out(orchestra: Raw) -> None:
     assert (omission.place.text, omission.reason) == (".spec.backup", "data of one cluster")
 
 
+def test_unread_names_parts_by_which_requests_are_unknown(orchestra: Raw) -> None:
+    parts = read(
+        orchestra, unread="- {unknown: .spec.patch, reason: text}\n- {omit: .spec.surge, reason: extra}"
+    ).unread
+    assert [(part.place.text, part.is_unknown) for part in parts] == [(".spec.patch", True), (".spec.surge", False)]
+
+
 def test_unread_names_parts_with_their_reasons(orchestra: Raw) -> None:
     [part] = read(orchestra, unread="- {omit: .spec.surge, reason: extra pods of an update}").unread
     assert (part.place.text, part.reason) == (".spec.surge", "extra pods of an update")

@@ -79,7 +79,9 @@ def test_sound_references(orchestra: Raw, findings_of: FindingsOf, reference: JS
         pytest.param([with_(SEATS, "Exists", "list", "matchExpressions", 0, "operator")], "reference-operator",
                      "the operator Exists takes no values", id="Exists with values"),
         pytest.param([HALL, with_(SEATS, "$hall.row", "namespaceExpression")], "expression-refused",
-                     "there is no variable `$hall` here", id="a reference that reads another one"),
+                     "there is no variable `$hall` here", id="a namespace that reads another reference"),
+        pytest.param([{**HALL, "name": "first", "lookup": {"nameExpression": "$hall.row"}}, HALL], "expression-refused",
+                     "there is no variable `$hall` here", id="a name that reads a later reference"),
     ],
 )  # fmt: skip
 def test_unsound_references(
@@ -200,6 +202,41 @@ def test_lookup_of_array_keeps_order_of_names(orchestra: Raw) -> None:
     reader = Known.of([hall("small", 1), hall("great", 9)])
     for names, second in ((["great", "small"], 1), (["small", "great"], 9)):
         assert players(definition, reader, with_(OBJECT, [{"name": name} for name in names], "spec", "halls")) == second
+
+
+@pytest.mark.parametrize(
+    ("objects", "found", "absent"),
+    [
+        pytest.param(["small", "great"], 9, [], id="both"),
+        pytest.param(["great"], 0, ["small"], id="the first is absent: it is named, and there is no second name"),
+        pytest.param(["small"], 0, ["great"], id="the second is absent"),
+    ],
+)
+def test_name_of_an_object_may_be_in_one_before_it(
+    orchestra: Raw, objects: list[str], found: int, absent: list[str]
+) -> None:
+    first = {**HALL, "name": "first", "lookup": {"nameExpression": "[.spec.first]"}}
+    second = {**HALL, "lookup": {"nameExpression": "[$first[0].spec.next | values]"}}
+    raw = referring(orchestra, first, second, replicas="$hall[0].spec.sections[0].players // 0")
+    known = [with_(hall(name, 9), "great", "spec", "next") if name == "small" else hall(name, 9) for name in objects]
+    obj = with_(OBJECT, "small", "spec", "first")
+    definition = resolved(load_definition(raw), obj, Known.of(known))
+    (pods,) = pod_sets(definition, obj)
+    assert pods.replicas == found
+    assert [name for name in ("small", "great") if any(f" {name} " in reason for reason in definition.absent)] == absent
+
+
+class _Unlisted(Known):
+    def get(self, gvk: GVK, namespace: str, name: str) -> Object | None:  # noqa: ARG002 - nothing is listed
+        raise QueryReferenceError("it is not listed yet")
+
+
+@pytest.mark.parametrize("name", ["$first.spec.next", "[$first.spec.next]"])
+def test_second_reference_waits_for_the_first(orchestra: Raw, name: str) -> None:
+    first = {**HALL, "name": "first"}
+    raw = referring(orchestra, first, {**HALL, "lookup": {"nameExpression": name}}, replicas="$hall | length")
+    with pytest.raises(InterpretationError, match=r"\$hall has no value: .*Hall great .*it is not listed yet"):
+        players(load_definition(raw), _Unlisted({}))
 
 
 NAMES = """{name: .metadata.name}, {name: "at night"},

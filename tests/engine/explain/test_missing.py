@@ -178,6 +178,27 @@ def test_warnings_about_texts_for_counts_of_kubernetes(
 
 
 @pytest.mark.parametrize(
+    ("more", "notes"),
+    [
+        pytest.param({}, [], id="nothing of it"),
+        pytest.param({"patch": ""}, [], id="an empty text"),
+        pytest.param({"patch": None}, [], id="null"),
+        pytest.param(
+            {"patch": "x"}, ["a patch is text: pods may request something else than the answer"], id="an unknown part"
+        ),
+        pytest.param({"tool": "x"}, [], id="a part that matters nothing"),
+    ],
+)
+def test_warnings_about_requests_that_cannot_be_known(define: Define, more: dict[str, Any], notes: list[str]) -> None:
+    unread = (
+        "- {unknown: '.spec.groups[].patch', reason: a patch is text}\n- {omit: '.spec.groups[].tool', reason: a tool}"
+    )
+    facts = warnings_about(define(annotations={"unread": unread}), train({**HOT, **more}))
+    assert [fact.note for fact in facts] == notes
+    assert {fact.rule for fact in facts} <= {"requests-unknown"}
+
+
+@pytest.mark.parametrize(
     ("path", "count"),
     [
         pytest.param(".spec.groups[].template", 0, id="templates"),

@@ -2,6 +2,9 @@
 
 import json
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.karta.reference_resolver import Known
@@ -25,25 +28,39 @@ async def _ask(
     return [entry["place"] for entry in said if "place" in entry]
 
 
-async def test_log_names_each_absent_object_once() -> None:
-    store, rollout = Store(), GVK("argoproj.io", "v1alpha1", "Rollout")
+@pytest.mark.parametrize(
+    ("kind", "lookup", "lacking", "reason", "whole"),
+    [
+        pytest.param("Rollout", GVK("apps", "v1", "Deployment"),
+                     {"workloadRef": {"kind": "Deployment", "name": "shop"}},
+                     "there is no Deployment shop; create it on the control plane of Karmada",
+                     {"template": {"spec": {"containers": []}}}, id="an absent object"),
+        pytest.param("Workflow", GVK("argoproj.io", "v1alpha1", "WorkflowTemplate"),
+                     {"templates": [{"name": "main", "podSpecPatch": "{}"}]},
+                     "a podSpecPatch is text that may change requests of pods", {"templates": [{"name": "main"}]},
+                     id="requests that cannot be known"),
+    ],
+)  # fmt: skip
+async def test_log_names_once_why_requests_are_unknown(
+    kind: str, lookup: GVK, lacking: dict[str, Any], reason: str, whole: dict[str, Any]
+) -> None:
+    store, gvk = Store(), GVK("argoproj.io", "v1alpha1", kind)
     store.load()
-    known = Known.of([], [GVK("apps", "v1", "Deployment")])
+    known = Known.of([], [lookup])
     calls, left_out = Calls(store, Options()), LeftOutResources(lambda: known)
     calls.observers = (left_out.see,)
 
-    async def reasons(**spec: object) -> list[str]:
-        obj = {**rollout.type_meta, "metadata": {"name": "shop", "namespace": "web"}, "spec": spec}
-        body = {"uid": "u", "kind": rollout._asdict(), "name": "shop", "operation": "InterpretReplica", "object": obj}
+    async def reasons(spec: dict[str, Any]) -> list[str]:
+        obj = {**gvk.type_meta, "metadata": {"name": "shop", "namespace": "web"}, "spec": spec}
+        body = {"uid": "u", "kind": gvk._asdict(), "name": "shop", "operation": "InterpretReplica", "object": obj}
         with capture_logs() as said:
             await calls.answer(json.dumps({"request": body}).encode(), HANG)
             left_out.look()
         return [entry["reason"] for entry in said if "reason" in entry]
 
-    absent = {"workloadRef": {"kind": "Deployment", "name": "shop"}}
-    assert await reasons(**absent) == ["there is no Deployment shop; create it on the control plane of Karmada"]
-    assert await reasons(**absent) == []
-    assert await reasons(template={"spec": {"containers": []}}) == []
+    assert await reasons(lacking) == [reason]
+    assert await reasons(lacking) == []
+    assert await reasons(whole) == []
     calls.close()
 
 

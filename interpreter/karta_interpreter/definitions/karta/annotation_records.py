@@ -265,9 +265,16 @@ def parse_dependencies(annotation: AnnotationText) -> tuple[Needed, ...]:
 
 def parse_unread(annotation: AnnotationText) -> tuple[values.LeftOut, ...]:
     """Return the entries of ``unread``."""
-    entries = _entries(annotation, lambda entry: _field_problems(entry, _FORMS["omit"]))
-    places = ((annotation.query(entry["omit"], index, "omit"), entry["reason"]) for index, entry in entries)
-    return tuple(values.LeftOut(place, reason) for place, reason in places if place)
+    read: list[values.LeftOut] = []
+    for index, entry in _entries(annotation, lambda entry: _field_problems(entry, (_unread_form(entry), "reason"))):
+        form = _unread_form(entry)
+        if place := annotation.query(entry[form], index, form):
+            read.append(values.LeftOut(place, entry["reason"], form == "unknown"))
+    return tuple(read)
+
+
+def _unread_form(entry: Object) -> str:
+    return "unknown" if "unknown" in entry else "omit"
 
 
 def _entries(
@@ -772,14 +779,19 @@ ANNOTATIONS: Final = (
     ),
     Annotation(
         name="unread",
-        schema=_list_of(_OMISSION),
-        form="a YAML list of `{omit: jq, reason: text}`",
+        schema=_list_of(_OMISSION, _fields_of("unknown", "reason", unknown=_JQ, reason=_TEXT)),
+        form="a YAML list of `{omit: jq, reason: text}` and `{unknown: jq, reason: text}`",
         description=(
             "parts of the workload that no answer depends on, each with the reason, although they look like pods, "
             "requests, counts, claims, switches or selections of nodes. "
-            "[The check of a CRD](authoring.md#paths-that-the-crd-does-not-have) does not name them or their references"
+            "[The check of a CRD](authoring.md#paths-that-the-crd-does-not-have) does not name them or their "
+            "references. If a workload has an `unknown` part, a warning says that its pods may request something else "
+            "than the answer"
         ),
-        example="- {omit: .spec.update.parallelism, reason: this many pods are replaced at once}\n",
+        example=(
+            "- {omit: .spec.update.parallelism, reason: this many pods are replaced at once}\n"
+            "- {unknown: .spec.podPatch, reason: a patch of the pods is text}\n"
+        ),
         parse=parse_unread,
         read_by=frozenset(),
         exported="does not depend on it",

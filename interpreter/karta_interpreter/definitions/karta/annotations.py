@@ -142,6 +142,8 @@ class LeftOut:
 
     place: AnnotationQuery
     reason: str
+    is_unknown: bool = False
+    """Whether pods request what no answer has, if a workload has this part."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ def compile_definition(
     compiled = _compiler(karta.name, structure.reference_names)
     components = tuple(_component(karta.name, component, compiled) for _, component in structure.components)
     status = None if root.status_definition is None else _status(root.status_definition, compiled)
-    references = tuple(_reference(reference, _compiler(karta.name)) for reference in structure.references)
+    references = tuple(_reference(karta.name, structure, index) for index in range(len(structure.references)))
     parts = (components, status, annotations, references)
     queries = list(islice(queries_in(parts), _MOST_QUERIES + 1))
     return definition.Definition(
@@ -140,13 +140,15 @@ def _matcher(written: model.StatusMatcher, compiled: _Compiled) -> status_rules.
     return status_rules.Matcher(written.by_phase, written.by_conditions, *expression)
 
 
-def _reference(written: model.ResourceReference, compiled: _Compiled) -> definition.Reference:
-    """Compile a reference. Its expressions are about the workload, and read no reference."""
+def _reference(owner: str, structure: model.StructureDefinition, index: int) -> definition.Reference:
+    """Compile a reference. Its expressions are about the workload, and nameExpression reads the references before."""
+    written, compiled = structure.references[index], _compiler(owner)
     namespace = _query(written.namespace_expression, compiled)
     gvk = _gvk(written.gvk)
     if written.lookup is not None:
         lookup = written.lookup
-        query, names = compiled(lookup.name_expression), _query(lookup.names_expression, compiled)
+        before = frozenset(reference.name for reference in structure.references[:index])
+        query, names = _compiler(owner, before)(lookup.name_expression), _query(lookup.names_expression, compiled)
         return definition.Reference(written.name, gvk, namespace, query, names, lookup.optional)
     listed = written.list or model.ListReference()
     equal = (

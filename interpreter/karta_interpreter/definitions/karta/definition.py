@@ -244,15 +244,11 @@ class Definition:
         answered. A count or a status that reads it stays an error.
         """
         parts = {} if self._bindings is None else self._bindings.bound(values)
-        lenient = {
-            name: Absent(value.reason)
-            for name, value in values.items()
-            if isinstance(value, Unresolved) and value.error is QueryAbsentError
-        }
-        if self._bindings is not None and lenient:
-            known_in_part = self._bindings.bound({**values, **lenient})
-            parts = {name: _known_in_part(part, known_in_part[name]) for name, part in parts.items()}
-        absent = (value.reason for value in {**values, **lenient}.values() if isinstance(value, Absent))
+        lenient = {name: known_in_part(value) for name, value in values.items()}
+        if self._bindings is not None and lenient != values:
+            others = self._bindings.bound(lenient)
+            parts = {name: _known_in_part(part, others[name]) for name, part in parts.items()}
+        absent = (value.reason for value in lenient.values() if isinstance(value, Absent))
         return replace(self, references=(), absent=tuple(absent), **parts)
 
     def answers(self, operation: str) -> bool:
@@ -322,11 +318,17 @@ class Definition:
         return tuple(ancestors)
 
 
+def known_in_part(value: Any) -> Any:  # noqa: ANN401 - the value of a reference
+    """Return the value of a reference. One that is unknown for long reads as null."""
+    is_absent = isinstance(value, Unresolved) and value.error is QueryAbsentError
+    return Absent(value.reason) if is_absent else value
+
+
 def _known_in_part(strict: Any, lenient: Any) -> Any:  # noqa: ANN401 - any part of a definition
     """Return a part of a definition whose pods and dependencies are the lenient ones."""
     if isinstance(strict, tuple):
         return tuple(replace(one, pods=other.pods) for one, other in zip(strict, lenient, strict=True))
-    lists = ("dependencies", "added_containers")
+    lists = ("dependencies", "added_containers", "unread")
     return replace(strict, **{name: getattr(lenient, name) for name in lists if hasattr(strict, name)})
 
 

@@ -62,11 +62,13 @@ def check_expressions(karta: Karta) -> tuple[list[Parsed], list[Finding]]:
     """Return the usable expressions of a definition, and the findings about all of them."""
     usable: list[Parsed] = []
     findings: list[Finding] = []
-    names = karta.spec.structure_definition.reference_names
+    names = [reference.name for reference in karta.spec.structure_definition.references]
     for path, text in expressions(karta.spec, ("spec",)):
-        # A reference is looked up before any has a value, so its own expressions can read none.
-        looks_up = path[: len(REFERENCES)] == REFERENCES
-        parsed, problems = check_expression(path, text, frozenset() if looks_up else names)
+        readable = frozenset(names)
+        if path[: len(REFERENCES)] == REFERENCES:
+            # References are looked up in their order. The name of an object may be in one that was found before.
+            readable = frozenset(names[: int(path[len(REFERENCES)])] if path[-1] == "nameExpression" else ())
+        parsed, problems = check_expression(path, text, readable)
         findings += problems
         if parsed is not None:
             usable.append(parsed)

@@ -8,11 +8,17 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from typing import Final, Protocol, Self
+from typing import Any, Final, Protocol, Self
 
 from karta_interpreter.base.errors import InterpretationError, QueryAbsentError, QueryReferenceError
 from karta_interpreter.base.k8s import GVK, JSON, Object, edit, namespace as namespace_of, type_name
-from karta_interpreter.definitions.karta.definition import Definition, LabelOperator, LabelRule, Reference
+from karta_interpreter.definitions.karta.definition import (
+    Definition,
+    LabelOperator,
+    LabelRule,
+    Reference,
+    known_in_part,
+)
 from karta_interpreter.definitions.karta.object_names import ObjectNames
 from karta_interpreter.languages.jq import Absent, Query, Unresolved
 
@@ -104,11 +110,19 @@ def resolved(definition: Definition, obj: Object, reader: ReferenceReader | None
     """Return the definition with the values of its references. A failed look-up is an error when the value is read."""
     if not definition.references:
         return definition
-    return definition.bound({reference.name: _value(reference, obj, reader) for reference in definition.references})
+    values: dict[str, JSON | Unresolved | Absent] = {}
+    for reference in definition.references:
+        values[reference.name] = _value(reference, obj, reader, values)
+    return definition.bound(values)
 
 
-def _value(reference: Reference, obj: Object, reader: ReferenceReader | None) -> JSON | Unresolved | Absent:
+def _value(
+    reference: Reference, obj: Object, reader: ReferenceReader | None, before: Mapping[str, Any]
+) -> JSON | Unresolved | Absent:
     missing: list[str] = []
+    if reference.lookup is not None and reference.lookup.variables:
+        known = {name: known_in_part(value) for name, value in before.items()}
+        reference = replace(reference, lookup=reference.lookup.bound(known))
     try:
         value = _looked_up(reference, obj, reader, missing)
     except InterpretationError as error:

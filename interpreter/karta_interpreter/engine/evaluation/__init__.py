@@ -27,6 +27,7 @@ from karta_interpreter.engine.evaluation.pods import (
     scale_locations,
     template_reads,
     total_replicas,
+    unknown_requests,
 )
 from karta_interpreter.engine.evaluation.scale import Scale, replica_counts, scales
 from karta_interpreter.engine.evaluation.status import (
@@ -75,4 +76,5 @@ __all__ = [
     "status_match_reads",
     "template_reads",
     "total_replicas",
+    "unknown_requests",
 ]

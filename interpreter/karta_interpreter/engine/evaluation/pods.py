@@ -94,6 +94,12 @@ def absences(definition: Definition, obj: Object) -> list[str]:
     return reasons
 
 
+def unknown_requests(definition: Definition, obj: Object) -> list[str]:
+    """Return why pods of this object request what no answer has, by the annotation ``unread``."""
+    unknown = (part for part in definition.annotations.unread if part.is_unknown)
+    return [part.reason for part in unknown if any(value not in (None, "") for value in part.place.evaluate(obj))]
+
+
 def total_replicas(definition: Definition, obj: Object) -> int:
     """Return the number of pods of all pod sets, without the operator's additions. Raises errors as `pod_sets`."""
     return sum(

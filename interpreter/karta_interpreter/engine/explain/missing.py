@@ -24,7 +24,7 @@ from karta_interpreter.definitions.karta import (
     PodSpec,
     PodTemplate,
 )
-from karta_interpreter.engine.evaluation import Status, absences, match_status, positions
+from karta_interpreter.engine.evaluation import Status, absences, match_status, positions, unknown_requests
 from karta_interpreter.engine.evaluation.templates import templates
 from karta_interpreter.engine.explain.explanation import Fact, Place
 from karta_interpreter.engine.explain.reading import (
@@ -77,6 +77,7 @@ def warnings_about(definition: Definition, obj: Object, operation: Operation | N
         (_absence_warnings, _OF_PODS),
         (_pod_warnings, _OF_PODS),
         (_left_out_warnings, _OF_PODS - {Operation.INTERPRET_DEPENDENCY}),
+        (_unknown_warnings, _OF_PODS - {Operation.INTERPRET_DEPENDENCY}),
         (_status_warnings, _OF_STATUS),
         (_dependency_warnings, (Operation.INTERPRET_DEPENDENCY,)),
     ):
@@ -231,6 +232,13 @@ def _left_out_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
     for path in resources_left_out(definition, obj):
         note = f"{field_path(path)} is not read: if it is about pods, they request more than the answer"
         yield Fact("resources-left-out", note, places=(place_at(path, obj),), severity=Severity.WARNING)
+
+
+def _unknown_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
+    """Yield why pods request what the definition cannot know."""
+    for reason in unknown_requests(definition, obj):
+        note = f"{reason}: pods may request something else than the answer"
+        yield Fact("requests-unknown", note, severity=Severity.WARNING)
 
 
 def _status_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:

@@ -9,7 +9,7 @@ import orjson
 
 from karta_interpreter.base.k8s import field_path
 from karta_interpreter.definitions.karta import Definition, ReferenceReader, resolved
-from karta_interpreter.engine.evaluation import absences
+from karta_interpreter.engine.evaluation import absences, unknown_requests
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.engine.operations.left_out import resources_left_out
 from karta_interpreter.webhook.answering.pending_call import OF_CONTENT, SUCCESS, Answer, PendingCall
@@ -25,7 +25,8 @@ _MOST: Final = 1000
 class LeftOutResources:
     """Looks at the latest call that counted pods, once a second, and logs each place of a definition once.
 
-    It also logs each object that is absent, of which the pods of a call are made. ``reader`` looks objects up.
+    It also logs each object that is absent, of which the pods of a call are made, and each reason why their requests
+    are unknown. ``reader`` looks objects up.
     """
 
     def __init__(self, reader: Callable[[], ReferenceReader | None] = lambda: None) -> None:
@@ -60,9 +61,10 @@ class LeftOutResources:
             if self._is_new(name, field):
                 message = "an object sets resources that its definition does not read"
                 log.warning(message, definition=name, place=field, kind=kind)
-        for reason in absences(resolved(definition, obj, self._reader()), obj):
+        whole = resolved(definition, obj, self._reader())
+        for reason in (*absences(whole, obj), *unknown_requests(whole, obj)):
             if self._is_new(name, reason):
-                message = "the answer lacks what pods request in an object that is absent"
+                message = "the answer lacks what pods request by what is absent or unknown"
                 log.warning(message, definition=name, reason=reason, kind=kind)
 
     def _is_new(self, name: str, subject: str) -> bool:
