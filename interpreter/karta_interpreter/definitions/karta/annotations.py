@@ -143,7 +143,7 @@ class LeftOut:
     place: AnnotationQuery
     reason: str
     is_unknown: bool = False
-    """Whether pods request what no answer has, if a workload has this part."""
+    """Whether pods request resources that no answer has, if a workload has this part."""
 
 
 @dataclass(frozen=True, slots=True)

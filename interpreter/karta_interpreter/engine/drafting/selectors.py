@@ -35,7 +35,7 @@ def component_labels(pods: Sequence[PlacedPod], words: Sequence[frozenset[str]])
 
 
 def component_selector(label: Label) -> Object:
-    """Return the selector of a component whose pods have a label."""
+    """Return the selector of the component that a label of its pods tells."""
     return {"componentTypeSelector": {"keyPath": _path_of(label[0]), "value": label[1]}}
 
 

@@ -31,7 +31,7 @@ class Attribution:
 
 
 def attributing(definition: Definition, obj: Object) -> Callable[[Object], Attribution]:
-    """Return what gives the place of a pod, and reads the instances of the object once.
+    """Return a function from a pod to its place, which reads the instances of the object once.
 
     It raises ComponentNotFoundError as `component_of` and `instance_of`.
     """

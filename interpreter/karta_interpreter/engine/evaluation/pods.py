@@ -85,7 +85,7 @@ def pod_sets(definition: Definition, obj: Object) -> tuple[PodSet, ...]:
 
 
 def absences(definition: Definition, obj: Object) -> list[str]:
-    """Return why objects are absent from which pods of this object are made. What they request is not answered."""
+    """Return why objects are absent that pods of this object are made from. Their requests are not answered."""
     if not definition.absent:
         return []
     with noting_absent() as reasons, suppress(InterpretationError):
@@ -95,7 +95,7 @@ def absences(definition: Definition, obj: Object) -> list[str]:
 
 
 def unknown_requests(definition: Definition, obj: Object) -> list[str]:
-    """Return why pods of this object request what no answer has, by the annotation ``unread``."""
+    """Return why pods of this object request resources that no answer has, by the annotation ``unread``."""
     unknown = (part for part in definition.annotations.unread if part.is_unknown)
     return [part.reason for part in unknown if any(value not in (None, "") for value in part.place.evaluate(obj))]
 

@@ -89,7 +89,7 @@ def warnings_about(definition: Definition, obj: Object, operation: Operation | N
 
 
 def _absence_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
-    """Yield the objects that are absent, and from which pods are made."""
+    """Yield the absent objects that pods are made from."""
     for reason in absences(definition, obj):
         note = f"{reason}: what its pods request there is not answered"
         yield Fact("reference-absent", note, severity=Severity.WARNING)
@@ -235,7 +235,7 @@ def _left_out_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
 
 
 def _unknown_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
-    """Yield why pods request what the definition cannot know."""
+    """Yield why pods request resources that the definition cannot know."""
     for reason in unknown_requests(definition, obj):
         note = f"{reason}: pods may request something else than the answer"
         yield Fact("requests-unknown", note, severity=Severity.WARNING)

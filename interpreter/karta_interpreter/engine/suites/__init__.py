@@ -98,7 +98,7 @@ class SuiteReport:
 
     @property
     def drafts(self) -> int:
-        """The number of passed cases that `create suite` has drafted, and whose reason is still a TODO."""
+        """The number of passed cases that `create suite` has drafted and that still have the reason TODO."""
         return sum(outcome.passed and outcome.case.description.startswith("TODO") for outcome in self.outcomes)
 
     @property

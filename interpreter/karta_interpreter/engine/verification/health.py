@@ -28,7 +28,7 @@ _UNREADY: Final = "none of its pods is ready"
 _FAILED: Final = "its pods have failed or are gone"
 _UNCLEAR: Final = "some of its pods are ready, or have not been there for long"
 _HEALTHY: Final = {_READY: True, _SUCCEEDED: True, _STOPPED: True, _UNREADY: False, _FAILED: False}
-"""Whether a workload is healthy by docs/health.md, by what its pods show."""
+"""Whether a workload is healthy by docs/health.md, from the state of its pods."""
 
 
 def judge_health(definition: Definition, evidence: Evidence, members: Members) -> Iterator[Judgement]:
@@ -50,7 +50,7 @@ def judge_health(definition: Definition, evidence: Evidence, members: Members) -
 
 
 def _state(definition: Definition, evidence: Evidence, wanted: int | None) -> str:
-    """Return what the pods of a workload show of its health."""
+    """Return the state of the pods of a workload."""
     pods, phases = evidence.active, frozenset(get(pod, ("status", "phase")) for pod in evidence.pods)
     if pods and all(is_ready(pod, evidence.now) for pod in pods):
         return _READY

@@ -31,7 +31,7 @@ from karta_interpreter.engine.verification.judgement import Judgement, Question,
 
 _FIELD: Final = "metadata.annotations.karta-interpreter.io/retain"
 _PEOPLE: Final = ("kubectl", "helm", "argocd", "kustomize-controller", "before-first-apply")
-"""Managers that write what the template has, before Karmada does or without it."""
+"""Managers that write fields of the template, before Karmada does or without it."""
 
 _Owned = Sequence[Object]
 
