@@ -159,7 +159,9 @@ def _text(value: Any) -> str:
 
 
 def differences(states: Sequence[State], folder: Path) -> Iterator[Finding]:
-    """Yield the states of a case that are not what the committed folder of its controller has."""
+    """Yield the states of a case that are not what the committed folder of its controller has, if there is one."""
+    if not folder.is_dir():
+        return
     cases = {state.name.partition(".")[0] for state in states}
     found = {state.name: outline(state.workload) for state in states}
     known = {name: outline(each) for name, each in _written(folder).items() if name.partition(".")[0] in cases}
