@@ -52,6 +52,7 @@ a connection string by its form: {{url: "postgres://me:{PLANTED}@db:5432/x"}}
 a connection string of JDBC: {{url: "jdbc:mysql://db/x?user=me&password={PLANTED}"}}
 a connection string of Azure: {{storage: "AccountName=a;AccountKey={PLANTED};EndpointSuffix=b"}}
 JAAS: {{sasl.jaas.config: 'x required username="a" password="{PLANTED}";'}}
+JAAS without a secret word in its value: {{sasl.jaas.config: 'com.example.Login required id={PLANTED};'}}
 JAAS in another field: {{kafka: 'x required username="a" password="{PLANTED}";'}}
 an option of a command: {{args: [--password={PLANTED}]}}
 an option and its value: {{command: [sh, -c, "run --api-key {PLANTED}"]}}
