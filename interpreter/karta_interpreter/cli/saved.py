@@ -101,6 +101,8 @@ def _read(folder: Path) -> Iterator[None]:
         what = "it is damaged, was cut off, or verify --save of this version has not written it"
         why = f": {error}" if type(error) is ValueError and str(error) else ""
         raise RecordingError(f"{folder}: {what}{why}") from error
+    except FileNotFoundError as error:
+        raise RecordingError(f"{error.filename} is missing; verify --save writes the files of a folder") from error
     except OSError as error:
         raise RecordingError(str(error)) from error
 

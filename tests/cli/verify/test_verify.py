@@ -280,7 +280,9 @@ def _about(version: int) -> bytes:
 @pytest.mark.parametrize(
     ("about", "workloads", "message"),
     [
-        pytest.param(None, b"", "No such file", id="an-empty-folder"),
+        pytest.param(
+            None, b"", "member.json is missing; verify --save writes the files of a folder", id="an-empty-folder"
+        ),
         pytest.param(b"{}", b"", "verify --save of this version has not written it", id="another-file"),
         pytest.param(
             _about(2),

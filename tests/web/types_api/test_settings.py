@@ -10,7 +10,7 @@ import pytest
 from aiohttp import ClientSession
 from click.testing import CliRunner
 
-from karta_interpreter.base.errors import ServeError
+from karta_interpreter.base.errors import ClusterError, ServeError
 from karta_interpreter.cli import types_api as command
 from karta_interpreter.cli.program import program
 from karta_interpreter.web.types_api import api
@@ -53,6 +53,13 @@ async def test_settings_that_contradict_each_other_end_the_start(
     config.write_text("{}")
     with pytest.raises(ServeError, match=message):
         async with serving(settings(tmp_path, kubeconfig=config, **changes)):
+            pass
+
+
+async def test_missing_kubeconfig_ends_the_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
+    with pytest.raises(ClusterError, match="there is no such file"):
+        async with serving(settings(tmp_path, cluster=True, types_folder=None)):
             pass
 
 

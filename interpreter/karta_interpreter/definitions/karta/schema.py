@@ -280,6 +280,8 @@ def _wrong_type(path: Path, expected: str, value: JSON) -> Finding:
     if "statusMappings" in path and isinstance(value, str | list) and not hint:
         field = next(step for step in reversed(path) if isinstance(step, str))
         hint = _MATCHERS.get(field, "write a list of matchers: [{byPhase: Running}]")
+    if path[-1] == "kind" and isinstance(value, str) and not hint:
+        hint = "write {group: batch, version: v1, kind: Job}"
     return error("schema", path, f"must be {expected}, not {type_name(value)}", hint)
 
 

@@ -70,8 +70,7 @@ async def serving(settings: TypesSettings) -> AsyncIterator[str]:
         api = cluster = None
         if settings.cluster:
             api = await opened.enter_async_context(ApiServer.of(settings.kubeconfig, settings.context))
-            if settings.kubeconfig:
-                api.check()
+            api.check()
             cluster = Cluster(api, reports=False, budget=Budget.of_container())
         folders = (*filter(None, [settings.types_folder]), *settings.folders)
         store = store_of(replace(settings, folders=folders), cluster)
