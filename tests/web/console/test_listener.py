@@ -139,7 +139,7 @@ def test_saved_folder_is_verified_with_the_definitions(run: Run, served: list[tu
 
 def test_folder_that_verify_has_not_written_is_an_error(run: Run, tmp_path: Path) -> None:
     result = run("console", "--from", str(tmp_path))
-    assert (result.exit_code, "No such file" in result.stderr) == (1, True)
+    assert (result.exit_code, "member.json is missing" in result.stderr) == (1, True)
 
 
 def test_definitions_of_standard_input_are_in_the_editor(served: list[tuple[ConsoleSources, int]]) -> None:
