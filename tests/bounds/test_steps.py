@@ -146,6 +146,17 @@ def test_objects_of_other_names_cost_a_look_up_nothing() -> None:
     assert many == few
 
 
+def _verify_numbers(groups: int, fields: int) -> Callable[[], object]:
+    """Groups of different sizes without pods, and a status whose numbers may count them."""
+    template = {"spec": {"containers": [container()]}}
+    workers = [{"groupName": f"g{number}", "replicas": 2 + number, "template": template} for number in range(groups)]
+    status = {f"f{number}": -1 - number for number in range(fields)}
+    spec = {"headGroupSpec": {"template": template}, "workerGroupSpecs": workers}
+    shown = evidence(workload("ray.io/v1", "RayCluster", spec, status))
+    definition = Karta.for_object(shown.object).definition
+    return lambda: verify(definition, replace(shown))
+
+
 def _verify_groups(pods: int, groups: int) -> Callable[[], object]:
     """Groups of a RayCluster that tell their pods, most of which are not there."""
     group = {"replicas": 2, "minReplicas": 0, "maxReplicas": 9, "template": {"spec": {"containers": [container()]}}}
@@ -330,6 +341,7 @@ PATHS: dict[str, Path] = {
     "coverage": Path({"children": 8, "fields": 8}, _coverage),
     "diff": Path({"children": 20, "elements": 40}, _diff),
     "lint": Path({"statements": 40, "names": 40}, _lint),
+    "verify numbers": Path({"groups": 40, "fields": 400}, _verify_numbers),
     "verify groups": Path({"pods": 40, "groups": 40}, _verify_groups),
     "draft": Path({"objects": 4, "pods": 8, "fields": 8}, _draft),
     "review": Path({"children": 40, "statuses": 40, "kinds": 40}, _review),

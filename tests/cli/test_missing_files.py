@@ -25,3 +25,11 @@ def test_what_is_no_file_is_piped(run: Callable[..., Result], line: tuple[str, .
 
     assert result.exit_code == 2
     assert advice in result.stderr
+
+
+@pytest.mark.parametrize("line", [("test", "-n", "x"), ("serve", "-n", "x"), ("replay", "-n", "x")])
+def test_command_without_an_object_names_no_cluster(run: Callable[..., Result], line: tuple[str, ...]) -> None:
+    result = run(*line)
+
+    assert result.exit_code == 2
+    assert "kubectl get" not in result.stderr

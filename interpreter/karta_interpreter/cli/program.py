@@ -112,12 +112,12 @@ _OTHERWISE = {
     "--show-doc": "`explain RULE` shows what a rule of `validate` is for",
     "--recursive": "a folder is read with the folders in it",
     "-R": "a folder is read with the folders in it",
-    **dict.fromkeys(
-        ("-n", "--namespace", "--context", "--kubeconfig"),
-        "`kubectl get KIND NAME -o yaml` prints an object of a cluster, which a command reads from a pipe as `-`",
-    ),
 }
 """Options and commands of other tools, and of earlier versions, that are not here, and what to do instead."""
+_OF_A_CLUSTER = ("-n", "--namespace", "--context", "--kubeconfig")
+_FROM_A_CLUSTER = (
+    "`kubectl get KIND NAME -o yaml` prints an object of a cluster, which this command reads from a pipe as `-`"
+)
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
@@ -258,6 +258,8 @@ def _meant(option: str, ctx: click.Context) -> str:
         return f" Instead: {_OTHERWISE[option]}"
     options = [name for each in ctx.command.get_params(ctx) for name in (*each.opts, *each.secondary_opts)]
     options = [name for name in options if name.startswith("-")]
+    if option in _OF_A_CLUSTER and not {"--object", "--observed-file"}.isdisjoint(options):
+        return f" Instead: {_FROM_A_CLUSTER}"
     synonyms = (own for own, names in _SYNONYMS.items() if own in options and option.lstrip("-") in names.split())
     meant = next(synonyms, closest(option, options))
     word = option.lstrip("-").upper()

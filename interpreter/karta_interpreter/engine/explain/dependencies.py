@@ -21,7 +21,7 @@ from karta_interpreter.engine.explain.explanation import Fact, Place
 from karta_interpreter.engine.explain.reading import (
     annotation_field,
     field_of,
-    paths_of_scalar,
+    paths_of_text,
     place_at,
     pod_queries,
     readings,
@@ -108,7 +108,7 @@ def _key(dependency: Object) -> tuple[str, str, str]:
 
 def _naming(template: Object, dependency: Object) -> Iterator[Path]:
     """Yield the places in a template that name a dependency: with another name there, another one is needed."""
-    for path in paths_of_scalar(template, dependency["name"]):
+    for path in paths_of_text(template, dependency["name"]):
         # Other fields may have the same text. Trying each of them finds those that count, without a list of names here.
         if _key({**dependency, "name": _PROBE}) in _needed(set_value(template, path, _PROBE)):
             yield path

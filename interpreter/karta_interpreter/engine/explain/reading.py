@@ -144,12 +144,12 @@ def _leaves(projection: Projection, path: Path, value: JSON) -> Iterator[Path]:
             yield from _leaves(projection.elements, (*path, key), element)
 
 
-def paths_of_scalar(value: JSON, scalar: str | int, path: Path = ()) -> Iterator[Path]:
-    """Yield the paths inside a value that have a text or a number."""
-    if type(value) is type(scalar) and value == scalar:
+def paths_of_text(value: JSON, text: str, path: Path = ()) -> Iterator[Path]:
+    """Yield the paths inside a value that have a text."""
+    if value == text and isinstance(value, str):
         yield path
     for key, below in parts_of(value):
-        yield from paths_of_scalar(below, scalar, (*path, key))
+        yield from paths_of_text(below, text, (*path, key))
 
 
 def misspelt(path: Path, obj: Object, part: object) -> str:

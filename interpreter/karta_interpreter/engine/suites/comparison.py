@@ -1,8 +1,9 @@
 """Compares an expected result with an answer as Karmada's harness does (``thirdparty_test.go``, ``deepEqual``).
 
 Requirements, components and dependencies are compared by meaning: quantities by value, components and dependencies in
-any order, absent like empty. Of an aggregated object only the status counts. Objects are compared field by field,
-except for values that the expectation marks with `EXCLUDE`. Anything else must be the same JSON.
+any order, absent like empty. Objects are compared field by field, except for values that the expectation marks with
+`EXCLUDE`. Anything else must be the same JSON. Of an aggregated object only the status counts here. The harness
+compares all of it, but Karmada takes nothing else from an answer.
 """
 
 import json

@@ -8,7 +8,7 @@ from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s import Path, get, namespace
 from karta_interpreter.base.k8s.dependencies import DEPENDENCY_NAMES, claim_dependencies, pod_dependencies
 from karta_interpreter.definitions.karta import Definition
-from karta_interpreter.engine.explain.reading import paths_of_scalar
+from karta_interpreter.engine.explain.reading import paths_of_text
 from karta_interpreter.engine.fights.rounds import field_of
 from karta_interpreter.engine.operations import Call, Operation, interpret
 from karta_interpreter.engine.verification.evidence import Evidence
@@ -32,7 +32,7 @@ def judge_dependencies(definition: Definition, evidence: Evidence) -> Iterator[J
     for api_version, kind, name in sorted(set(_referred(evidence))):
         if (kind, name) in named or (kind, None) in named or evidence.made.get(f"{kind}/{name}"):
             continue
-        if path := next(paths_of_scalar(described, name), None):
+        if path := next(paths_of_text(described, name), None):
             line = f"- {{apiVersion: {api_version}, kind: {kind}, name: '{field_of(path)}'}}"
             field = _in_template(definition, path) or _FIELD
             yield _differs(f"the {kind} at {field_of(path)} is not named", name, field, line)
