@@ -8,23 +8,24 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from math import inf
-from typing import Final
+from typing import Final, TypeAlias
 
 import orjson
 from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from karta_interpreter.base.errors import InterpreterError
-from karta_interpreter.base.k8s import Object, annotation, patched
-from karta_interpreter.definitions.karta import Definition
+from karta_interpreter.base.k8s import annotation, patched
 from karta_interpreter.engine.fights.remedies import remedy
-from karta_interpreter.engine.fights.rounds import FieldDifference, advanced, compared
+from karta_interpreter.engine.fights.rounds import Comparison, FieldDifference, advanced, compared
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.webhook.answering.lanes import is_large_body
 from karta_interpreter.webhook.answering.load import InterruptedWork
 from karta_interpreter.webhook.answering.pending_call import OF_CONTENT, SUCCESS, Answer, PendingCall
 from karta_interpreter.webhook.log import log
+from karta_interpreter.webhook.wire import Request
 from karta_interpreter.webhook.wire.redaction import shown
 
 _OBSERVED: Final = b'"observedObject":'
@@ -45,6 +46,9 @@ _LARGEST: Final = 2**18
 """The most bytes of a request that is looked at."""
 _MOST_FIGHTS, _MOST_SERIES, _MOST_FIELDS, _LONGEST = 1000, 100, 20, 256
 _OTHERS, _UNKNOWN = "others", "unknown"
+
+Remedied: TypeAlias = Callable[[FieldDifference], str]
+"""Finds the remedy of a difference."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +115,7 @@ class Fights(Collector):
         self._free_at = max(self._free_at, at - _SAVED) + (self._spent() - before) / _SHARE
 
     def _look(self, uid: bytes, call: PendingCall, answer: Answer) -> None:
+        """Compare both sides, and remember the rounds of the fields that differ."""
         now = self._now()
         with self.limited():
             decoded = orjson.loads(call.body)["request"]
@@ -127,16 +132,28 @@ class Fights(Collector):
             self._rounds[uid] = rounds
         if len(self._rounds) > MOST_OBJECTS:
             self._rounds.popitem(last=False)
-        if not fought:
-            return
-        request, free = call.request, _MOST_FIGHTS - len(self.current())
+        if fought:
+            remedied = partial(remedy, call.definition, desired, observed) if call.definition else None
+            cluster = (annotation(observed, "work.karmada.io/namespace") or "").removeprefix("karmada-es-")[:_LONGEST]
+            self._enter(uid, call.request, cluster, comparison, fought, remedied if answer.is_inline else None, now)
+
+    def _enter(
+        self,
+        uid: bytes,
+        request: Request,
+        cluster: str,
+        comparison: Comparison,
+        fought: Sequence[tuple[FieldDifference, float]],
+        remedied: Remedied | None,
+        now: float,
+    ) -> None:
+        """Enter the fights of an object: those that are known, and as many others as there is room for."""
+        free = _MOST_FIGHTS - len(self.current())
         kind = f"{request.gvk.api_version}/{request.gvk.kind}" if request.gvk else ""
-        cluster = (annotation(observed, "work.karmada.io/namespace") or "").removeprefix("karmada-es-")[:_LONGEST]
         fields = dict.fromkeys(difference.field for difference in comparison.differences)
         before = self.present.get(uid, {})
         begun = [pair for pair in fought if pair[0].owned not in before][:free]
-        definition = call.definition if answer.is_inline else None
-        remedies = self._remedies(kind, [difference for difference, _ in begun], definition, desired, observed)
+        remedies = self._remedies(kind, [difference for difference, _ in begun], remedied)
         for difference, begin in [*(pair for pair in fought if pair[0].owned in before), *begun]:
             field, ours, theirs, writer, owned = difference
             known = before.get(owned)
@@ -157,28 +174,9 @@ class Fights(Collector):
             )
             self.present.setdefault(uid, {})[owned] = fight
             if not known:
-                log.warning(
-                    "Karmada and a manager in a member overwrite each other",
-                    kind=fight.kind,
-                    cluster=fight.cluster,
-                    object=f"{fight.namespace}/{fight.name}",
-                    field=fight.field,
-                    karmada=fight.ours,
-                    member=fight.theirs,
-                    manager=fight.manager,
-                    others=fight.others,
-                    begin=datetime.fromtimestamp(fight.begin, UTC).isoformat(timespec="seconds"),
-                    remedy=fight.remedy,
-                )
+                _log(fight)
 
-    def _remedies(
-        self,
-        kind: str,
-        differences: Sequence[FieldDifference],
-        definition: Definition | None,
-        desired: Object,
-        observed: Object,
-    ) -> dict[str, str]:
+    def _remedies(self, kind: str, differences: Sequence[FieldDifference], remedied: Remedied | None) -> dict[str, str]:
         """Return the remedies that are found in time, by the fields that are owned."""
         # One object is tried for all objects of a kind.
         known = {fight.field: fight.remedy for fight in self.current() if fight.kind == kind}
@@ -187,8 +185,8 @@ class Fights(Collector):
         }
         with suppress(InterpreterError, InterruptedWork), self.limited():
             for difference in differences:
-                if definition and difference.owned not in remedies:
-                    remedies[difference.owned] = remedy(definition, desired, observed, difference)
+                if remedied and difference.owned not in remedies:
+                    remedies[difference.owned] = remedied(difference)
         return remedies
 
     def collect(self) -> Iterator[Metric]:
@@ -213,3 +211,19 @@ class Fights(Collector):
         }
         self.present = {uid: fights for uid, fights in present.items() if fights}
         return [fight for fights in self.present.values() for fight in fights.values()]
+
+
+def _log(fight: Fight) -> None:
+    log.warning(
+        "Karmada and a manager in a member overwrite each other",
+        kind=fight.kind,
+        cluster=fight.cluster,
+        object=f"{fight.namespace}/{fight.name}",
+        field=fight.field,
+        karmada=fight.ours,
+        member=fight.theirs,
+        manager=fight.manager,
+        others=fight.others,
+        begin=datetime.fromtimestamp(fight.begin, UTC).isoformat(timespec="seconds"),
+        remedy=fight.remedy,
+    )
