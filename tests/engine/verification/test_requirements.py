@@ -1,9 +1,12 @@
+import copy
 from typing import Any
 
 import pytest
 
+from karta_interpreter import Karta
+from karta_interpreter.definitions.karta.reference_resolver import Known
 from karta_interpreter.engine.verification import Question, Verdict
-from tests.engine.verification.member import Thing, container, deployment, evidence, judged, pod, verdicts
+from tests.engine.verification.member import Thing, container, deployment, evidence, judged, pod, verdicts, workload
 
 OK, DIFFERS, UNJUDGED = Verdict
 
@@ -72,8 +75,6 @@ def test_added_container_is_named_with_line_that_counts_it(owners: tuple[Thing, 
 
 
 def test_line_of_added_containers_makes_the_answer_right() -> None:
-    from karta_interpreter import Karta  # noqa: PLC0415 - only this test changes a definition
-
     pods = [pod(number, container(), _PROXY) for number in (1, 2)]
     shown = evidence(deployment(), *pods)
     (found,) = judged(Question.REQUIREMENTS, shown)
@@ -82,6 +83,21 @@ def test_line_of_added_containers_makes_the_answer_right() -> None:
     repaired = Karta.load({**manifest, "metadata": {**manifest["metadata"], "annotations": annotations}})
 
     assert [each.verdict for each in judged(Question.REQUIREMENTS, shown, repaired)] == [OK]
+
+
+def test_container_of_a_looked_up_template_is_not_one_that_others_add() -> None:
+    spec = {"podTemplate": {"spec": {"containers": [container(), container("proxy")]}}}
+    template = workload("extensions.agents.x-k8s.io/v1beta1", "SandboxTemplate", spec, name="a")
+    pool = workload("extensions.agents.x-k8s.io/v1beta1", "SandboxWarmPool", {"sandboxTemplateRef": {"name": "a"}})
+    shown = evidence(pool, pod(1, container(), container("proxy")), reader=Known.of([template]))
+    assert verdicts(Question.REQUIREMENTS, shown) == [(OK, "")]
+    manifest = copy.deepcopy(Karta.for_object(pool).definition.manifest)
+    wrong = "$template.spec.podTemplate | {spec: {containers: .spec.containers[:1]}}"
+    manifest["spec"]["structureDefinition"]["rootComponent"]["specDefinition"] = {"podTemplateSpecPath": wrong}
+
+    (found,) = judged(Question.REQUIREMENTS, shown, Karta.load(manifest))
+    assert (found.verdict, found.reason) == (DIFFERS, "container proxy, 1 cpu, is not counted")
+    assert found.field == "spec.structureDefinition.rootComponent.specDefinition.podTemplateSpecPath"
 
 
 def test_changed_request_is_named_with_both_amounts() -> None:

@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
 
 from karta_interpreter.base.findings import count
-from karta_interpreter.base.k8s import JSON, MOST_REPLICAS, NOTHING, Object, generation, get, parts_of
+from karta_interpreter.base.k8s import JSON, MOST_REPLICAS, NOTHING, Object, generation, get
 from karta_interpreter.definitions.karta import TRANSITIONAL, Definition
 from karta_interpreter.engine.evaluation import ScaleLocation, Status, match_status, scale_locations
 from karta_interpreter.engine.explain.reading import field_of
 from karta_interpreter.engine.fights.rounds import differences
-from karta_interpreter.engine.verification.evidence import Evidence, is_active, is_ended
+from karta_interpreter.engine.verification.evidence import Evidence, is_active, is_ended, values_in
 from karta_interpreter.engine.verification.judgement import Judgement, Question, Verdict, pod_field
 from karta_interpreter.engine.verification.members import Group, Members
 
@@ -30,9 +30,8 @@ def judge_counts(definition: Definition, evidence: Evidence, members: Members) -
     late = cache(partial(_late, definition, evidence, members))
     if not evidence.active and any(group.replicas for group in members.groups):
         # The pods that a status counts may be below another object.
-        is_counted = not {group.replicas for group in members.groups}.isdisjoint(
-            _numbers(evidence.object.get("status"))
-        )
+        numbers = {part for part in values_in(evidence.object.get("status")) if type(part) is int}
+        is_counted = not numbers.isdisjoint(group.replicas for group in members.groups)
         if is_counted or _completes(definition) or Status.RUNNING not in matched():
             yield _unjudged("it has no pods at present")
             return
@@ -44,14 +43,6 @@ def judge_counts(definition: Definition, evidence: Evidence, members: Members) -
             if not why and not group.pods:
                 why = late(group.sets[0].component)
             yield _judged(definition, group, pods, why)
-
-
-def _numbers(value: JSON) -> Iterator[int]:
-    """Yield the whole numbers in a value."""
-    if type(value) is int:
-        yield value
-    for _, part in parts_of(value):
-        yield from _numbers(part)
 
 
 def _completes(definition: Definition) -> bool:

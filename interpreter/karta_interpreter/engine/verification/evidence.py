@@ -1,12 +1,12 @@
 """What a member shows of a workload, and the states of its pods."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from typing import Final, Self
 
-from karta_interpreter.base.k8s import JSON, Object, generation, get, objects_in
+from karta_interpreter.base.k8s import JSON, Object, generation, get, objects_in, parts_of
 from karta_interpreter.base.k8s.shape import check_shape
 from karta_interpreter.definitions.karta import Definition, ReferenceReader
 from karta_interpreter.engine.operations.interpret_health import is_stale
@@ -32,7 +32,7 @@ class Evidence:
     ``owners`` are the objects between the workload and its pods. ``made`` has the ConfigMaps, claims and
     ServiceAccounts of the namespace by ``kind/name``, and whether a controller has made them. ``scaled`` is the
     autoscaler of one of the owners, "" without one. ``unread`` says why pods may be missing. ``reader`` knows other
-    objects that the definition reads.
+    objects that the definition reads. ``looked_up`` has those that it reads pods from.
     """
 
     object: Object
@@ -43,6 +43,7 @@ class Evidence:
     unread: str = ""
     now: float = 0
     reader: ReferenceReader | None = None
+    looked_up: tuple[JSON, ...] = ()
 
     @classmethod
     def of(cls, value: JSON, now: float, reader: ReferenceReader | None) -> Self:
@@ -100,15 +101,13 @@ class Evidence:
 
     @cached_property
     def container_names(self) -> frozenset[JSON]:
-        """The names in all parts of the workload's spec that look like containers."""
-        names, pending = set[JSON](), [self.object.get("spec")]
-        while pending:
-            value = pending.pop()
-            if isinstance(value, dict):
-                name = value.get("name")
-                names |= {name} if isinstance(name, str) and ("image" in value or "resources" in value) else set()
-            pending += value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-        return frozenset(names)
+        """The names in all that looks like a container, in the workload's spec and in what is looked up."""
+        parts = (part for part in values_in([self.object.get("spec"), *self.looked_up]) if isinstance(part, dict))
+        return frozenset(
+            part["name"]
+            for part in parts
+            if isinstance(part.get("name"), str) and ("image" in part or "resources" in part)
+        )
 
     @cached_property
     def _owners_by_uid(self) -> Mapping[JSON, Object]:
@@ -127,6 +126,15 @@ def _created(obj: Object) -> float:
 def owner_references(obj: Object) -> list[Object]:
     """Return the owners that an object names."""
     return objects_in(get(obj, ("metadata", "ownerReferences")))
+
+
+def values_in(value: JSON) -> Iterator[JSON]:
+    """Yield a value and all values within it."""
+    pending = [value]
+    while pending:
+        value = pending.pop()
+        yield value
+        pending += [part for _, part in parts_of(value)]
 
 
 def unsettled(definition: Definition, evidence: Evidence) -> str:

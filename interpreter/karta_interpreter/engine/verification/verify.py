@@ -33,7 +33,9 @@ def verify(definition: Definition, evidence: Evidence, crd: Object | None = None
     The CRD of its kind tells which fields every template has.
     """
     definition = resolved(definition, evidence.object, evidence.reader)
-    evidence = replace(evidence, pods=evidence.own)
+    queries = (query for leaf in definition.leaves for query in leaf.pod_queries.values())
+    looked_up = {id(value): value for query in queries for value in query.values.values()}
+    evidence = replace(evidence, pods=evidence.own, looked_up=tuple(looked_up.values()))
     waiting = unsettled(definition, evidence)
     judgements_found: list[Judgement] = []
     for question, (answer, needs_pods) in _answers(definition, evidence, crd).items():
