@@ -186,10 +186,13 @@ def test_volcano_job(tasks: list[tuple[Object, bool]]) -> None:
     ]
 
 
+_LEAST = _fields(minReplicas=st.integers(1, 5))
+
+
 @given(
     _fields(replicas=counts),
-    st.lists(_fields(replicas=counts), min_size=1, max_size=3),
-    _fields(replicas=st.integers(1, 4)),
+    st.lists(_fields(replicas=counts, autoScalingConfig=_LEAST), min_size=1, max_size=3),
+    _fields(replicas=st.integers(1, 4), scaleConfig=_LEAST),
     st.integers(0, 3),
 )
 def test_podcliqueset(spec: Object, cliques: list[Object], group: Object, grouped: int) -> None:
@@ -201,11 +204,12 @@ def test_podcliqueset(spec: Object, cliques: list[Object], group: Object, groupe
         "podCliqueScalingGroups": [{**group, "name": "g", "cliqueNames": [f"c{index}" for index in range(grouped)]}],
     }
     found = _pod_sets("grove.io/v1alpha1", "PodCliqueSet", {**spec, "template": template})
-    # A clique of none is idle.
+    # The webhook makes a clique of none a clique of one, and an autoscaler raises what is below its least.
+    times = max(_or(group.get("replicas"), 1), _or((group.get("scaleConfig") or {}).get("minReplicas"), 1))
     assert {pods.name: pods.replicas for pods in found} == {
         f"c{index}": _or(spec.get("replicas"), 0)
-        * _or(clique.get("replicas"), 1)
-        * (_or(group.get("replicas"), 1) if index < grouped else 1)
+        * max(_or(clique.get("replicas"), 1), _or((clique.get("autoScalingConfig") or {}).get("minReplicas"), 1), 1)
+        * (times if index < grouped else 1)
         for index, clique in enumerate(cliques)
     }
 
