@@ -72,6 +72,22 @@ def test_without_older_schema_all_findings_are_differences() -> None:
     assert set(_differences(None, _crd())) > set(_differences(_crd(), _crd()))
 
 
+@pytest.mark.parametrize(
+    ("name", "schema", "rule"),
+    [
+        pytest.param("workers", {"type": "integer"}, None, id="a field that no answer depends on"),
+        pytest.param("minReplicas", {"type": "integer"}, "crd-unread", id="a count"),
+        pytest.param("secretName", {"type": "string"}, "crd-reference", id="a reference"),
+    ],
+)
+def test_unread_part_is_a_difference_from_a_schema_that_has_it(name: str, schema: Object, rule: str | None) -> None:
+    crd = _crd()
+    spec = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
+    spec["properties"]["more"] = {"type": "object", "properties": {name: schema}}
+    found = _differences(crd, deepcopy(crd))
+    assert [each.partition(": ")[0] for each in found if ".spec.more" in each] == ([rule] if rule else [])
+
+
 @pytest.mark.parametrize(("version", "is_there"), [("v1", True), ("v2", False)])
 def test_crd_is_found_among_templates(version: str, is_there: bool) -> None:
     text = f"{{{{- if .Values.crds }}}}\n{to_yaml(_crd())}{{{{- end }}}}\n"
