@@ -21,8 +21,7 @@ from karta_interpreter.cli.writing import one_line, say
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.files import load_catalogue
-from karta_interpreter.engine.verification import Evidence, Judgement, Question, Verdict, verify
-from karta_interpreter.engine.verification.aggregation import judge_crd
+from karta_interpreter.engine.verification import Evidence, Judgement, Question, Verdict, judge_crd, verify
 from karta_interpreter.engine.verification.report import Report, Result
 
 _COLOURS: Final = {Verdict.OK: "green", Verdict.DIFFERS: "red", Verdict.UNJUDGED: "yellow"}

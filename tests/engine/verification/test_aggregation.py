@@ -1,18 +1,20 @@
 import pytest
 
-from karta_interpreter import Karta
+from karta_interpreter import Karta, Workload
+from karta_interpreter.base.errors import WorkloadError
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.operations import Call, interpret
-from karta_interpreter.engine.verification import Question, Verdict, aggregation
-from karta_interpreter.engine.verification.aggregation import judge_crd
+from karta_interpreter.engine.verification import Question, Verdict, aggregation, judge_crd
 from tests.engine.verification.member import (
     DEFINITION,
+    NOW,
     SHOP,
     Thing,
     container,
     deployment,
     evidence,
     judged,
+    pod,
     verdicts,
     workload,
 )
@@ -105,3 +107,13 @@ def test_field_that_a_merged_status_lacks_is_named(monkeypatch: pytest.MonkeyPat
     (found,) = judged(Question.STATUS, evidence(shop), SHOP)
     assert (found.verdict, found.reason) == (DIFFERS, "a merged status lacks .status.phase")
     assert found.field == "metadata.annotations.karta-interpreter.io/aggregate"
+
+
+def test_workload_names_the_differences_of_its_crd() -> None:
+    shop = workload("example.io/v1", "Shop", {"replicas": 1, "template": {"spec": {"containers": [container()]}}})
+    found = Workload(SHOP, shop)
+
+    assert [each.reason for each in found.verify([pod(1)], crd=_crd("v1"), now=NOW) if each.question == "CRD"] == []
+    assert found.verify([pod(1)], crd=_crd("v2"), now=NOW)[-1].reason == "the CRD does not serve v1, only v2"
+    with pytest.raises(WorkloadError, match="a CRD is a dict"):
+        found.verify([pod(1)], crd=["v2"])  # type: ignore[arg-type]

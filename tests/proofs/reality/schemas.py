@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.sources.files import find_in_catalogue
-from karta_interpreter.engine.verification.aggregation import judge_crd
+from karta_interpreter.engine.verification import judge_crd
 from tests.proofs.reality.controller import Controller, Kind
 from tests.proofs.reality.findings import Finding, Outcome
 from tests.proofs.rig.api import Object

@@ -3,8 +3,9 @@
 Each question has a module. A module takes a definition and the evidence, and yields judgements.
 """
 
+from karta_interpreter.engine.verification.aggregation import judge_crd
 from karta_interpreter.engine.verification.evidence import Evidence
 from karta_interpreter.engine.verification.judgement import Judgement, Question, Verdict
 from karta_interpreter.engine.verification.verify import verify
 
-__all__ = ["Evidence", "Judgement", "Question", "Verdict", "verify"]
+__all__ = ["Evidence", "Judgement", "Question", "Verdict", "judge_crd", "verify"]

@@ -29,6 +29,7 @@ from karta_interpreter.engine.evaluation import (
 from karta_interpreter.engine.workload import extraction, updates
 from karta_interpreter.engine.workload.document import (
     check_workload,
+    checked_object,
     checked_objects,
     checked_pod,
     checked_pods,
@@ -311,19 +312,30 @@ class Workload:
             return self.replaced(set_components(self._definition, self.object, counts))
 
     def verify(
-        self, pods: Iterable[Object], *, owners: Iterable[Object] = (), now: float | None = None
+        self,
+        pods: Iterable[Object],
+        *,
+        owners: Iterable[Object] = (),
+        crd: Object | None = None,
+        now: float | None = None,
     ) -> "tuple[Judgement, ...]":
         """Compare the answers about the object with its pods in a member cluster, as ``karta-interpreter verify``.
 
-        The pods must be known to be the workload's. ``owners`` are the objects between them. ``now`` is the time at
-        which all were read, in seconds since 1970, by default the present time.
+        The pods must be known to be the workload's. ``owners`` are the objects between them. ``crd`` is the CRD of the
+        kind, whose differences are named as well. ``now`` is the time at which all were read, in seconds since 1970, by
+        default the present time.
         """
         # Not at the top: a program that only reads workloads loads no operations.
-        from karta_interpreter.engine.verification import Evidence, verify  # noqa: PLC0415 - see above
+        from karta_interpreter.engine.verification import Evidence, judge_crd, verify  # noqa: PLC0415 - see above
 
-        objects = tuple(checked_objects(owners, "owners"))
-        evidence = Evidence(self.object, tuple(checked_pods(pods)), objects, now=time.time() if now is None else now)
-        return verify(self._definition, evidence)
+        evidence = Evidence(
+            self.object,
+            tuple(checked_pods(pods)),
+            tuple(checked_objects(owners, "owners")),
+            now=time.time() if now is None else now,
+        )
+        differing = judge_crd(self._definition, checked_object(crd, "a CRD")) if crd else ()
+        return (*verify(self._definition, evidence, crd), *differing)
 
     def replaced(self, obj: Object) -> "Workload":
         """Return the workload with another version of its object, or itself for the same version."""
