@@ -35,6 +35,10 @@ BOUNDS: Final[dict[str, tuple[Bound, ...]]] = {
     "scripts": (Bound("memory", 12, "every process that runs scripts has a limit of its own"),),
     "objects": (Bound("memory", 6, "what is answered in the server's process needs little memory"),),
     "objects-large": (Bound("memory", 40, "two processes of large calls have a gigabyte each"),),
+    "children": (
+        Bound("call wait", inf, "more processes than cores have work: `scripts` and `objects-large` judge the waits"),
+        Bound("memory", 12, "the largest child process ends before the container has no memory"),
+    ),
     "admission": (
         Bound("memory", 40, "reviews have the memory limit of large calls"),
         Bound("growth", 16, "eight times the children take eight times the time: validation is linear"),

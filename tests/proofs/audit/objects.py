@@ -155,10 +155,10 @@ async def _small(target: Target) -> Found:
     return target.found()
 
 
-async def _large(target: Target) -> Found:
+async def asked_large(target: Target) -> Found:
     await target.flood((post(each) for each in large()), _CLIENTS_OF_LARGE, 2 * target.effort.seconds, patience=30)
     return target.found()
 
 
 SMALL = Attack(_small)
-LARGE = Attack(_large, contained=False)
+LARGE = Attack(asked_large, contained=False)

@@ -68,7 +68,7 @@ def _customization(folder: Path, number: int, scripts: Mapping[str, str]) -> Non
     (folder / f"{number}.yaml").write_text(json.dumps(customization))
 
 
-def _written(folder: Path) -> tuple[str | Path, ...]:
+def written(folder: Path) -> tuple[str | Path, ...]:
     for number, text in enumerate(texts()):
         _customization(folder, number, {"healthInterpretation": text})
     return "--overrides", folder
@@ -86,7 +86,7 @@ def _questions() -> Iterator[bytes]:
         yield from (post(question(f"Script{number}", "InterpretHealth")) for _ in range(2))
 
 
-async def _asked(target: Target) -> Found:
+async def asked(target: Target) -> Found:
     """Ask for each script twice."""
     await target.flood(_questions(), _CLIENTS, 4 * target.effort.seconds)
     return target.found()
@@ -104,5 +104,5 @@ async def _results(target: Target) -> Found:
     return target.found()
 
 
-ASKED = Attack(_asked, _written)
+ASKED = Attack(asked, written)
 RESULTS = Attack(_results, _with_results)
