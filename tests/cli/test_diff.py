@@ -236,6 +236,19 @@ def test_difference_to_script_of_karmada_shows_reason(run: Run, files: Path) -> 
     assert f"  known: {health['known']}\n" in result.stdout
 
 
+def test_difference_to_catalogue_that_answers_by_script_of_its_own_shows_reason(run: Run, files: Path) -> None:
+    script = CUSTOMIZATION.replace("example.io/v1, kind: Job", "apps.kruise.io/v1alpha1, kind: BroadcastJob")
+    (files / "broadcast.yaml").write_text(script)
+    template = {"spec": {"containers": [{"name": "main"}]}}
+    job = {"apiVersion": "apps.kruise.io/v1alpha1", "kind": "BroadcastJob", "metadata": {"name": "x"}}
+    (files / "job.yaml").write_text(json.dumps(job | {"spec": {"replicas": 3, "template": template}}))
+
+    table = _diff(run, "broadcast.yaml", "BroadcastJob", "--object", "job.yaml", "-o", "json")
+
+    (replica,) = [each for each in json.loads(table.stdout) if each["operation"] == "InterpretReplica"]
+    assert replica["known"].startswith("One pod runs on each node")
+
+
 def _annotated(text: str, name: str, value: str) -> str:
     return text.replace("\nspec:", f"\n  annotations: {{karta-interpreter.io/{name}: '{value}'}}\nspec:", 1)
 

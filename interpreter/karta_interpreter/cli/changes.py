@@ -155,7 +155,8 @@ def reason_of(before: Interpreter | None, after: Interpreter | None, operation: 
 
 
 def _is_by_script(interpreter: Interpreter, operation: str) -> bool:
-    return not interpreter.entry.definition.has_karta or operation in interpreter.entry.definition.scripts.operations
+    definition = interpreter.entry.definition
+    return not definition.has_karta or not set(definition.scripts.of(operation)) <= set(definition.annotations.lua)
 
 
 @cache
