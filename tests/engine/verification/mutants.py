@@ -150,9 +150,12 @@ def answers(definition: Definition, shown: Evidence) -> list[object]:
 
 def _answer(definition: Definition, shown: Evidence, call: Call) -> object:
     try:
-        return interpret(definition, call, reader=shown.reader) if definition.answers(call.operation) else None
+        answer = interpret(definition, call, reader=shown.reader) if definition.answers(call.operation) else {}
     except InterpreterError as error:
         return type(error)
+    # No pod shows what a component without pods requests.
+    components: Any = answer.get("components")
+    return answer if components is None else [each for each in components if each["replicas"]]
 
 
 def _without_changes(definition: Definition, obj: Any) -> Any:
