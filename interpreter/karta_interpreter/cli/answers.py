@@ -9,8 +9,7 @@ from typing import Final
 import click
 
 from karta_interpreter.base.findings import count, format_path
-from karta_interpreter.base.k8s import JSON, NOTHING, Object, Path, patch
-from karta_interpreter.base.k8s.dependencies import objects_text
+from karta_interpreter.base.k8s import JSON, NOTHING, Object, Path, objects_text, patch
 from karta_interpreter.cli.calls import CallOutcome
 from karta_interpreter.cli.render import full_name, table
 from karta_interpreter.engine.operations import Results, by_operation

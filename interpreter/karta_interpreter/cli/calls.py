@@ -20,8 +20,8 @@ from karta_interpreter.engine.operations import (
     StatusItem,
     TargetComponent,
     interpret,
+    is_stale,
 )
-from karta_interpreter.engine.operations.interpret_health import is_stale
 
 _NO_OBJECT = 'give the object: FILE or --observed-file FILE (or --desired-file), "-" for stdin'
 _WITHOUT = {

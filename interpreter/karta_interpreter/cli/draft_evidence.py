@@ -18,8 +18,7 @@ from karta_interpreter.definitions.openapi.draft import draft
 from karta_interpreter.definitions.openapi.schema import CustomKind
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.engine.drafting import MOST_PODS
-from karta_interpreter.engine.verification import Evidence
-from karta_interpreter.engine.verification.evidence import owner_references
+from karta_interpreter.engine.verification import Evidence, owner_references
 
 MOST: Final = 50
 """The most objects that a draft looks at."""

@@ -18,8 +18,7 @@ from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s import GVK, Object, get, namespace as namespace_of, objects_in
 from karta_interpreter.definitions.karta import Definition, Known
 from karta_interpreter.definitions.sources.api_server import ApiServer
-from karta_interpreter.engine.verification import Evidence
-from karta_interpreter.engine.verification.evidence import owner_references
+from karta_interpreter.engine.verification import Evidence, owner_references
 
 _PAGE: Final = 500
 _MOST_LISTED: Final = 2**30

@@ -11,8 +11,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from karta_interpreter.base.k8s import MOST_REPLICAS
-from karta_interpreter.base.k8s.requirements import Counting
+from karta_interpreter.base.k8s import MOST_REPLICAS, Counting
 from karta_interpreter.definitions.karta.catalogue import catalogue_files
 from karta_interpreter.engine.operations import Operation, Options
 

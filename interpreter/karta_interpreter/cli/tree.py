@@ -17,8 +17,7 @@ from karta_interpreter.cli.render import full_name, written
 from karta_interpreter.cli.writing import one_line, say
 from karta_interpreter.engine.evaluation import Scale, pod_name
 from karta_interpreter.engine.explain import NO_PODS, Fact, warnings_about
-from karta_interpreter.engine.workload import WorkloadTree
-from karta_interpreter.engine.workload.tree import ComponentNode, InstanceNode, PodNode
+from karta_interpreter.engine.workload import ComponentNode, InstanceNode, PodNode, WorkloadTree
 
 _BRANCHES = (("├── ", "│   "), ("└── ", "    "))
 _NONE = "none"

@@ -4,8 +4,7 @@ from collections.abc import Callable, Container, Mapping
 from typing import Final, TypeAlias
 
 from karta_interpreter.base.errors import ExportError
-from karta_interpreter.base.k8s import JSON
-from karta_interpreter.base.k8s.projection import Projection
+from karta_interpreter.base.k8s import JSON, Projection
 from karta_interpreter.definitions.karta import (
     ADDING_UP,
     FAILING,

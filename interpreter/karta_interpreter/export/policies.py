@@ -5,8 +5,7 @@ from typing import Final, NamedTuple
 from karta_interpreter.base.errors import ExportError
 from karta_interpreter.base.k8s import JSON, Object
 from karta_interpreter.definitions.karta import Definition, Status
-from karta_interpreter.engine.operations import Operation
-from karta_interpreter.engine.operations.interpret_health import healthy_statuses
+from karta_interpreter.engine.operations import Operation, healthy_statuses
 
 API_VERSION = "policy.karmada.io/v1alpha1"
 

@@ -4,9 +4,28 @@ Nothing in here knows of Karta or of Karmada's protocol. Values are plain JSON, 
 is given.
 """
 
+from karta_interpreter.base.k8s.dependencies import (
+    COMPUTE_DOMAIN,
+    DEPENDENCIES_READ,
+    DEPENDENCY_NAMES,
+    SELECTOR_FIELDS,
+    Dependency,
+    claim_dependencies,
+    objects_text,
+    pod_dependencies,
+)
 from karta_interpreter.base.k8s.edit import get, remove, set_value
 from karta_interpreter.base.k8s.fields import annotation, generation, label, namespace
 from karta_interpreter.base.k8s.patch import changes, diff, patched
+from karta_interpreter.base.k8s.projection import UNREAD, Projection, Read, values_in
+from karta_interpreter.base.k8s.quantity import Quantity, parse_duration
+from karta_interpreter.base.k8s.requirements import (
+    REQUIREMENTS_READ,
+    Counting,
+    PodRequirements,
+    merge_requirements,
+    pod_requirements,
+)
 from karta_interpreter.base.k8s.values import (
     GVK,
     JSON,
@@ -24,27 +43,46 @@ from karta_interpreter.base.k8s.values import (
 )
 
 __all__ = [
+    "COMPUTE_DOMAIN",
+    "DEPENDENCIES_READ",
+    "DEPENDENCY_NAMES",
     "GVK",
     "JSON",
     "MAX_DEPTH",
     "MOST_REPLICAS",
     "NOTHING",
+    "REQUIREMENTS_READ",
+    "SELECTOR_FIELDS",
+    "UNREAD",
+    "Counting",
+    "Dependency",
     "Object",
     "Path",
+    "PodRequirements",
+    "Projection",
+    "Quantity",
+    "Read",
     "annotation",
     "changes",
+    "claim_dependencies",
     "diff",
     "field_path",
     "generation",
     "get",
     "json_pointer",
     "label",
+    "merge_requirements",
     "namespace",
     "objects_in",
+    "objects_text",
+    "parse_duration",
     "parts_of",
     "patched",
+    "pod_dependencies",
+    "pod_requirements",
     "pointer_step",
     "remove",
     "set_value",
     "type_name",
+    "values_in",
 ]

@@ -12,8 +12,7 @@ from typing import Any, Final, TypeAlias
 
 from karta_interpreter.base.errors import InterpretationError, QuerySyntaxError
 from karta_interpreter.base.findings import Finding, closest, did_you_mean, error, hints, warning
-from karta_interpreter.base.k8s import GVK, JSON, Object, type_name
-from karta_interpreter.base.k8s.dependencies import DEPENDENCIES_READ, SELECTOR_FIELDS
+from karta_interpreter.base.k8s import DEPENDENCIES_READ, GVK, JSON, SELECTOR_FIELDS, Object, type_name
 from karta_interpreter.base.karmada import SLOTS, Operation
 from karta_interpreter.definitions.karta import annotations as values
 from karta_interpreter.definitions.karta.annotation_text import AnnotationText

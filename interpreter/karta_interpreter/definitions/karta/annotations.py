@@ -9,8 +9,7 @@ from enum import StrEnum
 from typing import Final, TypeAlias
 
 from karta_interpreter.base.errors import QueryEvaluationError
-from karta_interpreter.base.k8s import JSON, Path, type_name
-from karta_interpreter.base.k8s.projection import Projection
+from karta_interpreter.base.k8s import JSON, Path, Projection, type_name
 from karta_interpreter.base.karmada import Operation
 from karta_interpreter.languages.jq import Query, mark_all, project
 from karta_interpreter.languages.jq.syntax import Identity, Node

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias
 
 from karta_interpreter.base.errors import QueryAbsentError
 from karta_interpreter.base.findings import Finding
-from karta_interpreter.base.k8s import GVK, JSON, Object
-from karta_interpreter.base.k8s.projection import values_in
+from karta_interpreter.base.k8s import GVK, JSON, Object, values_in
 from karta_interpreter.definitions.karta.status_rules import StatusRules
 from karta_interpreter.languages.jq import (
     Absent,

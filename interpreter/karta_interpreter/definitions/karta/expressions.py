@@ -20,8 +20,7 @@ from karta_interpreter.base.errors import (
     QueryWriteError,
 )
 from karta_interpreter.base.findings import Finding, Span, error, warning
-from karta_interpreter.base.k8s import Object, Path, field_path, get, set_value
-from karta_interpreter.base.k8s.projection import Projection
+from karta_interpreter.base.k8s import Object, Path, Projection, field_path, get, set_value
 from karta_interpreter.definitions.karta.expression_text import PodQuery, count_places
 from karta_interpreter.definitions.karta.model import Karta
 from karta_interpreter.definitions.karta.rules import violation

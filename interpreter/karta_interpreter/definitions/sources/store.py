@@ -9,8 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from karta_interpreter.base.k8s import GVK
-from karta_interpreter.base.k8s.dependencies import COMPUTE_DOMAIN
+from karta_interpreter.base.k8s import COMPUTE_DOMAIN, GVK
 from karta_interpreter.definitions.karta import ReferenceReader
 from karta_interpreter.definitions.sources.background import keep_running
 from karta_interpreter.definitions.sources.budget import Budget

@@ -25,8 +25,7 @@ from karta_interpreter.engine.drafting.selectors import (
     label_of,
 )
 from karta_interpreter.engine.evaluation import instance_ids
-from karta_interpreter.engine.verification import Question
-from karta_interpreter.engine.verification.evidence import Evidence, unsettled
+from karta_interpreter.engine.verification import Evidence, Question, unsettled
 from karta_interpreter.engine.verification.members import Group
 
 MOST_PODS: Final = 1000

@@ -8,8 +8,7 @@ from typing import Final, NamedTuple
 
 from karta_interpreter.base.errors import QuantityError
 from karta_interpreter.base.findings import count
-from karta_interpreter.base.k8s import JSON, Object, get, objects_in
-from karta_interpreter.base.k8s.quantity import Quantity
+from karta_interpreter.base.k8s import JSON, Object, Quantity, get, objects_in
 from karta_interpreter.definitions.openapi.draft import Decision
 from karta_interpreter.definitions.openapi.draft.pod_fields import Form, PodsField
 from karta_interpreter.definitions.openapi.schema import CustomKind, Entries, SchemaPath, below, parts_below

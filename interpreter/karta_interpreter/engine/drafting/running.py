@@ -11,8 +11,7 @@ from karta_interpreter.definitions.karta.schema_types import ROOT
 from karta_interpreter.definitions.openapi.draft import Draft
 from karta_interpreter.definitions.openapi.schema import SchemaPath
 from karta_interpreter.engine.drafting.held_out import FEW, held_out
-from karta_interpreter.engine.verification import Evidence
-from karta_interpreter.engine.verification.evidence import is_ready
+from karta_interpreter.engine.verification import Evidence, is_ready
 
 _STATUS: Final = (*ROOT, "statusDefinition")
 _MAPPINGS: Final = (*_STATUS, "statusMappings")

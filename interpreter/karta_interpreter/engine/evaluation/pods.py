@@ -6,8 +6,7 @@ from contextlib import suppress
 from typing import Final, NamedTuple
 
 from karta_interpreter.base.errors import InterpretationError, QueryError, QueryWriteError
-from karta_interpreter.base.k8s import Object
-from karta_interpreter.base.k8s.projection import Projection
+from karta_interpreter.base.k8s import Object, Projection
 from karta_interpreter.definitions.karta import Component, Definition, Fragments, PodSpec
 from karta_interpreter.definitions.karta.expression_text import count_places
 from karta_interpreter.engine.evaluation.evaluation import instance_ids, is_absence, positions, query_failure

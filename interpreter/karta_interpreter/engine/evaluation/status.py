@@ -2,8 +2,7 @@
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from karta_interpreter.base.k8s import JSON, Object, type_name
-from karta_interpreter.base.k8s.projection import Projection
+from karta_interpreter.base.k8s import JSON, Object, Projection, type_name
 from karta_interpreter.definitions.karta import Component, ConditionsRule, Definition, Matcher, Status, StatusRules
 from karta_interpreter.engine.evaluation.evaluation import evaluate, failure, mistyped
 from karta_interpreter.languages.jq import Query, project, take_outputs, to_text

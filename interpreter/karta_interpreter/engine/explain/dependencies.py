@@ -6,8 +6,16 @@ from functools import cache
 from typing import Final
 
 from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.base.k8s import JSON, Object, Path, set_value
-from karta_interpreter.base.k8s.dependencies import COMPUTE_DOMAIN, claim_dependencies, objects_text, pod_dependencies
+from karta_interpreter.base.k8s import (
+    COMPUTE_DOMAIN,
+    JSON,
+    Object,
+    Path,
+    claim_dependencies,
+    objects_text,
+    pod_dependencies,
+    set_value,
+)
 from karta_interpreter.definitions.karta import (
     Definition,
     ExtraDependency,

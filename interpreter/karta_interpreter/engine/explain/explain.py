@@ -27,14 +27,14 @@ from karta_interpreter.engine.operations import (
     DEFAULT_OPTIONS,
     SLOTS,
     Call,
+    OnPrint,
     Operation,
     Options,
     Results,
     by_operation,
+    healthy_statuses,
     interpret,
 )
-from karta_interpreter.engine.operations.interpret_health import healthy_statuses
-from karta_interpreter.engine.operations.interpretation import OnPrint
 from karta_interpreter.engine.operations.native_interpreters import CARRIED, NATIVE
 
 _Facts: TypeAlias = Callable[[Definition, Call, Options, Results], Iterator[Fact]]

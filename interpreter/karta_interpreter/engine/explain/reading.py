@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 from karta_interpreter.base.errors import QueryError
 from karta_interpreter.base.findings import is_typo
-from karta_interpreter.base.k8s import JSON, NOTHING, Object, Path, field_path, get, json_pointer, parts_of
-from karta_interpreter.base.k8s.projection import Projection
+from karta_interpreter.base.k8s import JSON, NOTHING, Object, Path, Projection, field_path, get, json_pointer, parts_of
 from karta_interpreter.definitions.karta import Component, Definition, Fragments, annotation_path
 from karta_interpreter.engine.explain.explanation import OBJECT, Fact, Place
 from karta_interpreter.languages.jq import Location, Query, queries_in, take_outputs, truthy

@@ -5,8 +5,7 @@ from dataclasses import replace
 from functools import cache
 
 from karta_interpreter.base.findings import count
-from karta_interpreter.base.k8s import JSON, Object, Path, get, json_pointer
-from karta_interpreter.base.k8s.requirements import pod_requirements
+from karta_interpreter.base.k8s import JSON, Object, Path, get, json_pointer, pod_requirements
 from karta_interpreter.definitions.karta import Definition, Fragments, PodSpec
 from karta_interpreter.engine.evaluation import PodSet, ScaleLocation, instance_ids, pod_sets, scale_locations
 from karta_interpreter.engine.explain.explanation import Fact, Place

@@ -10,8 +10,7 @@ from karta_interpreter.definitions.karta.model import ConditionMatcher
 from karta_interpreter.engine.evaluation import Condition, StatusReader, match_status
 from karta_interpreter.engine.explain.explanation import Fact, Place
 from karta_interpreter.engine.explain.reading import about, annotation_field, place_at, readings
-from karta_interpreter.engine.operations import Call, Options, Results
-from karta_interpreter.engine.operations.interpret_health import healthy_statuses, is_stale
+from karta_interpreter.engine.operations import Call, Options, Results, healthy_statuses, is_stale
 from karta_interpreter.engine.operations.interpret_status import BOOKKEEPING, TEMPLATE_GENERATION
 from karta_interpreter.languages.jq import to_text
 

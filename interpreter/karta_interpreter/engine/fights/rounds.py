@@ -17,8 +17,7 @@ from typing import Final, NamedTuple, TypeAlias
 import orjson
 
 from karta_interpreter.base.errors import QuantityError
-from karta_interpreter.base.k8s import JSON, NOTHING, Object, Path, annotation, diff, generation, get
-from karta_interpreter.base.k8s.quantity import Quantity
+from karta_interpreter.base.k8s import JSON, NOTHING, Object, Path, Quantity, annotation, diff, generation, get
 
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _UNCOMPARED: Final = frozenset({"apiVersion", "kind", "metadata", "status"})

@@ -7,7 +7,16 @@ belongs to `karta_interpreter.definitions.karta`, the envelope to `karta_interpr
 
 from karta_interpreter.base.karmada import CHANGED, LIVE, SLOTS, Operation, Results, by_operation
 from karta_interpreter.engine.operations.call import DEFAULT_OPTIONS, Call, Options, StatusItem, TargetComponent
-from karta_interpreter.engine.operations.interpretation import interpret, with_domains
+from karta_interpreter.engine.operations.interpret_health import healthy_statuses, is_stale
+from karta_interpreter.engine.operations.interpretation import (
+    OnPrint,
+    has_scripts_alone,
+    interpret,
+    script_errors,
+    script_jobs,
+    script_results,
+    with_domains,
+)
 
 __all__ = [
     "CHANGED",
@@ -15,12 +24,19 @@ __all__ = [
     "LIVE",
     "SLOTS",
     "Call",
+    "OnPrint",
     "Operation",
     "Options",
     "Results",
     "StatusItem",
     "TargetComponent",
     "by_operation",
+    "has_scripts_alone",
+    "healthy_statuses",
     "interpret",
+    "is_stale",
+    "script_errors",
+    "script_jobs",
+    "script_results",
     "with_domains",
 ]

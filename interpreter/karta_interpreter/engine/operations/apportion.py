@@ -4,8 +4,7 @@ from collections.abc import Iterable, Sequence
 from math import ceil, floor, gcd, lcm
 from typing import NamedTuple
 
-from karta_interpreter.base.k8s import MOST_REPLICAS, Object, Path
-from karta_interpreter.base.k8s.projection import Projection
+from karta_interpreter.base.k8s import MOST_REPLICAS, Object, Path, Projection
 from karta_interpreter.definitions.karta import Component
 from karta_interpreter.engine.evaluation import ScaleLocation
 from karta_interpreter.languages.jq import Location, Query, take_outputs

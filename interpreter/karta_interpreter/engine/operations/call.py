@@ -5,8 +5,7 @@ from dataclasses import dataclass, fields
 from typing import Any, NamedTuple, Self
 
 from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.base.k8s import JSON, Object, edit, type_name
-from karta_interpreter.base.k8s.requirements import Counting
+from karta_interpreter.base.k8s import JSON, Counting, Object, edit, type_name
 from karta_interpreter.base.karmada import LIVE, SLOTS, Operation
 
 

@@ -1,7 +1,6 @@
 """InterpretHealth: does the workload do what it should in this cluster?"""
 
-from karta_interpreter.base.k8s import Object, generation
-from karta_interpreter.base.k8s.projection import Projection
+from karta_interpreter.base.k8s import Object, Projection, generation
 from karta_interpreter.definitions.karta import FAILING, TRANSITIONAL, Definition
 from karta_interpreter.engine.evaluation import Status, match_status, status_match_reads
 from karta_interpreter.engine.operations.interpret_status import observed_generation

@@ -4,8 +4,7 @@ import re
 from typing import Final
 
 from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.base.k8s import JSON, Object, annotation, generation, type_name
-from karta_interpreter.base.k8s.projection import Projection
+from karta_interpreter.base.k8s import JSON, Object, Projection, annotation, generation, type_name
 from karta_interpreter.definitions.karta import Definition
 
 TEMPLATE_GENERATION: Final = "resourcetemplate.karmada.io/generation"

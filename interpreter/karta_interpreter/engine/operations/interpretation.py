@@ -20,8 +20,7 @@ from karta_interpreter.base.errors import (
     QueryAbsentError,
     QueryRaisedError,
 )
-from karta_interpreter.base.k8s import JSON, Object
-from karta_interpreter.base.k8s.dependencies import COMPUTE_DOMAIN
+from karta_interpreter.base.k8s import COMPUTE_DOMAIN, JSON, Object
 from karta_interpreter.base.karmada import OWN_FUNCTIONS, SLOTS, Operation, Results
 from karta_interpreter.definitions.karta import Definition, ReferenceReader, resolved
 from karta_interpreter.engine.operations.call import DEFAULT_OPTIONS, Call, Options, StatusItem, TargetComponent

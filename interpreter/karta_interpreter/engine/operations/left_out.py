@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from karta_interpreter.base.k8s import JSON, Object, Path, parts_of
-from karta_interpreter.base.k8s.projection import Projection
+from karta_interpreter.base.k8s import JSON, Object, Path, Projection, parts_of
 from karta_interpreter.base.karmada import Operation
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.engine.operations.dispatch import reads_of

@@ -14,9 +14,7 @@ from karta_interpreter.base.errors import (
     QueryReferenceError,
     QueryStoppedError,
 )
-from karta_interpreter.base.k8s import JSON, NOTHING, Object, Path, get
-from karta_interpreter.base.k8s.projection import Projection
-from karta_interpreter.base.k8s.quantity import Quantity
+from karta_interpreter.base.k8s import JSON, NOTHING, Object, Path, Projection, Quantity, get
 from karta_interpreter.definitions.karta import Component, Definition, PodTemplate
 from karta_interpreter.languages.jq import Query, take_outputs
 

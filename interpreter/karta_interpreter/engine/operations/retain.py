@@ -9,8 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final, Literal, TypeAlias
 
-from karta_interpreter.base.k8s import JSON, Object, Path, get, label, remove, set_value
-from karta_interpreter.base.k8s.projection import Projection
+from karta_interpreter.base.k8s import JSON, Object, Path, Projection, get, label, remove, set_value
 from karta_interpreter.definitions.karta import (
     Component,
     Definition,

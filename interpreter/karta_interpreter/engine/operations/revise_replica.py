@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from functools import reduce
 
 from karta_interpreter.base.errors import InterpretationError, QueryError
-from karta_interpreter.base.k8s import Object, field_path
-from karta_interpreter.base.k8s.projection import Projection
+from karta_interpreter.base.k8s import Object, Projection, field_path
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.engine.evaluation import (
     ScaleLocation,

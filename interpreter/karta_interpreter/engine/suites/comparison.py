@@ -13,8 +13,7 @@ from operator import attrgetter
 from typing import Final, NamedTuple, TypeAlias
 
 from karta_interpreter.base.errors import QuantityError
-from karta_interpreter.base.k8s import JSON, NOTHING, Path, changes, field_path, get, set_value
-from karta_interpreter.base.k8s.quantity import Quantity
+from karta_interpreter.base.k8s import JSON, NOTHING, Path, Quantity, changes, field_path, get, set_value
 
 Answer: TypeAlias = Mapping[str, JSON] | str
 """Results by name, or `SILENT`, or `ERROR` with a message."""

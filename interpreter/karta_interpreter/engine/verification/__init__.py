@@ -4,8 +4,18 @@ Each question has a module. A module takes a definition and the evidence, and yi
 """
 
 from karta_interpreter.engine.verification.aggregation import judge_crd
-from karta_interpreter.engine.verification.evidence import Evidence
+from karta_interpreter.engine.verification.evidence import Evidence, is_ready, owner_references, unsettled
 from karta_interpreter.engine.verification.judgement import Judgement, Question, Verdict
 from karta_interpreter.engine.verification.verify import verify
 
-__all__ = ["Evidence", "Judgement", "Question", "Verdict", "judge_crd", "verify"]
+__all__ = [
+    "Evidence",
+    "Judgement",
+    "Question",
+    "Verdict",
+    "is_ready",
+    "judge_crd",
+    "owner_references",
+    "unsettled",
+    "verify",
+]

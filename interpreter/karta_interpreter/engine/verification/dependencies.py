@@ -5,8 +5,7 @@ from functools import partial
 from typing import Final
 
 from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.base.k8s import Path, get, namespace
-from karta_interpreter.base.k8s.dependencies import DEPENDENCY_NAMES, claim_dependencies, pod_dependencies
+from karta_interpreter.base.k8s import DEPENDENCY_NAMES, Path, claim_dependencies, get, namespace, pod_dependencies
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.engine.explain.reading import paths_of_text
 from karta_interpreter.engine.fights.rounds import field_of

@@ -8,9 +8,8 @@ from karta_interpreter.base.k8s import JSON, Object, get, parts_of
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.engine.evaluation import Status, match_status
 from karta_interpreter.engine.explain.reading import field_of
-from karta_interpreter.engine.operations import Call, Operation, interpret
+from karta_interpreter.engine.operations import Call, Operation, healthy_statuses, interpret
 from karta_interpreter.engine.operations.aggregate.status_history import is_suspended
-from karta_interpreter.engine.operations.interpret_health import healthy_statuses
 from karta_interpreter.engine.verification.evidence import LASTING, Evidence, failure_of, is_ready
 from karta_interpreter.engine.verification.judgement import Judgement, Question, Verdict
 from karta_interpreter.engine.verification.members import Members

@@ -7,8 +7,7 @@ from functools import partial
 from typing import Final
 
 from karta_interpreter.base.findings import count
-from karta_interpreter.base.k8s import Object, annotation, get, objects_in
-from karta_interpreter.base.k8s.requirements import Counting, PodRequirements, pod_requirements
+from karta_interpreter.base.k8s import Counting, Object, PodRequirements, annotation, get, objects_in, pod_requirements
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.engine.verification.evidence import Evidence, is_active
 from karta_interpreter.engine.verification.judgement import Judgement, Question, Verdict, pod_field

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Self
 
 from karta_interpreter.base.errors import WorkloadError
-from karta_interpreter.base.k8s import GVK, JSON, Object, get
-from karta_interpreter.base.k8s.requirements import Counting, PodRequirements, pod_requirements
+from karta_interpreter.base.k8s import GVK, JSON, Counting, Object, PodRequirements, get, pod_requirements
 from karta_interpreter.engine.evaluation import StatusMatch, attributing, pod_name, pod_sets
 from karta_interpreter.engine.workload.document import checked_pods, reading
 from karta_interpreter.engine.workload.extraction import PIECES, Instance

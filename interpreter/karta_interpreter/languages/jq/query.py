@@ -14,8 +14,7 @@ from karta_interpreter.base.errors import (
     QueryRefusedError,
     QueryWriteError,
 )
-from karta_interpreter.base.k8s import JSON, Path, set_value
-from karta_interpreter.base.k8s.projection import Projection
+from karta_interpreter.base.k8s import JSON, Path, Projection, set_value
 from karta_interpreter.languages.jq.analysis import Verdict, Vetting, examine
 from karta_interpreter.languages.jq.assign import Location, Trace, compile_trace
 from karta_interpreter.languages.jq.compiled.compiler import One, Outputs, compile_list, compile_one

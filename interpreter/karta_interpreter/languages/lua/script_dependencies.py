@@ -9,8 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from karta_interpreter.base.errors import LuaRunError
-from karta_interpreter.base.k8s import JSON, Object
-from karta_interpreter.base.k8s.dependencies import objects_text
+from karta_interpreter.base.k8s import JSON, Object, objects_text
 
 _NAME = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
 _VALUE = f"({_NAME})?"

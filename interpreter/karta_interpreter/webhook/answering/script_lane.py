@@ -6,8 +6,7 @@ from typing import Final
 
 from karta_interpreter.base.k8s import JSON
 from karta_interpreter.base.sandbox.awaiting import AsyncPool, Exchange
-from karta_interpreter.engine.operations import DEFAULT_OPTIONS, Options
-from karta_interpreter.engine.operations.interpretation import script_errors, script_jobs, script_results
+from karta_interpreter.engine.operations import DEFAULT_OPTIONS, Options, script_errors, script_jobs, script_results
 from karta_interpreter.languages.lua.machine.worker import (
     GRACE_SECONDS,
     QUESTIONS,

@@ -11,8 +11,7 @@ from aiohttp.web_response import Response
 from multidict import CIMultiDict
 
 from karta_interpreter.base.errors import RequestError
-from karta_interpreter.base.k8s import GVK
-from karta_interpreter.base.k8s.quantity import parse_duration
+from karta_interpreter.base.k8s import GVK, parse_duration
 from karta_interpreter.webhook.answering.calls import Awaited, Calls
 from karta_interpreter.webhook.http.bodies import read_body
 from karta_interpreter.webhook.http.connection import Soon

@@ -7,8 +7,7 @@ from typing import Final
 
 from karta_interpreter.base.errors import QuerySyntaxError
 from karta_interpreter.base.findings import Finding, Span, did_you_mean, error, warning
-from karta_interpreter.base.k8s import JSON, Object, Path
-from karta_interpreter.base.k8s.dependencies import DEPENDENCY_NAMES
+from karta_interpreter.base.k8s import DEPENDENCY_NAMES, JSON, Object, Path
 from karta_interpreter.base.karmada import Operation
 from karta_interpreter.definitions.karta import MATCHING_ORDER, annotation_path, annotations as values, field_text
 from karta_interpreter.definitions.karta.annotation_records import Annotations, parse_annotations

@@ -6,8 +6,7 @@ template's own status limits the result (`status_history`).
 
 from collections.abc import Sequence
 
-from karta_interpreter.base.k8s import JSON, Object
-from karta_interpreter.base.k8s.projection import Projection
+from karta_interpreter.base.k8s import JSON, Object, Projection
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.engine.evaluation import status_match_reads
 from karta_interpreter.engine.operations.aggregate.member_status import is_new, reports_of

@@ -7,8 +7,7 @@ from functools import lru_cache, reduce
 from operator import add
 
 from karta_interpreter.base.errors import InterpretationError, QuantityError
-from karta_interpreter.base.k8s import JSON, MOST_REPLICAS, type_name
-from karta_interpreter.base.k8s.quantity import Quantity, parse_duration
+from karta_interpreter.base.k8s import JSON, MOST_REPLICAS, Quantity, parse_duration, type_name
 from karta_interpreter.definitions.karta import AggregateRule
 
 # API servers read larger integers as floating-point numbers, which no CRD accepts as integers.

@@ -8,8 +8,7 @@ suspended, as API servers demand of a Job. Any other kind may start again, in an
 from collections.abc import Mapping, Sequence
 
 from karta_interpreter.base.errors import InterpretationError, QueryError
-from karta_interpreter.base.k8s import JSON, Object, generation, get, set_value
-from karta_interpreter.base.k8s.projection import Projection
+from karta_interpreter.base.k8s import JSON, Object, Projection, generation, get, set_value
 from karta_interpreter.definitions.karta import ADDING_UP, OF_A_CLUSTER, AggregateRule, Definition
 from karta_interpreter.engine.evaluation import Status, match_status, status_match_reads
 from karta_interpreter.engine.operations.aggregate.member_status import is_new

@@ -7,10 +7,7 @@ from operator import add
 from typing import Final
 
 from karta_interpreter.base.errors import LuaRunError, QuantityError
-from karta_interpreter.base.k8s import JSON, Object
-from karta_interpreter.base.k8s.dependencies import pod_dependencies
-from karta_interpreter.base.k8s.quantity import Quantity
-from karta_interpreter.base.k8s.requirements import Counting, pod_requirements
+from karta_interpreter.base.k8s import JSON, Counting, Object, Quantity, pod_dependencies, pod_requirements
 from karta_interpreter.languages.lua.go_numbers import number_text
 from karta_interpreter.languages.lua.gotypes import decode, encode
 from karta_interpreter.languages.lua.gotypes.quantities import approximate, read_quantity
