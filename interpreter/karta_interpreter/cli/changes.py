@@ -115,9 +115,11 @@ def difference_lines(found: Sequence[Difference], *, full: bool) -> Iterator[str
     for difference in found:
         if difference.path:
             yield f"  {field_path(difference.path)}"
-        for sign, colour, value in (("-", "red", difference.expected), ("+", "green", difference.actual)):
-            if value is not NOTHING:
-                yield click.style(f"  {sign} {one_line(_excerpt(value, full=full))}", fg=colour)
+        yield from (
+            click.style(f"  {sign} {one_line(_excerpt(value, full=full))}", fg=colour)
+            for sign, colour, value in (("-", "red", difference.expected), ("+", "green", difference.actual))
+            if value is not NOTHING
+        )
 
 
 def _excerpt(value: JSON, *, full: bool) -> str:

@@ -86,9 +86,11 @@ def _questions_about(
     # The object is the template, and what two members report and run.
     template = {field: content for field, content in obj.items() if field != "status"}
     items = tuple(StatusItem(member, obj["status"]) for member in MEMBERS) if "status" in obj else ()
-    for operation in Operation:
-        if operation not in (Operation.RETAIN, Operation.REVISE_COMPONENTS):
-            yield SourcedCall(gvk, Call.of(operation, template, obj, replicas(obj), items), source, line)
+    yield from (
+        SourcedCall(gvk, Call.of(operation, template, obj, replicas(obj), items), source, line)
+        for operation in Operation
+        if operation not in (Operation.RETAIN, Operation.REVISE_COMPONENTS)
+    )
     for member in made_members(obj, definitions(gvk)):
         title = f"{full_name(obj.get('metadata')) or '(no name)'} {member.title}"
         yield SourcedCall(gvk, Call.of(Operation.RETAIN, member.desired, member.observed), source, line, title)

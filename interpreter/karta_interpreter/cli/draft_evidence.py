@@ -143,9 +143,11 @@ def _versions(groups: JSON, wanted: str) -> Iterator[str]:
     """Yield the preferred API version of each group, or the version of the one that is wanted, with or without it."""
     for group in groups if isinstance(groups, list) else ():
         name = edit.get(group, ("name",))
-        for version in edit.get(group, ("versions",)) or ():
-            if wanted == f"{edit.get(version, ('version',))}.{name}":
-                yield str(edit.get(version, ("groupVersion",)))
+        yield from (
+            str(edit.get(version, ("groupVersion",)))
+            for version in edit.get(group, ("versions",)) or ()
+            if wanted == f"{edit.get(version, ('version',))}.{name}"
+        )
         if wanted in ("", name):
             yield str(edit.get(group, ("preferredVersion", "groupVersion")))
 

@@ -86,9 +86,11 @@ def command(
 
 
 def _warnings(findings: Findings, kinds: Sequence[str], unknown: Sequence[GVK]) -> Iterator[str]:
-    for kind in kinds:
-        if not any(Selection((kind,)).takes(gvk) for gvk, _ in findings.asked):
-            yield f"--kinds {kind}: no recorded call is about it"
+    yield from (
+        f"--kinds {kind}: no recorded call is about it"
+        for kind in kinds
+        if not any(Selection((kind,)).takes(gvk) for gvk, _ in findings.asked)
+    )
     for gvk in unknown:
         yield f"--to has no definition for {gvk}"
     for reason, times in sorted(findings.left_out.items()):

@@ -156,9 +156,11 @@ def _set(names: list[str]) -> str:
 def _kept_paths(rules: Mapping[PathPattern, AggregateRule]) -> str:
     """Return the paths that are kept inside of fields."""
     kept: list[str] = []
-    for (_, *path), rule in rules.items():
-        if rule in (AggregateRule.OMIT, AggregateRule.COUNTER) and None not in path:
-            kept.append(f"{{path = {lua_value(path)}, is_counter = {lua_value(rule is AggregateRule.COUNTER)}}}")
+    kept += [
+        f"{{path = {lua_value(path)}, is_counter = {lua_value(rule is AggregateRule.COUNTER)}}}"
+        for (_, *path), rule in rules.items()
+        if rule in (AggregateRule.OMIT, AggregateRule.COUNTER) and None not in path
+    ]
     return "{" + ", ".join(kept) + "}"
 
 

@@ -147,9 +147,11 @@ def _lone_pod_set(script: OperationScript, component: Component) -> Iterator[str
     name = quoted(component.name)
     queries = {"replicas": component.replicas, "minimum": component.min_replicas, "maximum": component.max_replicas}
     given = [field for field, query in queries.items() if query]
-    for field, query in queries.items():
-        if query:
-            yield f"local {field}, {field}_place = {script.place_of(query, f'{component.name} {field}')}(obj)"
+    yield from (
+        f"local {field}, {field}_place = {script.place_of(query, f'{component.name} {field}')}(obj)"
+        for field, query in queries.items()
+        if query
+    )
     about = {"name": name}
     about |= {field: "true" for field in given if field != "replicas"}
     about |= {"has_default": "true"} if component.has_default_count else {}

@@ -46,6 +46,6 @@ class ObjectNames:
         """Yield the ranks of the objects that have all the names, with their own names."""
         for place in {namespace, ""}:
             rows = [self._ranks.get((place, name), {}) for name in names]
-            for own in min(rows, key=len):
-                if all(own in row for row in rows):
-                    yield [row[own] for row in rows], own
+            yield from (
+                ([row[own] for row in rows], own) for own in min(rows, key=len) if all(own in row for row in rows)
+            )

@@ -26,9 +26,11 @@ def validate(karta: model.Karta) -> Iterator[Finding]:
     components = karta.spec.structure_definition.components
     names = dict.fromkeys(component.name for _, component in components)
     hint = hints(names)
-    for index, name in repeated(component.name for _, component in components):
-        if name:
-            yield violation("component-name-not-unique", (*components[index][0], "name"), name=name)
+    yield from (
+        violation("component-name-not-unique", (*components[index][0], "name"), name=name)
+        for index, name in repeated(component.name for _, component in components)
+        if name
+    )
     yield from _root(*components[0])
     yield from _owners(components, names, hint)
     for path, component in components:

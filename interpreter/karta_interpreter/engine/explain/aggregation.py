@@ -57,9 +57,9 @@ def _fields(
     """Yield the facts about one field: one for each condition, and one for each field inside an object."""
     parts, rule = recorded.parts.get(path, ()), definition.annotations.aggregate.get(path)
     if isinstance(value, list) and are_conditions([condition for condition in value if condition is not None]):
-        for index, condition in enumerate(value):
-            if condition is not None:
-                yield _condition(path, index, condition, parts)
+        yield from (
+            _condition(path, index, condition, parts) for index, condition in enumerate(value) if condition is not None
+        )
     elif isinstance(value, dict) and any((*path, key) in recorded.parts for key in value):
         for key, below in value.items():
             yield from _fields(definition, (*path, key), below, get(merged, (key,)), recorded)

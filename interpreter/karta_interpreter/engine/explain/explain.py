@@ -174,11 +174,11 @@ def _reads(definition: Definition, operation: Operation) -> Iterator[Fact]:
     if karta is None:
         return
     for path, component in karta.spec.structure_definition.components if reads_karta else ():
-        for at, text in expressions(component, path):
-            if not set(_EXPLAINED[operation].fields).isdisjoint(map(str, at)):
-                yield Fact(
-                    "reads", component.name, component=component.name, field=field_path(at), expression=str(text)
-                )
+        yield from (
+            Fact("reads", component.name, component=component.name, field=field_path(at), expression=str(text))
+            for at, text in expressions(component, path)
+            if not set(_EXPLAINED[operation].fields).isdisjoint(map(str, at))
+        )
     is_own = not set(scripts).isdisjoint(definition.annotations.lua)
     annotations = [annotation.name for annotation in _read_annotations(operation)] if reads_karta else []
     for name in (*(["lua"] if is_own else ()), *annotations):

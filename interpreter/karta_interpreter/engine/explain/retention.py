@@ -81,9 +81,11 @@ def _named(definition: Definition, step: Step) -> Iterator[tuple[Query, Fact]]:
         yield step.place, Fact("retained", "", field=field, expression=str(step))
         return
     for component in definition.components if step == "counts" else ():
-        for field, query in (("replicasPath", component.replicas), ("minReplicasPath", component.min_replicas)):
-            if query is not None:
-                yield query, about(definition, component, f"scaleDefinition.{field}", query, rule="retained", note="")
+        yield from (
+            (query, about(definition, component, f"scaleDefinition.{field}", query, rule="retained", note=""))
+            for field, query in (("replicasPath", component.replicas), ("minReplicasPath", component.min_replicas))
+            if query is not None
+        )
     for component in definition.components if step != "counts" else ():
         for name, actions in (("suspendActions", component.suspend), ("resumeActions", component.resume)):
             for index, action in enumerate(actions):

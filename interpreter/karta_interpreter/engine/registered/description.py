@@ -104,9 +104,11 @@ def _component(component: ComponentDefinition, annotations: Annotations) -> Obje
 
 def _statuses(definition: Definition) -> Iterator[Object]:
     mappings = dict(definition.status.mappings) if definition.status else {}
-    for status in Status:
-        for condition_text in dict.fromkeys(_ways(mappings.get(status, ()))):
-            yield {"status": str(status), "when": condition_text}
+    yield from (
+        {"status": str(status), "when": condition_text}
+        for status in Status
+        for condition_text in dict.fromkeys(_ways(mappings.get(status, ())))
+    )
 
 
 def _healthy(definition: Definition) -> Iterator[str]:
@@ -140,9 +142,11 @@ def _conditions(matcher: Matcher) -> Iterator[str]:
 
 
 def _writes(components: Sequence[ComponentDefinition], actions: str) -> Iterator[str]:
-    for component in components:
-        for action in getattr(component.suspend_definition, actions, ()):
-            yield f"{_one_line(action.path)} = {action.value}"
+    yield from (
+        f"{_one_line(action.path)} = {action.value}"
+        for component in components
+        for action in getattr(component.suspend_definition, actions, ())
+    )
 
 
 def _gang(gang: GangScheduling) -> Iterator[str]:

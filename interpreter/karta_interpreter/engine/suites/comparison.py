@@ -54,9 +54,11 @@ def compare(name: str, expected: JSON, actual: JSON) -> Iterator[Difference]:
     >>> list(compare("replica", 3, 4))
     [Difference(path=('replica',), expected=3, actual=4)]
     """
-    for path, *values in sorted(changes(*_normalised(name, expected, actual), (name,)), key=attrgetter("path")):
-        if values[0] != EXCLUDE:
-            yield Difference(path, *map(_written, values))
+    yield from (
+        Difference(path, *map(_written, values))
+        for path, *values in sorted(changes(*_normalised(name, expected, actual), (name,)), key=attrgetter("path"))
+        if values[0] != EXCLUDE
+    )
 
 
 def compare_answers(before: Answer, after: Answer) -> Iterator[Difference]:

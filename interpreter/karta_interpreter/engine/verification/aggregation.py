@@ -29,9 +29,11 @@ def judge_status(definition: Definition, evidence: Evidence) -> Iterator[Judgeme
     call = Call(Operation.AGGREGATE_STATUS, template, items=items)
     merged = interpret(definition, call, reader=evidence.reader)["aggregatedStatus"].get("status") or {}
     rules = definition.annotations.aggregate
-    for name in sorted(evidence.object["status"].keys() - merged.keys() - {"observedGeneration"}):
-        if evidence.object["status"][name] not in (None, {}, []) and rules.get(("status", name)) not in _LEFT_OUT:
-            yield Judgement(Question.STATUS, Verdict.DIFFERS, f"a merged status lacks .status.{name}", "", _FIELD)
+    yield from (
+        Judgement(Question.STATUS, Verdict.DIFFERS, f"a merged status lacks .status.{name}", "", _FIELD)
+        for name in sorted(evidence.object["status"].keys() - merged.keys() - {"observedGeneration"})
+        if evidence.object["status"][name] not in (None, {}, []) and rules.get(("status", name)) not in _LEFT_OUT
+    )
 
 
 def judge_crd(definition: Definition, crd: Object) -> Iterator[Judgement]:

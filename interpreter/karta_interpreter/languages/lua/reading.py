@@ -74,9 +74,11 @@ def read_scripts(
 
 def unknown_fields(value: Iterable[str], known: Iterable[str], path: Path) -> Iterator[Finding]:
     """Yield a finding for each field that is not a known one."""
-    for field in value:
-        if field not in known:
-            yield error("unknown-field", (*path, field), f"there is no field {field}", did_you_mean(field, known))
+    yield from (
+        error("unknown-field", (*path, field), f"there is no field {field}", did_you_mean(field, known))
+        for field in value
+        if field not in known
+    )
 
 
 class _CustomizationReader:

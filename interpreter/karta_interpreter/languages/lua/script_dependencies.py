@@ -73,9 +73,11 @@ def _key(dependency: Object) -> tuple[str, ...]:
 def _problems(dependencies: Sequence[Object]) -> Iterator[str]:
     for index, dependency in enumerate(dependencies):
         path = f"dependencies[{index}]"
-        for field in ("apiVersion", "kind"):
-            if not dependency[field]:
-                yield _invalid(f"{path}.{field}", dependency[field], f"missing required {field}")
+        yield from (
+            _invalid(f"{path}.{field}", dependency[field], f"missing required {field}")
+            for field in ("apiVersion", "kind")
+            if not dependency[field]
+        )
         selector = dependency.get("labelSelector")
         if not dependency.get("name") and selector is None:
             yield _invalid(path, dependency, "dependency can not leave name and labelSelector all empty")

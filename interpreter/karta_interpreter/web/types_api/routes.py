@@ -134,14 +134,14 @@ class Routes:
 
     def _more_findings(self, body: models.Judged, row: Row | None) -> Sequence[models.FindingOutput]:
         choices, findings = self.choices, []
-        for field, value, choice_ids in (
-            ("categoryId", body.category_id, choices.categories),
-            ("priorityId", body.priority_id, choices.priorities),
-        ):
-            if value not in choice_ids:
-                findings.append(
-                    _error(f"/{field}", "unknown-id", f'there is no id "{value}"; {did_you_mean(value, choice_ids)}')
-                )
+        findings += [
+            _error(f"/{field}", "unknown-id", f'there is no id "{value}"; {did_you_mean(value, choice_ids)}')
+            for field, value, choice_ids in (
+                ("categoryId", body.category_id, choices.categories),
+                ("priorityId", body.priority_id, choices.priorities),
+            )
+            if value not in choice_ids
+        ]
         for field, value, wanted in (("name", body.name, row and row.name), ("group", body.group, row and row.group)):
             if row and value != wanted:
                 message = f'the type of this path has "{wanted}", which cannot change: register another type'

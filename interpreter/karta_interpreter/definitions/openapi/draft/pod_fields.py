@@ -205,10 +205,12 @@ def have_state(pods: PodsField) -> bool:
 def _numbers(pods: PodsField) -> Iterator[NumberField]:
     # A bare pod spec may have counts next to its containers, as in KServe. A template is Kubernetes' own type.
     own = ((pods.place, pods.schema),) if pods.form is Form.SPEC else ()
-    for path, schema in (*pods.ancestors, *own):
-        for name, field_schema in fields(schema):
-            if field_schema.get("type") == "integer" or field_schema.get("x-kubernetes-int-or-string") is True:
-                yield NumberField(path, name, field_schema.get("default"))
+    yield from (
+        NumberField(path, name, field_schema.get("default"))
+        for path, schema in (*pods.ancestors, *own)
+        for name, field_schema in fields(schema)
+        if field_schema.get("type") == "integer" or field_schema.get("x-kubernetes-int-or-string") is True
+    )
 
 
 def _bounds(factors: Sequence[NumberField], numbers: Sequence[NumberField]) -> list[NumberField]:

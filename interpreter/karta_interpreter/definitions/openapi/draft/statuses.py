@@ -82,13 +82,13 @@ def statuses(kind: CustomKind, switch: str) -> Statuses:
 def _phases(status: Object) -> Iterator[tuple[SchemaPath, Object]]:
     """Yield the texts of a status that may be its phase. Texts of an object in it come last."""
     root = SchemaPath(("status",))
-    for name in PHASES:
-        if is_text(below(status, name)):
-            yield root / name, below(status, name)
-    for name, field_schema in fields(status):
-        for inner in PHASES[:2]:
-            if is_text(below(field_schema, inner)):
-                yield root / name / inner, below(field_schema, inner)
+    yield from ((root / name, below(status, name)) for name in PHASES if is_text(below(status, name)))
+    yield from (
+        (root / name / inner, below(field_schema, inner))
+        for name, field_schema in fields(status)
+        for inner in PHASES[:2]
+        if is_text(below(field_schema, inner))
+    )
 
 
 def _by_phase(path: SchemaPath, schema: Object) -> Statuses:
