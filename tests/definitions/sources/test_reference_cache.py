@@ -8,7 +8,7 @@ import pytest
 
 from karta_interpreter.base.errors import QueryAbsentError, QueryReferenceError
 from karta_interpreter.base.k8s.values import GVK, JSON, Object
-from karta_interpreter.definitions.karta.object_names import ObjectNames
+from karta_interpreter.definitions.karta.reference_resolver import ObjectNames
 from karta_interpreter.languages.jq import Query
 from tests.definitions.sources.running import FAST, RunningCluster, running_cluster
 from tests.definitions.sources.scripted_api import ScriptedApi, status

@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given, strategies as st
 
 from karta_interpreter import Karta, Workload
-from karta_interpreter.engine.workload.merging import fields_of, merge
+from karta_interpreter.engine.workload.updates import fields_of, merge
 
 TEXT = st.text("abxyz", min_size=1, max_size=3)
 LEAF = st.none() | st.booleans() | st.integers(0, 9) | TEXT

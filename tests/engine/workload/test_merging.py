@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.engine.workload.merging import merge
+from karta_interpreter.engine.workload.updates import merge
 from tests.support.rows import rows
 
 

@@ -265,9 +265,8 @@ def _merged(value: JSON, mark: Mark) -> list[tuple[dict[str, JSON], Mark]]:
 
 
 def _value(event: yaml.ScalarEvent, mark: Mark, texts: Container[str]) -> JSON:
-    if event.tag is None and (not event.implicit[0] or event.value in texts):
-        return event.value
-    if event.tag in _TEXT_TAGS:
+    is_plain_text = event.tag is None and (not event.implicit[0] or event.value in texts)
+    if is_plain_text or event.tag in _TEXT_TAGS:
         return event.value
     if event.tag is not None and event.tag not in _PLAIN_TAGS:
         raise _error(_unknown_tag(event.tag), mark)

@@ -35,8 +35,14 @@ from karta_interpreter.definitions.karta.definition import (
     PodTemplate,
     SuspendWrite,
 )
-from karta_interpreter.definitions.karta.object_names import ObjectNames
-from karta_interpreter.definitions.karta.reference_resolver import NOWHERE, Known, ReferenceReader, known_to, resolved
+from karta_interpreter.definitions.karta.reference_resolver import (
+    NOWHERE,
+    Known,
+    ObjectNames,
+    ReferenceReader,
+    known_to,
+    resolved,
+)
 from karta_interpreter.definitions.karta.status_rules import (
     FAILING,
     MATCHING_ORDER,

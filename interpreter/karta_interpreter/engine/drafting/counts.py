@@ -1,7 +1,7 @@
 """The counts of pods: the numbers in objects, or lengths of their lists, that equal the pods of a component."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from math import prod
@@ -38,11 +38,8 @@ class Counted(NamedTuple):
     pods: tuple[tuple[tuple[int, ...], int], ...]
 
 
-class _Candidate(NamedTuple):
-    numbers: tuple[NumberField, ...]
-    agrees: tuple[bool, ...]
-    """Whether it agrees with each object."""
-    rank: tuple[float, ...]
+_Numbers = tuple[NumberField, ...]
+"""Numbers whose product may be a count. Without any, the count is 1."""
 
 
 def count_of(kind: CustomKind, pods: PodsField, shown: Sequence[Counted]) -> tuple[str, tuple[Path, str]]:
@@ -57,9 +54,13 @@ def count_of(kind: CustomKind, pods: PodsField, shown: Sequence[Counted]) -> tup
         if _are_of_one_part(each, pods.place)
     )
     chosen = [(), *((number,) for number in likely[:_MOST_NUMBERS]), *together]
-    found = [_candidate(each, values, kind, pods, shown) for each in chosen]
-    best = min(found, key=lambda each: (-sum(each.agrees), each.rank))
-    return product(pods.place, best.numbers) if best.numbers else "", _note(kind, best, found, shown)
+    ranked = sorted(chosen, key=lambda numbers: _rank(numbers, kind, pods))
+    agreement = {
+        numbers: [_agrees([values[number][at] for number in numbers], each) for at, each in enumerate(shown)]
+        for numbers in ranked
+    }
+    best = max(ranked, key=lambda numbers: sum(agreement[numbers]))
+    return product(pods.place, best) if best else "", _note(kind, best, agreement, shown)
 
 
 def _are_of_one_part(numbers: Sequence[NumberField], place: SchemaPath) -> bool:
@@ -71,43 +72,36 @@ def _are_of_one_part(numbers: Sequence[NumberField], place: SchemaPath) -> bool:
 
 
 def _note(
-    kind: CustomKind, best: _Candidate, found: Sequence[_Candidate], shown: Sequence[Counted]
+    kind: CustomKind, best: _Numbers, agreement: Mapping[_Numbers, Sequence[bool]], shown: Sequence[Counted]
 ) -> tuple[Path, str]:
-    what = "the number of pods" if best.numbers else "one pod each"
-    agreeing, held = sum(best.agrees), held_out([each.agrees for each in sorted(found, key=lambda each: each.rank)])
+    """Return the note about the best numbers. ``agreement`` has for all, by their rank, the objects that agree."""
+    what = "the number of pods" if best else "one pod each"
+    agreeing, held = sum(agreement[best]), held_out([*agreement.values()])
     evidence = f"{agreeing} of {count(len(shown), 'object')} {'agrees' if len(shown) == 1 else 'agree'}: {what}."
     rivals = dict.fromkeys(
-        " * ".join(number.place.jq for number in each.numbers)
-        for each in found
-        if each is not best and sum(each.agrees) == agreeing and 0 < len(each.numbers) <= max(len(best.numbers), 1)
+        " * ".join(number.place.jq for number in numbers)
+        for numbers, agrees in agreement.items()
+        if numbers != best and sum(agrees) == agreeing and 0 < len(numbers) <= max(len(best), 1)
     )
     different = {str(number) for each in shown for _, number in each.pods}
-    is_same, is_few = bool(best.numbers) and len(different) == 1, len(shown) < FEW
+    is_same, is_few = bool(best) and len(different) == 1, len(shown) < FEW
     doubts = (
         (agreeing < len(shown), "What is the count of the others?"),
         (is_few, f"Fewer than {FEW} objects are little evidence."),
         (not is_few and held < agreeing, f"Chosen without an object, the count is right for {held} of them."),
         (is_same, f"All have {''.join(different)}, which other numbers may be as well."),
-        (not best.numbers and not kind.crd, "Is there a count that all leave unset?"),
-        *((bool(number.switch), f"Is there none with {number.switch}: false?") for number in best.numbers),
+        (not best and not kind.crd, "Is there a count that all leave unset?"),
+        *((bool(number.switch), f"Is there none with {number.switch}: false?") for number in best),
         (bool(rivals), f"Or which number is it? As many: {', '.join([*rivals][:_MOST_NAMED])}."),
     )
     asked = [doubt for holds, doubt in doubts if holds]
     note = f"CHECK: {evidence} {' '.join(asked)}" if asked else evidence
-    return ("scaleDefinition",) if best.numbers else ("specDefinition",), note
+    return ("scaleDefinition",) if best else ("specDefinition",), note
 
 
-def _candidate(
-    numbers: tuple[NumberField, ...],
-    values: dict[NumberField, list[list[int] | None]],
-    kind: CustomKind,
-    pods: PodsField,
-    shown: Sequence[Counted],
-) -> _Candidate:
-    agrees = tuple(_agrees([values[number][at] for number in numbers], each) for at, each in enumerate(shown))
-    names = [_likeness(number, kind) for number in numbers]
-    distance = sum(pods.place.distance(number.parent) for number in numbers)
-    return _Candidate(numbers, agrees, (len(numbers) or 1, max(names, default=_UNLIKE - 0.5), distance))
+def _rank(numbers: _Numbers, kind: CustomKind, pods: PodsField) -> tuple[float, ...]:
+    likeness = max((_likeness(number, kind) for number in numbers), default=_UNLIKE - 0.5)
+    return len(numbers) or 1, likeness, sum(pods.place.distance(number.parent) for number in numbers)
 
 
 def _likeness(number: NumberField, kind: CustomKind) -> int:

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from karta_interpreter.base.errors import QuantityError
 from karta_interpreter.base.findings import count
@@ -102,15 +102,14 @@ def _made(
 ) -> tuple[PodsField, Decision]:
     place, by_instance, selector = instances
     parts = [each for one in shown for each in _parts(place, by_instance, one)]
-    inside = [path for path in paths if path.steps[: len(place.steps)] == place.steps]
-    relative = [SchemaPath(path.steps[len(place.steps) :]) for path in inside]
-    template, doubts = _template([path for path in relative if path.steps], parts)
+    depth = len(place.steps)
+    inside = [path for path in paths if path.steps[:depth] == place.steps and path != place]
+    template, doubts = _template([SchemaPath(path.steps[depth:]) for path in inside], parts)
     text = f"{place.jq} | {template}"
     if part := _part_of(template, shown, lacking):
         text = f"if ({part}) then {text} else empty end"
         doubts.append(f"Does ({part}) tell the objects that have them?")
-    if len(parts) < FEW:
-        doubts.append(f"Fewer than {FEW} parts of objects are little evidence.")
+    doubts += [f"Fewer than {FEW} parts of objects are little evidence."] if len(parts) < FEW else []
     note = f"The containers of {count(len(shown), 'object')} are made of these fields. {' '.join(doubts)}".rstrip()
     selector = {**selector, **by_instance}
     decision = Decision(
@@ -199,20 +198,17 @@ def _fields(
     amounts = [amounts_of(each.get("resources")) for _, each in column]
     if not any(amounts):
         return
-    resources, own_doubts = same([*plain, *_overrides(paths, name)], [part for part, _ in column], amounts)
-    doubts += [f"{doubt} They are the requests of {name}." for doubt in own_doubts]
-    if not resources:
-        doubts.append(f"Where do the requests of {name} come from? These are the usual ones.")
-    yield f"resources: {resources or json.dumps({'requests': max(amounts, key=amounts.count)})}"
-
-
-def _overrides(paths: Sequence[SchemaPath], name: str) -> list[str]:
-    """Return the resources of the container of a name, in lists that an operator merges into its own containers."""
-    return [
+    # Of the container of this name, in lists that an operator merges into its own containers.
+    overrides = [
         f"({SchemaPath(path.steps[:-2]).jq} // [] | .[] | select(.name == {json.dumps(name)}) | .resources)"
         for path in paths
         if path.steps[:-2] and path.steps[-2:] == (Entries(key="name"), "resources")
     ]
+    resources, own_doubts = same([*plain, *overrides], [part for part, _ in column], amounts)
+    doubts += [f"{doubt} They are the requests of {name}." for doubt in own_doubts]
+    if not resources:
+        doubts.append(f"Where do the requests of {name} come from? These are the usual ones.")
+    yield f"resources: {resources or json.dumps({'requests': max(amounts, key=amounts.count)})}"
 
 
 def same(paths: Sequence[str], parts: Sequence[Part], wanted: Sequence[Mapping[str, str]]) -> tuple[str, list[str]]:
@@ -245,13 +241,12 @@ def same(paths: Sequence[str], parts: Sequence[Part], wanted: Sequence[Mapping[s
 
 def amounts_of(value: JSON) -> Mapping[str, str]:
     """Return the requests of resources, or else their limits."""
-    limits, requests = (get(value, (name,)) if isinstance(value, dict) else None for name in ("limits", "requests"))
-    amounts = {**(limits if isinstance(limits, dict) else {}), **(requests if isinstance(requests, dict) else {})}
-    return {name: _amount(amount) for name, amount in amounts.items()}
+    parts = objects_in([get(value, (name,)) for name in ("limits", "requests")])
+    return {name: _amount(amount) for part in parts for name, amount in part.items()}
 
 
-def _amount(value: JSON) -> str:
+def _amount(value: Any) -> str:  # noqa: ANN401 - JSON
     try:
-        return str(Quantity.parse(value)) if type(value) in (str, int, float) else ""
+        return str(Quantity.parse(value))
     except QuantityError:
         return ""

@@ -73,9 +73,8 @@ def projection_of(definition: Definition, operation: Operation) -> Projection | 
     It is None if all fields may be read, or if the answer depends on more than the object and expressions in this
     process. Fields that an answer writes count as read. For a large definition not even this is computed.
     """
-    if definition.needs_child or definition.references:
-        return None
-    if definition.scripts.of(operation) or not definition.answers(operation):
+    depends_on_more = definition.needs_child or definition.references or definition.scripts.of(operation)
+    if depends_on_more or not definition.answers(operation):
         return None
     projection = reads_of(definition, operation)
     projection.take("apiVersion", "kind")

@@ -5,15 +5,19 @@ from collections.abc import Collection, Iterator
 from typing import Final
 
 from karta_interpreter.base.errors import InterpretationError, LuaRunError
-from karta_interpreter.base.k8s import JSON, Object, get, namespace as namespace_of, set_value
-from karta_interpreter.base.k8s.dependencies import (
+from karta_interpreter.base.k8s import (
     DEPENDENCIES_READ,
+    JSON,
     SELECTOR_FIELDS,
     Dependency,
+    Object,
+    Projection,
     claim_dependencies,
+    get,
+    namespace as namespace_of,
     pod_dependencies,
+    set_value,
 )
-from karta_interpreter.base.k8s.projection import Projection
 from karta_interpreter.definitions.karta import ControllerClaims, Definition, ExtraDependency, ExtraPodTemplates
 from karta_interpreter.engine.evaluation import pod_templates, template_reads
 from karta_interpreter.languages.lua.gotypes import rewrite

@@ -1,12 +1,14 @@
 """InterpretReplica and InterpretComponent: the number of pods, in total or by pod set, and the needs of one pod."""
 
 from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.base.k8s import JSON, MOST_REPLICAS, namespace as namespace_of
-from karta_interpreter.base.k8s.projection import Projection
-from karta_interpreter.base.k8s.requirements import (
+from karta_interpreter.base.k8s import (
+    JSON,
+    MOST_REPLICAS,
     REQUIREMENTS_READ,
     PodRequirements,
+    Projection,
     merge_requirements,
+    namespace as namespace_of,
     pod_requirements,
 )
 from karta_interpreter.base.karmada import Results

@@ -4,13 +4,43 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
-from typing import Final, Self
+from typing import Any, Final, Self
 
 from karta_interpreter.base.k8s import JSON, Object, generation, get, objects_in, parts_of
-from karta_interpreter.base.k8s.shape import check_shape
+from karta_interpreter.base.k8s.shape import TIMES, Shape, check_shape
 from karta_interpreter.definitions.karta import Definition, ReferenceReader
 from karta_interpreter.engine.operations.interpret_health import is_stale
-from karta_interpreter.engine.verification.shape import EVIDENCE
+
+# Of objects in a folder that anybody may have written: what every API server makes sure of.
+_FIELDS: Final[dict[Any, Shape]] = {}
+_FIELDS[...] = (_FIELDS,)
+_TEXTS: Final[Shape] = {...: str}
+_WRITER: Final[Shape] = {"manager": (str,), "time": str, "fieldsV1": (_FIELDS,)}
+_OWNER: Final[Shape] = {"uid": str, "kind": str, "apiVersion": str, "controller": bool}
+_METADATA: Final[Shape] = {
+    **dict.fromkeys(("name", "namespace", "uid", *TIMES), str),
+    "generation": int,
+    "labels": _TEXTS,
+    "annotations": _TEXTS,
+    "ownerReferences": [_OWNER],
+    "managedFields": [_WRITER],
+}
+_OBJECT: Final[Shape] = {"apiVersion": (str,), "kind": (str,), "metadata": _METADATA, "spec": {}, "status": {}}
+_STATES: Final[Shape] = {...: {"reason": str, "exitCode": int}}
+_CONTAINER: Final[Shape] = {"name": str, "image": str, "resources": {"requests": {}, "limits": {}}}
+_STATUS: Final[Shape] = {"name": str, "state": _STATES, "lastState": _STATES}
+_CONDITION: Final[Shape] = {"type": str, "status": str, "lastTransitionTime": str}
+_POD: Final[Shape] = {
+    "metadata": _METADATA,
+    "spec": {"containers": [_CONTAINER], "initContainers": [_CONTAINER]},
+    "status": {
+        "phase": str,
+        "conditions": [_CONDITION],
+        "containerStatuses": [_STATUS],
+        "initContainerStatuses": [_STATUS],
+    },
+}
+_EVIDENCE: Final[Shape] = {"object": (_OBJECT,), "pods": [_POD], "owners": [_OBJECT], "made": {...: bool}}
 
 YOUNG: Final = 60
 """Seconds. A controller may still be at work on younger objects and pods."""
@@ -48,7 +78,7 @@ class Evidence:
     @classmethod
     def of(cls, value: JSON, now: float, reader: ReferenceReader | None) -> Self:
         """Read the evidence of a saved folder. Raises ValueError for what no API server gives."""
-        check_shape("workload", value, EVIDENCE)
+        check_shape("workload", value, _EVIDENCE)
         (obj,) = objects_in([value["object"]])
         pods, owners = (tuple(objects_in(value.get(name))) for name in ("pods", "owners"))
         scaled, unread = (str(value.get(name) or "") for name in ("scaled", "unread"))

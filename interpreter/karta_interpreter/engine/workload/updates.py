@@ -1,8 +1,13 @@
-"""Merges new values into the object. None leaves an instance as it is. Without a change the object is the same."""
+"""Merges new values into the object. None leaves an instance as it is. Without a change the object is the same.
+
+Fields that a new value cannot express stay: a new value can express the fields of its Go type. Lists of objects with
+``name`` as their key are merged by name.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
+from typing import Final
 
 from karta_interpreter.base.errors import PathNotWritableError, WorkloadError
 from karta_interpreter.base.k8s import JSON, Object, type_name
@@ -10,8 +15,9 @@ from karta_interpreter.definitions.karta import Component
 from karta_interpreter.engine.evaluation import JSON_TYPES, OBJECT_TYPES, PIECE_TYPES
 from karta_interpreter.engine.workload.document import check_json
 from karta_interpreter.engine.workload.extraction import PIECES, FragmentedPodSpec
-from karta_interpreter.engine.workload.merging import merge
 from karta_interpreter.engine.workload.writing import WritePlan
+from karta_interpreter.languages.jq import equal
+from karta_interpreter.languages.lua.gotypes import declarations
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,3 +77,69 @@ def update_fragments(component: Component, obj: Object, specs: Mapping[str, Frag
         target = _Target(component, field, JSON_TYPES[field], PIECE_TYPES[field])
         target.stage(plan, {name: getattr(spec, piece) for name, spec in specs.items()})
     return plan.commit()
+
+
+_MERGED: Final = (
+    *("PodTemplateSpec", "ObjectMeta", "PodSpec", "Container", "EphemeralContainer", "PodResourceClaim"),
+    *("ResourceRequirements", "Affinity", "PodAffinity", "NodeAffinity"),
+)
+"""The types that are merged field by field. A value of any other type is replaced as a whole."""
+
+_NEWER: Final[Mapping[str, tuple[str, ...]]] = {"PodSpec": ("evictionResponders", "schedulingGroup")}
+"""Fields added to Kubernetes after the version of the declared types."""
+
+
+def merge(old: JSON, new: JSON, go_type: str) -> JSON:
+    """Return the new value plus the old value's fields that its type lacks, or the same value if nothing changes.
+
+    A null in the new value removes its field, even a field that the type lacks. Named elements are merged with the old
+    elements of the same name, in the new order.
+
+    >>> merge({"name": "main", "image": "a", "tty": True, "gpus": 1}, {"name": "main", "image": "b"}, "Container")
+    {'name': 'main', 'image': 'b', 'gpus': 1}
+    """
+    if equal(old, new):
+        return old
+    merged = _merged(old, new, go_type)
+    return old if equal(old, merged) else merged
+
+
+@cache
+def fields_of(go_type: str) -> Mapping[str, str]:
+    """Return the fields and their types for a type that is merged field by field, and no fields for any other type.
+
+    >>> fields_of("PodResourceClaim")
+    {'name': 'string', 'resourceClaimName': 'string', 'resourceClaimTemplateName': 'string'}
+    """
+    if go_type not in _MERGED:
+        return {}
+    declared = {field.name: field.type.removeprefix("*") for field in declarations()[go_type]}
+    return declared | dict.fromkeys(_NEWER.get(go_type, ()), "")
+
+
+def _merged(old: JSON, new: JSON, go_type: str) -> JSON:
+    element = go_type.removeprefix("[]")
+    fields = fields_of(element)
+    if isinstance(new, list) and fields and element != go_type:
+        by_name = {name_of(entry): entry for entry in old if name_of(entry)} if isinstance(old, list) else {}
+        return [merge(by_name.get(name_of(entry)), entry, element) for entry in new]
+    if isinstance(new, dict) and fields and element == go_type:
+        return _merged_fields(old if isinstance(old, dict) else {}, new, fields)
+    return new
+
+
+def _merged_fields(old: Mapping[str, JSON], new: Mapping[str, JSON], fields: Mapping[str, str]) -> dict[str, JSON]:
+    merged: dict[str, JSON] = {}
+    for field in {**old, **new}:
+        if new.get(field) is not None:
+            merged[field] = merge(old.get(field), new[field], fields.get(field, ""))
+        # An old null stays. So does a field that the Go type of the new value cannot hold.
+        elif field in old and (old[field] is None or not (field in new or field in fields)):
+            merged[field] = old[field]
+    return merged
+
+
+def name_of(element: JSON) -> str | None:
+    """Return the name of a list element, or None if it has no name."""
+    name = element.get("name") if isinstance(element, dict) else None
+    return name if isinstance(name, str) else None

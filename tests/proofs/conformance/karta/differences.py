@@ -10,7 +10,7 @@ from typing import Any
 from karta_interpreter.base.k8s.edit import get
 from karta_interpreter.base.k8s.quantity import Quantity
 from karta_interpreter.base.k8s.values import JSON, Object
-from karta_interpreter.engine.workload.merging import fields_of
+from karta_interpreter.engine.workload.updates import fields_of
 from tests.proofs.conformance.karta.facts import Fact
 
 _NULL_ITERATED = re.compile(r"cannot iterate over: null$")
