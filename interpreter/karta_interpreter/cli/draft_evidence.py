@@ -17,11 +17,12 @@ from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.definitions.openapi.draft import draft
 from karta_interpreter.definitions.openapi.schema import CustomKind
 from karta_interpreter.definitions.sources.api_server import ApiServer
-from karta_interpreter.engine.drafting import MOST_PODS
 from karta_interpreter.engine.verification import Evidence, owner_references
 
 MOST: Final = 50
 """The most objects that a draft looks at."""
+_MOST_PODS: Final = 1000
+"""The most pods of one of them."""
 
 
 class Shown(NamedTuple):
@@ -40,9 +41,9 @@ def shown_by(gvk: GVK, evidence: Iterable[Evidence], crd: Object | None = None, 
     if not found:
         why = f": {'; '.join(problems)}" if problems else ""
         raise Problem(f"error: there is no object of the kind {gvk.kind}{why}")
-    large = [named(each.object) for each in found if len(each.pods) > MOST_PODS]
-    problems += [f"{name} is left out: it has more than {MOST_PODS} pods" for name in large]
-    return Shown(gvk, tuple(each for each in found if len(each.pods) <= MOST_PODS), crd, tuple(problems))
+    large = [named(each.object) for each in found if len(each.pods) > _MOST_PODS]
+    problems += [f"{name} is left out: it has more than {_MOST_PODS} pods" for name in large]
+    return Shown(gvk, tuple(each for each in found if len(each.pods) <= _MOST_PODS), crd, tuple(problems))
 
 
 def from_files(objects: Sequence[str], pods: Sequence[str], kind: str | None) -> Shown:

@@ -20,7 +20,7 @@ from karta_interpreter.definitions.openapi.schema import (
     is_pod_template,
     parts_below,
 )
-from karta_interpreter.engine.drafting.held_out import FEW, held_out, outputs
+from karta_interpreter.engine.drafting.inference import FEW, held_out, outputs
 
 _MOST_NUMBERS: Final = 100
 _MOST_FACTORS: Final = 3

@@ -1,4 +1,4 @@
-"""A draft with pods at the places where the containers of real pods come from."""
+"""A draft with pods at the places where containers of real pods come from, and what verify finds of the draft."""
 
 import json
 import re
@@ -14,21 +14,20 @@ from karta_interpreter.base.k8s import JSON, Object, Path, edit, get, objects_in
 from karta_interpreter.definitions.karta import PREFIX, Component, Definition, annotation_path
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.definitions.karta.schema_types import STRUCTURE
-from karta_interpreter.definitions.openapi.draft import Decision, Draft, draft
-from karta_interpreter.definitions.openapi.draft.pod_fields import Form, PodsField, find_pods
+from karta_interpreter.definitions.openapi.draft import Decision, Draft, Form, PodsField, draft, find_pods
 from karta_interpreter.definitions.openapi.observed import completed
 from karta_interpreter.definitions.openapi.schema import CustomKind
 from karta_interpreter.engine.drafting.counts import Counted, count_of
-from karta_interpreter.engine.drafting.pieces import LISTS, amounts_of, containers_of, pods_of_fields
-from karta_interpreter.engine.drafting.running import with_running
-from karta_interpreter.engine.drafting.selectors import (
+from karta_interpreter.engine.drafting.inference import (
     Label,
     PlacedPod,
     component_labels,
     component_selector,
     instance_selector,
     label_of,
+    with_running,
 )
+from karta_interpreter.engine.drafting.pieces import LISTS, amounts_of, containers_of, pods_of_fields
 from karta_interpreter.engine.evaluation import instance_ids, pod_sets
 from karta_interpreter.engine.explain.explanation import path_of
 from karta_interpreter.engine.verification import Evidence, Judgement, Question, Verdict, unsettled, verify
@@ -71,12 +70,12 @@ def _causes(karta: Object, evidence: Iterable[Evidence]) -> Causes:
     definition, causes = load_definition(karta), defaultdict[Judgement, list[int]](list)
     for number, each in enumerate(evidence):
         # Pods that another object between makes may be of a template that the draft lacks.
-        found = [
-            judgement
+        differences = dict.fromkeys(
+            judgement._replace(detail="")
             for judgement in verify(definition, each)
             if judgement.verdict is Verdict.DIFFERS or "belong to no component" in judgement.reason
-        ]
-        for judgement in dict.fromkeys(judgement._replace(detail="") for judgement in found):
+        )
+        for judgement in differences:
             causes[judgement].append(number)
     return dict(sorted(causes.items(), key=lambda cause: -len(cause[1])))
 
@@ -158,8 +157,6 @@ def _path(karta: Object, field: str) -> Path:
     return path or ("spec",)
 
 
-MOST_PODS: Final = 1000
-"""The most pods of an object that a draft looks at."""
 _MOST_NAMED: Final = 4
 
 Selected = tuple[PodsField, Decision]
@@ -172,7 +169,11 @@ def draft_from(kind: CustomKind, evidence: Sequence[Evidence]) -> Draft:
     templates = [pods for pods in find_pods(kind.schema) if pods.form is not Form.FRAGMENTS]
     places = _supported(kind, templates, evidence)
     drafted = _with_counts(kind, _selected(kind, places, evidence), evidence) if places else draft(kind, [])
-    proof = prove(_asked_about(drafted, [pods for pods in templates if pods not in places]), evidence)
+    if unshown := [pods.place.jq for pods in templates if pods not in places]:
+        which = f"Which objects have pods of {'it' if len(unshown) == 1 else 'these'}?"
+        note = STRUCTURE, f"CHECK: no pod is of {', '.join(unshown[:_MOST_NAMED])}. {which}"
+        drafted = replace(drafted, notes=(*drafted.notes, note))
+    proof = prove(drafted, evidence)
     proofs = [proof] if places else []
     # A template whose pods request something else may be an override of what the operator makes from other fields:
     # those of a list's entries, or all of the object.
@@ -180,15 +181,6 @@ def draft_from(kind: CustomKind, evidence: Sequence[Evidence]) -> Draft:
         made = [pods_of_fields(kind, evidence, in_entries=in_entries) for in_entries in (True, False)]
         proofs += [prove(_with_counts(kind, pods, evidence), evidence) for pods in made if pods]
     return min(proofs, key=Proof.mistaken, default=proof).draft
-
-
-def _asked_about(drafted: Draft, templates: Sequence[PodsField]) -> Draft:
-    """Return a draft with a note about the templates without a pod."""
-    if not templates:
-        return drafted
-    named = ", ".join(pods.place.jq for pods in templates[:_MOST_NAMED])
-    note = f"CHECK: no pod is of {named}. Which objects have pods of {'it' if len(templates) == 1 else 'these'}?"
-    return Draft(drafted.karta, (*drafted.notes, (STRUCTURE, note)))
 
 
 def _with_counts(kind: CustomKind, selected: Sequence[Selected], evidence: Sequence[Evidence]) -> Draft:
@@ -219,18 +211,19 @@ def _attributed(
 ) -> tuple[Definition, list[PodsOfSets]]:
     """Return a definition of the selected pods, and the objects that it can read with their pods."""
     definition = load_definition(draft(kind, selected).karta)
-    # A made-up label tells no instance. Their templates do.
-    blind = {"component_instance_selector": None}
     made_up = {
         leaf.name
         for leaf, (_, decision) in zip(definition.leaves, selected, strict=True)
         if "componentInstanceSelector" not in decision.parts.get("podSelector", ())
     }
-    components = (
-        replace(own, selector=own.selector.model_copy(update=blind)) if own.name in made_up else own
+    # A made-up label tells no instance. Their templates do.
+    components = tuple(
+        replace(own, selector=own.selector.model_copy(update={"component_instance_selector": None}))
+        if own.name in made_up
+        else own
         for own in definition.components
     )
-    definition = replace(definition, components=tuple(components))
+    definition = replace(definition, components=components)
     return definition, list(pods_of_sets(definition, evidence))
 
 
@@ -239,8 +232,9 @@ def _supported(kind: CustomKind, places: list[PodsField], evidence: Sequence[Evi
     if not places:
         return places
     definition, shown = _attributed(kind, [(pods, Decision()) for pods in places], evidence)
-    groups = [group for each in shown for group in each.groups if _has_pod_of_template(group)]
-    supported = {own.component for group in groups for own in group.sets}
+    supported = {
+        own.component for each in shown for group in each.groups if _has_pod_of_template(group) for own in group.sets
+    }
     kept = [pods for leaf, pods in zip(definition.leaves, places, strict=True) if leaf.name in supported]
     # Without the others, pods may be of other templates.
     return places if len(kept) == len(places) else _supported(kind, kept, evidence)
@@ -275,8 +269,12 @@ def _selected(kind: CustomKind, places: Sequence[PodsField], evidence: Sequence[
 
 
 def _selector(number: int, pods: PodsField, label: Label | None, placed: Sequence[PlacedPod]) -> Decision:
-    mine = [place for place in placed if number in {component for component, _ in place.sets}]
-    mine = [place for place in mine if label is None or label_of(place.pod, label[0]) == label[1]]
+    mine = [
+        place
+        for place in placed
+        if number in {component for component, _ in place.sets}
+        and (label is None or label_of(place.pod, label[0]) == label[1])
+    ]
     parts: dict[str, JSON] = {}
     by_instance = instance_selector(mine, number) if pods.place.has_instances else {}
     if by_instance is None:

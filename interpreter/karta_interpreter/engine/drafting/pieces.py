@@ -9,16 +9,17 @@ from typing import Any, Final, NamedTuple
 from karta_interpreter.base.errors import QuantityError
 from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s import JSON, Object, Quantity, get, objects_in
-from karta_interpreter.definitions.openapi.draft import Decision
-from karta_interpreter.definitions.openapi.draft.pod_fields import Form, PodsField
+from karta_interpreter.definitions.openapi.draft import Decision, Form, PodsField
 from karta_interpreter.definitions.openapi.schema import CustomKind, Entries, SchemaPath, below, parts_below
-from karta_interpreter.engine.drafting.held_out import FEW, held_out, outputs
-from karta_interpreter.engine.drafting.selectors import (
+from karta_interpreter.engine.drafting.inference import (
+    FEW,
     PlacedPod,
     component_selector,
+    held_out,
     instance_selector,
     keys_of,
     label_of,
+    outputs,
 )
 from karta_interpreter.engine.verification import Evidence
 from karta_interpreter.languages.jq import Query
@@ -112,11 +113,10 @@ def _made(
     doubts += [f"Fewer than {FEW} parts of objects are little evidence."] if len(parts) < FEW else []
     note = f"The containers of {count(len(shown), 'object')} are made of these fields. {' '.join(doubts)}".rstrip()
     selector = {**selector, **by_instance}
-    decision = Decision(
+    return PodsField(place, {}, Form.FRAGMENTS, ((_SPEC, below(kind.schema, "spec")),)), Decision(
         {"specDefinition": {Form.TEMPLATE.value: text}, **({"podSelector": selector} if selector else {})},
         ((("specDefinition",), f"CHECK: {note}" if doubts else note),),
     )
-    return PodsField(place, {}, Form.FRAGMENTS, ((_SPEC, below(kind.schema, "spec")),)), decision
 
 
 def _names(pod: Object) -> tuple[str, ...]:
@@ -127,12 +127,11 @@ def containers_of(pod: Object, kind: str) -> list[Object]:
     """Return the containers of a pod, apart from those that a webhook's annotation names."""
     notes = [each for each in (get(pod, ("metadata", "annotations")) or {}).items() if _INJECTED.search(each[0])]
     words = {word for key, _ in notes for word in key.partition("/")[0].split(".") if len(word) >= _SHORTEST}
-    texts = [str(value) for _, value in notes]
     return [
         each
         for each in objects_in(get(pod, ("spec", kind)))
         if not any(word in str(each.get("name")) for word in words)
-        and not any(json.dumps(each.get("name")) in text for text in texts)
+        and not any(json.dumps(each.get("name")) in str(value) for _, value in notes)
     ]
 
 

@@ -20,6 +20,8 @@ from karta_interpreter.definitions.openapi.draft.statuses import statuses, undec
 from karta_interpreter.definitions.openapi.references import PODS, references
 from karta_interpreter.definitions.openapi.schema import CustomKind, Entries, SchemaPath, below
 
+__all__ = ["Decision", "Draft", "Form", "PodsField", "draft", "find_pods"]
+
 Notes = list[tuple[Path, str]]
 """Notes about a definition, each with its path."""
 
