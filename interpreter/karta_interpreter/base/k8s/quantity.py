@@ -131,8 +131,9 @@ def _divide_up(amount: int, divisor: int) -> int:
 
 
 _SECOND = 10**9
-_NANOSECONDS = {"ns": 1, "ms": 10**6, "s": _SECOND, "m": 60 * _SECOND, "h": 3600 * _SECOND}
-_NANOSECONDS |= dict.fromkeys(("us", "µs", "μs"), 10**3)
+_NANOSECONDS = {"ns": 1, "ms": 10**6, "s": _SECOND, "m": 60 * _SECOND, "h": 3600 * _SECOND} | dict.fromkeys(
+    ("us", "µs", "μs"), 10**3
+)
 _TERMS = re.compile(rf"([0-9]+(?:\.[0-9]*)?)({'|'.join(_NANOSECONDS)})")
 _DURATION = re.compile(rf"(-?)((?:{_TERMS.pattern})+)")
 _MAX_DURATION_LENGTH = 64

@@ -96,19 +96,15 @@ def _answer_requests(path: str, folders: list[str], limits: dict[str, int], argu
             resource.setrlimit(resource.RLIMIT_CPU, (until, resource.getrlimit(resource.RLIMIT_CPU)[1]))
             answer(channel, letter, payload)
     except Exception as error:  # the edge of the process
-        if _is_want_of_memory(error):
+        # orjson raises its own errors for want of memory, for a text at position 0.
+        is_parsed = getattr(error, "pos", None) == 0 and "memory" in str(error)
+        if is_parsed or isinstance(error, MemoryError) or isinstance(error.__cause__, MemoryError):
             raise MemoryError from error
         import traceback  # noqa: PLC0415 - it takes a third of the time that a child without packages needs to start
 
         channel.send(BROKEN, traceback.format_exc().encode(errors="replace"))
         channel.flush()
         os._exit(1)
-
-
-def _is_want_of_memory(error: Exception) -> bool:
-    """Return whether memory ran out. orjson raises its own errors then, for a text at position 0."""
-    is_parsed = getattr(error, "pos", None) == 0 and "memory" in str(error)
-    return is_parsed or isinstance(error, MemoryError) or isinstance(error.__cause__, MemoryError)
 
 
 def _load(path: str, arguments: list[str]) -> Answer:
