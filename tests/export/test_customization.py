@@ -20,9 +20,10 @@ from tests.definitions.openapi.draft.test_draft import INTEGER, RESOURCES, STRIN
 from tests.export import forms
 from tests.proofs.conformance import ours
 from tests.proofs.conformance.customizations import Pair, Tally, compare_ours, difference, exported
-from tests.support.examples import few
+from tests.support.examples import SWEEPS_ALL, few
 from tests.support.scripts import answer
 
+FEW = few(few(entries(), "exported scripts"), "scripts")
 KINDS = ("Job", "JobSet", "RayCluster", "PyTorchJob", "MPIJob", "StatefulSet")
 
 
@@ -30,6 +31,11 @@ KINDS = ("Job", "JobSet", "RayCluster", "PyTorchJob", "MPIJob", "StatefulSet")
 def pairs() -> list[Pair]:
     found = [entry._replace(cases=entry.swept) for entry in entries() if entry.folder.name in KINDS]
     return list(exported(found, Tally()))
+
+
+@pytest.fixture(scope="module")
+def form_pairs() -> list[Pair]:
+    return list(forms.pairs())
 
 
 @pytest.mark.sweep
@@ -45,7 +51,7 @@ def test_exported_script_agrees_with_karta(pairs: list[Pair], operation: Operati
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("entry", few(entries(), "exported scripts"), ids=lambda entry: entry.folder.name)
+@pytest.mark.parametrize("entry", FEW, ids=lambda entry: entry.folder.name)
 def test_validate_finds_nothing_in_exported_scripts(entry: Entry) -> None:
     assert entry.definition
     exported_kind = customization(entry.definition, Operation).customization
@@ -68,13 +74,14 @@ def test_so_is_its_answer_about_a_changed_object_or_there_is_a_reason(pairs: lis
     assert tally.changed == tally.cases > 0
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("operation", Operation)
-def test_script_of_form_without_kind_answers_as_karta(operation: Operation) -> None:
+def test_script_of_form_without_kind_answers_as_karta(form_pairs: list[Pair], operation: Operation) -> None:
     tally = Tally()
 
-    for pair in forms.pairs():
+    for pair in form_pairs:
         if pair.operation is operation:
-            compare_ours(pair, tally, copies=1)
+            compare_ours(pair, tally, copies=int(SWEEPS_ALL))
 
     assert not tally.differences
     assert tally.answers > tally.errors
