@@ -92,10 +92,10 @@ async def test_informer_recovers_from_lost_server(tmp_path: Path, spec: Spec) ->
             await running.serves(A=".a")
         gone = await running.until(lambda snapshot: "kartas.run.ai" in quarantined(snapshot))
         await running.is_synced()
-        came_back = time.monotonic()
+        came_back, watched = time.monotonic(), len(api.requests("watch", KARTAS))
         async with serving(api, port=port):
             back = await running.until(lambda snapshot: not snapshot.quarantined)
-            await api.was_asked("watch", KARTAS, 1 + len(api.requests("watch", KARTAS)))
+            await api.was_asked("watch", KARTAS, 1 + watched)
             assert running.cluster.stale_for < time.monotonic() - came_back
 
     assert "nothing listens there" in away.quarantined[0].findings[0].message
