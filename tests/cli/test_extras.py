@@ -38,7 +38,7 @@ WORKING = [
     ["test", str(ROOT / "kartas" / "ray.io")],
     ["diff", "--from", "karta.yaml", "--to", "karta.yaml", "--object", "job.yaml"],
     ["replay", str(ROOT / "docs/examples/recordings"), "--to", str(ROOT / "docs/examples/trainjob.yaml")],
-    ["verify", str(ROOT / "docs/examples/member"), "--kinds", "Deployment"],
+    ["verify", str(ROOT / "docs/examples/member"), "-f", str(ROOT / "kartas/apps"), "--kinds", "Deployment"],
     ["catalogue", "list"],
     ["catalogue", "show", "RayCluster"],
     ["create", "karta", "--crd", CRD],

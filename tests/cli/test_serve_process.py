@@ -27,6 +27,7 @@ Stderr = AbstractContextManager[int]
 
 # Loading the catalogue is half of the work of a start, and tests of the catalogue do it.
 NO_CATALOGUE = ["--no-catalogue"]
+DEPLOYMENT = Path(__file__).parents[2] / "kartas" / "apps" / "v1" / "Deployment" / "karta.yaml"
 SERVE = [sys.executable, "-m", "karta_interpreter", "serve", *NO_CATALOGUE]
 
 
@@ -68,7 +69,8 @@ def test_server_that_cannot_start_names_reason() -> None:
 @pytest.mark.parametrize("scheme", ["--https", "--plain-http"])
 def test_printed_curl_line_works(files: Path, karta: Callable[..., str], scheme: str) -> None:
     (files / "bad.yaml").write_text(karta("Bad", replicas=".a |"))
-    with _on_a_terminal("--port", "0", scheme, "--kartas", str(files)) as (server, shown):
+    shutil.copy(DEPLOYMENT, files / "deployment.yaml")
+    with _on_a_terminal(*NO_CATALOGUE, "--port", "0", scheme, "--kartas", str(files)) as (server, shown):
         said = _read_until(shown, "  curl ")
         answer = subprocess.run(said[-1], shell=True, capture_output=True, text=True, check=True)  # noqa: S602 - that is what a user does with it
         _stop(server)
