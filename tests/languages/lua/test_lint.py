@@ -41,6 +41,27 @@ def test_function_of_another_operation_is_missing_function(operation: str) -> No
     assert SLOTS[operation].function in judgement.message
 
 
+@rows(
+    ("line", "written"),
+    [
+        pytest.param("return a != b", "`~=`", id="not equal"),
+        pytest.param("return !a", "`not`", id="not"),
+        pytest.param("return a && b", "`and`", id="and"),
+        pytest.param("return a || b", "`or`", id="or"),
+        pytest.param("a.x += 1", "`x = x + 1`", id="a sum"),
+        pytest.param("a.x -= 1", "`x = x - 1`", id="a difference"),
+        pytest.param("if a = b then return a end", "`==`", id="equal"),
+        pytest.param("return a ? b : a", "`condition and value or other`", id="a choice"),
+        pytest.param("// nothing", "`--`", id="a comment"),
+        pytest.param("return [a, b]", "`{...}`", id="a list"),
+    ],
+)
+def test_operators_of_other_languages_lead_to_those_of_lua(line: str, written: str) -> None:
+    (judgement,) = judge("Retain", f"function Retain(a, b)\n  {line}\nend")
+
+    assert (judgement.rule, written in judgement.hint) == ("lua-syntax", True)
+
+
 def _lines(judgements: list[Lint]) -> list[tuple[int, str, str]]:
     return [(judgement.line, judgement.rule, judgement.word) for judgement in judgements]
 
@@ -110,6 +131,16 @@ def _lines(judgements: list[Lint]) -> list[tuple[int, str, str]]:
             "local k, mine = require('kube'), require('karta')\nfunction Retain(a, b) return a end",
             [],
             id="the two modules",
+        ),
+        pytest.param(
+            "function Retain(a, b)\n  local first = b.hosts[0]\n  return first\nend",
+            [(2, "index-zero", "hosts")],
+            id="the first entry, counted from 0",
+        ),
+        pytest.param(
+            "function Retain(a, b)\n  local own = {}\n  own[0] = a\n  return own[0], {[0] = b}, own[10]\nend",
+            [],
+            id="an entry 0 that the script sets",
         ),
         pytest.param(
             "function Retain(a, b)\n  goto done\n  ::done::\n  return a\nend",

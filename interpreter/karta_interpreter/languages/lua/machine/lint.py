@@ -51,6 +51,18 @@ _FOREIGN: Final = {
     "True": "true",
     "False": "false",
 }
+_OPERATORS: Final = {
+    "!": "other than is written `~=`, and the opposite `not`",
+    "&": "both of two is written `and`",
+    "|": "either of two is written `or`",
+    "+": "a sum is assigned as `x = x + 1`",
+    "-": "a difference is assigned as `x = x - 1`",
+    "=": "equal to is written `==`",
+    "?": "a choice is written `condition and value or other`",
+    "/": "a comment begins with `--`",
+    "[": "a list is written `{...}`",
+}
+"""How Lua writes what other languages write by an operator, by the character that is no Lua."""
 # A suggestion compares a name with all others, and a script of 256 KiB can have thousands of both.
 _MOST_SHOWN: Final = 50
 _MOST_GUESSES: Final = 20
@@ -77,8 +89,10 @@ def lint(operation: str, text: str, names_of: Callable[[str], Names]) -> list[Li
     try:
         names = names_of(text)
     except LuaSyntaxError as err:
-        return [Lint("error", "lua-syntax", str(err), line=err.line, fatal=True)]
+        hint = _OPERATORS.get(str(err).partition("near '")[2][:1], "")
+        return [Lint("error", "lua-syntax", str(err), hint, err.line, fatal=True)]
     lints = (*_function(operation, names), *_globals(names), *_rejected(names), *map(_kept, names.kept))
+    lints += tuple(map(_zero, () if "0" in names.own_members else names.zeros))
     return _shortened(sorted(lints, key=attrgetter("line")))
 
 
@@ -174,6 +188,11 @@ def _kept(mention: Mention) -> Lint:
     name, line = mention
     message = f"{name} keeps its value where the left side of `and` is false or nil, as in Karmada"
     return _warning("kept-value", message, "write if ... then ... end, or assign to a new local", line, name)
+
+
+def _zero(mention: Mention) -> Lint:
+    name, line = mention
+    return _warning("index-zero", f"{name}[0] is nil: lists of Lua begin with 1", f"write {name}[1]", line, name)
 
 
 def _first_of_each(mentions: Iterable[Mention]) -> Iterable[Mention]:

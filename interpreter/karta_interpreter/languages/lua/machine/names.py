@@ -39,7 +39,8 @@ class FunctionValue(NamedTuple):
 class Names:
     """Every name of a script, in the order of its text. ``locals`` has the locals of all functions, for hints.
 
-    ``kept`` has the locals that keep their value in Karmada and get another one here.
+    ``kept`` has the locals that keep their value in Karmada and get another one here, ``zeros`` the lists of which the
+    entry 0 is read.
     """
 
     functions: list[FunctionValue] = field(default_factory=list)
@@ -48,6 +49,7 @@ class Names:
     methods: list[Mention] = field(default_factory=list)
     required: list[Mention] = field(default_factory=list)
     kept: list[Mention] = field(default_factory=list)
+    zeros: list[Mention] = field(default_factory=list)
     own_members: set[str] = field(default_factory=set)
     locals: set[str] = field(default_factory=set)
 
@@ -85,6 +87,8 @@ class _Reader:
     def step(self, at: int) -> None:
         """Take the token at a place."""
         word, opener = self.words[at], self._open[-1][0]
+        if self.words[at : at + 3] == ("[", "0", "]"):
+            self._entry_zero(at)
         if word in _CLOSERS and opener:
             self._open.pop()
         if word == "function":
@@ -96,6 +100,12 @@ class _Reader:
             self._declare(self._listed(at + 1 + (self.words[at + 1] == "function")))
         elif self._kinds[at] == "name" and word not in RESERVED_WORDS:
             self._name(at)
+
+    def _entry_zero(self, at: int) -> None:
+        if self.words[at + 3] == "=":
+            self.names.own_members.add("0")
+        elif self._kinds[at - 1] == "name" and self.words[at - 1] not in RESERVED_WORDS:
+            self.names.zeros.append(Mention(self.words[at - 1], self._lines[at]))
 
     def _declare(self, names: Sequence[str]) -> None:
         self._open[-1][1].update(names)
