@@ -154,4 +154,7 @@ def test_other_failures_name_what_to_check() -> None:
     ],
 )
 def test_unusable_configuration_has_a_reason(error: Exception, reason: str) -> None:
-    assert unusable("the kubeconfig x", error).reason == reason
+    found = unusable("the kubeconfig x", error)
+
+    assert found.reason == reason
+    assert ("`kubectl config get-contexts` lists" in str(found)) is (reason == "NoContext")

@@ -47,12 +47,14 @@ def lint(karta: Karta, parsed: Sequence[Parsed], annotations: Annotations) -> It
     """Yield suspicious parts: in usable expressions, and in the components that ReviseReplica may change."""
     structure = karta.spec.structure_definition
     counted = {path for path, _ in structure.counted}
+    scales = (component.scale_definition or ScaleDefinition() for _, component in structure.components)
+    counts = {str(scale.replicas_path).partition("//")[0].strip() for scale in scales}
     for path, component in structure.components:
         is_replicator = component.pod_selector is not None and component.pod_selector.replica_selector is not None
         # The count of a component that replicates others is the number of gangs.
         if component.scale_definition is not None and not is_replicator and path not in counted:
             yield violation("scale-without-pods", (*path, "scaleDefinition"), name=component.name)
-        yield from _component(path, component, component.pod_selector or PodSelector())
+        yield from _component(path, component, component.pod_selector or PodSelector(), counts)
     for path, child in structure.components[1:]:
         yield from _child(path, child)
     yield from _leaves(structure, annotations)
@@ -64,7 +66,9 @@ def lint(karta: Karta, parsed: Sequence[Parsed], annotations: Annotations) -> It
     yield from _sub_groups(karta)
 
 
-def _component(path: Path, component: ComponentDefinition, selector: PodSelector) -> Iterator[Finding]:
+def _component(
+    path: Path, component: ComponentDefinition, selector: PodSelector, counts: Collection[str]
+) -> Iterator[Finding]:
     spec, scale, kind = component.spec_definition, component.scale_definition, selector.component_type
     if scale is not None and not scale.model_fields_set:
         yield violation("scale-empty", (*path, "scaleDefinition"))
@@ -79,7 +83,7 @@ def _component(path: Path, component: ComponentDefinition, selector: PodSelector
         at = (*path, "suspendDefinition")
         yield from _actions((*at, "suspendActions"), component.suspend_definition.suspend_actions)
         yield from _actions((*at, "resumeActions"), component.suspend_definition.resume_actions)
-        yield from _suspension(at, component.suspend_definition, scale or ScaleDefinition())
+        yield from _suspension(at, component.suspend_definition, counts)
 
 
 def _actions(path: Path, actions: Iterable[SuspendAction]) -> Iterator[Finding]:
@@ -91,14 +95,14 @@ def _actions(path: Path, actions: Iterable[SuspendAction]) -> Iterator[Finding]:
             yield violation("suspend-value-not-json", (*path, index, "value"), shown=shown)
 
 
-def _suspension(path: Path, suspension: SuspendDefinition, scale: ScaleDefinition) -> Iterator[Finding]:
+def _suspension(path: Path, suspension: SuspendDefinition, counts: Collection[str]) -> Iterator[Finding]:
     """Check for a suspension that changes nothing, and for a count that it loses."""
     resumed = {str(action.path): str(action.value) for action in suspension.resume_actions}
     for index, action in enumerate(suspension.suspend_actions):
         at, text = (*path, "suspendActions", index), str(action.path)
         if resumed.get(text) == str(action.value):
             yield violation("suspend-is-resume", at, text=text)
-        elif text not in resumed and text == str(scale.replicas_path).partition("//")[0].strip():
+        elif text not in resumed and text in counts:
             yield violation("suspend-count-lost", at, text=text)
 
 

@@ -27,6 +27,7 @@ _api_group: Final[ContextVar[str]] = ContextVar("karta_api_group", default=API_G
 _OBJECT_FIELDS = ("apiVersion", "kind", "metadata", "spec", "status")
 _SPEC = ("spec",)
 _INDENT = "write its fields below its name, indented"
+_TYPE_META = "write {group: batch, version: v1, kind: Job}"
 
 _NAME = re.compile(r"(?!.{254})[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 """A DNS-1123 subdomain, as required of ``metadata.name`` of a custom resource."""
@@ -250,6 +251,8 @@ def _finding(detail: ErrorDetails, around: JSON) -> Finding:
     if kind in _EXPECTED:
         return _wrong_type(path, _EXPECTED[kind], detail["input"])
     hint = _INDENT if kind == "missing" and isinstance(around, dict) and path[-1] in around else ""
+    if path[-1] == "version" and isinstance(around, dict) and "/" in str(around.get("group")):
+        hint = _TYPE_META
     return error("schema", path, message_of(detail), hint)
 
 
@@ -281,7 +284,7 @@ def _wrong_type(path: Path, expected: str, value: JSON) -> Finding:
         field = next(step for step in reversed(path) if isinstance(step, str))
         hint = _MATCHERS.get(field, "write a list of matchers: [{byPhase: Running}]")
     if path[-1] == "kind" and isinstance(value, str) and not hint:
-        hint = "write {group: batch, version: v1, kind: Job}"
+        hint = _TYPE_META
     return error("schema", path, f"must be {expected}, not {type_name(value)}", hint)
 
 

@@ -104,6 +104,8 @@ def unusable(source: str, error: BaseException) -> ClusterError:
     # kubernetes_asyncio has one exception for all faults of a kubeconfig. Only its text distinguishes them.
     reason = "NoContext" if "/contexts list" in str(error) else "Configuration"
     hint = "check the file, the context, and the files and programs that it names"
+    if reason == "NoContext":
+        hint = "`kubectl config get-contexts` lists those of a kubeconfig"
     # The library does not check the structure of the file.
     what = "it is not a kubeconfig" if isinstance(error, TypeError | AttributeError | KeyError) else _text(error)
     return ClusterError(f"{source} cannot be used: {what}; {hint}", reason=reason)

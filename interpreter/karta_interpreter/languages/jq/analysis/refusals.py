@@ -136,7 +136,13 @@ class _Search:
                 | ast.Iterate(ast.FunctionCall(name, ()) as call)
                 | ast.Slice(ast.FunctionCall(name, ()) as call)
             ):
-                self.hints[id(call)] = f"a field of the input is written `.{name}`"
+                self.hints.setdefault(id(call), f"a field of the input is written `.{name}`")
+            case ast.Binary("/", key, ast.FunctionCall(_, ())):
+                while isinstance(key, ast.Index):
+                    key = key.target
+                self.hints[id(key)] = (
+                    'a label is written `.metadata.labels["KEY"]`, a field of the input with a `.` first'
+                )
             case ast.Binary(
                 "-", ast.Index(key=ast.Literal(str() as start)) as left, ast.FunctionCall(tail, ()) as call
             ):
