@@ -86,6 +86,11 @@ def test_call_has_only_inputs_of_its_operation() -> None:
         pytest.param(b"null", "must be an object, but is null", id="null"),
         pytest.param(b"[]", "must be an object, but is a list", id="a list"),
         pytest.param(b"{}", "request must be an object, but is missing", id="no request"),
+        pytest.param(
+            b'{"apiVersion": "apps/v1", "kind": "Deployment"}',
+            'request must be an object, but is missing; kind must be ResourceInterpreterContext, but is "Deployment"',
+            id="an object alone",
+        ),
         pytest.param(b'{"request": null}', "request must be an object, but is null", id="null request"),
         pytest.param(b'{"Request": {"uid": "1"}}', "request must be", id="names are case-sensitive"),
         pytest.param(b'{"request": {}}', "request.uid must be a string", id="no uid"),

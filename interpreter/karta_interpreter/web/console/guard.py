@@ -17,6 +17,7 @@ API: Final = "/api/"
 LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
 
 _SCHEME: Final = "Bearer "
+_NO_PAGE: Final = "there is no such page; open the address that the command has printed"
 _HEADERS: Final = {
     "Cache-Control": "no-store",
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -62,7 +63,7 @@ async def _handled(request: web.Request, handler: Handler) -> web.StreamResponse
     try:
         return await handler(request)
     except web.HTTPException as error:
-        return _refused(error.status, error.reason)
+        return _refused(error.status, _NO_PAGE if error.reason == "Not Found" else error.reason)
 
 
 def _rejection(request: web.Request, token: str) -> web.Response | None:

@@ -75,7 +75,8 @@ def request_of(context: JSON) -> Request:
         raise RequestError(f"the body must be an object, but is {type_name(context)}")
     request = context.get("request")
     if not isinstance(request, dict):
-        raise RequestError(f"request must be an object, but {_found(context, 'request')}")
+        also = "" if context.get("kind") in (KIND, None) else f"; kind must be {KIND}, but {_found(context, 'kind')}"
+        raise RequestError(f"request must be an object, but {_found(context, 'request')}{also}")
     texts = _uid(request), _text(request, "namespace"), _text(request, "name"), _text(request, "operation")
     gvk = None
     try:
