@@ -166,11 +166,11 @@ def test_kind_of_the_catalogue_is_compared_with_a_folder(run: Run, files: Path) 
         pytest.param(
             ("Jobset", "Job", "--object", "none.yaml"), 2, "error: none.yaml: No such file or directory", id="no file"
         ),
-        pytest.param(("jbo.yaml", "Job", "--object", "job.yaml"), 2, "; there is no such file\n", id="no side"),
+        pytest.param(("jbo.yaml", "Job", "--object", "job.yaml"), 2, "error: jbo.yaml: No such file", id="no side"),
         pytest.param(
             ("RayClster", "Job", "--object", "job.yaml"),
             2,
-            "error: RayClster is not a file, a kind of the catalogue or catalogue; did you mean RayCluster?",
+            "error: RayClster is neither a file nor a kind of the catalogue; did you mean RayCluster?",
             id="a typo in a kind",
         ),
         pytest.param(

@@ -17,6 +17,8 @@ _CURL = "pipe the output of `curl -sSfL https://example.com/it.yaml`"
         (("tree", "rayjob/demo"), _KUBECTL),
         (("validate", "https://example.com/it.yaml"), _CURL),
         (("interpret", "https://example.com/it.yaml"), _CURL),
+        (("validate", "RayCluster"), "or its definition from `karta-interpreter catalogue export RayCluster`"),
+        (("interpret", "ray.io/v1/RayCluster"), "pipe the output of `kubectl get RayCluster NAME -o yaml`, or"),
         (("interpret", "-n", "ml", "it.yaml"), "`kubectl get KIND NAME -o yaml` prints an object of a cluster"),
     ],
 )

@@ -110,11 +110,20 @@ def test_examples_of_scripts_break_and_follow_the_rule(rule: str) -> None:
     assert rule not in findings(rules()[rule]["good"])
 
 
-def test_typo_in_rule_is_named(run: Callable[..., Result]) -> None:
-    result = run("explain", "scale-emty")
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        pytest.param("scale-emty", "there is no rule or field scale-emty; did you mean scale-empty?", id="a rule"),
+        pytest.param("replicaPath", "there is no rule or field replicaPath; did you mean replicasPath?", id="a field"),
+        pytest.param("elastik", "there is no rule or field elastik; did you mean elastic?", id="an annotation"),
+        pytest.param("RayClustr", "there is no definition for RayClustr; did you mean RayCluster?", id="a kind"),
+    ],
+)
+def test_typo_is_named(name: str, meant: str, run: Callable[..., Result]) -> None:
+    result = run("explain", name)
 
     assert result.exit_code == 2
-    assert "there is no rule scale-emty; did you mean scale-empty?" in result.output
+    assert meant in result.output
 
 
 @pytest.mark.parametrize(

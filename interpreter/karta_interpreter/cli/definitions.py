@@ -269,8 +269,13 @@ def chosen(entries: Sequence[ServedDefinition], kinds: Sequence[str]) -> list[Se
     """Return the entries with a named kind, ``apiVersion/Kind`` or definition, in their order, or all without names."""
     for kind in kinds:
         if not any(_is_named(entry, [kind]) for entry in entries):
-            defined = sorted({entry.definition.gvk.kind for entry in entries})
-            hint = f"give a file with -f: -f {kind}" if Path(kind).exists() else did_you_mean(kind, defined)
+            # With another version or group, or in another order: the kind tells more than the rest.
+            parts, gvks = kind.lower().split("/"), [entry.definition.gvk for entry in entries]
+            near = [f"{gvk.api_version}/{gvk.kind}" for gvk in gvks if gvk.kind.lower() in parts]
+            meant = (
+                f"did you mean {' or '.join(near)}?" if near else did_you_mean(kind, sorted({gvk.kind for gvk in gvks}))
+            )
+            hint = f"give a file with -f: -f {kind}" if Path(kind).exists() else meant
             raise UsageProblem(f"error: there is no definition for {kind}; {hint}")
     return [entry for entry in entries if not kinds or _is_named(entry, kinds)]
 

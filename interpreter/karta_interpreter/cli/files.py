@@ -13,10 +13,11 @@ from tempfile import TemporaryDirectory
 from typing import BinaryIO, TypeVar
 
 from karta_interpreter.base.errors import InterpretationError, ManifestError
-from karta_interpreter.base.findings import did_you_mean
+from karta_interpreter.base.findings import did_you_mean, listed
 from karta_interpreter.base.k8s import GVK, JSON, Object, edit, manifest
-from karta_interpreter.cli.program import Problem, UsageProblem
+from karta_interpreter.cli.program import NAME, Problem, UsageProblem
 from karta_interpreter.cli.render import full_name
+from karta_interpreter.definitions.karta.catalogue import catalogue_kinds
 from karta_interpreter.definitions.sources.file_scan import list_files
 from karta_interpreter.definitions.sources.files import decode
 from karta_interpreter.engine.operations import StatusItem
@@ -105,15 +106,18 @@ def read_texts(path: str) -> Iterable[tuple[str, str]]:
 
 
 def missing(path: str) -> UsageProblem:
-    """Return the error about a path that does not exist, with how to read a URL, or KIND/NAME of a cluster.
+    """Return the error about a path that does not exist, with how to read a URL, KIND/NAME or KIND.
 
     >>> print(missing("rayjob/demo"))
     error: rayjob/demo: No such file or directory; pipe the output of `kubectl get rayjob demo -o yaml`, and read "-"
     """
-    command = f"curl -sSfL {path}" if "://" in path else ""
-    if found := _OBJECT.fullmatch(path):
-        command = f"kubectl get {found[1]} {found[2]} -o yaml"
-    advice = f'; pipe the output of `{command}`, and read "-"' if command else ""
+    command = f"`curl -sSfL {path}`" if "://" in path else ""
+    if any(path.lower() in gvk.names for gvk in catalogue_kinds()):
+        kind = path.rpartition("/")[2]
+        command = f"`kubectl get {kind} NAME -o yaml`, or its definition from `{NAME} catalogue export {path}`"
+    elif found := _OBJECT.fullmatch(path):
+        command = f"`kubectl get {found[1]} {found[2]} -o yaml`"
+    advice = f'; pipe the output of {command}, and read "-"' if command else ""
     return UsageProblem(f"error: {path}: {os.strerror(ENOENT)}{advice}")
 
 
@@ -193,9 +197,12 @@ def _item(document: manifest.Document) -> StatusItem:
 
 def read_crds(paths: Sequence[str]) -> list[Object]:
     """Return every CRD in files, folders and standard input. Other objects in them are ignored."""
-    crds = [value for path in paths for _, value in _values(path) if edit.get(value, ("kind",)) == CRD]
+    values = [value for path in paths for _, value in _values(path)]
+    crds = [value for value in values if edit.get(value, ("kind",)) == CRD]
     if not crds:
-        raise Problem(f"error: {', '.join(paths)}: there is no {CRD} in it")
+        others = listed(named(value) for value in values if isinstance(value, dict))
+        advice = f", only {others}; `kubectl get crd NAME -o yaml` prints one" if others else ""
+        raise Problem(f"error: {', '.join(paths)}: there is no {CRD} in it{advice}")
     return crds
 
 

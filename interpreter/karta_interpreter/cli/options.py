@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import fields
 from functools import partial, wraps
 from pathlib import Path
@@ -90,10 +91,11 @@ class Decimal(click.FloatRange):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:  # noqa: ANN401 - click's signature
         """Return the number. Anything else is a usage error."""
-        number: float = super().convert(value, param, ctx)
-        if math.isnan(number):
-            self.fail(f"{value} is not a number", param, ctx)
-        return number
+        with suppress(click.BadParameter):
+            number: float = super().convert(value, param, ctx)
+            if not math.isnan(number):
+                return number
+        return self.fail(f"{value!r} is not a number from {self.min} to {self.max}.", param, ctx)
 
 
 # click calls the completers of options with three arguments. A list of words needs only the last one.

@@ -104,6 +104,7 @@ _OTHERWISE = {
     "--color": "the environment variable FORCE_COLOR=1 keeps colours in pipes and files",
     "--types-api": "`karta-interpreter types-api` is a program of its own, next to the server",
     "--console-port": "`karta-interpreter console` is a program of its own",
+    "--host": "only servers listen on other addresses than loopback; `ssh -L` leads to the port of a console",
     "version": "`--version` shows it",
     "help": "`--help` shows the commands",
     "karta": "`catalogue export` prints definitions",
@@ -261,7 +262,7 @@ def _meant(option: str, ctx: click.Context) -> str:
     if option in _OF_A_CLUSTER and not {"--object", "--observed-file"}.isdisjoint(options):
         return f" Instead: {_FROM_A_CLUSTER}"
     synonyms = (own for own, names in _SYNONYMS.items() if own in options and option.lstrip("-") in names.split())
-    meant = next(synonyms, closest(option, options))
+    meant = option[1:] if option[1:] in options else next(synonyms, closest(option, options))
     word = option.lstrip("-").upper()
     if not meant and any(
         word in re.findall(r"\w+", each.make_metavar(ctx))

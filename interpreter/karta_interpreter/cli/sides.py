@@ -15,7 +15,7 @@ from karta_interpreter.cli.definitions import (
     print_findings,
     read_existing,
 )
-from karta_interpreter.cli.files import STDIN
+from karta_interpreter.cli.files import STDIN, is_path
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.definitions.karta.catalogue import catalogue_kinds
 from karta_interpreter.definitions.sources.files import find_in_catalogue
@@ -61,12 +61,9 @@ class Side:
 def _check(name: str) -> None:
     """Raise UsageProblem for a name that is neither the catalogue nor a kind of it."""
     kinds = catalogue_kinds()
-    if any(_is_about(name, gvk) for gvk in kinds):
-        return
-    is_path = Path(name).suffix in (".yaml", ".yml", ".json")
-    names = sorted({CATALOGUE, *(gvk.kind for gvk in kinds)})
-    hint = "there is no such file" if is_path else did_you_mean(name, names)
-    raise UsageProblem(f"error: {name} is not a file, a kind of the catalogue or catalogue; {hint}")
+    if not any(_is_about(name, gvk) for gvk in kinds) and not is_path(name):
+        hint = did_you_mean(name, sorted({CATALOGUE, *(gvk.kind for gvk in kinds)}))
+        raise UsageProblem(f"error: {name} is neither a file nor a kind of the catalogue; {hint}")
 
 
 def _is_about(name: str, gvk: GVK) -> bool:
