@@ -54,6 +54,8 @@ def test_function_of_another_operation_is_missing_function(operation: str) -> No
         pytest.param("return a ? b : a", "`condition and value or other`", id="a choice"),
         pytest.param("// nothing", "`--`", id="a comment"),
         pytest.param("return [a, b]", "`{...}`", id="a list"),
+        pytest.param("if a then return b else if b then return a end", "write `elseif`", id="else if"),
+        pytest.param("while a do if b then continue end end", "write `goto next`", id="continue"),
     ],
 )
 def test_operators_of_other_languages_lead_to_those_of_lua(line: str, written: str) -> None:

@@ -910,8 +910,9 @@ def parse_annotations(karta: Karta) -> tuple[Annotations, list[Finding]]:
     findings: list[Finding] = []
     for key in karta.annotations:
         prefix, _, name = key.rpartition("/")
-        # One of our names with nearly our prefix. Any other annotation belongs to another program.
-        if f"{prefix}/" != PREFIX and closest(prefix, (PREFIX[:-1],)) and (meant := closest(name, NAMES)):
+        # One of our names with nearly our prefix, or as an annotation of Karta. Any other belongs to another program.
+        is_near = ("karta" in prefix and name in NAMES) or closest(prefix, (PREFIX[:-1],))
+        if f"{prefix}/" != PREFIX and is_near and (meant := closest(name, NAMES)):
             message, hint = f"there is no annotation {key}", f"did you mean {PREFIX}{meant}?"
             findings.append(error("unknown-annotation", ("metadata", "annotations", key), message, hint))
     for name in (name for name in texts if name not in NAMES):

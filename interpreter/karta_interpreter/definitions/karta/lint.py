@@ -264,6 +264,8 @@ def _per_instance(component: ComponentDefinition, expression: Parsed, ids: Parse
         yield _about("several-without-ids", expression)
     if ids is not None and several(ids.node) and not several(expression.node):
         yield _about("one-for-instances", expression, text=ids.text)
+    elif ids is not None and several(expression.node) and not several(ids.node):
+        yield _about("several-for-one-id", expression, text=ids.text)
     elif ids is not None and selections(expression.node) != selections(ids.node):
         yield _about("select-differs", expression, text=ids.text)
 

@@ -196,6 +196,11 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
         'the component "{name}" has several pod definitions',
         "keep one of podTemplateSpecPath, podSpecPath and fragmentedPodSpecDefinition",
     ),
+    "several-for-one-id": (
+        Severity.WARNING,
+        "the expression may give several results, and instanceIdPath `{text}` gives one id",
+        "give one id for each result, in the same order",
+    ),
     "several-without-ids": (
         Severity.WARNING,
         "the expression may give several results, but the component has no instanceIdPath to name them",

@@ -1,5 +1,6 @@
 """Errors and likely errors in a script that was compiled and not run."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from operator import attrgetter
@@ -63,6 +64,12 @@ _OPERATORS: Final = {
     "[": "a list is written `{...}`",
 }
 """How Lua writes what other languages write by an operator, by the character that is no Lua."""
+_COMMENT: Final = re.compile("--.*")
+_WORDS: Final = {
+    "else if": "`else if` begins another `if` with an `end` of its own; write `elseif`",
+    "continue": "there is no `continue`; write `goto next`, and `::next::` at the end of the loop",
+}
+"""What Lua has for the words of other languages, for scripts with an error somewhere else."""
 # A suggestion compares a name with all others, and a script of 256 KiB can have thousands of both.
 _MOST_SHOWN: Final = 50
 _MOST_GUESSES: Final = 20
@@ -89,7 +96,9 @@ def lint(operation: str, text: str, names_of: Callable[[str], Names]) -> list[Li
     try:
         names = names_of(text)
     except LuaSyntaxError as err:
-        hint = _OPERATORS.get(str(err).partition("near '")[2][:1], "")
+        code = _COMMENT.sub("", text)
+        word = next((word for word in _WORDS if word in code), "")
+        hint = _OPERATORS.get(str(err).partition("near '")[2][:1]) or _WORDS.get(word, "")
         return [Lint("error", "lua-syntax", str(err), hint, err.line, fatal=True)]
     lints = (*_function(operation, names), *_globals(names), *_rejected(names), *map(_kept, names.kept))
     lints += tuple(map(_zero, () if "0" in names.own_members else names.zeros))
