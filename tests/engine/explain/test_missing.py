@@ -231,6 +231,20 @@ def test_warnings_about_names_leave_out_alternatives_of_the_definition(
     assert [fact.note.partition("; ")[2] for fact in facts if fact.rule == "dependency-not-found"] == hints
 
 
+@pytest.mark.parametrize(
+    ("script", "count"),
+    [
+        pytest.param(
+            "replicaResource: {luaScript: 'function GetReplicas(o) return 2 end'}", 0, id="it counts the pods"
+        ),
+        pytest.param("retention: {luaScript: 'function Retain(d, o) return d end'}", 1, id="it counts nothing"),
+    ],
+)
+def test_no_warning_about_pods_that_a_script_counts(define: Define, script: str, count: int) -> None:
+    facts = warnings_about(define(annotations={"lua": script}), train(), Operation.INTERPRET_DEPENDENCY)
+    assert [fact.rule for fact in facts] == ["pods-not-found"] * count
+
+
 def test_operation_has_its_own_warnings(define: Define) -> None:
     obj = train({"name": "ml", "replicas": 2}, HOT, phase="Ready")
 

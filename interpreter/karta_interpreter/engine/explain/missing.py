@@ -117,8 +117,14 @@ def _pod_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
             is_named = True
             note = "; ".join([f"{component.name}: no pods at {_looked(query, obj)}", *hints])
             yield _warn(definition, component, field, query, "pods-not-found", note)
-    # A part without pods is usual. An object without any pods is worth a warning even without a hint.
-    if missing and not is_named and len(missing) == len(definition.leaves):
+    # A part without pods is usual. An object without any pods is worth a warning even without a hint, unless a script
+    # counts them.
+    if (
+        missing
+        and not is_named
+        and len(missing) == len(definition.leaves)
+        and Operation.INTERPRET_REPLICA not in definition.annotations.lua.operations
+    ):
         looked = "; ".join(f"{component.name}: {_looked(query, obj)}" for component, _, query in missing[:_MOST])
         yield _warn(definition, *missing[0], "pods-not-found", f"no component has pods in this object ({looked})")
 
