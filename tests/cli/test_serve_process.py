@@ -20,6 +20,7 @@ from typing import IO, TextIO
 
 import pytest
 
+from tests.support.serving import reserved_port
 from tests.support.waiting import HANG
 from tests.webhook.process.forked import forked
 
@@ -105,7 +106,7 @@ def test_without_a_terminal_there_are_log_lines_alone() -> None:
 
 def test_server_with_closed_terminal_stops() -> None:
     ours, its = os.openpty()
-    with _reserved_port() as port:
+    with reserved_port() as port:
         command = [*SERVE, "--port", str(port), "--grace-period", "0", "--plain-http"]
         server = subprocess.Popen(command, stderr=its)
         try:
@@ -182,7 +183,7 @@ STDERRS = [
 
 @pytest.mark.parametrize("stderr", STDERRS)
 def test_server_runs_with_any_stderr(stderr: Callable[[], Stderr]) -> None:
-    with _reserved_port() as port, stderr() as handle:
+    with reserved_port() as port, stderr() as handle:
         command = [*SERVE, "--port", str(port), "--grace-period", "0", "--plain-http"]
         server = subprocess.Popen(command, stderr=handle)
         try:
@@ -199,15 +200,6 @@ def test_server_that_cannot_start_ends_with_any_stderr(stderr: Callable[[], Stde
     with socket.create_server(("127.0.0.1", 0)) as taken, stderr() as handle:
         command = [*SERVE, "--port", str(taken.getsockname()[1])]
         assert subprocess.run(command, stderr=handle, check=False, timeout=HANG).returncode == 1
-
-
-@contextmanager
-def _reserved_port() -> Iterator[int]:
-    """A port that no other process gets by chance: bound here, so that only a server that asks for it listens on it."""
-    with socket.socket() as holder:
-        holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        holder.bind(("127.0.0.1", 0))
-        yield holder.getsockname()[1]
 
 
 def _answers(server: "subprocess.Popen[bytes]", port: int) -> bool:

@@ -1,5 +1,6 @@
-"""An HTTP server on loopback that prints nothing, also when a client leaves before it has the whole answer."""
+"""Servers on loopback: one that prints nothing, also when a client leaves early, and a port for another one."""
 
+import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,3 +27,12 @@ def serving(handler: type[BaseHTTPRequestHandler], **attributes: object) -> Iter
         finally:
             server.shutdown()
             thread.join()
+
+
+@contextmanager
+def reserved_port() -> Iterator[int]:
+    """A port that no other process gets by chance: bound here, so that only a server that asks for it listens on it."""
+    with socket.socket() as holder:
+        holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        holder.bind(("127.0.0.1", 0))
+        yield holder.getsockname()[1]

@@ -18,6 +18,7 @@ from tests.definitions.sources.scripted_api import (
     status,
     stream,
 )
+from tests.support.serving import reserved_port
 from tests.support.waiting import HANG
 
 Karta = Callable[..., str]
@@ -83,20 +84,20 @@ async def test_trouble_is_outlasted_and_takes_nothing_away(
 async def test_informer_recovers_from_lost_server(tmp_path: Path, spec: Spec) -> None:
     api = ScriptedApi()
     api.put(KARTAS, "a", spec("A", replicas=".a"))
-    async with serving(api):
-        port = int(api.url.rpartition(":")[2])
-    async with running_cluster(tmp_path, url=f"http://127.0.0.1:{port}") as running:
-        away = await running.until(lambda snapshot: "kartas.run.ai" in quarantined(snapshot))
-        assert not running.cluster.synced
-        async with serving(api, port=port):
-            await running.serves(A=".a")
-        gone = await running.until(lambda snapshot: "kartas.run.ai" in quarantined(snapshot))
-        await running.is_synced()
-        came_back, watched = time.monotonic(), len(api.requests("watch", KARTAS))
-        async with serving(api, port=port):
-            back = await running.until(lambda snapshot: not snapshot.quarantined)
-            await api.was_asked("watch", KARTAS, 1 + watched)
-            assert running.cluster.stale_for < time.monotonic() - came_back
+    with reserved_port() as port:
+        url = f"http://127.0.0.1:{port}"
+        async with running_cluster(tmp_path, url=url) as running:
+            away = await running.until(lambda snapshot: "kartas.run.ai" in quarantined(snapshot))
+            assert not running.cluster.synced
+            async with serving(api, port=port):
+                await running.serves(A=".a")
+            gone = await running.until(lambda snapshot: "kartas.run.ai" in quarantined(snapshot))
+            await running.is_synced()
+            came_back, watched = time.monotonic(), len(api.requests("watch", KARTAS))
+            async with serving(api, port=port):
+                back = await running.until(lambda snapshot: not snapshot.quarantined)
+                await api.was_asked("watch", KARTAS, 1 + watched)
+                assert running.cluster.stale_for < time.monotonic() - came_back
 
     assert "nothing listens there" in away.quarantined[0].findings[0].message
     assert quarantined(away)["kartas.run.ai"] is False
