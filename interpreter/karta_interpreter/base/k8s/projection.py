@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Final, Self, TypeAlias, TypedDict, Union
 
 import msgspec
-import orjson
 from msgspec.structs import astuple
 
 from karta_interpreter.base.k8s.values import JSON, field_path
@@ -22,7 +21,7 @@ Read: TypeAlias = Callable[[bytes], tuple[tuple[JSON, ...], bytes]]
 Raises one of `UNREAD` for a text that has to be decoded as a whole, and is perhaps invalid.
 """
 
-UNREAD: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, orjson.JSONEncodeError)
+UNREAD: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, TypeError)
 
 _MOST: Final = 2**16
 """The most bytes that the decoded parts may have when they are encoded again: the time of an answer grows with them."""
@@ -147,6 +146,8 @@ def reader(projections: Mapping[str, Projection | None]) -> Read:
     >>> read(b'{"object": {"kind": "Job", "spec": {"replicas": 1, "template": {}}}}')
     (({'spec': {'replicas': 1}}, None), b'[{"spec":{"replicas":1}},null]')
     """
+    import orjson  # noqa: PLC0415 - the list of commands loads this room, and no reader
+
     fields = [
         (name, _object_type(projection, Any)) if projection else (name, Any, None)
         for name, projection in projections.items()
@@ -157,7 +158,7 @@ def reader(projections: Mapping[str, Projection | None]) -> Read:
         if not text.isascii():
             text.decode()  # msgspec does not check that skipped text is UTF-8
         values = astuple(decoder.decode(text))
-        # This fails on integers that orjson would have read as doubles: it has no larger ones.
+        # This is a TypeError for integers that orjson would have read as doubles: it has no larger ones.
         written = orjson.dumps(values)
         if len(written) > _MOST or (len(written) > _SURELY_FEW and values_in(written) > MOST_VALUES):
             raise msgspec.ValidationError("the parts that are read are too large")
