@@ -9,18 +9,19 @@ import os
 import signal
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 
 from tests.proofs.benchmarks.field import Field, field
 from tests.proofs.benchmarks.fleet import paired, quick
-from tests.proofs.benchmarks.gate import cheaper, dearer, read_baseline, write_baseline
+from tests.proofs.benchmarks.gate import GROWTH_OF_INSTRUCTIONS, cheaper, dearer, read_baseline, write_baseline
 from tests.proofs.benchmarks.golang import BuildError, build
+from tests.proofs.benchmarks.instructions import PYTHON, counted
 from tests.proofs.benchmarks.program import MeasurementError
 from tests.proofs.benchmarks.report import HEADLINE, fill_pages
 from tests.proofs.benchmarks.rounds import QUICK, REHEARSAL, THOROUGH
-from tests.proofs.benchmarks.run import SECTIONS, run
+from tests.proofs.benchmarks.run import SECTIONS, Results, run
 from tests.proofs.benchmarks.servers import ROOT, cores, pin_to_clients_core
 from tests.proofs.benchmarks.setting import setting
 
@@ -31,6 +32,7 @@ _MOST_THAN_BEFORE = 1.1
 PAGES = ROOT / "docs" / "performance.md", ROOT / "docs" / "developers" / "proofs.md"
 _README = ROOT / "README.md"
 _BASELINE = Path(__file__).parent / "baseline.json"
+_INSTRUCTIONS = _BASELINE.with_name("instructions.json")
 
 
 def main() -> int:
@@ -44,6 +46,8 @@ def main() -> int:
     if len(cores()) < _CORES:
         sys.exit("servers need one core and who calls them another one, on Linux: this cannot be measured here")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))
+    if options.quick and (code := compare_instructions()) is not None:
+        return code
     needs_few = options.quick or options.before
     try:
         programs = build(*(["load"] if needs_few else []))
@@ -69,13 +73,30 @@ def main() -> int:
     except MeasurementError as error:
         sys.exit(str(error))
     if not (options.only or options.rehearse):
-        blocks = {"setting": setting(effort, programs, busy), **results.blocks}
-        for page, text in fill_pages({page: page.read_text() for page in PAGES}, blocks).items():
-            page.write_text(text)
-        _README.write_text(HEADLINE.sub(lambda found: results.headline or found[0], _README.read_text()))
-        write_baseline(_BASELINE, floors)
+        _write(results, setting(effort, programs, busy), floors)
     sys.stderr.writelines(f"{line}\n" for line in results.failures)
     return 1 if results.failures else 0
+
+
+def _write(results: Results, setting: str, floors: Mapping[str, float]) -> None:
+    """Write the pages, the item of the README, and the baselines."""
+    blocks = {"setting": setting, **results.blocks}
+    for page, text in fill_pages({page: page.read_text() for page in PAGES}, blocks).items():
+        page.write_text(text)
+    _README.write_text(HEADLINE.sub(lambda found: results.headline or found[0], _README.read_text()))
+    write_baseline(_BASELINE, floors)
+    write_baseline(_INSTRUCTIONS, read_baseline(_INSTRUCTIONS) | counted())
+
+
+def compare_instructions(measured: Callable[[], dict[str, float]] = counted) -> int | None:
+    """Return 1 if an operation takes more instructions than the baseline of this Python allows, None if none count."""
+    baseline = {name: floors for name, floors in read_baseline(_INSTRUCTIONS).items() if name.startswith(PYTHON)}
+    found = measured() if baseline else {}
+    for name, times in found.items():
+        sys.stderr.write(f"{name}: {times:.3f} times the floor\n")
+    lines = dearer(baseline, found, GROWTH_OF_INSTRUCTIONS)
+    sys.stderr.writelines(f"{line}\n" for line in lines if found)
+    return bool(lines) if found else None
 
 
 def compare_with_floor(

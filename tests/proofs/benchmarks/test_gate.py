@@ -9,6 +9,7 @@ import pytest
 from tests.proofs.benchmarks import __main__ as module
 from tests.proofs.benchmarks.field import Field
 from tests.proofs.benchmarks.gate import cheaper, dearer, read_baseline, write_baseline
+from tests.proofs.benchmarks.instructions import PYTHON
 
 
 @pytest.mark.parametrize(
@@ -57,3 +58,37 @@ def test_quick_comparison_fails_if_three_runs_agree(
     remaining = iter(found)
     assert module.compare_with_floor(_Servers(), lambda _: {"cold": next(remaining)}) == exit_code
     assert len(found) - len([*remaining]) == tries
+
+
+@pytest.mark.parametrize(
+    ("found", "exit_code", "said"),
+    [
+        pytest.param({}, None, [], id="without Valgrind, time is compared"),
+        pytest.param({"Retain": 2.1, "InterpretStatus": 1.0}, 0, [], id="what builds differ by is borne"),
+        pytest.param(
+            {"Retain": 2.3, "InterpretStatus": 1.0}, 1, ["Retain: 2.00 times the floor has become 2.30"], id="dearer"
+        ),
+        pytest.param({"Retain": 2.0}, 1, ["InterpretStatus: not measured"], id="missing"),
+    ],
+)
+def test_instructions_are_compared_with_those_of_the_same_python(
+    found: dict[str, float],
+    exit_code: int | None,
+    said: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(module, "_INSTRUCTIONS", tmp_path / "instructions.json")
+    known = {PYTHON + "Retain": 2.0, PYTHON + "InterpretStatus": 1.0, "CPython 2.7, Retain": 1.0}
+    write_baseline(tmp_path / "instructions.json", known)
+    measured = {PYTHON + name: floors for name, floors in found.items()}
+    assert module.compare_instructions(lambda: measured) == exit_code
+    errors = capsys.readouterr().err
+    assert [line for line in said if PYTHON + line not in errors] == []
+
+
+def test_python_without_known_instructions_does_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_INSTRUCTIONS", tmp_path / "instructions.json")
+    write_baseline(tmp_path / "instructions.json", {"CPython 2.7, Retain": 1.0})
+    assert module.compare_instructions(lambda: pytest.fail("counted for nothing")) is None

@@ -1,0 +1,54 @@
+"""What a call costs in instructions, which do not depend on what else a machine does."""
+
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from tests.proofs.benchmarks.day import by_operation, gvk_of, recorded, sample
+from tests.proofs.benchmarks.servers import ROOT
+
+PYTHON: Final = f"CPython {sys.version_info.major}.{sys.version_info.minor}, "
+"""How the names of figures begin: another CPython has other instructions."""
+_OBJECTS, _CALLS = 5_000, 40
+SCRIPTED: Final = "BroadcastJob"
+"""Its replicas are a script's, which another process runs."""
+_TOTAL: Final = re.compile(r"^totals: (\d+)$", re.MULTILINE)
+
+
+def counted() -> dict[str, float]:
+    """Return the instructions of a call of each operation, in floors; nothing where Valgrind cannot count.
+
+    The floor is a fixed program in Python. It makes up for most of what a build of CPython changes.
+    """
+    if not shutil.which("valgrind") or platform.machine() != "x86_64":
+        return {}
+    several = by_operation([call for call in recorded() if gvk_of(call)[2] != SCRIPTED])
+    with TemporaryDirectory() as name:
+        for operation, calls in several.items():
+            folder = Path(name) / "calls" / operation
+            folder.mkdir(parents=True)
+            for number, body in enumerate(sample(calls, _OBJECTS, _CALLS, 0)):
+                (folder / f"{number:03}").write_bytes(body)
+        out = Path(name) / "out"
+        command = "valgrind", "--quiet", "--tool=callgrind", "--instr-atstart=no", f"--callgrind-out-file={out}"
+        program = sys.executable, "-m", "tests.proofs.benchmarks.counted", str(Path(name) / "calls")
+        # The order of a set, and with it the instructions, depend on the seed.
+        around = os.environ | {"PYTHONHASHSEED": "0"}
+        done = subprocess.run([*command, *program], cwd=ROOT, env=around, capture_output=True, text=True, check=False)
+        if done.returncode:
+            sys.stderr.write(f"Valgrind cannot count:\n{done.stderr[-2000:]}\n")
+            return {}
+        floor, *totals = (_total(out.with_name(f"out.{number}")) for number in range(1, len(several) + 2))
+    return {PYTHON + name: total / _CALLS / floor for name, total in zip(several, totals, strict=True)}
+
+
+def _total(file: Path) -> int:
+    found = _TOTAL.search(file.read_text())
+    assert found, f"{file.name} has no sum"
+    return int(found[1])
