@@ -1,4 +1,4 @@
-"""Runs of pipelines."""
+"""Runs of pipelines, and searches."""
 
 from karta_interpreter.base.k8s.values import GVK
 from tests.catalogue.statuses.states import (
@@ -12,6 +12,16 @@ from tests.catalogue.statuses.states import (
 )
 
 PIPELINES: States = {
+    GVK("kubeflow.org", "v1beta1", "Experiment"): {
+        "no status yet": UNDEFINED,
+        "created": INITIALIZING,
+        "running": RUNNING,
+        "the goal is reached": COMPLETED,
+        "too many trials have failed": FAILED,
+        # It stays in the state until new trials are there.
+        "restarted": INITIALIZING,
+        "running after a restart": RUNNING,
+    },
     GVK("tekton.dev", "v1", "TaskRun"): {
         "running": RUNNING,
         "started": INITIALIZING,
