@@ -19,9 +19,8 @@ from karta_interpreter.cli.program import UsageProblem
 from karta_interpreter.cli.verify import verify_folder
 from karta_interpreter.cli.writing import say
 from karta_interpreter.definitions.karta.schema import kartas_path, name_of
+from karta_interpreter.definitions.sources import Snapshot, SourceDefinitions, combine, load_catalogue
 from karta_interpreter.definitions.sources.cluster_karta import ClusterKarta
-from karta_interpreter.definitions.sources.files import load_catalogue
-from karta_interpreter.definitions.sources.snapshot import Snapshot, SourceDefinitions, combine
 from karta_interpreter.web.console.application import ConsoleSources, Texts, run
 from karta_interpreter.web.console.catalogue import text_of, to_text
 

@@ -17,24 +17,22 @@ from karta_interpreter.cli.writing import say
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.definitions.karta.catalogue import catalogue_kinds
 from karta_interpreter.definitions.karta.schema import KARTA, RESOURCE_INTERFACE
-from karta_interpreter.definitions.sources.files import (
+from karta_interpreter.definitions.sources import (
+    EVERYTHING,
     DefinitionFile,
     Folder,
-    decode,
-    find_in_catalogue,
-    layer_of,
-    load_catalogue,
-)
-from karta_interpreter.definitions.sources.snapshot import (
-    EVERYTHING,
     Overrides,
     Selection,
     ServedDefinition,
     Snapshot,
     SourceDefinitions,
+    Store,
     combine,
+    decode,
+    find_in_catalogue,
+    layer_of,
+    load_catalogue,
 )
-from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.engine.workload import Karta, Workload
 from karta_interpreter.languages.lua.customization import KIND, LoadedCustomization, load_customizations, merge
 

@@ -18,8 +18,7 @@ from karta_interpreter.base.k8s import GVK, JSON, Object, edit, manifest
 from karta_interpreter.cli.program import NAME, Problem, UsageProblem
 from karta_interpreter.cli.render import full_name
 from karta_interpreter.definitions.karta.catalogue import catalogue_kinds
-from karta_interpreter.definitions.sources.file_scan import list_files
-from karta_interpreter.definitions.sources.files import decode
+from karta_interpreter.definitions.sources import decode, list_files
 from karta_interpreter.engine.operations import StatusItem
 from karta_interpreter.engine.registered.operations import CRD
 

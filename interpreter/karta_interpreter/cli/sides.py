@@ -18,8 +18,7 @@ from karta_interpreter.cli.definitions import (
 from karta_interpreter.cli.files import STDIN, is_path
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.definitions.karta.catalogue import catalogue_kinds
-from karta_interpreter.definitions.sources.files import find_in_catalogue
-from karta_interpreter.definitions.sources.snapshot import SourceDefinitions, combine
+from karta_interpreter.definitions.sources import SourceDefinitions, combine, find_in_catalogue
 
 CATALOGUE = "catalogue"
 

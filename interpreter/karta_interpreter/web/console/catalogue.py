@@ -10,8 +10,7 @@ from typing import Final, TypeAlias
 from karta_interpreter.base.errors import InterpretationError, SuiteError
 from karta_interpreter.base.k8s import GVK, JSON, Object
 from karta_interpreter.base.k8s.yaml_writer import to_ordered_yaml
-from karta_interpreter.definitions.sources.files import ORIGIN
-from karta_interpreter.definitions.sources.snapshot import ServedDefinition, Snapshot
+from karta_interpreter.definitions.sources import ORIGIN, ServedDefinition, Snapshot
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.engine.registered.description import describe, gate_text, summarize
 from karta_interpreter.engine.suites.suite import Case, load_suite

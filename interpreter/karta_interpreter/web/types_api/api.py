@@ -12,10 +12,9 @@ from typing import Any
 from aiohttp import web
 
 from karta_interpreter.base.errors import ServeError
+from karta_interpreter.definitions.sources import Budget, Store
 from karta_interpreter.definitions.sources.api_server import ApiServer
-from karta_interpreter.definitions.sources.budget import Budget
 from karta_interpreter.definitions.sources.cluster import Cluster
-from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.web.types_api.access import Access, ClusterAccess, TokenFile
 from karta_interpreter.web.types_api.application import ClientLimits, application
 from karta_interpreter.web.types_api.cluster_storage import ClusterStorage

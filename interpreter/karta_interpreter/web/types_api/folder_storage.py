@@ -17,10 +17,7 @@ import orjson
 from karta_interpreter.base.errors import ManifestError
 from karta_interpreter.base.k8s import Object, edit, label, objects_in
 from karta_interpreter.base.k8s.manifest import read_documents
-from karta_interpreter.definitions.sources.budget import weight
-from karta_interpreter.definitions.sources.file_scan import name_of
-from karta_interpreter.definitions.sources.files import MAX_BYTES, DefinitionFile
-from karta_interpreter.definitions.sources.store import Store
+from karta_interpreter.definitions.sources import MAX_BYTES, DefinitionFile, Store, name_of, weight
 from karta_interpreter.web.types_api.models import ApiError, owned, unavailable
 from karta_interpreter.web.types_api.records import ID, Record, StoredType, is_ours, type_id
 

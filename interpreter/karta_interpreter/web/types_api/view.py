@@ -11,9 +11,7 @@ from typing import Any
 import orjson
 
 from karta_interpreter.base.k8s import label
-from karta_interpreter.definitions.sources import cluster, files
-from karta_interpreter.definitions.sources.snapshot import Snapshot
-from karta_interpreter.definitions.sources.store import Store
+from karta_interpreter.definitions.sources import Snapshot, Store, cluster, files
 from karta_interpreter.web.types_api.models import MOST_ERRORS, Choices, FindingOutput
 from karta_interpreter.web.types_api.records import (
     CATEGORY,

@@ -9,8 +9,7 @@ from typing import Any, TypeAlias
 from karta_interpreter.base.errors import InterpretationError, RequestError
 from karta_interpreter.base.k8s import GVK
 from karta_interpreter.base.sandbox import close_pools
-from karta_interpreter.definitions.sources.snapshot import Snapshot
-from karta_interpreter.definitions.sources.store import Store
+from karta_interpreter.definitions.sources import Snapshot, Store
 from karta_interpreter.engine.operations import Options
 from karta_interpreter.webhook.answering.child_lane import ChildLane
 from karta_interpreter.webhook.answering.child_program import TOO_DEEP

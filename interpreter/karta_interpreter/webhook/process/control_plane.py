@@ -8,10 +8,9 @@ from pathlib import Path
 
 from karta_interpreter.base.errors import ServeError
 from karta_interpreter.base.k8s import GVK
+from karta_interpreter.definitions.sources import Budget, Store
 from karta_interpreter.definitions.sources.api_server import ApiServer
-from karta_interpreter.definitions.sources.budget import Budget
 from karta_interpreter.definitions.sources.cluster import Cluster
-from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.webhook.http.tls import Tls
 from karta_interpreter.webhook.log import log
 from karta_interpreter.webhook.registration.configuration import Endpoint, certificates

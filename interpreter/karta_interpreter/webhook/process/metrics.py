@@ -22,8 +22,7 @@ from prometheus_client.metrics_core import CounterMetricFamily, HistogramMetricF
 from prometheus_client.registry import Collector
 
 from karta_interpreter.base.k8s import GVK
-from karta_interpreter.definitions.sources.budget import Budget
-from karta_interpreter.definitions.sources.snapshot import Snapshot
+from karta_interpreter.definitions.sources import Budget, Snapshot
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.webhook.answering.fights import Fights
 from karta_interpreter.webhook.answering.pending_call import Answer, PendingCall

@@ -12,10 +12,7 @@ from typing import TYPE_CHECKING, Self
 
 from karta_interpreter.base.findings import in_one_line
 from karta_interpreter.base.sandbox.container import container_memory
-from karta_interpreter.definitions.sources.background import keep_running
-from karta_interpreter.definitions.sources.budget import Budget
-from karta_interpreter.definitions.sources.snapshot import Quarantined, Selection, Snapshot
-from karta_interpreter.definitions.sources.store import Store
+from karta_interpreter.definitions.sources import Budget, Quarantined, Selection, Snapshot, Store, keep_running
 from karta_interpreter.engine.operations import Options
 from karta_interpreter.webhook.answering.call_log import CallLog
 from karta_interpreter.webhook.answering.calls import Calls

@@ -12,10 +12,9 @@ from http import HTTPStatus
 from karta_interpreter.base.errors import ClusterError
 from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s import JSON, Object, edit
+from karta_interpreter.definitions.sources import Store, keep_running
 from karta_interpreter.definitions.sources.api_server import ApiServer
-from karta_interpreter.definitions.sources.background import keep_running
 from karta_interpreter.definitions.sources.informer import Informer, Pace
-from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.engine.registered.operations import served_kinds
 from karta_interpreter.webhook.registration.admission_ca import AdmissionCA
 from karta_interpreter.webhook.registration.configuration import NAME, Endpoint, left_out, webhook_configuration
