@@ -12,7 +12,6 @@ import click
 
 from karta_interpreter.base.errors import ClusterError, ServeError
 from karta_interpreter.base.findings import DefinitionError, count
-from karta_interpreter.base.k8s import JSON
 from karta_interpreter.cli.member import Wanted
 from karta_interpreter.cli.options import Decimal, ObjectName, control_plane, output
 from karta_interpreter.cli.program import Problem, UsageProblem
@@ -84,7 +83,10 @@ def command(
         say(results_table(results), nl=False)
         say(summary(results), err=True)
     else:
-        say(written(_document(results), output), nl=False)
+        number = Counter(result.level for result in results)
+        found = [{**asdict(result), "level": str(result.level)} for result in results]
+        document = {"results": found, "summary": {str(level): number[level] for level in Level}}
+        say(written(document, output), nl=False)
     if _has_problem(results):
         raise SystemExit(Problem.exit_code)
 
@@ -146,12 +148,6 @@ def _rows(result: CheckResult) -> Iterator[Sequence[str]]:
     yield level, result.check, " ".join(result.found.split())
     if result.advice:
         yield "", "", f"→ {' '.join(result.advice.split())}"
-
-
-def _document(results: Sequence[CheckResult]) -> JSON:
-    found = [{**asdict(result), "level": str(result.level)} for result in results]
-    number = Counter(result.level for result in results)
-    return {"results": found, "summary": {str(level): number[level] for level in Level}}
 
 
 def summary(results: Sequence[CheckResult]) -> str:

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from textwrap import fill
 from typing import TypedDict, Unpack
 
 import click
@@ -15,7 +16,6 @@ from karta_interpreter.base.k8s import GVK, Object
 from karta_interpreter.base.k8s.yaml_writer import to_yaml
 from karta_interpreter.cli.calls import operation_named
 from karta_interpreter.cli.definitions import Sources, definitions_named, load_sources, sources
-from karta_interpreter.cli.export_policies import propagation_policy_command
 from karta_interpreter.cli.files import read_crds, write_files
 from karta_interpreter.cli.options import (
     FILE,
@@ -41,6 +41,7 @@ from karta_interpreter.export.argocd_health import argocd_health
 from karta_interpreter.export.customization import Exported, customization
 from karta_interpreter.export.flux_health import flux_health
 from karta_interpreter.export.gitops import ARGO_CD, FLUX, Check, Tool, by_kind
+from karta_interpreter.export.policies import failover_policy
 from karta_interpreter.webhook.registration.configuration import NAME, Endpoint, left_out, webhook_configuration
 
 _WRITERS = frozenset({Operation.REVISE_REPLICA, Operation.REVISE_COMPONENTS})
@@ -56,6 +57,8 @@ Examples:
 
 _kinds = click.argument("kinds", nargs=-1, metavar="[KIND...]", shell_complete=complete_kinds)
 _files = inputs("-f", "--filename", "paths", text="Definitions")
+
+_WIDTH = 100
 
 
 @click.group("export", cls=Group)
@@ -345,4 +348,21 @@ def _report(rejected: Mapping[str, str] | Mapping[GVK, str], summary: str, *, is
         raise SystemExit(Problem.exit_code)
 
 
-command.add_command(propagation_policy_command)
+@command.command("propagation-policy")
+@click.argument("kind", shell_complete=complete_kinds)
+@inputs("-f", "--filename", "paths", text="Definitions")
+@click.option("--cluster-scoped", is_flag=True, help="Objects of KIND have no namespace.")
+@output("yaml", "json")
+def propagation_policy_command(*, kind: str, paths: tuple[str, ...], cluster_scoped: bool, output: str) -> None:
+    """Print a PropagationPolicy whose application failover fits KIND, with its state where the definition names it.
+
+    Thresholds follow from the family of the kind; comments say what each member has to do. Edit the selector and the
+    placement. A kind without namespaces gets a ClusterPropagationPolicy.
+    """
+    definition, *others = definitions_named([kind], paths)
+    if others:
+        names = ", ".join(f"{each.gvk.api_version}/{each.gvk.kind}" for each in (definition, *others))
+        raise UsageProblem(f"error: {kind} names several kinds; write one of {names}")
+    policy = failover_policy(definition, cluster_scoped=cluster_scoped)
+    notes = "".join(f"{fill(note, _WIDTH, initial_indent='# ', subsequent_indent='# ')}\n" for note in policy.notes)
+    say(to_json(policy.manifest) if output == "json" else Data(notes + to_yaml(policy.manifest)), nl=False)

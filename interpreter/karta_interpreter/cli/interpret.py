@@ -124,8 +124,17 @@ def _print_outcomes(
             str(outcome.call.operation): {"error": outcome.error} if outcome.error else {"results": outcome.results}
             for outcome in outcomes
         }
-        document = _document(entry, outcomes[0].call.object)
-        say(written({**document, "operations": operations}, output), nl=False)
+        obj, scripts = outcomes[0].call.object, entry.definition.scripts
+        document = {
+            "apiVersion": obj["apiVersion"],
+            "kind": obj["kind"],
+            "name": full_name(obj.get("metadata")),
+            "definition": entry.definition.name,
+            "origin": entry.origin,
+            "scripts": {each: [script.name for script in scripts.of(each)] for each in sorted(scripts.operations)},
+            "operations": operations,
+        }
+        say(written(document, output), nl=False)
     else:
         say(_title(entry, outcomes[0].call.object) + outcomes_table(outcomes), nl=False)
 
@@ -177,18 +186,6 @@ def _print_blocks(outcome: CallOutcome) -> None:
     total = len(outcome.results)
     for number, (name, value) in enumerate(outcome.results.items(), start=1):
         say(Data(f"---\n# [{number}/{total}] {name}:\n{to_yaml(value)}"), nl=False)
-
-
-def _document(entry: ServedDefinition, obj: Object) -> Object:
-    scripts = entry.definition.scripts
-    return {
-        "apiVersion": obj["apiVersion"],
-        "kind": obj["kind"],
-        "name": full_name(obj.get("metadata")),
-        "definition": entry.definition.name,
-        "origin": entry.origin,
-        "scripts": {each: [script.name for script in scripts.of(each)] for each in sorted(scripts.operations)},
-    }
 
 
 def _title(entry: ServedDefinition, obj: Object) -> str:

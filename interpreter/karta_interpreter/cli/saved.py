@@ -18,7 +18,7 @@ import orjson
 from karta_interpreter.base.errors import RecordingError
 from karta_interpreter.base.k8s.edit import get
 from karta_interpreter.base.k8s.projection import values_in
-from karta_interpreter.base.k8s.values import GVK, JSON, Object, objects_in
+from karta_interpreter.base.k8s.values import GVK, Object, objects_in
 from karta_interpreter.cli.render import full_name
 from karta_interpreter.definitions.karta.reference_resolver import Known
 from karta_interpreter.engine.verification import Evidence
@@ -54,11 +54,8 @@ class Saved:
 
     def crd(self, gvk: GVK) -> Object | None:
         """Return the CRD of a kind."""
-        return next((each for each in self.crds if _kind(each) == (gvk.group, gvk.kind)), None)
-
-
-def _kind(crd: Object) -> tuple[JSON, JSON]:
-    return get(crd, ("spec", "group")), get(crd, ("spec", "names", "kind"))
+        fields = {("spec", "group"): gvk.group, ("spec", "names", "kind"): gvk.kind}
+        return next((crd for crd in self.crds if all(get(crd, path) == own for path, own in fields.items())), None)
 
 
 def save(folder: Path, saved: Saved, workloads: Iterable[Evidence]) -> list[str]:

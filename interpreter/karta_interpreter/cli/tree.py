@@ -40,20 +40,13 @@ class _Branch:
 
 def tree_text(tree: WorkloadTree) -> str:
     """Return the tree drawn with lines, pods as its leaves."""
-    root = _root(tree)
-    status = ", ".join(tree.status.matched) if tree.status else "no status"
-    head = f"{click.style(_title(tree), bold=True)}: {', '.join([status, *_counts(root)])}"
-    return "".join(f"{one_line(line)}\n" for line in (head, *_drawn(root)))
-
-
-def _title(tree: WorkloadTree) -> str:
     obj = tree.workload.object
-    return f"{obj['kind']} {full_name(obj.get('metadata'))}".rstrip()
-
-
-def _root(tree: WorkloadTree) -> _Branch:
+    title = f"{obj['kind']} {full_name(obj.get('metadata'))}".rstrip()
+    status = ", ".join(tree.status.matched) if tree.status else "no status"
     lacks = {(fact.component, fact.instance): fact.note for fact in _warnings(tree) if fact.rule == NO_PODS}
-    return _branch(tree.root, lacks)
+    root = _branch(tree.root, lacks)
+    head = f"{click.style(title, bold=True)}: {', '.join([status, *_counts(root)])}"
+    return "".join(f"{one_line(line)}\n" for line in (head, *_drawn(root)))
 
 
 def _warnings(tree: WorkloadTree) -> tuple[Fact, ...]:

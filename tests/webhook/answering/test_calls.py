@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from karta_interpreter.languages.jq import Query
-from karta_interpreter.webhook.answering import calls, inline_lane
+from karta_interpreter.webhook.answering import calls, lanes
 from karta_interpreter.webhook.process.server import Server
 from karta_interpreter.webhook.settings import Settings
 from tests.support.waiting import HANG, until
@@ -95,7 +95,7 @@ async def test_unforeseen_error_is_a_failure_without_details(
     def fail(*_: Any, **__: Any) -> None:
         raise error
 
-    monkeypatch.setattr(inline_lane, "interpret", fail)
+    monkeypatch.setattr(lanes, "interpret", fail)
     answer = await local.ask(post(question()))
     assert (answer.status, answer.response["successful"]) == (200, False)
     assert answer.response["status"] == {"code": code, "message": said}

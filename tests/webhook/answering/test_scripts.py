@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from karta_interpreter.languages.lua.machine.worker import SECONDS, Job
-from karta_interpreter.webhook.answering.script_lane import ScriptLane
+from karta_interpreter.webhook.answering.lanes import ScriptLane
 from tests.support.waiting import HANG
 from tests.webhook.process.client import PATIENT, Answer, Client, post, question
 from tests.webhook.process.process import KARTAS, Process, running

@@ -11,7 +11,7 @@ import pytest
 from karta_interpreter.base.errors import RequestError
 from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.engine.operations import Options, Results, interpret
-from karta_interpreter.webhook.answering import calls, inline_lane, load as load_module
+from karta_interpreter.webhook.answering import calls, lanes, load as load_module
 from karta_interpreter.webhook.answering.calls import Calls
 from karta_interpreter.webhook.answering.child_lane import ChildLane
 from karta_interpreter.webhook.answering.load import InterruptedWork
@@ -31,7 +31,7 @@ class Clocks:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.wall = self.processor = 0.0
         self._passed = 0.0
-        monkeypatch.setattr(inline_lane, "interpret", self._interpret)
+        monkeypatch.setattr(lanes, "interpret", self._interpret)
 
     def read(self) -> float:
         return self._passed
@@ -173,7 +173,7 @@ async def test_child_process_answers_interrupted_call(
         while True:
             pass
 
-    monkeypatch.setattr(inline_lane, "interpret", endless)
+    monkeypatch.setattr(lanes, "interpret", endless)
     with server.interruption.running():
         for _ in range(3):
             await _ask(server, _body())
@@ -188,7 +188,7 @@ def interrupted(clocks: Clocks, monkeypatch: pytest.MonkeyPatch) -> None:
         clocks.pass_by(LONG)
         raise InterruptedWork
 
-    monkeypatch.setattr(inline_lane, "interpret", interpret)
+    monkeypatch.setattr(lanes, "interpret", interpret)
 
 
 @pytest.mark.usefixtures("interrupted")
@@ -234,7 +234,7 @@ async def test_time_for_reading_call_is_not_time_for_its_answer(server: Calls, m
         return interpret(*asked, **beside)
 
     monkeypatch.setattr(calls, "decode", decoded)
-    monkeypatch.setattr(inline_lane, "interpret", answered)
+    monkeypatch.setattr(lanes, "interpret", answered)
     await _ask(server, _body())
     assert ends == [load_module.BEGUN]
 

@@ -24,12 +24,12 @@ from pathlib import Path
 from karta_interpreter.languages.lua.machine import worker
 
 from karta_interpreter.webhook.settings import Settings
-from karta_interpreter.webhook.answering import script_lane
+from karta_interpreter.webhook.answering import lanes
 from karta_interpreter.webhook.answering import child_program
 from karta_interpreter.webhook.process.signals import run
 
 options = json.loads(sys.argv[1])
-worker.SECONDS = script_lane.SECONDS = options.pop("script_seconds", worker.SECONDS)
+worker.SECONDS = lanes.SECONDS = options.pop("script_seconds", worker.SECONDS)
 
 def started(server):
     authority = server.certificate.authority.decode() if server.certificate else ""

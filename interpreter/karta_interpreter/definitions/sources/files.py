@@ -98,8 +98,7 @@ class WatchedFile(ABC, Generic[Held]):
         """Yield the entries that cannot be used, or only in part."""
 
     def _become(self, loaded: tuple[Held, ...], digest: bytes = b"", content: bytes = b"") -> Self:
-        last_good = tuple(self._kept(loaded))
-        return replace(self, digest=digest, content=content, loaded=loaded, last_good=last_good)
+        return replace(self, digest=digest, content=content, loaded=loaded, last_good=tuple(self._kept(loaded)))
 
     @abstractmethod
     def _load(self, text: str) -> Iterable[Held]: ...

@@ -47,8 +47,9 @@ def revise_replica(definition: Definition, obj: Object, replicas: int) -> Object
     # Bounds in expressions and pod sets that share a field may give another number than was written.
     reached = total_replicas(definition, revised)
     if reached != replicas:
-        reason = f"the object would then have {reached}: {_counted(targets)}"
-        raise _cannot(definition, replicas, reason)
+        components = {scale.pod_set.component: scale.places.component for target in targets for scale in target.scales}
+        counted = "; ".join(f"for {name}, {why_fixed(component)}" for name, component in components.items())
+        raise _cannot(definition, replicas, f"the object would then have {reached}: {counted}")
     return revised
 
 
@@ -87,12 +88,6 @@ def _shared(
     if counts is None:
         raise _cannot(definition, replicas, "; ".join([*map(str, targets), *map(_description, fixed)]))
     return counts
-
-
-def _counted(targets: Sequence[ScaleTarget]) -> str:
-    """Return what sets the number of the pods to be changed."""
-    components = {scale.pod_set.component: scale.places.component for target in targets for scale in target.scales}
-    return "; ".join(f"for {name}, {why_fixed(component)}" for name, component in components.items())
 
 
 def _nothing_elastic(definition: Definition, fixed: Sequence[ScaleLocation]) -> str:

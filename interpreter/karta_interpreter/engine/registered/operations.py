@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from karta_interpreter.base.k8s import GVK, JSON, Object, edit
-from karta_interpreter.definitions.karta import Component, Definition
+from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.definitions.karta.expressions import takes_number
 from karta_interpreter.engine.operations import SLOTS, Operation, by_operation
 from karta_interpreter.engine.operations.native_interpreters import natively_answered
@@ -163,7 +163,12 @@ def _added_by_karta(definition: Definition, served: ServedKind) -> set[str]:
     """Return the operations for which the Karta adds something, if Karmada asks them of a kind that is served so."""
     annotations, components = definition.annotations, definition.components
     counted = definition.counted
-    scalable = [component for component in counted if _is_scalable(component)]
+    # A literal such as ``1`` has no field to which a number could be written.
+    scalable = [
+        component
+        for component in counted
+        if any(takes_number(count) for count in (component.replicas, component.min_replicas) if count)
+    ]
     steered = any(component.suspend or component.resume or component.max_replicas for component in components)
     is_default = annotations.elastic is None
     # If Karmada does not call ReviseReplica, every cluster gets the whole workload.
@@ -200,9 +205,3 @@ def _has_components(definition: Definition) -> bool:
     with_pods = [component for component in definition.components if component.pods]
     several = len(with_pods) > 1 or any(component.instance_ids for component in with_pods)
     return several or (bool(with_pods) and definition.gvk in INTERPRETS_COMPONENT)
-
-
-def _is_scalable(component: Component) -> bool:
-    """Return whether a number of pods can be written to a field. A literal such as ``1`` has no field."""
-    counts = (component.replicas, component.min_replicas)
-    return any(takes_number(count) for count in counts if count)

@@ -45,7 +45,8 @@ def members(definition: Definition, sets: Sequence[PodSet], pods: Iterable[Objec
         key = own.component, own.instance if own.component in tells else ""
         numbers_by_key.setdefault(key, []).append(number)
     for pod in pods:
-        chosen = _chosen(definition, pod)
+        selecting = [leaf for leaf in definition.leaves if _is_selected(leaf, pod)][:1]
+        chosen = selecting or [leaf for leaf in definition.leaves if leaf.selector.component_type is None]
         keys = {(each.name, _instance(each, pod)) for each in chosen}
         candidates = [number for key in keys for number in numbers_by_key.get(key, ())]
         matches = _best(definition, sets, chosen, pod, candidates)
@@ -65,12 +66,6 @@ def members(definition: Definition, sets: Sequence[PodSet], pods: Iterable[Objec
     ordered = sorted({id(group): group for group in joined}.values(), key=lambda group: min(group[0]))
     groups = tuple(Group(tuple(sets[index] for index in sorted(numbers)), tuple(own)) for numbers, own in ordered)
     return Members(groups, tuple(strays))
-
-
-def _chosen(definition: Definition, pod: Object) -> list[Component]:
-    """Return the component that selects a pod, or else those that cannot tell their pods."""
-    chosen = [leaf for leaf in definition.leaves if _is_selected(leaf, pod)]
-    return chosen[:1] or [leaf for leaf in definition.leaves if leaf.selector.component_type is None]
 
 
 def _best(

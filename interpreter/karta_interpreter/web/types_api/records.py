@@ -174,7 +174,13 @@ def controller_of(obj: Object) -> str | None:
 
 def writer_of(obj: Object) -> str:
     """Return the owner of a Karta that this API has not stored: a tool, or else the last field manager of its spec."""
-    return controller_of(obj) or _last_manager(obj) or "another client of the API server"
+    writers = [
+        (str(entry.get("time", "")), str(entry.get("manager", "")))
+        for entry in objects_in(edit.get(obj, ("metadata", "managedFields")))
+        if edit.get(entry, ("fieldsV1", "f:spec")) is not None
+    ]
+    _, last_manager = max(writers, default=("", ""))
+    return controller_of(obj) or last_manager or "another client of the API server"
 
 
 def _controllers(obj: Object) -> Iterator[str]:
@@ -194,16 +200,6 @@ def _controllers(obj: Object) -> Iterator[str]:
         yield f"the {edit.get(reference, ('kind',))} {edit.get(reference, ('name',))}"
     if tool := labels.get(_MANAGED_BY):
         yield tool
-
-
-def _last_manager(obj: Object) -> str | None:
-    """Return the field manager that wrote the spec, or a part of it, last."""
-    writers = [
-        (str(entry.get("time", "")), str(entry.get("manager", "")))
-        for entry in objects_in(edit.get(obj, ("metadata", "managedFields")))
-        if edit.get(entry, ("fieldsV1", "f:spec")) is not None
-    ]
-    return max(writers)[1] or None if writers else None
 
 
 def _full(namespace: str | None, name: str) -> str:

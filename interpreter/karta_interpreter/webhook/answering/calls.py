@@ -13,8 +13,14 @@ from karta_interpreter.definitions.sources import Snapshot, Store
 from karta_interpreter.engine.operations import Options
 from karta_interpreter.webhook.answering.child_lane import ChildLane
 from karta_interpreter.webhook.answering.child_program import TOO_DEEP
-from karta_interpreter.webhook.answering.inline_lane import InlineLane
-from karta_interpreter.webhook.answering.lanes import Lane, Lanes, is_large_body
+from karta_interpreter.webhook.answering.lanes import (
+    InlineLane,
+    Lane,
+    Lanes,
+    LargeResultError,
+    ScriptLane,
+    is_large_body,
+)
 from karta_interpreter.webhook.answering.load import InterruptedWork, Interruption, Load
 from karta_interpreter.webhook.answering.pending_call import (
     SUCCESS,
@@ -23,7 +29,6 @@ from karta_interpreter.webhook.answering.pending_call import (
     PendingCall,
     SlowCalls,
 )
-from karta_interpreter.webhook.answering.script_lane import LargeResultError, ScriptLane
 from karta_interpreter.webhook.log import log
 from karta_interpreter.webhook.wire import FastDecoder, Request, decode, encode_failure
 

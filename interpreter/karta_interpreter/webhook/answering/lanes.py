@@ -1,9 +1,34 @@
-"""How a call is answered: one decision, made before any work on the answer."""
+"""How a call is answered: one decision, made before any work on the answer, and the lanes without a child process."""
 
+import asyncio
+import time
+from math import inf
 from typing import Final, NamedTuple, Protocol
 
+from karta_interpreter.base.k8s import JSON
 from karta_interpreter.base.k8s.projection import MOST_VALUES, values_in
+from karta_interpreter.base.sandbox.awaiting import AsyncPool, Exchange
+from karta_interpreter.engine.operations import (
+    DEFAULT_OPTIONS,
+    Options,
+    interpret,
+    script_errors,
+    script_jobs,
+    script_results,
+    with_domains,
+)
+from karta_interpreter.engine.operations.dispatch import own_answer
+from karta_interpreter.languages.lua.machine.worker import (
+    GRACE_SECONDS,
+    QUESTIONS,
+    SECONDS,
+    WORKERS,
+    Job,
+    script_limits,
+)
+from karta_interpreter.webhook.answering.load import BEGUN, Interruption
 from karta_interpreter.webhook.answering.pending_call import PendingCall
+from karta_interpreter.webhook.wire import encode_results
 
 # A call costs up to 2.5 µs for each key and value in its body (InterpretReplica of many different resources), and a few
 # nanoseconds for each byte: 30 ms. An ordinary object of 100 KB takes 1 to 2 ms. No cheap test separates it from an
@@ -67,3 +92,74 @@ def is_large_body(body: bytes) -> bool:
         return False
     most = MOST_VALUES * (2 if _SECOND_OBJECT in body else 1)
     return len(body) > most and (len(body) > _MOST_BYTES or values_in(body) > most)
+
+
+class InlineLane:
+    """Answers immediately. While ``interruption`` runs, it gives up an answer that takes long."""
+
+    def __init__(self, options: Options, interruption: Interruption) -> None:
+        self._options = options
+        self._interruption = interruption
+
+    def answer(self, call: PendingCall) -> bytes:
+        """Return the answer to a call. Raises InterpretationError, and InterruptedWork if it takes too long."""
+        try:
+            # Not from the time of the call: finding out which fields a new question reads takes as long, once, in any
+            # process.
+            self._interruption.at = BEGUN
+            request = call.request
+            if call.is_projected and call.definition and request.call:
+                results = with_domains(own_answer(call.definition, request.call, self._options), call.reader)
+            else:
+                results = interpret(*call.definition_and_call(), self._options, reader=call.reader)
+            return encode_results(request, results)
+        finally:
+            self._interruption.at = inf
+
+
+_LAST_WORDS: Final = 0.2
+"""A process that stops at its deadline names the slow line. The call waits for the name for this many seconds."""
+
+
+class LargeResultError(Exception):
+    """A script sends so much that the event loop would decode and encode nothing else for long."""
+
+
+class ScriptLane:
+    """Runs the scripts of definitions in the processes that all scripts of this process share."""
+
+    def __init__(self, options: Options = DEFAULT_OPTIONS) -> None:
+        self._options = options
+        self._pool = AsyncPool(WORKERS)
+
+    async def answer(self, call: PendingCall, seconds: float) -> bytes:
+        """Return the answer to a call. Raises InterpretationError, TimeoutError and LargeResultError."""
+        definition, script_call = call.definition_and_call()
+        until, answers = time.monotonic() + seconds, []
+        async with asyncio.timeout(seconds + _LAST_WORDS):
+            for script, job in script_jobs(definition, script_call, self._options):
+                with script_errors(definition, script):
+                    answers.append(await self._run(job, until - time.monotonic()))
+        return encode_results(call.request, script_results(script_call, answers))
+
+    async def _run(self, job: Job, seconds: float) -> JSON:
+        """Run a job as `run_in` does, without a thread that waits for the script.
+
+        It may wait for a process as long as its call: others may wait for theirs to start.
+        """
+        request = job.encoded()
+        with script_limits(min(SECONDS, seconds)):
+            async with self._pool.process(job.owner, seconds) as (process, left):
+                await process.send(b"Q", request, min(SECONDS, left), grace=GRACE_SECONDS)
+                while (message := await _receive_small(process))[0] in QUESTIONS:
+                    # In a thread: the Karta's own answer may take as long as any.
+                    if reply := await asyncio.to_thread(job.reply, *message):
+                        await process.send(b"A", reply)
+        return job.result(*message)
+
+
+async def _receive_small(process: Exchange) -> tuple[bytes, bytes]:
+    message = await process.receive()
+    if is_large_body(message[1]):
+        raise LargeResultError
+    return message

@@ -95,9 +95,13 @@ async def examine(api: ApiServer, *, name: str, url: str = "") -> list[CheckResu
     ours = [webhook for webhook in webhooks if webhook.configuration == name]
     others = [webhook for webhook in webhooks if webhook.configuration != name]
     plane = _ControlPlane(api)
+    customizations = [read_customization(obj) for obj in await plane.objects(_CUSTOMIZATIONS)]
     results += [
         *judge_registration(name, ours, others),
-        *await _precedence(plane, ours, others),
+        *judge_timeouts(ours),
+        *judge_rules(ours),
+        *judge_gate(ours, others, customizations),
+        *judge_precedence(ours, others, customizations),
         *await _kinds(plane, ours),
         *judge_admission(await plane.admission(name), ours),
         *await _servers(plane, ours, url),
@@ -163,18 +167,6 @@ def _advice(error: ClusterError) -> str:
     # A proxy may answer with a status that HTTP does not define.
     by_status = _BY_STATUS.get(HTTPStatus(error.status)) if error.status in set(HTTPStatus) else None
     return by_status or (not error.status and _BY_REASON.get(error.reason)) or _NOT_WELL
-
-
-async def _precedence(
-    plane: _ControlPlane, ours: Sequence[RegisteredWebhook], others: Sequence[RegisteredWebhook]
-) -> list[CheckResult]:
-    customizations = [read_customization(obj) for obj in await plane.objects(_CUSTOMIZATIONS)]
-    return [
-        *judge_timeouts(ours),
-        *judge_rules(ours),
-        *judge_gate(ours, others, customizations),
-        *judge_precedence(ours, others, customizations),
-    ]
 
 
 async def _kinds(plane: _ControlPlane, ours: Sequence[RegisteredWebhook]) -> list[CheckResult]:
