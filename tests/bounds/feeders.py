@@ -22,7 +22,7 @@ from karta_interpreter.base.errors import ClusterError, RecordingError, RequestE
 from karta_interpreter.base.findings import Finding, Severity
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.base.sandbox.pool import Pool
-from karta_interpreter.cli import replay_calls, saved
+from karta_interpreter.cli import replay, saved
 from karta_interpreter.cli.member import Member
 from karta_interpreter.cli.sides import Side
 from karta_interpreter.definitions.karta.definition import Definition
@@ -490,9 +490,9 @@ def _recorded_line(_: int) -> Iterator[Fed]:
         )
 
 
-@feeder("the findings of replay", "cli.replay_calls:_MOST_KEPT", small=30_000, unit=1_500)
+@feeder("the findings of replay", "cli.replay:_MOST_KEPT", small=30_000, unit=1_500)
 def _findings(_: int) -> Iterator[Fed]:
-    replay = replay_calls.Replay(None, Side(()))
+    recorded = replay.Replay(None, Side(()))
 
     def push(text: str) -> None:
         kind = text[:200]  # a longer one is not a question
@@ -500,9 +500,9 @@ def _findings(_: int) -> Iterator[Fed]:
         obj = {"apiVersion": "example.io/v1", "kind": kind, "metadata": {"name": "demo"}}
         asked = {"uid": "1", "kind": about, "name": "demo", "operation": "InterpretHealth", "object": obj}
         answer = {"successful": False, "status": {"code": 404}}
-        replay._replay(RecordedCall({"request": asked}, answer, DEFAULT_OPTIONS))
+        recorded._replay(RecordedCall({"request": asked}, answer, DEFAULT_OPTIONS))
 
-    findings = replay.findings
+    findings = recorded.findings
     yield Fed(push, lambda: sum(len(gvk.kind) for gvk, _ in findings.asked), findings.left_out.total)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from click.testing import Result
 
-from karta_interpreter.cli import replay_calls
+from karta_interpreter.cli import replay
 from karta_interpreter.definitions.sources.files import DefinitionFile
 from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS
@@ -153,7 +153,7 @@ def test_unreadable_calls_are_counted_and_named(run: Run, folder: Path, files: P
 def test_calls_beyond_the_bound_of_findings_are_left_out_and_counted(
     run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(replay_calls, "_MOST_KEPT", 1)
+    monkeypatch.setattr(replay, "_MOST_KEPT", 1)
     result = run("replay", str(folder), "--to", "doubled.yaml")
 
     assert "left out 23 times: the findings have passed" in result.stderr

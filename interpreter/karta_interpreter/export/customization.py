@@ -63,7 +63,13 @@ def customization(definition: Definition, operations: Iterable[Operation]) -> Ex
 def script_of(definition: Definition, operation: Operation) -> str:
     """Return the Lua script that answers an operation as the definition does. Raises ExportError if there is none."""
     scripts = definition.scripts.of(operation)
-    header = _header(definition, operation)
+    # The same for the same definition and release.
+    content = json.dumps(definition.manifest, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    digest = hashlib.sha256(content.encode()).hexdigest()[:_DIGITS]
+    header = (
+        f"-- {operation} of {definition.gvk.kind}, {definition.gvk.api_version}.\n"
+        f"-- Exported by karta-interpreter {__version__} from the Karta {definition.name}, sha256:{digest}.\n"
+    )
     if not scripts:
         return check_size(f"{header}\n{_compiled(definition, [operation])}")
     if len(scripts) > 1:
@@ -77,16 +83,6 @@ def script_of(definition: Definition, operation: Operation) -> str:
     # A separate block, so that the functions of the library are not globals, and do not count as locals of the script.
     block = "\n".join(["do", *(f"  {line}".rstrip() for line in [*library.splitlines(), "", *answers]), "end"])
     return check_size(f"{header}\n{_KARTA}\n\n{block}\n\n{_REQUIRE}\n\n{own}")
-
-
-def _header(definition: Definition, operation: Operation) -> str:
-    """Return the comment at the start of a script. It is the same for the same definition and release."""
-    content = json.dumps(definition.manifest, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    digest = hashlib.sha256(content.encode()).hexdigest()[:_DIGITS]
-    return (
-        f"-- {operation} of {definition.gvk.kind}, {definition.gvk.api_version}.\n"
-        f"-- Exported by karta-interpreter {__version__} from the Karta {definition.name}, sha256:{digest}.\n"
-    )
 
 
 def _compiled(definition: Definition, operations: Sequence[Operation]) -> str:

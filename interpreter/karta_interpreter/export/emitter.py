@@ -178,7 +178,9 @@ class Emitter(LuaBody):
             case ast.Text(parts, None):
                 return Value(operation("..", *(self._piece(piece, here) for piece in parts)) if parts else text(""))
             case ast.FunctionCall():
-                return self._result(node, here)
+                outputs: list[Value] = []
+                self._call(node, here, OutputSink(outputs.append))
+                return outputs[0]
             case ast.Variable(name):
                 raise unsupported(node, f"${name} is another object, which a script cannot read")
         raise unsupported(node, "a script has no form for it")
@@ -564,12 +566,6 @@ class Emitter(LuaBody):
         if form is None:
             raise unsupported(node, f"{node.name} has no form in a script")
         form.write(self, node, here, sink)
-
-    def _result(self, node: ast.FunctionCall, here: Value) -> Value:
-        """Write a call with one output."""
-        outputs: list[Value] = []
-        self._call(node, here, OutputSink(outputs.append))
-        return outputs[0]
 
     def function(self, body: ast.Node) -> Expression:
         """Return a Lua function that returns a list of all outputs of an expression for its argument."""

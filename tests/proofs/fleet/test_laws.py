@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from karta_interpreter.cli.replay_calls import Findings, Replay
+from karta_interpreter.cli.replay import Findings, Replay
 from karta_interpreter.cli.sides import CATALOGUE, Side
 from tests.proofs.fleet.multiply import copied, object_of
 from tests.proofs.fleet.named import misnamed

@@ -15,7 +15,6 @@ from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.definitions.openapi.schema import below
 from karta_interpreter.engine.evaluation import pod_sets
 from karta_interpreter.engine.explain.reading import paths_read
-from karta_interpreter.engine.fights.remedies import remedy
 from karta_interpreter.engine.fights.rounds import (
     AMOUNT,
     FieldDifference,
@@ -24,6 +23,7 @@ from karta_interpreter.engine.fights.rounds import (
     element_key,
     field_of,
     owners,
+    remedy,
 )
 from karta_interpreter.engine.operations import Call, Operation, interpret
 from karta_interpreter.engine.verification.evidence import Evidence

@@ -18,8 +18,7 @@ from prometheus_client.registry import Collector
 
 from karta_interpreter.base.errors import InterpreterError
 from karta_interpreter.base.k8s import annotation, patched
-from karta_interpreter.engine.fights.remedies import remedy
-from karta_interpreter.engine.fights.rounds import Comparison, FieldDifference, advanced, compared
+from karta_interpreter.engine.fights.rounds import Comparison, FieldDifference, advanced, compared, remedy
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.webhook.answering.lanes import is_large_body
 from karta_interpreter.webhook.answering.load import InterruptedWork

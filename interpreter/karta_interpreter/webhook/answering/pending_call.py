@@ -80,7 +80,10 @@ class PendingCall(msgspec.Struct, frozen=True):
         if request.gvk is None:
             raise InterpretationError("the request has no kind", code=400)
         if self.definition is None:
-            raise InterpretationError(_unknown(request.gvk, self.kinds()), code=404)
+            kinds = self.kinds()
+            more = f" and {len(kinds) - _MOST_NAMED} more" if len(kinds) > _MOST_NAMED else ""
+            known = f"{'; '.join(map(str, kinds[:_MOST_NAMED])) or 'none'}{more}"
+            raise InterpretationError(f"no definition for {request.gvk}. Known kinds: {known}", code=404)
         return self.definition
 
     def definition_and_call(self) -> tuple[Definition, Call]:
@@ -114,9 +117,3 @@ OF_CONTENT: Final = (AttributeError, InterpreterError, LookupError, RecursionErr
 
 Observer: TypeAlias = Callable[[PendingCall, Answer], None]
 """Sees each call with its answer, on the event loop: its time must not depend on the size of either."""
-
-
-def _unknown(gvk: GVK, kinds: list[GVK]) -> str:
-    named = "; ".join(map(str, kinds[:_MOST_NAMED])) or "none"
-    more = f" and {len(kinds) - _MOST_NAMED} more" if len(kinds) > _MOST_NAMED else ""
-    return f"no definition for {gvk}. Known kinds: {named}{more}"

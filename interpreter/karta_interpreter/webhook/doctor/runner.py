@@ -84,7 +84,10 @@ async def examine(api: ApiServer, *, name: str, url: str = "") -> list[CheckResu
     try:
         version = (await api.get("/version")).get("gitVersion", "unknown")
     except ClusterError as error:
-        return [problem(_API, str(error), _advice(error)), *await _server_at(url)]
+        # A proxy may answer with a status that HTTP does not define.
+        by_status = _BY_STATUS.get(HTTPStatus(error.status)) if error.status in set(HTTPStatus) else None
+        advice = by_status or (not error.status and _BY_REASON.get(error.reason)) or _NOT_WELL
+        return [problem(_API, str(error), advice), *await _server_at(url)]
     results = [ok(_API, f"{api.url} answers, its version is {version}")]
     try:
         configurations = await api.list(CONFIGURATIONS)
@@ -160,13 +163,6 @@ async def _existing(answer: Awaitable[Answer]) -> Answer | None:
         if error.status == HTTPStatus.NOT_FOUND:
             return None
         raise
-
-
-def _advice(error: ClusterError) -> str:
-    """Return the advice about an API server that does not answer with its version."""
-    # A proxy may answer with a status that HTTP does not define.
-    by_status = _BY_STATUS.get(HTTPStatus(error.status)) if error.status in set(HTTPStatus) else None
-    return by_status or (not error.status and _BY_REASON.get(error.reason)) or _NOT_WELL
 
 
 async def _kinds(plane: _ControlPlane, ours: Sequence[RegisteredWebhook]) -> list[CheckResult]:

@@ -144,7 +144,12 @@ class Rotation:
 
     def turn(self, keyring: Keyring, now: datetime) -> Keyring:
         """Return the keyring as it should be now. It is equal to the present one if nothing is due."""
-        keyring = self._with_authority(_without_ended(keyring, now), now)
+        running = Keyring(
+            tuple(authority for authority in keyring.authorities if _left(authority.certificate, now) > timedelta(0)),
+            tuple(certificate for certificate in keyring.former if _left(certificate, now) > timedelta(0)),
+            keyring.pair if keyring.pair and keyring.pair.not_after > now.timestamp() else None,
+        )
+        keyring = self._with_authority(running, now)
         if not self._is_due(keyring, now):
             return keyring
         signer = self._signer(keyring, now)
@@ -198,14 +203,6 @@ class Rotation:
         """
         others = keyring.pair.names if keyring.pair and not self._has_names(keyring) else ()
         return tuple(dict.fromkeys([*map(_canonical, self.names), *others]))
-
-
-def _without_ended(keyring: Keyring, now: datetime) -> Keyring:
-    return Keyring(
-        tuple(authority for authority in keyring.authorities if _left(authority.certificate, now) > timedelta(0)),
-        tuple(certificate for certificate in keyring.former if _left(certificate, now) > timedelta(0)),
-        keyring.pair if keyring.pair and keyring.pair.not_after > now.timestamp() else None,
-    )
 
 
 def _left(certificate: x509.Certificate, now: datetime) -> timedelta:

@@ -7,7 +7,7 @@ from hypothesis import given, strategies as st
 
 from karta_interpreter.base.k8s.quantity import Quantity
 from karta_interpreter.languages.lua.go_numbers import json_text
-from karta_interpreter.languages.lua.gotypes.quantities import approximate, written_quantity
+from karta_interpreter.languages.lua.gotypes.scalars import approximate, written_quantity
 from tests.support.rows import rows
 
 

@@ -144,7 +144,9 @@ class _Checked:
     def _optional(self, path: Path, text: str) -> None:
         """Warn of a template that may be absent in a required part of the workload."""
         node = _parsed(text)
-        owner, field = None if node is None else owner_of(node), _last(node)
+        owner, field = None if node is None else owner_of(node), node
+        while isinstance(field, ast.Pipe):
+            field = field.right
         if owner is None or not isinstance(field, ast.Index):
             return
         for shape in outputs(owner, (self._root,), TypeScope()):
@@ -278,7 +280,10 @@ class _Checked:
                 place, entry = group, "the names of the objects"
             else:
                 [place] = paths
-                message, entry = f"{place.jq} looks like a reference", _entry(place, found[place])
+                message, kind, text = f"{place.jq} looks like a reference", found[place], in_yaml(place)
+                entry = (
+                    f"{{pods: {text}}}" if kind == PODS else f"{{apiVersion: v1, kind: {kind or '…'}, name: {text}}}"
+                )
             left_out = f"{{omit: {in_yaml(place)}, reason: …}}"
             hint = f"add {entry} to the annotation dependencies, or {left_out}"
             message = f"{message}, which neither pods nor dependencies cover"
@@ -313,12 +318,6 @@ class _Checked:
     def _followed(self, text: str, scope: TypeScope) -> Shapes:
         node = _parsed(text)
         return () if node is None else outputs(node, (self._root,), scope)
-
-
-def _entry(reference: SchemaPath, kind: str) -> str:
-    """Return the entry of ``dependencies`` for a reference."""
-    text = in_yaml(reference)
-    return f"{{pods: {text}}}" if kind == PODS else f"{{apiVersion: v1, kind: {kind or '…'}, name: {text}}}"
 
 
 def _in_pods(shapes: Shapes, form: str, scope: TypeScope) -> Iterator[Shape]:
@@ -376,10 +375,3 @@ def _parsed(text: str) -> ast.Node | None:
         return parse(text)
     except QuerySyntaxError:
         return None
-
-
-def _last(node: ast.Node | None) -> ast.Node | None:
-    """Return the part of an expression that produces its outputs."""
-    while isinstance(node, ast.Pipe):
-        node = node.right
-    return node
