@@ -220,7 +220,8 @@ def customization_command(
     elif output_dir is not None:
         write_files(output_dir, {f"{each['metadata']['name']}.{output}": written(each, output) for each in made})
     elif made:
-        say(Data(_documents(made, output)), nl=False)
+        whole = made[0] if len(made) == 1 else {"apiVersion": "v1", "kind": "List", "items": list(made)}
+        say(Data(to_json(whole) if output == "json" else "---\n".join(map(to_yaml, made))), nl=False)
     rejected = {
         f"{gvk}, {operation}": reason for gvk, _, each in exported for operation, reason in each.rejected.items()
     }
@@ -253,12 +254,6 @@ def exported_safely(definition: Definition, operations: Sequence[Operation]) -> 
         return exported
     rest = customization(definition, [operation for operation in operations if operation not in unsafe])
     return Exported(rest.customization, {**rest.rejected, **unsafe})
-
-
-def _documents(made: Sequence[Object], form: str) -> str:
-    if form == "json":
-        return to_json(made[0] if len(made) == 1 else {"apiVersion": "v1", "kind": "List", "items": list(made)})
-    return "---\n".join(map(to_yaml, made))
 
 
 class _HealthOptions(TypedDict):

@@ -128,7 +128,11 @@ class Emitter(LuaBody):
     def value(self, node: ast.Node, here: Value) -> Value:
         """Write the statements that an expression with one output needs, and return the output."""
         function = self._shared(node, here)
-        return self._output_of(function, here) if function else self._written(node, here)
+        if not function:
+            return self._written(node, here)
+        if not self.follows(here):
+            return Value(call(function, here.code))
+        return Value(*self.locals(("value", "origin"), call(function, here.code, here.origin or NIL)))
 
     def code(self, node: ast.Node, here: Value) -> Expression:
         """As `value`, without its place."""
@@ -543,12 +547,6 @@ class Emitter(LuaBody):
         index = Name(self.new("index") if origins else "_")
         with self.loop_over((index.text, element.text), call("each", found)):
             sink.write(Value(element, Indexing(origins, index) if origins else None))
-
-    def _output_of(self, function: str, here: Value) -> Value:
-        """Write a call of a function with one output."""
-        if not self.follows(here):
-            return Value(call(function, here.code))
-        return Value(*self.locals(("value", "origin"), call(function, here.code, here.origin or NIL)))
 
     def _outputs_of(self, function: str, here: Value, sink: OutputSink) -> None:
         """Write a loop over the outputs of a function."""

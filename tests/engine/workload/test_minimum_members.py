@@ -7,7 +7,7 @@ import pytest
 from karta_interpreter.base.errors import ComponentNotFoundError, WorkloadError
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.loading import load_definition
-from karta_interpreter.engine.workload.minimum_members import minimum_members
+from karta_interpreter.engine.workload import Karta, Workload
 
 Raw = dict[str, Any]
 
@@ -51,7 +51,12 @@ def paths(replicas: str | None = None, least: str | None = None) -> Raw:
 
 def ships(*counts: tuple[str, int | None, int | None], leader: Any = POD, **spec: Any) -> Raw:
     entries = [{"name": name, "count": count, "least": least, "template": POD} for name, count, least in counts]
-    return {"spec": {"ships": entries, "leader": leader, **spec}}
+    return {
+        "apiVersion": "toys.example.com/v1",
+        "kind": "Fleet",
+        "metadata": {"name": "first"},
+        "spec": {"ships": entries, "leader": leader, **spec},
+    }
 
 
 SHIPS = paths(".spec.ships[].count", ".spec.ships[].least")
@@ -111,7 +116,7 @@ SQUAD = paths(".spec.squads // 1")
     ],
 )  # fmt: skip
 def test_minimum_members_add_pods_below_component(scales: Raw, obj: Raw, component: str, minimum: int) -> None:
-    assert minimum_members(load_definition(fleet(**scales)), obj, component) == minimum
+    assert Workload(Karta(load_definition(fleet(**scales))), obj).minimum_members(component) == minimum
 
 
 @pytest.fixture
@@ -122,7 +127,7 @@ def scaled() -> Definition:
 @pytest.mark.parametrize(("scales", "a", "b"), [({"ship": SHIPS}, 3, 2), ({}, 1, 1)])
 def test_minimum_members_of_single_instance(scales: Raw, a: int, b: int) -> None:
     definition, obj = load_definition(fleet(**scales)), ships(("a", 3, None), ("b", 4, 2))
-    assert [minimum_members(definition, obj, "ship", instance) for instance in ("a", "b")] == [a, b]
+    assert [Workload(Karta(definition), obj).minimum_members("ship", instance) for instance in ("a", "b")] == [a, b]
 
 
 @pytest.mark.parametrize(
@@ -137,4 +142,4 @@ def test_unknown_part_of_workload_is_error(
     scaled: Definition, component: str, instance: str | None, error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error, match=message):
-        minimum_members(scaled, ships(("a", 1, None)), component, instance)
+        Workload(Karta(scaled), ships(("a", 1, None))).minimum_members(component, instance)

@@ -25,6 +25,7 @@ from karta_interpreter.engine.evaluation import (
     attribution,
     instance_ids,
     match_status,
+    scale_locations,
 )
 from karta_interpreter.engine.workload import extraction, updates
 from karta_interpreter.engine.workload.document import (
@@ -36,7 +37,6 @@ from karta_interpreter.engine.workload.document import (
     reading,
 )
 from karta_interpreter.engine.workload.karta import Karta, known
-from karta_interpreter.engine.workload.minimum_members import minimum_members
 from karta_interpreter.engine.workload.writing import apply_actions, scale_to
 
 if TYPE_CHECKING:
@@ -275,9 +275,24 @@ class Workload:
             return attribution.attribute_all(self._definition, self.object, checked_pods(pods))
 
     def minimum_members(self, component: str, instance: str | None = None) -> int:
-        """Return how many pods of a component and of all components below it have to start together."""
+        """Return how many pods of a component and of all components below it have to start together.
+
+        For each instance its minimum counts. If that is unset or 0, its replicas count, and without replicas one pod.
+        Pods that the object does not describe do not count. With ``instance``, only that instance of the component
+        itself counts. Raises ComponentNotFoundError.
+        """
+        definition, chosen = self._definition, self.component(component).definition
+        if instance == "":
+            raise WorkloadError(f"component {component}: an instance id is not empty; leave it out for all instances")
         with reading():
-            return minimum_members(self._definition, self.object, component, instance)
+            if instance is not None and instance not in instance_ids(chosen, self.object):
+                raise ComponentNotFoundError(f'component {component} has no instance "{instance}"')
+            return sum(
+                location.scale.minimum or location.scale.effective
+                for location in scale_locations(definition, self.object)
+                if chosen in definition.lineage(location.pod_set.component)
+                and (location.pod_set.component != component or instance in (None, location.pod_set.instance))
+            )
 
     def suspend(self) -> "Workload":
         """Return the workload after the suspend actions of all components, the root's last. Raises as each of them."""

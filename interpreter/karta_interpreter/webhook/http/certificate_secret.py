@@ -153,7 +153,12 @@ class Rotation:
         if not self._is_due(keyring, now):
             return keyring
         signer = self._signer(keyring, now)
-        return self._signed(keyring, signer, now) if signer else keyring
+        if not signer:
+            return keyring
+        # CAs older than the signer lose their keys.
+        kept = keyring.authorities[keyring.authorities.index(signer) :]
+        retired = tuple(authority.certificate for authority in keyring.authorities if authority not in kept)
+        return Keyring(kept, (*retired, *keyring.former), signer.issue(self._names(keyring), now, self.life))
 
     def _with_authority(self, keyring: Keyring, now: datetime) -> Keyring:
         """Publish a new CA if there is none that outlives the next certificates."""
@@ -188,12 +193,6 @@ class Rotation:
 
     def _has_names(self, keyring: Keyring) -> bool:
         return keyring.pair is not None and {*map(_canonical, self.names)} <= {*keyring.pair.names}
-
-    def _signed(self, keyring: Keyring, signer: Authority, now: datetime) -> Keyring:
-        """Return the keyring with a new certificate. CAs older than its signer lose their keys."""
-        kept = keyring.authorities[keyring.authorities.index(signer) :]
-        retired = tuple(authority.certificate for authority in keyring.authorities if authority not in kept)
-        return Keyring(kept, (*retired, *keyring.former), signer.issue(self._names(keyring), now, self.life))
 
     def _names(self, keyring: Keyring) -> tuple[str, ...]:
         """Return the names to sign for.
