@@ -33,7 +33,7 @@ from karta_interpreter.cli.writing import one_line, say
 from karta_interpreter.definitions.karta import Known
 from karta_interpreter.definitions.karta.schema import is_definition
 from karta_interpreter.definitions.sources.files import ORIGIN
-from karta_interpreter.engine.explain import Explanation, Fact, InterpreterLayer, Place, explain, outline
+from karta_interpreter.engine.explain import Explanation, Fact, Place, explain, outline
 from karta_interpreter.engine.operations import CHANGED, Call, Operation, Options
 
 STRICT = "Exit with 3 when a path matched nothing."
@@ -182,7 +182,12 @@ def _lines(explanation: Explanation, columns: int) -> Iterator[str]:
         f"{name}: {'see below' if name in CHANGED else short(value)}"
         for name, value in (explanation.results or {}).items()
     ]
-    for line in (*lines, _layers_text(explanation.layers)):
+    notes = {layer.name: layer.note for layer in explanation.layers if not layer.answers}
+    answering = " and ".join(layer.note for layer in explanation.layers if layer.answers) or "nothing"
+    lines.append(
+        f"by {answering}; before it {notes['customization']}; without this Karta Karmada has {notes['karmada']}"
+    )
+    for line in lines:
         yield from _wrapped(line, columns, 1)
     for fact in explanation.facts:
         label = str(fact.severity or fact.rule)
@@ -190,13 +195,6 @@ def _lines(explanation: Explanation, columns: int) -> Iterator[str]:
         yield from (first.replace(label, click.style(label, fg=_COLOURS.get(label, "cyan")), 1), *rest)
         for detail in _details(fact):
             yield from _wrapped(detail, columns, 3)
-
-
-def _layers_text(layers: Iterable[InterpreterLayer]) -> str:
-    """Return one line: the layer that answers, the layer that would come before it, and the layer without it."""
-    found = {layer.name: layer.note for layer in layers if not layer.answers}
-    answering = " and ".join(layer.note for layer in layers if layer.answers) or "nothing"
-    return f"by {answering}; before it {found['customization']}; without this Karta Karmada has {found['karmada']}"
 
 
 def _wrapped(text: str, columns: int, depth: int) -> list[str]:

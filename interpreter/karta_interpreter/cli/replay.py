@@ -34,9 +34,8 @@ from karta_interpreter.definitions.sources.snapshot import EVERYTHING, Selection
 from karta_interpreter.engine.operations import Call, Operation, Options
 from karta_interpreter.engine.suites.comparison import Difference
 from karta_interpreter.webhook.wire import Request, encode_results
-from karta_interpreter.webhook.wire.recording import RecordedCall, files_in, read
+from karta_interpreter.webhook.wire.recording import RecordedCall, files_in, read, results_of
 from karta_interpreter.webhook.wire.request import request_of
-from karta_interpreter.webhook.wire.results import results_of
 
 _MOST_EXAMPLES: Final = 3
 _MOST_EXPLAINED: Final = 20

@@ -125,6 +125,10 @@ def _document(given: Sequence[DefinitionFiles], findings: Sequence[Finding], *, 
     definitions = sorted((found for each in given for found in _definitions(each)), key=by_name)
     customizations = sorted((found for each in given for found in _customizations(each)), key=by_name)
     errors = sum(finding.severity is Severity.ERROR for finding in findings)
+    files = {file.path: file for each in given for file in each.files}
+    texts = (text for text, reason in (decode(file.content or b"") for file in files.values()) if not reason)
+    # Also those that hide nothing, which have a finding of their own.
+    ignores = sum(each.is_complete and each.of_crd <= has_crds for text in texts for each in ignores_of(text))
     return {
         "definitions": definitions,
         "customizations": customizations,
@@ -134,18 +138,10 @@ def _document(given: Sequence[DefinitionFiles], findings: Sequence[Finding], *, 
             "customizations": len(customizations),
             "errors": errors,
             "warnings": len(findings) - errors,
-            "ignored": _ignored(given, has_crds=has_crds)
-            - sum(finding.rule == "unused-ignore" for finding in findings),
+            "ignored": ignores - sum(finding.rule == "unused-ignore" for finding in findings),
             "unreadable": sum(finding.rule == UNREADABLE for finding in findings),
         },
     }
-
-
-def _ignored(given: Iterable[DefinitionFiles], *, has_crds: bool) -> int:
-    """Return the number of rules that comments ignore, also of those that hide nothing."""
-    files = {file.path: file for each in given for file in each.files}
-    texts = (text for text, reason in (decode(file.content or b"") for file in files.values()) if not reason)
-    return sum(each.is_complete and each.of_crd <= has_crds for text in texts for each in ignores_of(text))
 
 
 def _definitions(given: DefinitionFiles) -> Iterator[Object]:

@@ -60,11 +60,13 @@ def aggregate(script: OperationScript) -> None:
     projection = Projection()
     status_match_reads(script.definition, projection)
     read = projection.at("status")
+    # Fields that are removed from each status have no function.
+    functions = (f"[{quoted(_key(path))}] = {_FUNCTIONS[rule]}" for path, rule in rules.items() if rule in _FUNCTIONS)
     fields = {
         "statuses_of": matched_status(script, frozenset(Status) - {Status.UNDEFINED}),
         "worst_first": lua_value(worst_first),
         "undefined": quoted(str(worst_first.index(Status.UNDEFINED) + 1)),
-        "rules": _rules(rules),
+        "rules": f"{{{', '.join(functions)}}}",
         "removed": _fields_with(rules, _REMOVED),
         "removed_paths": lua_value(
             [[step or "[]" for step in path[1:]] for path, rule in nested.items() if rule in _REMOVED]
@@ -92,12 +94,6 @@ def aggregate(script: OperationScript) -> None:
     body = "".join(f"  {field} = {value},\n" for field, value in fields.items())
     script.add(f"local kind = {{\n{body}}}")
     script.add("function AggregateStatus(obj, items)\n  return aggregated(kind, obj, items or {})\nend")
-
-
-def _rules(rules: Mapping[PathPattern, AggregateRule]) -> str:
-    """Return the table of the functions by path. Fields that are removed from each status have no function."""
-    pairs = (f"[{quoted(_key(path))}] = {_FUNCTIONS[rule]}" for path, rule in rules.items() if rule in _FUNCTIONS)
-    return f"{{{', '.join(pairs)}}}"
 
 
 def _fields_with(

@@ -321,19 +321,16 @@ def _named(annotation: AnnotationText, index: int, field: str, text: str) -> Ann
     before, query = len(annotation.findings), annotation.query(text, index, field, gives=gives, reads=reads)
     if field == "pods":
         _check_templates(annotation, index, query)
-    for name in _fields_made(query) - SELECTOR_FIELDS if query and field == "labelSelector" else ():
+    # The fields of the selector that the expression makes, as far as its form shows them.
+    made = query.node.entries if field == "labelSelector" and query and isinstance(query.node, ObjectNode) else ()
+    keys = {entry.key.value for entry in made if isinstance(entry.key, Literal)}
+    for name in (key for key in keys - SELECTOR_FIELDS if isinstance(key, str)):
         hint = "write {matchLabels: {…}} around the labels"
         annotation.error(f"entry {index}: a label selector has no field {name}", hint, (index, field))
     if query is None and _PLAIN_NAME.fullmatch(text):  # one finding, not one for each part of the name
         message, hint = f"{field} is jq, in which {text} is not a text", f"""write {field}: '"{text}"'"""
         annotation.findings[before:] = [replace(annotation.findings[before], message=message, hint=hint, span=None)]
     return query
-
-
-def _fields_made(query: AnnotationQuery) -> set[str]:
-    """Return the fields of the object that an expression makes, as far as its form shows them."""
-    entries = query.node.entries if isinstance(query.node, ObjectNode) else ()
-    return {entry.key.value for entry in entries if isinstance(entry.key, Literal) and isinstance(entry.key.value, str)}
 
 
 def _check_templates(annotation: AnnotationText, index: int, query: AnnotationQuery | None) -> None:

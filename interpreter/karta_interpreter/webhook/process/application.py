@@ -115,12 +115,11 @@ class Application:
             body = await read_body(request, self._settings.body_limit)
             answer = await self._calls.answer(body, _seconds(parameters, self._settings.call_limit))
             return Response(body=answer, headers=_JSON)
-        return await self._review(request, parameters) if allowed == ("POST",) else self._report(path)
-
-    async def _review(self, request: BaseRequest, parameters: str) -> Response:
-        body = await read_body(request, min(self._settings.body_limit, _REVIEW_LIMIT))
-        answer = await self._calls.review(body, _seconds(parameters, REVIEW_SECONDS), self._existing_kinds())
-        return Response(body=answer, headers=_JSON)
+        if allowed == ("POST",):
+            body = await read_body(request, min(self._settings.body_limit, _REVIEW_LIMIT))
+            answer = await self._calls.review(body, _seconds(parameters, REVIEW_SECONDS), self._existing_kinds())
+            return Response(body=answer, headers=_JSON)
+        return self._report(path)
 
     def _report(self, path: str) -> Response:
         if path == "/metrics":

@@ -4,18 +4,21 @@ A line has the time in seconds since 1970, and the request and the answer as the
 up to the point at which it was cut off.
 """
 
+import base64
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 import orjson
 
 from karta_interpreter import __version__
-from karta_interpreter.base.errors import RecordingError
-from karta_interpreter.engine.operations import DEFAULT_OPTIONS, Options
+from karta_interpreter.base.errors import InterpretationError, RecordingError
+from karta_interpreter.base.k8s import patched
+from karta_interpreter.base.k8s.shape import Shape, check_shape
+from karta_interpreter.engine.operations import DEFAULT_OPTIONS, Call, Options, Results, by_operation
 
 VERSION: Final = 1
 _FORMAT: Final = "karta-interpreter-recording"
@@ -146,3 +149,54 @@ def _unpacked(path: Path) -> Iterator[bytes | RecordingError]:
                 yield RecordingError("it ends before its end")
                 return
             yield block
+
+
+_Response: TypeAlias = Mapping[str, Any]
+_MALFORMED: Final = (AttributeError, InterpretationError, LookupError, TypeError, ValueError)
+
+
+_REQUIREMENTS: Final[Shape] = {"resourceRequest": {}, "nodeClaim": {}, "namespace": str, "priorityClassName": str}
+_SHAPE: Final[Shape] = {
+    "replicas": int,
+    "replicaRequirements": _REQUIREMENTS,
+    "rawStatus": {},
+    "healthy": bool,
+    "patch": str,
+    "components": [{"name": (str,), "replicas": (int,), "replicaRequirements": _REQUIREMENTS}],
+    "dependencies": [{"apiVersion": (str,), "kind": (str,), "namespace": str, "name": str}],
+}
+
+
+def results_of(call: Call, response: _Response) -> Results:
+    """Return the results in the response to a successful call. Raises RecordingError if there are none."""
+    try:
+        check_shape("response", response, _SHAPE)
+        return _RESULTS[call.operation](call, response)
+    except _MALFORMED as error:
+        raise RecordingError(f"an answer to {call.operation} cannot be read") from error
+
+
+def _patched(name: str) -> Callable[[Call, _Response], Results]:
+    def read(call: Call, response: _Response) -> Results:
+        steps = orjson.loads(base64.b64decode(response["patch"])) if response.get("patch") else []
+        changed = patched(call.object, steps)
+        orjson.dumps(changed)  # another server may nest deeper than anything here reads
+        return cast("Results", {name: changed})
+
+    return read
+
+
+_RESULTS: Final[Mapping[str, Callable[[Call, _Response], Results]]] = by_operation(
+    interpret_replica=lambda _, response: {
+        "replica": response["replicas"],
+        "requires": response.get("replicaRequirements"),
+    },
+    interpret_component=lambda _, response: {"components": response.get("components")},
+    revise_replica=_patched("revised"),
+    revise_components=_patched("revised"),
+    retain=_patched("retained"),
+    aggregate_status=_patched("aggregatedStatus"),
+    interpret_status=lambda _, response: {"status": {**response["rawStatus"]}},
+    interpret_health=lambda _, response: {"healthy": response["healthy"]},
+    interpret_dependency=lambda _, response: {"dependencies": [*response["dependencies"]]},
+)

@@ -136,7 +136,10 @@ class _Rewriter:
 
     def _table(self, word: str) -> str:
         if word == "{":
-            is_argument = self._ends_value()
+            # The argument of a call, ``f{...}``, is a table that follows a value.
+            kind, last = self._last[-1]
+            is_name = kind == "name" and last not in RESERVED_WORDS
+            is_argument = is_name or kind in ("text", "long") or last in (")", "]", "}")
             self._tables.append(_Table(self._blocks, is_argument))
             return f"({self._ordered}({{" if is_argument else f"{self._ordered}({{"
         if not self._tables:
@@ -149,11 +152,6 @@ class _Rewriter:
         self._tables.pop()
         names = f", {{{', '.join(table.names)}}}" if table.names else ""
         return f"}}{names}))" if table.is_argument else f"}}{names})"
-
-    def _ends_value(self) -> bool:
-        """Return whether a table here is the argument of a call: ``f{...}``."""
-        kind, word = self._last[-1]
-        return kind in ("text", "long") or word in (")", "]", "}") or (kind == "name" and word not in RESERVED_WORDS)
 
     def _field(self) -> str:
         """Return the name before an equals sign, as a string of Lua, or "" if it is not the name of a field."""
