@@ -13,8 +13,7 @@ from karta_interpreter.cli.files import STDIN, manifest_errors, read_texts
 from karta_interpreter.cli.program import Problem
 from karta_interpreter.cli.render import full_name
 from karta_interpreter.definitions.karta import Definition, Retained
-from karta_interpreter.engine.operations import Call, Operation, StatusItem
-from karta_interpreter.engine.operations.retain import RETAIN_REPLICAS
+from karta_interpreter.engine.operations import RETAIN_REPLICAS, Call, Operation, StatusItem
 from karta_interpreter.engine.suites.suite import find_suites, read_suite
 from karta_interpreter.languages.jq import Query
 

@@ -25,10 +25,10 @@ from karta_interpreter.cli.options import LATER, Counts, definitions, file_optio
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import full_name, written
 from karta_interpreter.cli.writing import Data, one_line, say
-from karta_interpreter.definitions.karta import Definition, Known, resolved
+from karta_interpreter.definitions.karta import Known, resolved
 from karta_interpreter.definitions.sources.snapshot import ServedDefinition
-from karta_interpreter.engine.explain import Fact, warnings_about
-from karta_interpreter.engine.operations import Call, Operation, Options
+from karta_interpreter.engine.explain import warnings_about
+from karta_interpreter.engine.operations import Operation, Options
 
 _EXAMPLES = """\b
 Examples:
@@ -107,7 +107,14 @@ def command(
     _print_outcomes(outcomes, operation, output, interpreter.entry)
     if not operation:
         _print_skipped(interpreter, arguments)
-    warnings = _warnings(interpreter.entry.definition, calls, references)
+    definition, known = interpreter.entry.definition, Known.of(references)
+    # About things that the definition looks for in the objects and does not find.
+    warnings = [
+        fact
+        for call in calls
+        if not definition.scripts.of(call.operation)
+        for fact in warnings_about(resolved(definition, call.object, known), call.object, call.operation)
+    ]
     say(warnings_text(warnings), err=True, nl=False)
     if any(outcome.error for outcome in outcomes):
         raise SystemExit(Problem.exit_code)
@@ -156,15 +163,6 @@ def _print_skipped(interpreter: Interpreter, arguments: Arguments) -> None:
             say(escaped(f"{each} skipped: {interpreter.why_not}"), err=True)
         elif option and each is not Operation.REVISE_COMPONENTS:  # which no release of Karmada asks
             say(f"{each} skipped: pass {option}", err=True)
-
-
-def _warnings(definition: Definition, calls: Iterable[Call], references: Sequence[Object]) -> list[Fact]:
-    """Return the warnings about things that the definition looks for in the objects and does not find."""
-    known = Known.of(references)
-    asked = [
-        (resolved(definition, call.object, known), call) for call in calls if not definition.scripts.of(call.operation)
-    ]
-    return [fact for own, call in asked for fact in warnings_about(own, call.object, call.operation)]
 
 
 def _read(given: _Given, filenames: Sequence[str]) -> Arguments:

@@ -9,9 +9,9 @@ import yaml
 
 from karta_interpreter.base.errors import ClusterError
 from karta_interpreter.definitions.sources.api_server import ApiServer
+from karta_interpreter.definitions.sources.cluster import StatusWriter
 from karta_interpreter.definitions.sources.cluster_karta import ClusterKarta
 from karta_interpreter.definitions.sources.informer import Pace
-from karta_interpreter.definitions.sources.status_writer import StatusWriter
 from tests.definitions.sources.scripted_api import (
     KARTAS,
     Handler,

@@ -5,15 +5,23 @@ broken Karta is quarantined, and its last good version stays. If a Karta is dele
 catalogue serve its kind. If two Kartas define one kind, the older is served, and the other is a conflict and not
 Ready. Kartas stay while the API server is away. Kartas for which the budget has no room are quarantined, the newest
 first.
+
+A server writes conditions to them, as far as that is allowed. Types and reasons of the conditions, and the rule of
+``Ready``, match Karta's own controller, so either may write them.
 """
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+import time
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from functools import partial
+from http import HTTPStatus
 
-from karta_interpreter.base.findings import Finding, Severity
-from karta_interpreter.base.k8s import Object
+from karta_interpreter.base.errors import ClusterError
+from karta_interpreter.base.findings import Finding, Severity, count, escaped
+from karta_interpreter.base.k8s import GVK, JSON, Object, edit, generation, objects_in
+from karta_interpreter.definitions.karta.loading import Loaded
 from karta_interpreter.definitions.karta.schema import kartas_path, name_of
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.background import keep_running
@@ -22,7 +30,6 @@ from karta_interpreter.definitions.sources.cluster_karta import ClusterKarta
 from karta_interpreter.definitions.sources.informer import Informer, Pace
 from karta_interpreter.definitions.sources.reference_cache import ReferenceCache
 from karta_interpreter.definitions.sources.snapshot import Quarantined, ServedDefinition, SourceDefinitions
-from karta_interpreter.definitions.sources.status_writer import StatusWriter
 
 ORIGIN = "cluster"
 """The origin of every entry that comes from a cluster."""
@@ -139,3 +146,179 @@ def layer_of_kartas(kartas: Iterable[ClusterKarta]) -> SourceDefinitions:
                 Quarantined(loaded.source, loaded.findings, loaded.name, loaded.gvk, serving_last_good=kept)
             )
     return SourceDefinitions(tuple(entries), tuple(quarantined))
+
+
+VALIDATED = "Validated"
+CRD_EXISTS = "CRDExists"
+READY = "Ready"
+
+_TYPES = (VALIDATED, CRD_EXISTS, READY)
+_REPORTED = ("status", "reason", "message", "observedGeneration")
+_MAX_MESSAGE = 32_768
+"""The limit of ``message`` in metav1.Condition."""
+
+_TRY_AGAIN = (HTTPStatus.UNAUTHORIZED, HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS)
+
+
+_Identity = tuple[str, JSON]
+
+
+class StatusWriter:
+    """Reports the state of each Karta in its conditions, once for each verdict.
+
+    If another writer replaces a report, the replacement stays: two writers that disagree would write without end. A
+    forbidden write is tried again after a while, with one line in the log. A failed report is tried
+    again after a pause that grows with each failure in a row. Meanwhile the other Kartas get their reports.
+    """
+
+    def __init__(self, api: ApiServer, pace: Pace) -> None:
+        self._api = api
+        self._pace = pace
+        self._reported: dict[_Identity, tuple[JSON, ...]] = {}
+        self._forbidden_until = 0.0
+        self._failed: dict[_Identity, tuple[int, float]] = {}
+        """The failures in a row of a Karta, and the time before which it is not tried again."""
+
+    async def run(self, kartas: Callable[[], Sequence[ClusterKarta]], changed: asyncio.Event) -> None:
+        """Report on the Kartas, oldest first, when they have changed and every now and then, until cancelled."""
+        while True:
+            changed.clear()
+            try:
+                await self.report(kartas())
+            except ClusterError as error:
+                _logger.debug("conditions could not be reported: %s", error)
+            try:
+                async with asyncio.timeout(self._pace.report):
+                    await changed.wait()
+            except TimeoutError:
+                continue
+
+    async def report(self, kartas: Sequence[ClusterKarta]) -> None:
+        """Report once on the Kartas, oldest first. Raise ClusterError if the API server goes away meanwhile."""
+        present = {_identity(karta) for karta in kartas}
+        self._reported = {identity: report for identity, report in self._reported.items() if identity in present}
+        self._failed = {identity: failed for identity, failed in self._failed.items() if identity in present}
+        if time.monotonic() < self._forbidden_until:
+            return
+        versions = {karta.loaded.gvk.api_version for karta in kartas if karta.loaded.gvk}
+        kinds = {api_version: await self._served_kinds(api_version) for api_version in sorted(versions)}
+        used: dict[GVK, ClusterKarta] = {}
+        for karta in kartas:
+            gvk = karta.loaded.gvk
+            # The oldest comes first, as in `Cluster`, so the first of a kind is in use.
+            winner = used.setdefault(karta.served.gvk, karta) if karta.served and karta.served.gvk else karta
+            served = kinds[gvk.api_version] if gvk else frozenset[str]()
+            if served is not None:
+                hidden_by = winner.source if winner is not karta else ""
+                await self._try(karta, gvk is not None and gvk.kind in served, hidden_by)
+
+    async def _try(self, karta: ClusterKarta, crd_served: bool, hidden_by: str) -> None:
+        """Report on a Karta unless it is too early after a failure. Raise only a failure of the whole server."""
+        identity = _identity(karta)
+        failures, retry_at = self._failed.get(identity, (0, 0.0))
+        if time.monotonic() < max(retry_at, self._forbidden_until):
+            return
+        try:
+            await self._report(karta, crd_served, hidden_by)
+        except ClusterError as error:
+            self._failed[identity] = failures + 1, time.monotonic() + self._pace.pause(failures + 1)
+            if error.status < HTTPStatus.INTERNAL_SERVER_ERROR:
+                raise
+            _logger.debug("conditions of %s not written: %s", karta.source, error)
+        else:
+            self._failed.pop(identity, None)
+
+    async def _report(self, karta: ClusterKarta, crd_served: bool, hidden_by: str) -> None:
+        now = datetime.now(UTC)
+        before = edit.get(karta.obj, ("status", "conditions"))
+        after = conditions_of(karta.loaded, crd_served, generation(karta.obj), now, before, hidden_by=hidden_by)
+        report = report_of(after)
+        if report in (report_of(before), self._reported.get(_identity(karta))):
+            return
+        try:
+            await self._api.patch_status(karta.path, {"status": {"conditions": after}})
+        except ClusterError as error:
+            if error.status == HTTPStatus.FORBIDDEN:
+                self._forbidden_until = time.monotonic() + self._pace.forbidden
+                _logger.warning("a report on a Karta cannot be written: %s", error)
+                return
+            # Other client errors are final: the object is deleted, or has another version.
+            if not 400 <= error.status < 500 or error.status in _TRY_AGAIN:  # noqa: PLR2004 - client errors of HTTP
+                raise
+            _logger.debug("a report on a Karta is not written: %s", error)
+        self._reported[_identity(karta)] = report
+
+    async def _served_kinds(self, api_version: str) -> frozenset[str] | None:
+        """Return the kinds of an apiVersion that the server has, built in or by a CRD. None if they are unknown."""
+        try:
+            resources = await self._api.resources(api_version)
+        except ClusterError as error:
+            # None without an answer, too: the server of an aggregated API may be away while all others answer.
+            return frozenset() if error.status == HTTPStatus.NOT_FOUND else None
+        return frozenset(str(item.get("kind")) for item in resources if "/" not in str(item.get("name")))
+
+
+def _identity(karta: ClusterKarta) -> _Identity:
+    return karta.path, edit.get(karta.obj, ("metadata", "uid"))
+
+
+def conditions_of(
+    loaded: Loaded, crd_served: bool, generation: int | None, now: datetime, previous: JSON, *, hidden_by: str = ""
+) -> list[Object]:
+    """Return the conditions of a Karta: unchanged ones of other types, then `Validated`, `CRDExists` and `Ready`.
+
+    ``previous`` are the present ``status.conditions``. Their ``lastTransitionTime`` stays while the status does.
+    ``hidden_by`` names the Karta that is used instead, if an older one defines the same kind.
+    """
+    by_type = _by_type(previous)
+    conditions = [condition for kind, condition in by_type.items() if kind not in _TYPES]
+    for kind, holds, reason, message in _verdicts(loaded, crd_served, hidden_by):
+        status, old = "True" if holds else "False", by_type.get(kind, {})
+        since = old.get("lastTransitionTime") if old.get("status") == status else None
+        condition = {
+            "type": kind,
+            "status": status,
+            "reason": reason,
+            "message": _cut(message),
+            "lastTransitionTime": since or now.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        }
+        conditions.append(condition if generation is None else {**condition, "observedGeneration": generation})
+    return conditions
+
+
+def report_of(conditions: JSON) -> tuple[JSON, ...]:
+    """Return our conditions without their times, to compare them."""
+    by_type = _by_type(conditions)
+    return tuple(by_type.get(kind, {}).get(field) for kind in _TYPES for field in _REPORTED)
+
+
+def _verdicts(loaded: Loaded, crd_served: bool, hidden_by: str) -> Iterator[tuple[str, bool, str, str]]:
+    """Yield type, status, reason and message of each condition."""
+    valid, gvk = loaded.definition is not None, loaded.gvk
+    errors_first = sorted(loaded.findings, key=lambda finding: finding.severity is not Severity.ERROR)
+    findings = "; ".join(map(str, errors_first))
+    if valid:
+        warnings = f" with {count(len(errors_first), 'warning')}: {findings}" if findings else ""
+        yield VALIDATED, True, "ValidationSucceeded", f"the definition is valid{warnings}"
+    else:
+        yield VALIDATED, False, "ValidationFailed", findings
+    if crd_served:
+        yield CRD_EXISTS, True, "CRDFound", f"{gvk} is served"
+    else:
+        missing = f"{gvk} is not served here: install its CRD with that version"
+        yield CRD_EXISTS, False, "CRDNotFound", missing if gvk else "the definition does not name a kind"
+    if valid and crd_served and not hidden_by:
+        yield READY, True, "Ready", "the definition is in use"
+    else:
+        hidden = f"{hidden_by} is older and defines the same kind: delete one of the two"
+        both = f"{VALIDATED} and {CRD_EXISTS} must both be True"
+        yield READY, False, "NotReady", hidden if valid and crd_served else both
+
+
+def _by_type(conditions: JSON) -> Mapping[str, Object]:
+    return {str(item["type"]): item for item in objects_in(conditions) if "type" in item}
+
+
+def _cut(text: str) -> str:
+    text = escaped(text)
+    return text if len(text) <= _MAX_MESSAGE else f"{text[: _MAX_MESSAGE - 2]} …"

@@ -24,7 +24,9 @@ from karta_interpreter.engine.explain.replicas import (
 from karta_interpreter.engine.explain.retention import retention_facts
 from karta_interpreter.engine.explain.status import health_facts, mapping_facts, status_facts
 from karta_interpreter.engine.operations import (
+    CARRIED,
     DEFAULT_OPTIONS,
+    NATIVE,
     SLOTS,
     Call,
     OnPrint,
@@ -35,7 +37,6 @@ from karta_interpreter.engine.operations import (
     healthy_statuses,
     interpret,
 )
-from karta_interpreter.engine.operations.native_interpreters import CARRIED, NATIVE
 
 _Facts: TypeAlias = Callable[[Definition, Call, Options, Results], Iterator[Fact]]
 """Yields the facts about an answer. The results are empty if the answer is an error."""

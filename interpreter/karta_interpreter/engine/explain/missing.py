@@ -38,8 +38,7 @@ from karta_interpreter.engine.explain.reading import (
     pod_queries,
     readings,
 )
-from karta_interpreter.engine.operations import Operation
-from karta_interpreter.engine.operations.left_out import resources_left_out
+from karta_interpreter.engine.operations import Operation, resources_left_out
 from karta_interpreter.languages.jq import Query
 
 _OF_PODS: Final = frozenset(

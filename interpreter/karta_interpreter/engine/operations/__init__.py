@@ -7,6 +7,7 @@ belongs to `karta_interpreter.definitions.karta`, the envelope to `karta_interpr
 
 from karta_interpreter.base.karmada import CHANGED, LIVE, SLOTS, Operation, Results, by_operation
 from karta_interpreter.engine.operations.call import DEFAULT_OPTIONS, Call, Options, StatusItem, TargetComponent
+from karta_interpreter.engine.operations.dispatch import own_answer, projection_of
 from karta_interpreter.engine.operations.interpret_health import healthy_statuses, is_stale
 from karta_interpreter.engine.operations.interpretation import (
     OnPrint,
@@ -17,11 +18,17 @@ from karta_interpreter.engine.operations.interpretation import (
     script_results,
     with_domains,
 )
+from karta_interpreter.engine.operations.left_out import resources_left_out
+from karta_interpreter.engine.operations.native_interpreters import CARRIED, NATIVE, natively_answered
+from karta_interpreter.engine.operations.retain import RETAIN_REPLICAS
 
 __all__ = [
+    "CARRIED",
     "CHANGED",
     "DEFAULT_OPTIONS",
     "LIVE",
+    "NATIVE",
+    "RETAIN_REPLICAS",
     "SLOTS",
     "Call",
     "OnPrint",
@@ -35,6 +42,10 @@ __all__ = [
     "healthy_statuses",
     "interpret",
     "is_stale",
+    "natively_answered",
+    "own_answer",
+    "projection_of",
+    "resources_left_out",
     "script_errors",
     "script_jobs",
     "script_results",

@@ -190,13 +190,13 @@ def _object(value: JSON, argument: str, call: Call) -> Object:
         raise LuaRunError(f"bad argument {argument} (object expected, got list)")
     _check(value, dict, "table", argument)
     # Lua has one empty table for {} and [], and values from the child process have lists for both.
-    objects = [
-        orjson.loads(orjson.dumps(read)) if isinstance(read, orjson.Fragment) else read
-        for read in (call.object, call.observed)
-        if read is not None
-    ]
+    objects = [_decoded(read) for read in (call.object, call.observed) if read is not None]
     restored: Object = restore_empty_tables(value, objects)
     return restored
+
+
+def _decoded(read: Object | orjson.Fragment) -> Object:
+    return orjson.loads(orjson.dumps(read)) if isinstance(read, orjson.Fragment) else read
 
 
 def _replicas(value: JSON, argument: str, _: Call) -> int:

@@ -14,8 +14,7 @@ from types import MappingProxyType
 from karta_interpreter.base.k8s import GVK, JSON, Object, edit
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.definitions.karta.expressions import takes_number
-from karta_interpreter.engine.operations import SLOTS, Operation, by_operation
-from karta_interpreter.engine.operations.native_interpreters import natively_answered
+from karta_interpreter.engine.operations import SLOTS, Operation, by_operation, natively_answered
 
 CRD = "CustomResourceDefinition"
 

@@ -74,7 +74,8 @@ def _causes(
         if answered is None and not is_ours:
             by = "the operator" if key in of_owner else "a webhook" if template else "a webhook or the operator"
             reason = f"{what}, {_amounts_text(requested)}, added by {by}, is not counted"
-            yield _differs(reason, "", _ADDED_CONTAINERS, _line(component, kind, name, requested or {}))
+            container = f"{{name: {json.dumps(name)}, resources: {{requests: {json.dumps(requested or {})}}}}}"
+            yield _differs(reason, "", _ADDED_CONTAINERS, f"{component}: '{{{kind}: [{container}]}}'")
         elif answered is None:
             yield _differs(f"{what}, {_amounts_text(requested)}, is not counted", "", whole)
         elif requested is None:
@@ -96,11 +97,6 @@ def _added_or(definition: Definition, component: str, name: str, field: str) -> 
         if containers.component == component
     ]
     return _ADDED_CONTAINERS if any(f'"{name}"' in text for text in added) else field
-
-
-def _line(component: str, kind: str, name: str, amounts: Mapping[str, str]) -> str:
-    container = f"{{name: {json.dumps(name)}, resources: {{requests: {json.dumps(amounts)}}}}}"
-    return f"{component}: '{{{kind}: [{container}]}}'"
 
 
 def _containers(template: Object) -> dict[tuple[str, str], dict[str, str]]:

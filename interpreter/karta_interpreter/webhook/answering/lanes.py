@@ -12,12 +12,12 @@ from karta_interpreter.engine.operations import (
     DEFAULT_OPTIONS,
     Options,
     interpret,
+    own_answer,
     script_errors,
     script_jobs,
     script_results,
     with_domains,
 )
-from karta_interpreter.engine.operations.dispatch import own_answer
 from karta_interpreter.languages.lua.machine.worker import (
     GRACE_SECONDS,
     QUESTIONS,

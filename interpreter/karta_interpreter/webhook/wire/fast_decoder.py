@@ -14,8 +14,7 @@ from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s import GVK, JSON
 from karta_interpreter.base.k8s.projection import UNREAD, Projection, Read, reader
 from karta_interpreter.definitions.karta import Definition
-from karta_interpreter.engine.operations import SLOTS, Call, Operation, has_scripts_alone
-from karta_interpreter.engine.operations.dispatch import projection_of
+from karta_interpreter.engine.operations import SLOTS, Call, Operation, has_scripts_alone, projection_of
 from karta_interpreter.webhook.wire.request import OPERATIONS, Request, call_of
 
 # Go writes the fields in the order of Karmada's types, and these values have no characters that it would escape.
