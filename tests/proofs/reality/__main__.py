@@ -71,7 +71,8 @@ def _round(controllers: Sequence[Controller], pattern: str) -> list[Outcome]:
 
 
 def _record(outcomes: Sequence[Outcome]) -> None:
-    for controller in sorted({outcome.controller for outcome in outcomes}):
+    # The CRDs of controllers that are only needed are compared, too, and those have no states.
+    for controller in sorted({outcome.controller for outcome in outcomes if outcome.states}):
         write_states(controller, [state for each in outcomes if each.controller == controller for state in each.states])
 
 
