@@ -10,7 +10,7 @@ import yaml
 from click.testing import Result
 
 from karta_interpreter.base.findings import Finding
-from karta_interpreter.cli.rules import rules
+from karta_interpreter.cli.explain import rules
 from karta_interpreter.definitions.karta.loading import load_documents
 from karta_interpreter.languages.lua.customization import load_customizations
 from tests.support.rows import rows

@@ -12,7 +12,7 @@ from karta_interpreter.base.k8s import GVK, Object, edit
 from karta_interpreter.base.k8s.manifest import read_documents
 from karta_interpreter.base.k8s.yaml_writer import WIDTH, to_authored_yaml
 from karta_interpreter.cli.calls import Arguments, ask
-from karta_interpreter.cli.definitions import Interpreter, interpreter_for, kinds_of
+from karta_interpreter.cli.definitions import interpreter_for, kinds_of
 from karta_interpreter.cli.diff_input import MEMBERS
 from karta_interpreter.cli.draft_evidence import Shown, from_files, from_folder, from_member
 from karta_interpreter.cli.files import check_stdin, named, read_crds, read_objects, write_files
@@ -117,8 +117,11 @@ async def _from_member(kubeconfig: Path | None, context: str | None, kind: str, 
 def _print_from(shown: Shown, crd: Object | None, version: str | None) -> None:
     """Print the draft from evidence, and what verify says of it."""
     custom = CustomKind.of(crd, version or shown.gvk.version) if crd else CustomKind("", shown.gvk, {})
-    sources = [count(len(shown.evidence), "object"), count(sum(len(each.pods) for each in shown.evidence), "pod")]
-    sources += [f"the CustomResourceDefinition {custom.crd}"] if crd else []
+    sources = [
+        count(len(shown.evidence), "object"),
+        count(sum(len(each.pods) for each in shown.evidence), "pod"),
+        *([f"the CustomResourceDefinition {custom.crd}"] if crd else []),
+    ]
     drafted = draft_from(custom, shown.evidence)
     _print(drafted, custom, f"Drafted from {', '.join(sources)}.", crd)
     definition = load_definition(drafted.karta)
@@ -254,18 +257,14 @@ def _cases(
     status = (member or workload).get("status")
     items = tuple(StatusItem(cluster, status) for cluster in MEMBERS) if isinstance(status, dict) else None
     name = edit.get(workload, ("metadata", "name")) or "without a name"
-    for call in Arguments(workload, member, items, _another_count(interpreter, workload, replicas)).calls():
+    if replicas is None and (counted := ask(interpreter, Call(Operation.INTERPRET_REPLICA, workload)).results):
+        # Another count than today's, so that the case of ReviseReplica changes something. Zero twice would be zero.
+        replicas = 2 * (counted["replica"] or 1)
+    for call in Arguments(workload, member, items, replicas).calls():
         if interpreter.is_asked(call.operation):
             outcome = ask(interpreter, call)
             output = {"error": outcome.error} if outcome.results is None else dict(outcome.results)
             yield call, case_of(str(name), call, output)
-
-
-def _another_count(interpreter: Interpreter, workload: Object, wanted: int | None) -> int | None:
-    """Return the count that is wanted, or twice today's, so that the case of ReviseReplica changes something."""
-    outcome = ask(interpreter, Call(Operation.INTERPRET_REPLICA, workload))
-    # A count of 0 becomes 2: zero twice would be no change.
-    return wanted if wanted is not None or outcome.results is None else 2 * (outcome.results["replica"] or 1)
 
 
 def _write(folder: Path, texts: Mapping[str, str], advice: str) -> None:

@@ -96,7 +96,13 @@ def command(
     shown. The exit code is 1 when an answer differs.
     """
     if not (before and after):
-        raise UsageProblem(_sides_needed(before, after, files))
+        words = iter(files)
+        named = [
+            f"{option} {side}"
+            for option, given in (("--from", before), ("--to", after))
+            for side in given or [next(words, "SIDE")]
+        ]
+        raise UsageProblem(f"error: name both sides: diff {' '.join([*named, *words])}")
     paths = files + paths
     if not paths:
         raise UsageProblem(NO_WORKLOAD)
@@ -124,17 +130,6 @@ def command(
     else:
         text = written([_record(change) for change in changes], output)
     print_changes(text, warnings, count(len(questions), "question"), len(changes))
-
-
-def _sides_needed(before: tuple[str, ...], after: tuple[str, ...], files: tuple[str, ...]) -> str:
-    """Return the error about a missing side, with the line that was perhaps meant."""
-    words = iter(files)
-    sides = [
-        f"{option} {side}"
-        for option, named in (("--from", before), ("--to", after))
-        for side in named or [next(words, "SIDE")]
-    ]
-    return f"error: name both sides: diff {' '.join([*sides, *words])}"
 
 
 def _one_more(side: Side, obj: Object) -> int:

@@ -75,10 +75,13 @@ def _outputs(query: Query, workload: Object) -> Iterator[Object]:
 def _place(location: Location, workload: Object) -> dict[str, JSON]:
     is_default = location.default is not None and location.raw(workload) is None
     parts: list[str] = ["absent, so its default"] if is_default else _typo(location.path, workload)
-    parts += [f"times {location.factor}"] if location.factor != 1 else []
-    parts += [f"at least {location.floor}"] if location.floor is not None else []
-    parts += [f"at most {location.cap}"] if location.cap is not None else []
-    parts += ["a text read as a number"] if location.numeral else []
+    notes = (
+        (location.factor != 1, f"times {location.factor}"),
+        (location.floor is not None, f"at least {location.floor}"),
+        (location.cap is not None, f"at most {location.cap}"),
+        (location.numeral, "a text read as a number"),
+    )
+    parts += [note for holds, note in notes if holds]
     return {"path": field_path(location.path), **({"how": ", ".join(parts)} if parts else {})}
 
 

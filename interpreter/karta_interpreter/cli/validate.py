@@ -111,8 +111,10 @@ def _has_crd(given: Iterable[DefinitionFiles], crds: Sequence[Object]) -> bool:
     """Return whether one of the CRDs is that of a definition."""
     kinds = {(edit.get(crd, ("spec", "group")), edit.get(crd, ("spec", "names", "kind"))) for crd in crds}
     layers = [each.layer for each in given]
-    gvks = [entry.definition.gvk for layer in layers for entry in layer.entries]
-    gvks += [each.gvk for layer in layers for each in layer.quarantined if each.gvk]
+    gvks = [
+        *(entry.definition.gvk for layer in layers for entry in layer.entries),
+        *(each.gvk for layer in layers for each in layer.quarantined if each.gvk),
+    ]
     return any((gvk.group, gvk.kind) in kinds for gvk in gvks)
 
 

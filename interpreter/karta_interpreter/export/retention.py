@@ -49,7 +49,13 @@ def retain(script: OperationScript) -> None:
     # A template without kept fields is still the original.
     original = "copy(desired)" if rules or _switches(definition) else "desired"
     lines = [f"  local pairing = {{desired = desired, observed = observed, original = {original}}}"]
-    if _has_lists(definition):
+    # Each field of the member is at a certain path, and none is in a list with elements to match.
+    is_plain = (
+        all(_is_plain(query) for query in _switches(definition))
+        and all(guarded_paths(rule.place.node) for rule in rules)
+        and all(guarded_paths(fields.query.node, may_be_null=True) for fields in definition.queued)
+    )
+    if not is_plain:
         script.features.add("lists")
         lines = _pairing(script)
     lines += _unset_switches(script)
@@ -66,16 +72,6 @@ def retain(script: OperationScript) -> None:
         lines += statements
     lines += [f"  if is_changed then {counts} end"] if rules and counts else []
     script.add(laid_out(["function Retain(desired, observed)", *lines, "  return desired", "end"]))
-
-
-def _has_lists(definition: Definition) -> bool:
-    """Return whether a field of the member may be at an uncertain path, or in a list with elements to match."""
-    rules = [rule.place for rule in definition.annotations.retained]
-    return not (
-        all(_is_plain(query) for query in _switches(definition))
-        and all(guarded_paths(query.node) for query in rules)
-        and all(guarded_paths(fields.query.node, may_be_null=True) for fields in definition.queued)
-    )
 
 
 def _is_plain(query: Query) -> bool:

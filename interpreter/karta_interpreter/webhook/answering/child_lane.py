@@ -79,7 +79,10 @@ class ChildLane:
         """Have a process read the body of a call. Raises RequestError if it finds no uid in the time and the memory."""
         try:
             async with self._process(self._bodies, "calls", child.CALL, body, seconds) as (process, about):
-                yield ReadBody(self, process, _request(about))
+                fields: dict[str, Any] = orjson.loads(about)
+                gvk, problem = fields.pop("gvk"), fields.pop("problem")
+                failure = problem and InterpretationError(**problem)
+                yield ReadBody(self, process, Request(**fields, gvk=gvk and GVK(*gvk), problem=failure))
         except SandboxError as error:
             raise _unanswered(body, error) from error
 
@@ -203,12 +206,6 @@ async def _look_up(reader: ReferenceReader | None, question: bytes) -> tuple[byt
 def _unanswered(body: bytes, error: InterpreterError) -> InterpreterError:
     status = _STATUSES.get(error.cause) if isinstance(error, SandboxError) else None
     return RequestError(f"no answer to a body of {len(body)} bytes: {error}", status=status) if status else error
-
-
-def _request(about: bytes) -> Request:
-    fields: dict[str, Any] = orjson.loads(about)
-    gvk, problem = fields.pop("gvk"), fields.pop("problem")
-    return Request(**fields, gvk=gvk and GVK(*gvk), problem=problem and InterpretationError(**problem))
 
 
 def _left(until: float) -> float:

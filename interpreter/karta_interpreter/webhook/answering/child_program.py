@@ -89,7 +89,10 @@ def _exchange(channel: "Channel", letter: bytes, body: bytes) -> None:
 
 def _answer(channel: "Channel", message: Request | admission.Review, needed: dict[str, Any]) -> tuple[bytes, bytes]:
     try:
-        answer = _interpret(channel, message, **needed) if isinstance(message, Request) else _review(message, **needed)
+        if isinstance(message, Request):
+            answer = _interpret(channel, message, **needed)
+        else:
+            answer = admission.validate(message, {GVK(*kind): name for *kind, name in needed["taken"]})
         if len(answer) <= LONGEST_ANSWER:
             return ANSWER, answer
         failure = InterpretationError(f"the answer has more than {LONGEST_ANSWER} bytes")
@@ -98,10 +101,6 @@ def _answer(channel: "Channel", message: Request | admission.Review, needed: dic
     except RecursionError:
         failure = InterpretationError(TOO_DEEP)
     return FAILURE, json.dumps({"message": str(failure), "code": failure.code}).encode()
-
-
-def _review(review: admission.Review, taken: list[list[str]]) -> bytes:
-    return admission.validate(review, {GVK(*kind): name for *kind, name in taken})
 
 
 def _interpret(channel: "Channel", request: Request, definition: str, options: dict[str, Any]) -> bytes:
