@@ -190,8 +190,10 @@ def kinds_of(paths: Sequence[str]) -> set[GVK]:
 
 def print_findings(*snapshots: Snapshot) -> None:
     """Print the findings of snapshots on stderr."""
-    findings = [finding for snapshot in snapshots for finding in snapshot.findings]
-    findings += [finding for snapshot in snapshots for broken in snapshot.quarantined for finding in broken.findings]
+    findings = [
+        *(finding for snapshot in snapshots for finding in snapshot.findings),
+        *(finding for snapshot in snapshots for broken in snapshot.quarantined for finding in broken.findings),
+    ]
     say(findings_text(findings), err=True, nl=False)
 
 

@@ -107,9 +107,12 @@ def _counts(branch: _Branch) -> list[str]:
 
 def _pod(node: PodNode) -> str:
     facts = node.to_json()
-    words = [str(facts.get("phase", "")), "ready" if facts["ready"] else "not ready"]
-    words += [f"on {facts['node']}"] if "node" in facts else []
-    words += [f"replica {node.replica}"] if node.replica is not None else []
+    words = (
+        str(facts.get("phase", "")),
+        "ready" if facts["ready"] else "not ready",
+        f"on {facts['node']}" if "node" in facts else "",
+        f"replica {node.replica}" if node.replica is not None else "",
+    )
     return f"{pod_name(node.pod)}: {', '.join(filter(None, words))}"
 
 

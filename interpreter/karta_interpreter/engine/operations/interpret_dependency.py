@@ -95,12 +95,10 @@ def _templates(definition: Definition, obj: Object) -> Iterator[tuple[str, Objec
     """Yield pod templates, each with its name in messages."""
     for component, _, template in pod_templates(definition, obj):
         yield f"pod template of {component.name}", template
-    yield from (
-        ("annotation dependencies", template)
-        for more in definition.annotations.dependencies
-        if isinstance(more, ExtraPodTemplates)
-        for template in filter(None, more.templates.evaluate(obj))
-    )
+    for more in definition.annotations.dependencies:
+        if isinstance(more, ExtraPodTemplates):
+            for template in filter(None, more.templates.evaluate(obj)):
+                yield "annotation dependencies", template
 
 
 def _without(template: Object, volumes: Collection[str]) -> Object:
