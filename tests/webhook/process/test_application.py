@@ -117,8 +117,17 @@ async def test_body_without_uid_is_bad_request_and_connection_stays(client: Clie
         pytest.param(
             {"kind": {"group": "", "version": "v1", "kind": "Pod"}, "object": {"apiVersion": "v1", "kind": "Pod"}},
             404,
-            "no definition for v1, Kind=Pod. Known kinds: mill.example.org/v1, Kind=Balloon; mill",
+            "no definition for v1, Kind=Pod: create a Karta for it, or register fewer kinds",
             id="an unknown kind",
+        ),
+        pytest.param(
+            {
+                "kind": {"group": "other.example.org", "version": "v1", "kind": "Balloon"},
+                "object": {"apiVersion": "other.example.org/v1", "kind": "Balloon"},
+            },
+            404,
+            "no definition for other.example.org/v1, Kind=Balloon, but for mill.example.org/v1, Kind=Balloon: create",
+            id="a kind of another group",
         ),
     ],
 )

@@ -80,10 +80,10 @@ class PendingCall(msgspec.Struct, frozen=True):
         if request.gvk is None:
             raise InterpretationError("the request has no kind", code=400)
         if self.definition is None:
-            kinds = self.kinds()
-            more = f" and {len(kinds) - _MOST_NAMED} more" if len(kinds) > _MOST_NAMED else ""
-            known = f"{'; '.join(map(str, kinds[:_MOST_NAMED])) or 'none'}{more}"
-            raise InterpretationError(f"no definition for {request.gvk}. Known kinds: {known}", code=404)
+            namesakes = [str(gvk) for gvk in self.kinds() if gvk.kind == request.gvk.kind][:_MOST_NAMED]
+            other = f", but for {'; '.join(namesakes)}" if namesakes else ""
+            message = f"no definition for {request.gvk}{other}: create a Karta for it, or register fewer kinds"
+            raise InterpretationError(message, code=404)
         return self.definition
 
     def definition_and_call(self) -> tuple[Definition, Call]:
