@@ -25,7 +25,7 @@ from karta_interpreter.cli.options import (
     inputs,
     output_dir_option,
 )
-from karta_interpreter.cli.program import Group, Problem, UsageProblem
+from karta_interpreter.cli.program import CommandGroup, Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text
 from karta_interpreter.cli.verify import summary, verify_all
 from karta_interpreter.cli.writing import Data, say
@@ -41,7 +41,7 @@ from karta_interpreter.engine.suites.output import case_of, without_server_field
 from karta_interpreter.engine.suites.suite import OBJECT_KEYS, OBJECTS
 
 
-@click.group("create", cls=Group)
+@click.group("create", cls=CommandGroup)
 def command() -> None:
     """Draft definitions and suites."""
 

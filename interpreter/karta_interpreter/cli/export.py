@@ -29,7 +29,7 @@ from karta_interpreter.cli.options import (
     output,
     output_dir_option,
 )
-from karta_interpreter.cli.program import Group, Problem, UsageProblem
+from karta_interpreter.cli.program import CommandGroup, Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text, table, to_json, watched, written
 from karta_interpreter.cli.writing import Data, say
 from karta_interpreter.definitions.karta import Definition
@@ -61,7 +61,7 @@ _files = inputs("-f", "--filename", "paths", text="Definitions")
 _WIDTH = 100
 
 
-@click.group("export", cls=Group)
+@click.group("export", cls=CommandGroup)
 def command() -> None:
     """Print manifests for GitOps, and schemas."""
 

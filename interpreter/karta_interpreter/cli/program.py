@@ -154,7 +154,7 @@ def missing_extra(command: str, error: ModuleNotFoundError) -> UsageProblem | No
     )
 
 
-class Group(click.Group):
+class CommandGroup(click.Group):
     """A command with commands below it."""
 
     summaries: Mapping[str, str] = {}
@@ -179,7 +179,7 @@ class Group(click.Group):
             formatter.write_dl(list(self.summaries.items()) or sorted(own))
 
 
-class Commands(Group):
+class Commands(CommandGroup):
     """The commands, each imported from its own module when it is used."""
 
     summaries = COMMANDS

@@ -15,12 +15,12 @@ from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text, table, written
 from karta_interpreter.cli.writing import say
 from karta_interpreter.definitions.karta.expressions import check_expression
-from karta_interpreter.languages.jq import Location, Query, Verdict
+from karta_interpreter.languages.jq import Execution, Location, Query
 
 _MEANINGS = {
-    Verdict.PLAIN: "the server answers it at once",
-    Verdict.BOUNDED: "a separate process answers it, under a time limit",
-    Verdict.REFUSED: "a definition with it is not used",
+    Execution.PLAIN: "the server answers it at once",
+    Execution.BOUNDED: "a separate process answers it, under a time limit",
+    Execution.REFUSED: "a definition with it is not used",
 }
 
 
@@ -54,7 +54,7 @@ def command(expression: str, target: str | None, path: str | None, assign: str |
     parsed, findings = check_expression((), expression)
     say(findings_text(findings), err=True, nl=False)
     if parsed is None:
-        raise Problem(f"error: refused: {_MEANINGS[Verdict.REFUSED]}")
+        raise Problem(f"error: refused: {_MEANINGS[Execution.REFUSED]}")
     query = Query.compile(expression)
     found: dict[str, JSON] = {"expression": expression, "verdict": str(query.vetting.verdict)}
     if path is not None:
@@ -117,7 +117,7 @@ def _value(text: str) -> JSON:
 
 def _text(found: Object) -> str:
     verdict = found["verdict"]
-    lines = [f"{click.style(verdict, bold=True)}: {_MEANINGS[Verdict(verdict)]}\n"]
+    lines = [f"{click.style(verdict, bold=True)}: {_MEANINGS[Execution(verdict)]}\n"]
     if "outputs" in found:
         rows = [[short(each["value"]), each.get("path", "computed"), each.get("how", "")] for each in found["outputs"]]
         lines.append(table(rows, header=["OUTPUT", "READ FROM", "HOW"]) if rows else "no output\n")

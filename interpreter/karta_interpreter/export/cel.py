@@ -13,7 +13,7 @@ from typing import NamedTuple
 from karta_interpreter.base.errors import ExportError
 from karta_interpreter.export.emitter import FORMS
 from karta_interpreter.export.traits import unsupported
-from karta_interpreter.languages.jq import Result, Singles, render, result_of, syntax as ast, terms_of
+from karta_interpreter.languages.jq import OutputKind, Singles, render, result_of, syntax as ast, terms_of
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _WORDS = "as break const continue else false for function if import in let loop namespace null package return true var"
@@ -25,7 +25,7 @@ CHOICE, OR, AND, COMPARISON, SUM, NOT, ATOM = range(7)
 _ELEMENTS = ("e", "f", "g")
 _QUANTIFIERS = {"any": "exists", "all": "all"}
 _OPERATORS = {"and": "&&", "or": "||"}
-_RESULTS = {bool: Result.BOOLEAN, int: Result.NUMBER, float: Result.NUMBER}
+_RESULTS = {bool: OutputKind.BOOLEAN, int: OutputKind.NUMBER, float: OutputKind.NUMBER}
 
 
 class Cel(NamedTuple):
@@ -34,7 +34,7 @@ class Cel(NamedTuple):
     text: str
     binds: int = ATOM
     """The strength of its outermost operator."""
-    result: Result = Result.ANY
+    result: OutputKind = OutputKind.ANY
     """The kind of its value, if that is a number or a boolean in any case."""
     optional: str = ""
     """The same value before its default, if it has one."""
@@ -73,7 +73,7 @@ class _CelWriter(NamedTuple):
             case ast.Identity() if here.text:
                 return here
             case ast.Literal(value):
-                return Cel(literal(value), result=_RESULTS.get(type(value), Result.ANY))
+                return Cel(literal(value), result=_RESULTS.get(type(value), OutputKind.ANY))
             case ast.Object(()):
                 return Cel("{}")
             case ast.Array(body):
@@ -104,14 +104,14 @@ class _CelWriter(NamedTuple):
         if isinstance(node.right, ast.Array):
             raise _unsupported(node)
         found = _choice(Cel(f"{first.within(COMPARISON)} in [null, false]", COMPARISON), second, first)
-        return found._replace(result=second.result) if second.result is Result.NUMBER else found
+        return found._replace(result=second.result) if second.result is OutputKind.NUMBER else found
 
     def _binary(self, node: ast.Binary, first: Cel, second: Cel) -> Cel:
         operator = node.operator
         if operator in ("<", "<=", ">", ">="):
             return _ordered(node, operator, first, second)
-        if operator in ("+", "-") and first.result is second.result is Result.NUMBER:
-            return Cel(f"{first.within(SUM)} {operator} {second.within(SUM)}", SUM, Result.NUMBER)
+        if operator in ("+", "-") and first.result is second.result is OutputKind.NUMBER:
+            return Cel(f"{first.within(SUM)} {operator} {second.within(SUM)}", SUM, OutputKind.NUMBER)
         if operator not in ("==", "!="):
             raise _unsupported(node)
         if _is_literal(node.right):
@@ -129,7 +129,7 @@ class _CelWriter(NamedTuple):
             case "not", ():
                 return negation(truth(here))
             case "length", ():
-                return Cel(f"size({_as_list(here)})", result=Result.NUMBER)
+                return Cel(f"size({_as_list(here)})", result=OutputKind.NUMBER)
             case "IN", (choices,) if all(map(_is_literal, terms_of(choices))):
                 return is_one(here, [self.value(choice, here).text for choice in terms_of(choices)])
             case "IN", (choices,):
@@ -142,7 +142,7 @@ class _CelWriter(NamedTuple):
         raise _unsupported(node)
 
     def _quantified(self, name: str, elements: str, condition: ast.Node) -> Cel:
-        return Cel(self._loop(elements, _QUANTIFIERS[name], condition), result=Result.BOOLEAN)
+        return Cel(self._loop(elements, _QUANTIFIERS[name], condition), result=OutputKind.BOOLEAN)
 
     def _loop(self, elements: str, macro: str, body: ast.Node) -> str:
         """Return the call of a macro for the elements of a list."""
@@ -191,11 +191,11 @@ def _field(whole: Cel, key: str) -> Cel:
 def _choice(condition: Cel, then: Cel, otherwise: Cel) -> Cel:
     text = f"{condition.within(CHOICE)} ? {then.within(CHOICE)} : {otherwise.within(CHOICE)}"
     elements = f"({condition.within(CHOICE)} ? {_as_list(then)} : {_as_list(otherwise)})"
-    return Cel(text, CHOICE, then.result if then.result is otherwise.result else Result.ANY, elements=elements)
+    return Cel(text, CHOICE, then.result if then.result is otherwise.result else OutputKind.ANY, elements=elements)
 
 
 def _comparison(first: Cel, operator: str, second: str) -> Cel:
-    return Cel(f"{first.within(COMPARISON)} {operator} {second}", COMPARISON, Result.BOOLEAN)
+    return Cel(f"{first.within(COMPARISON)} {operator} {second}", COMPARISON, OutputKind.BOOLEAN)
 
 
 def _ordered(node: ast.Node, operator: str, first: Cel, second: Cel) -> Cel:
@@ -206,7 +206,7 @@ def _ordered(node: ast.Node, operator: str, first: Cel, second: Cel) -> Cel:
     found = _comparison(first, less, second.within(COMPARISON))
     guards = [(first, "==", "||"), (second, "!=", "&&")]
     for side, relation, joint in guards if less == "<" else reversed(guards):
-        if side.result is not Result.NUMBER:
+        if side.result is not OutputKind.NUMBER:
             if not side.optional:
                 raise unsupported(node, "CEL orders only numbers, and fields that hold them")
             found = joined(joint, [_comparison(side, relation, "null"), found])
@@ -218,7 +218,7 @@ def is_one(value: Cel, choices: Sequence[str], operator: str = "==") -> Cel:
 
     jq treats a null like an absent field. To CEL a null is a value, and does not take a default.
     """
-    if value.default and value.result is not Result.BOOLEAN:
+    if value.default and value.result is not OutputKind.BOOLEAN:
         choices = ["null", *choices] if value.default in choices else choices
         value = Cel(f"{value.optional}.orValue(null)")
     if len(choices) == 1:
@@ -245,14 +245,14 @@ def _is_literal(node: ast.Node) -> bool:
 
 def truth(value: Cel) -> Cel:
     """Return whether jq takes a value for true: everything but null and false."""
-    if value.result is Result.BOOLEAN:
+    if value.result is OutputKind.BOOLEAN:
         return value
-    return Cel(f"!({value.text} in [null, false])", NOT, Result.BOOLEAN)
+    return Cel(f"!({value.text} in [null, false])", NOT, OutputKind.BOOLEAN)
 
 
 def negation(value: Cel) -> Cel:
     """Return the opposite of a truth value."""
-    return Cel(f"!{value.within(NOT - 1)}", NOT, Result.BOOLEAN)
+    return Cel(f"!{value.within(NOT - 1)}", NOT, OutputKind.BOOLEAN)
 
 
 def joined(operator: str, parts: Sequence[Cel]) -> Cel:
@@ -262,13 +262,13 @@ def joined(operator: str, parts: Sequence[Cel]) -> Cel:
     'a || (b && c)'
     """
     if not parts:
-        return Cel("true" if operator == "&&" else "false", result=Result.BOOLEAN)
+        return Cel("true" if operator == "&&" else "false", result=OutputKind.BOOLEAN)
     if len(parts) == 1:
         return parts[0]
     level = AND if operator == "&&" else OR
     # CEL reads && before ||, but parentheses spare readers the thought.
     text = f" {operator} ".join(part.text if part.binds == level else part.within(AND) for part in parts)
-    return Cel(text, level, Result.BOOLEAN)
+    return Cel(text, level, OutputKind.BOOLEAN)
 
 
 def literal(value: object) -> str:

@@ -24,9 +24,9 @@ from karta_interpreter.export.cel import (
     truth,
 )
 from karta_interpreter.export.gitops import checks_by_version
-from karta_interpreter.languages.jq import Query, Result, syntax as ast, to_text
+from karta_interpreter.languages.jq import OutputKind, Query, syntax as ast, to_text
 
-FALSE = Cel("false", result=Result.BOOLEAN)
+FALSE = Cel("false", result=OutputKind.BOOLEAN)
 _CURRENT = (Status.RUNNING, Status.COMPLETED, Status.SUSPENDED)
 
 
@@ -85,7 +85,7 @@ def _holds(rules: StatusRules, status: Status, matcher: Matcher) -> Cel:
     parts += [_condition(rules.conditions, expected) for expected in matcher.conditions]
     if matcher.expression is not None:
         value = _value(f"statusMappings.{status.lower()}.byExpression", matcher.expression)
-        if value.result is Result.BOOLEAN:
+        if value.result is OutputKind.BOOLEAN:
             parts.append({"true": value, "false": negation(value)}.get(matcher.expected, FALSE))
         else:
             parts.append(is_one(value, [*map(literal, _choices(matcher.expected))]))

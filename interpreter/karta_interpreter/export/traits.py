@@ -10,7 +10,7 @@ from karta_interpreter.base.errors import ExportError
 from karta_interpreter.base.k8s import JSON
 from karta_interpreter.export.lua import Constant, Expression, constant
 from karta_interpreter.languages.jq import (
-    Result,
+    OutputKind,
     Singles,
     children,
     is_merge,
@@ -34,7 +34,7 @@ _LONGEST_NAME: Final = 30
 _MAGIC: Final = "^$()%.[]*+-?"
 _PIECE: Final = re.compile(r"(\^)|(\$)|(\[[A-Za-z0-9 _-]+\]|\\[\[\].*+?$^()\\-]|[A-Za-z0-9 _/:@=,-])([*+?]?)")
 """A part of a regular expression that Lua has as well."""
-_PRESENT: Final = (Result.BOOLEAN, Result.NUMBER, Result.TEXT, Result.TEXTS, Result.KEYS)
+_PRESENT: Final = (OutputKind.BOOLEAN, OutputKind.NUMBER, OutputKind.TEXT, OutputKind.TEXTS, OutputKind.KEYS)
 
 
 def unsupported(node: ast.Node, reason: str) -> ExportError:
@@ -88,7 +88,7 @@ def is_boolean(node: ast.Node) -> bool:
         case ast.Binary(operator):
             return operator in _COMPARISONS or operator in ("and", "or")
         case ast.FunctionCall():
-            return result_of(node) is Result.BOOLEAN
+            return result_of(node) is OutputKind.BOOLEAN
         case ast.Pipe(_, right):
             return is_boolean(right)
         case ast.Literal(value):

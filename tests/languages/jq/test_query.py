@@ -19,7 +19,7 @@ from karta_interpreter.base.errors import (
 from karta_interpreter.base.k8s.values import JSON, Path
 from karta_interpreter.base.sandbox import close_pools
 from karta_interpreter.base.sandbox.deadline import deadline
-from karta_interpreter.languages.jq import Query, Unresolved, Verdict
+from karta_interpreter.languages.jq import Execution, Query, Unresolved
 from karta_interpreter.languages.jq.compiled.values import to_json
 from karta_interpreter.languages.jq.query import quoted
 from karta_interpreter.languages.jq.syntax import Node
@@ -63,7 +63,7 @@ def test_first_of_no_outputs_is_none() -> None:
 
 def test_query_keeps_text_tree_and_verdict() -> None:
     query = Query.compile(".a|.b")
-    assert (query.text, render(query.node), query.vetting.verdict) == (".a|.b", ".a | .b", Verdict.PLAIN)
+    assert (query.text, render(query.node), query.vetting.verdict) == (".a|.b", ".a | .b", Execution.PLAIN)
     assert query == Query.compile(".a|.b")
     assert query != Query.compile(".a | .b")
     with pytest.raises(AttributeError):

@@ -16,7 +16,7 @@ from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.definitions.sources.snapshot import ServedDefinition, Snapshot
 from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS
-from karta_interpreter.languages.jq.analysis import Verdict, vet
+from karta_interpreter.languages.jq.analysis import Execution, vet
 from karta_interpreter.languages.jq.syntax import Identity, Iterate, Node, Pipe, Try
 from karta_interpreter.languages.jq.syntax.printer import render
 from karta_interpreter.webhook.answering.calls import Calls
@@ -46,7 +46,7 @@ def _of_root_elements(node: Node) -> Node:
     return Pipe(Try(Iterate(Identity())), node)
 
 
-plain = plain_expressions.filter(lambda node: vet(node).verdict is Verdict.PLAIN)
+plain = plain_expressions.filter(lambda node: vet(node).verdict is Execution.PLAIN)
 expressions = (plain | plain.map(_of_root_elements) | st.just(Iterate(Identity()))).map(render)
 steps = st.builds(
     Step,

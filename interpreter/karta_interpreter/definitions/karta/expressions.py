@@ -28,9 +28,9 @@ from karta_interpreter.definitions.karta.schema_types import REFERENCES, express
 from karta_interpreter.languages.jq import (
     GENERATORS,
     PICKERS,
+    Execution,
     Query,
     Reason,
-    Verdict,
     children,
     examine,
     key_of,
@@ -94,7 +94,7 @@ def check_expression(
     parsed = Parsed(path, text, node, variables)
     if other := misread_path(text, node):
         return parsed, [replace(violation("path-misread", path, written=other[0], better=other[1]), expression=text)]
-    if vetting.verdict is not Verdict.BOUNDED or about_pod:
+    if vetting.verdict is not Execution.BOUNDED or about_pod:
         return parsed, []
     reasons = "; ".join(dict.fromkeys(note.message for note in vetting.notes))
     message = f"a separate process answers this expression, under a time limit: {reasons}"

@@ -30,7 +30,7 @@ from karta_interpreter.engine.drafting.pieces import LISTS, amounts_of, containe
 from karta_interpreter.engine.evaluation import instance_ids, pod_sets
 from karta_interpreter.engine.explain.explanation import path_of
 from karta_interpreter.engine.verification import Evidence, Judgement, Question, Verdict, unsettled, verify
-from karta_interpreter.engine.verification.members import Group, members
+from karta_interpreter.engine.verification.members import MemberGroup, members
 
 _ANNOTATION: Final = f"metadata.annotations.{PREFIX}"
 _INDEX: Final = re.compile(r"\[\d+\]")
@@ -106,7 +106,7 @@ class PodsOfSets(NamedTuple):
     """An object, and its pods by the pod sets that they belong to."""
 
     evidence: Evidence
-    groups: tuple[Group, ...]
+    groups: tuple[MemberGroup, ...]
 
 
 def pods_of_sets(definition: Definition, evidence: Iterable[Evidence]) -> Iterator[PodsOfSets]:
@@ -239,7 +239,7 @@ def _supported(kind: CustomKind, places: list[PodsField], evidence: Sequence[Evi
     return places if len(kept) == len(places) else _supported(kind, kept, evidence)
 
 
-def _has_pod_of_template(group: Group) -> bool:
+def _has_pod_of_template(group: MemberGroup) -> bool:
     """Return whether a pod has the containers of a template. One without any is an operator's override."""
     wanted = [_container_names(own.template) for own in group.sets]
     return any(names and names <= _container_names(pod) for pod in group.pods for names in wanted)

@@ -12,7 +12,7 @@ from karta_interpreter.engine.explain.reading import field_of
 from karta_interpreter.engine.fights.rounds import differences
 from karta_interpreter.engine.verification.evidence import Evidence, is_active, is_ended, values_in
 from karta_interpreter.engine.verification.judgement import Judgement, Question, Verdict, pod_field
-from karta_interpreter.engine.verification.members import Group, Members
+from karta_interpreter.engine.verification.members import MemberGroup, Members
 
 _UPPER_BOUND = re.compile("max[^a-z]")
 """A field with the upper bound of an autoscaler, unlike a bound that the definition computes from other fields."""
@@ -49,7 +49,7 @@ def _completes(definition: Definition) -> bool:
     return definition.status is not None and definition.status.completes
 
 
-def _judged(definition: Definition, group: Group, pods: list[Object], why: str) -> Judgement:
+def _judged(definition: Definition, group: MemberGroup, pods: list[Object], why: str) -> Judgement:
     detail = f"{group.name}: {group.replicas} answered, {count(len(pods), 'pod')}"
     component = group.sets[0].component
     if why:
@@ -78,7 +78,7 @@ def _late(definition: Definition, evidence: Evidence, members: Members, name: st
 
 def _explanation(
     evidence: Evidence,
-    group: Group,
+    group: MemberGroup,
     pods: list[Object],
     locations: Callable[[], dict[str, ScaleLocation]],
     statuses: Callable[[], Iterable[Status]],
@@ -100,7 +100,7 @@ def _explanation(
     return f"its status is {min(matched)}" if matched else ""
 
 
-def _is_rolling(evidence: Evidence, group: Group, pods: Iterable[Object]) -> bool:
+def _is_rolling(evidence: Evidence, group: MemberGroup, pods: Iterable[Object]) -> bool:
     """Return whether pods below one owner differ from its template in different fields, so that it had another one."""
     templates = [own.template for own in group.sets]
     deviations: dict[JSON, set[frozenset[str]]] = {}

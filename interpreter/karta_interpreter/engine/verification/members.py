@@ -10,7 +10,7 @@ from karta_interpreter.engine.evaluation import PodSet, matches_component_type
 from karta_interpreter.engine.evaluation.attribution import instance_key
 
 
-class Group(NamedTuple):
+class MemberGroup(NamedTuple):
     """Pod sets with pods that cannot be distinguished, most often one, and their pods."""
 
     sets: tuple[PodSet, ...]
@@ -30,7 +30,7 @@ class Group(NamedTuple):
 class Members(NamedTuple):
     """All pods of a workload. ``strays`` belong to no pod set."""
 
-    groups: tuple[Group, ...]
+    groups: tuple[MemberGroup, ...]
     strays: tuple[Object, ...]
 
 
@@ -64,7 +64,7 @@ def members(definition: Definition, sets: Sequence[PodSet], pods: Iterable[Objec
                 largest[1].extend(group[1])
         largest[1].append(pod)
     ordered = sorted({id(group): group for group in joined}.values(), key=lambda group: min(group[0]))
-    groups = tuple(Group(tuple(sets[index] for index in sorted(numbers)), tuple(own)) for numbers, own in ordered)
+    groups = tuple(MemberGroup(tuple(sets[index] for index in sorted(numbers)), tuple(own)) for numbers, own in ordered)
     return Members(groups, tuple(strays))
 
 

@@ -11,7 +11,7 @@ from karta_interpreter.base.k8s import Counting, Object, PodRequirements, annota
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.engine.verification.evidence import Evidence, is_active
 from karta_interpreter.engine.verification.judgement import Judgement, Question, Verdict, pod_field
-from karta_interpreter.engine.verification.members import Group, Members
+from karta_interpreter.engine.verification.members import MemberGroup, Members
 
 _ADDED_CONTAINERS: Final = "metadata.annotations.karta-interpreter.io/added-containers"
 _LISTS: Final = ("initContainers", "containers")
@@ -31,7 +31,7 @@ def judge_requirements(definition: Definition, evidence: Evidence, members: Memb
         yield from _judged(definition, evidence, group)
 
 
-def _judged(definition: Definition, evidence: Evidence, group: Group) -> Iterator[Judgement]:
+def _judged(definition: Definition, evidence: Evidence, group: MemberGroup) -> Iterator[Judgement]:
     wanted = [_requests(pods_of_set.template) for pods_of_set in group.sets]
     amounts = [requirements.resource_request for requirements in wanted]
     pods = [pod for pod in group.pods if is_active(pod)]
@@ -57,7 +57,7 @@ def _amounts_text(amounts: Mapping[str, object] | None) -> str:
 
 
 def _causes(
-    definition: Definition, evidence: Evidence, group: Group, pod: Object, given: Object
+    definition: Definition, evidence: Evidence, group: MemberGroup, pod: Object, given: Object
 ) -> Iterator[Judgement]:
     """Yield what makes a pod request something else, container by container."""
     component, template = group.sets[0].component, get(evidence.owner_of(pod), ("spec", "template"))
@@ -110,7 +110,7 @@ def _containers(template: Object) -> dict[tuple[str, str], dict[str, str]]:
     return requested
 
 
-def _as_given(pod: Object, group: Group) -> Object:
+def _as_given(pod: Object, group: MemberGroup) -> Object:
     """Return the pod without what a LimitRange of its namespace and its RuntimeClass have added.
 
     A definition cannot know either of them.

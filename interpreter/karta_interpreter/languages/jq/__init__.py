@@ -4,13 +4,13 @@ An expression is parsed to a syntax tree, analysed, and compiled to a `Query`: p
 others in a process that can be stopped. All code about jq, and the only import of the package ``jq``, is in here.
 """
 
-from karta_interpreter.languages.jq.analysis import Reason, Verdict, examine, forget_many, most_outputs
+from karta_interpreter.languages.jq.analysis import Execution, Reason, examine, forget_many, most_outputs
 from karta_interpreter.languages.jq.assign import Location
 from karta_interpreter.languages.jq.compiled.functions import (
     GENERATORS,
     PICKERS,
     Argument,
-    Result,
+    OutputKind,
     function_of,
     key_of,
     result_of,
@@ -39,13 +39,13 @@ __all__ = [
     "PICKERS",
     "Absent",
     "Argument",
+    "Execution",
     "Location",
+    "OutputKind",
     "Query",
     "Reason",
-    "Result",
     "Singles",
     "Unresolved",
-    "Verdict",
     "children",
     "equal",
     "examine",

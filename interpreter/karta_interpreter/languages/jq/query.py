@@ -15,7 +15,7 @@ from karta_interpreter.base.errors import (
     QueryWriteError,
 )
 from karta_interpreter.base.k8s import JSON, Path, Projection, set_value
-from karta_interpreter.languages.jq.analysis import Verdict, Vetting, examine
+from karta_interpreter.languages.jq.analysis import Execution, Vetting, examine
 from karta_interpreter.languages.jq.assign import Location, Trace, compile_trace
 from karta_interpreter.languages.jq.compiled.compiler import One, Outputs, compile_list, compile_one
 from karta_interpreter.languages.jq.compiled.reads import mark_all, project, sources
@@ -94,11 +94,11 @@ class Query:
         [1]
         """
         node, vetting = examine(text, variables)
-        if vetting.verdict is Verdict.REFUSED:
+        if vetting.verdict is Execution.REFUSED:
             reasons = "; ".join(refusal.message for refusal in vetting.refusals)
             raise QueryRefusedError(f"{quoted(text)}: {reasons}")
         read = variables_in(node) & variables
-        if vetting.verdict is Verdict.BOUNDED:
+        if vetting.verdict is Execution.BOUNDED:
             program = ExpressionProgram(node, _bounded(node, sorted(read), owner))
         else:
             # The text is the only key: the values of variables are looked up when the program runs.
@@ -117,7 +117,7 @@ class Query:
     @property
     def is_plain(self) -> bool:
         """Whether the expression runs in this process."""
-        return self.vetting.verdict is Verdict.PLAIN
+        return self.vetting.verdict is Execution.PLAIN
 
     def evaluate(self, value: JSON) -> list[JSON]:
         """Return all outputs for an input.

@@ -7,7 +7,7 @@ from hypothesis import assume, given
 
 from karta_interpreter.base.errors import QueryEvaluationError
 from karta_interpreter.base.k8s.values import JSON
-from karta_interpreter.languages.jq.analysis import Verdict, Vetting, vet
+from karta_interpreter.languages.jq.analysis import Execution, Vetting, vet
 from karta_interpreter.languages.jq.analysis.refusals import FORMATS
 from karta_interpreter.languages.jq.compiled.costs import SIZE_LIMIT
 from karta_interpreter.languages.jq.compiled.functions import (
@@ -152,7 +152,7 @@ def test_banned_functions_are_found_everywhere(place: str) -> None:
     for banned, construct in BANNED:
         text = place.replace("HERE", banned)
         vetting = judge(text)
-        assert vetting.verdict is Verdict.REFUSED
+        assert vetting.verdict is Execution.REFUSED
         (refusal,) = vetting.refusals
         assert construct.removeprefix("break ") in refusal.message
         found = text[refusal.span.start : refusal.span.end]
@@ -282,7 +282,7 @@ NAMES = [
 
 @rows("text", NAMES)
 def test_scopes_are_those_of_libjq(text: str) -> None:
-    refused = judge(text).verdict is Verdict.REFUSED
+    refused = judge(text).verdict is Execution.REFUSED
     assert refused is ("is not defined" in complaint(text))
 
 
@@ -301,8 +301,8 @@ def test_verdict_refuses_only_banned_expressions(text: str) -> None:
 
 
 def test_given_variables_are_known() -> None:
-    assert vet(parse("$value + 1")).verdict is Verdict.REFUSED
-    assert vet(parse("$value + 1"), variables=frozenset({"value"})).verdict is Verdict.PLAIN
+    assert vet(parse("$value + 1")).verdict is Execution.REFUSED
+    assert vet(parse("$value + 1"), variables=frozenset({"value"})).verdict is Execution.PLAIN
 
 
 @pytest.mark.parametrize(
@@ -357,7 +357,7 @@ def test_plain_functions_are_builtins() -> None:
 
 @rows("function", FUNCTIONS.values(), ids=function_id)
 def test_variable_that_is_read_once_costs_as_much_as_the_input(function: Function) -> None:
-    def verdict(argument: str) -> Verdict:
+    def verdict(argument: str) -> Execution:
         samples: dict[Argument, Node] = {
             Argument.ONCE: parse(argument),
             Argument.EACH: parse(".a"),
@@ -381,13 +381,13 @@ def test_variable_that_is_read_once_costs_as_much_as_the_input(function: Functio
     ],
 )
 def test_functions_that_read_a_variable_once_are_plain(text: str) -> None:
-    assert vet(parse(text), variables=frozenset({"v"})).verdict is Verdict.PLAIN
+    assert vet(parse(text), variables=frozenset({"v"})).verdict is Execution.PLAIN
 
 
 @rows("function", [each for each in FUNCTIONS.values() if Argument.EACH in each.arguments], ids=function_id)
 def test_argument_that_runs_for_each_element_may_not_read_variable(function: Function) -> None:
     arguments = (parse(".[]") if argument is Argument.ONCE else parse("$v.x") for argument in function.arguments)
-    assert vet(FunctionCall(function.name, tuple(arguments)), variables=frozenset({"v"})).verdict is Verdict.BOUNDED
+    assert vet(FunctionCall(function.name, tuple(arguments)), variables=frozenset({"v"})).verdict is Execution.BOUNDED
 
 
 @rows(
@@ -417,7 +417,7 @@ def test_pattern_that_go_cannot_read_is_refused(text: str, slip: str) -> None:
     ],
 )
 def test_possible_pattern_is_not_refused(text: str) -> None:
-    assert judge(text).verdict is not Verdict.REFUSED
+    assert judge(text).verdict is not Execution.REFUSED
 
 
 # What is plain
@@ -471,7 +471,7 @@ def test_possible_pattern_is_not_refused(text: str) -> None:
     ],
 )
 def test_plain_expressions(text: str) -> None:
-    assert judge(text) == Vetting(Verdict.PLAIN)
+    assert judge(text) == Vetting(Execution.PLAIN)
 
 
 @rows(
@@ -549,7 +549,7 @@ def test_plain_expressions(text: str) -> None:
 )
 def test_bounded_expressions_say_why(text: str, place: str, construct: str, reason: str) -> None:
     vetting = judge(text)
-    assert vetting.verdict is Verdict.BOUNDED
+    assert vetting.verdict is Execution.BOUNDED
     note = next(note for note in vetting.notes if note.message.startswith(f"`{construct}` "))
     assert place.startswith(text[note.span.start : note.span.end])
     assert reason in note.message
@@ -557,8 +557,8 @@ def test_bounded_expressions_say_why(text: str, place: str, construct: str, reas
 
 def test_work_is_limited_even_where_nothing_grows() -> None:
     condition = " and ".join(['.a.b.c == "x"'] * 100)
-    assert judge(f"[.[] | select({condition})]").verdict is Verdict.PLAIN
-    assert judge(f"if .a then {condition} elif .b then {condition} else {condition} end").verdict is Verdict.PLAIN
+    assert judge(f"[.[] | select({condition})]").verdict is Execution.PLAIN
+    assert judge(f"if .a then {condition} elif .b then {condition} else {condition} end").verdict is Execution.PLAIN
     much = " or ".join(f"({condition})" for _ in range(4))
     (note,) = judge(f"[.[] | select({much})]").notes[:1]
     assert "1024 steps" in note.message
@@ -566,7 +566,7 @@ def test_work_is_limited_even_where_nothing_grows() -> None:
 
 def test_refusals_come_before_notes() -> None:
     vetting = judge("reduce .[] as $x (0; made_up)")
-    assert (vetting.verdict, vetting.notes) == (Verdict.REFUSED, ())
+    assert (vetting.verdict, vetting.notes) == (Execution.REFUSED, ())
 
 
 def size(value: JSON) -> int:
@@ -591,7 +591,7 @@ def outputs(node: Node, value: JSON) -> Iterator[JSON]:
 
 @given(plain_expressions, objects)
 def test_plain_expressions_compile_and_do_not_explode(node: Node, value: JSON) -> None:
-    assume(vet(node).verdict is Verdict.PLAIN)
+    assume(vet(node).verdict is Execution.PLAIN)
     assert sum(map(size, outputs(node, value))) <= SIZE_LIMIT * size(value)
 
 

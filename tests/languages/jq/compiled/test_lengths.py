@@ -6,7 +6,7 @@ from functools import partial
 from hypothesis import example, given, strategies as st
 
 from karta_interpreter.base.k8s.projection import Projection, reader
-from karta_interpreter.languages.jq.analysis import Verdict, vet
+from karta_interpreter.languages.jq.analysis import Execution, vet
 from karta_interpreter.languages.jq.assign import compile_trace
 from karta_interpreter.languages.jq.compiled.compiler import compile_list
 from karta_interpreter.languages.jq.compiled.reads import mark_all, project, sources
@@ -43,7 +43,7 @@ def work(unit: str, operator: str, times: int) -> dict[str, int]:
     """How much work each stage has with a unit that is repeated so often; only vetting if another process runs it."""
     node = parse(operator.join([f"({unit})"] * times))
     vetting = {"vetting": calls(lambda: vet(node))}
-    if vet(node).verdict is not Verdict.PLAIN:
+    if vet(node).verdict is not Execution.PLAIN:
         return vetting
     return vetting | {name: calls(partial(stage, node)) for name, stage in STAGES.items()}
 

@@ -5,7 +5,7 @@ from functools import reduce
 import pytest
 
 from karta_interpreter.base.k8s.values import JSON
-from karta_interpreter.languages.jq.analysis import Verdict, vet
+from karta_interpreter.languages.jq.analysis import Execution, vet
 from karta_interpreter.languages.jq.compiled.compiler import compile_list, source
 from karta_interpreter.languages.jq.syntax.parser import parse
 
@@ -77,7 +77,7 @@ def test_code_behind_a_pipe_is_written_once(text: str) -> None:
 
 def test_longest_plain_expression_compiles() -> None:
     node = parse("[" + ", ".join(f'.a{i}.b == "{"x" * 300}"' for i in range(150)) + "] | any")
-    assert vet(node).verdict is Verdict.PLAIN
+    assert vet(node).verdict is Execution.PLAIN
     assert compile_list(node)({"a149": {"b": "x" * 300}}) == [True]
 
 

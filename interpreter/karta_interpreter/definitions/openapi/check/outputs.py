@@ -22,10 +22,10 @@ from karta_interpreter.definitions.openapi.check.shape import (
     object_of,
     unique,
 )
-from karta_interpreter.languages.jq import Argument, Result, children, function_of, syntax as ast
+from karta_interpreter.languages.jq import Argument, OutputKind, children, function_of, syntax as ast
 
 _CONTAINERS: Final = ("array", "object")
-_OF_ELEMENTS: Final = (Result.ELEMENT, Result.SUM, Result.ENTRIES)
+_OF_ELEMENTS: Final = (OutputKind.ELEMENT, OutputKind.SUM, OutputKind.ENTRIES)
 
 
 def outputs(node: ast.Node, inputs: Shapes, scope: TypeScope) -> Shapes:  # noqa: C901, PLR0911, PLR0912 - one case each
@@ -155,11 +155,11 @@ def _made(entries: Iterable[ast.Entry], inputs: Shapes, scope: TypeScope) -> Sha
     return object_of(members) if is_named else Shape({"type": "object"})
 
 
-_RESULTS: Final[Mapping[Result, Shape]] = {
-    Result.NUMBER: NUMBER,
-    Result.TEXT: TEXT,
-    Result.BOOLEAN: BOOLEAN,
-    Result.TEXTS: list_of((TEXT,)),
+_RESULTS: Final[Mapping[OutputKind, Shape]] = {
+    OutputKind.NUMBER: NUMBER,
+    OutputKind.TEXT: TEXT,
+    OutputKind.BOOLEAN: BOOLEAN,
+    OutputKind.TEXTS: list_of((TEXT,)),
 }
 
 
@@ -187,25 +187,25 @@ def _called(node: ast.FunctionCall, inputs: Shapes, scope: TypeScope) -> Shapes:
     return _result(function.result, inputs, elements, last)
 
 
-def _result(result: Result, inputs: Shapes, elements: Shapes, last: Shapes) -> Shapes:  # noqa: PLR0911 - one case each
+def _result(result: OutputKind, inputs: Shapes, elements: Shapes, last: Shapes) -> Shapes:  # noqa: PLR0911 - one case each
     """Return the shapes of a result. ``last`` are the shapes of the last argument."""
     match result:
-        case Result.NOTHING:
+        case OutputKind.NOTHING:
             return ()
-        case Result.INPUT:
+        case OutputKind.INPUT:
             return inputs
-        case Result.ELEMENT:
+        case OutputKind.ELEMENT:
             return elements
-        case Result.OUTPUT:
+        case OutputKind.OUTPUT:
             return last
-        case Result.OUTPUTS:
+        case OutputKind.OUTPUTS:
             return (list_of(last),)
-        case Result.SUM:
+        case OutputKind.SUM:
             are_numbers = all(shape.types <= {"integer", "number"} and shape.types for shape in elements)
             return (NUMBER,) if are_numbers else (ANY,)
-        case Result.KEYS:
+        case OutputKind.KEYS:
             return unique((list_of((TEXT if "object" in shape.types else ANY,)),) for shape in inputs)
-        case Result.ENTRIES:
+        case OutputKind.ENTRIES:
             key_shapes = {frozenset(("object",)): TEXT, frozenset(("array",)): literal(0)}
             keys = unique((key_shapes.get(shape.types, ANY),) for shape in inputs)
             return (list_of((object_of({"key": keys, "value": elements}),)),)

@@ -23,13 +23,13 @@ from karta_interpreter.languages.jq.analysis.refusals import find_refusals
 from karta_interpreter.languages.jq.syntax import Node
 from karta_interpreter.languages.jq.syntax.parser import parse
 
-__all__ = ["Reason", "Verdict", "Vetting", "examine", "forget_many", "most_outputs", "vet"]
+__all__ = ["Execution", "Reason", "Vetting", "examine", "forget_many", "most_outputs", "vet"]
 
 _REMEMBERED: Final = 2**14  # more than a large definition has, which would be parsed twice otherwise
 _KEPT: Final = 256
 
 
-class Verdict(StrEnum):
+class Execution(StrEnum):
     """How an expression may be run."""
 
     PLAIN = "plain"
@@ -41,7 +41,7 @@ class Verdict(StrEnum):
 class Vetting:
     """A verdict with its reasons."""
 
-    verdict: Verdict
+    verdict: Execution
     refusals: tuple[Reason, ...] = ()
     """Why it is rejected."""
     notes: tuple[Reason, ...] = ()
@@ -57,7 +57,7 @@ def examine(text: str, variables: frozenset[str] = frozenset()) -> tuple[Node, V
     Raises QuerySyntaxError for text that is not jq.
 
     >>> examine(".a")[1].verdict
-    <Verdict.PLAIN: 'plain'>
+    <Execution.PLAIN: 'plain'>
     """
     node = parse(text)
     return node, vet(node, variables=variables)
@@ -79,6 +79,6 @@ def vet(node: Node, *, variables: frozenset[str] = frozenset()) -> Vetting:
     ['`reduce` does not run in this process']
     """
     if refusals := find_refusals(node, variables):
-        return Vetting(Verdict.REFUSED, refusals)
+        return Vetting(Execution.REFUSED, refusals)
     notes, steps = find_notes(node, variables)
-    return Vetting(Verdict.BOUNDED, (), notes) if notes else Vetting(Verdict.PLAIN, steps=steps)
+    return Vetting(Execution.BOUNDED, (), notes) if notes else Vetting(Execution.PLAIN, steps=steps)

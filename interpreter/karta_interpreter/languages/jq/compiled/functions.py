@@ -47,7 +47,7 @@ class Outputs(Enum):
     MANY = auto()
 
 
-class Result(Enum):
+class OutputKind(Enum):
     """The kind of the outputs of a call, for every input that it does not fail for."""
 
     ANY = auto()
@@ -127,7 +127,7 @@ class Function:
     name: str
     arguments: tuple[Argument, ...]
     outputs: Outputs
-    result: Result
+    result: OutputKind
     implementation: Callable[..., Any] | None
     """The Python function that the written code calls, or None if it calls none."""
     cost: Cost
@@ -178,23 +178,25 @@ def _cost(known: Growth | Callable[..., Growth | str]) -> Cost:
 
 
 def _of_input(
-    name: str, implementation: Callable[[JSON], JSON], cost: Growth, result: Result, origin: str | None
+    name: str, implementation: Callable[[JSON], JSON], cost: Growth, result: OutputKind, origin: str | None
 ) -> Function:
     """Return a function that depends only on its input, with one output."""
     return Function(name, (), Outputs.ONE, result, implementation, _cost(cost), Reads.ALL, origin, Code.INPUT)
 
 
-def _of_values(name: str, implementation: Callable[[JSON, JSON], JSON], cost: _CostOfOne, result: Result) -> Function:
+def _of_values(
+    name: str, implementation: Callable[[JSON, JSON], JSON], cost: _CostOfOne, result: OutputKind
+) -> Function:
     """Return a function of the input and the value of one argument."""
     return Function(name, (_ONCE,), Outputs.EACH, result, implementation, _cost(cost), Reads.ALL, None, Code.VALUES)
 
 
 def _of_text(name: str, function: Callable[[str], str]) -> Function:
     """Return a function of one string that returns a string of the same size."""
-    return _of_input(name, lambda value: function(values.text_of(name, value)), _SAME, Result.TEXT, None)
+    return _of_input(name, lambda value: function(values.text_of(name, value)), _SAME, OutputKind.TEXT, None)
 
 
-def _of_texts(name: str, function: Callable[[str, str], JSON], cost: _CostOfOne, result: Result) -> Function:
+def _of_texts(name: str, function: Callable[[str, str], JSON], cost: _CostOfOne, result: OutputKind) -> Function:
     """Return a function of a string and the string that is the value of one argument."""
 
     def implementation(own: JSON, other: JSON) -> JSON:
@@ -211,15 +213,15 @@ def _of_number(name: str, function: Callable[[values.Number], values.Number]) ->
             return values.normal(function(values.normal(value)))
         raise QueryEvaluationError(f"{name} needs a number, not {type_name(value)}")
 
-    return _of_input(name, implementation, CONSTANT, Result.NUMBER, None)
+    return _of_input(name, implementation, CONSTANT, OutputKind.NUMBER, None)
 
 
 def _of_type(name: str, cost: Growth, *kinds: str) -> Function:
     """Return a function that hands on an input of some types."""
-    return Function(name, (), Outputs.FEW, Result.INPUT, None, _cost(cost), Reads.SELF, None, kinds)
+    return Function(name, (), Outputs.FEW, OutputKind.INPUT, None, _cost(cost), Reads.SELF, None, kinds)
 
 
-def _by_key(name: str, implementation: Callable[[JSON, Many], JSON], cost: _CostOfOne, result: Result) -> Function:
+def _by_key(name: str, implementation: Callable[[JSON, Many], JSON], cost: _CostOfOne, result: OutputKind) -> Function:
     """Return a function that computes one value from the outputs of its argument for each element."""
     return Function(name, (_EACH,), Outputs.ONE, result, implementation, _cost(cost), Reads.ALL, None, Code.FILTER)
 
@@ -228,7 +230,7 @@ def _written(
     name: str,
     arguments: tuple[Argument, ...],
     outputs: Outputs,
-    result: Result,
+    result: OutputKind,
     cost: Growth | Callable[..., Growth | str],
     reads: Reads,
     code: Code | Callable[..., Node],
@@ -241,7 +243,7 @@ def _regex(
     name: str,
     arguments: tuple[Argument, ...],
     outputs: Outputs,
-    result: Result,
+    result: OutputKind,
     implementation: Callable[..., Any],
     cost: Cost,
 ) -> list[Function]:
@@ -263,68 +265,68 @@ def _rounded(number: values.Number) -> values.Number:
 _ALL: Final = (
     # of the input
     _of_number("abs", abs),
-    _of_input("add", lambda value: total(elements(value)), _SAME, Result.SUM, None),
-    _of_input("all", lambda value: all(map(values.truthy, elements(value))), ANSWER, Result.BOOLEAN, None),
-    _of_input("any", lambda value: any(map(values.truthy, elements(value))), ANSWER, Result.BOOLEAN, None),
+    _of_input("add", lambda value: total(elements(value)), _SAME, OutputKind.SUM, None),
+    _of_input("all", lambda value: all(map(values.truthy, elements(value))), ANSWER, OutputKind.BOOLEAN, None),
+    _of_input("any", lambda value: any(map(values.truthy, elements(value))), ANSWER, OutputKind.BOOLEAN, None),
     _of_text("ascii_downcase", lambda text: text.translate(_LOWER)),
     _of_text("ascii_upcase", lambda text: text.translate(_UPPER)),
     _of_number("ceil", math.ceil),
     _of_number("fabs", abs),
-    _of_input("first", lambda value: item(value, 0), INPUT, Result.ELEMENT, "step({origin}, {here}, 0, {result})"),
-    _of_input("flatten", collection.flatten, _SAME, Result.ANY, None),
+    _of_input("first", lambda value: item(value, 0), INPUT, OutputKind.ELEMENT, "step({origin}, {here}, 0, {result})"),
+    _of_input("flatten", collection.flatten, _SAME, OutputKind.ANY, None),
     _of_number("floor", math.floor),
-    _of_input("from_entries", collection.from_entries, _SAME, Result.ANY, None),
-    _of_input("keys", collection.keys, _SAME, Result.KEYS, None),
-    _of_input("last", lambda value: item(value, -1), INPUT, Result.ELEMENT, "step({origin}, {here}, -1, {result})"),
-    _of_input("length", collection.length, CONSTANT, Result.NUMBER, None),
+    _of_input("from_entries", collection.from_entries, _SAME, OutputKind.ANY, None),
+    _of_input("keys", collection.keys, _SAME, OutputKind.KEYS, None),
+    _of_input("last", lambda value: item(value, -1), INPUT, OutputKind.ELEMENT, "step({origin}, {here}, -1, {result})"),
+    _of_input("length", collection.length, CONSTANT, OutputKind.NUMBER, None),
     _of_text("ltrim", lambda text: text.lstrip(_SPACE)),
-    _of_input("max", collection.greatest, _SAME, Result.ELEMENT, "raised(*leftmost({origin}, {here}))"),
-    _of_input("min", collection.least, _SAME, Result.ELEMENT, "lowered(*leftmost({origin}, {here}))"),
-    _of_input("reverse", collection.reverse, _SAME, Result.INPUT, None),
+    _of_input("max", collection.greatest, _SAME, OutputKind.ELEMENT, "raised(*leftmost({origin}, {here}))"),
+    _of_input("min", collection.least, _SAME, OutputKind.ELEMENT, "lowered(*leftmost({origin}, {here}))"),
+    _of_input("reverse", collection.reverse, _SAME, OutputKind.INPUT, None),
     _of_number("round", _rounded),
     _of_text("rtrim", lambda text: text.rstrip(_SPACE)),
-    _of_input("sort", collection.sort, _SAME, Result.INPUT, None),
-    _of_input("to_entries", collection.to_entries, ENTRIES, Result.ENTRIES, "entry_origins({origin}, {here})"),
-    _of_input("tojson", values.to_json, costs.written(INPUT), Result.TEXT, None),
-    _of_input("tonumber", values.to_number, ANSWER, Result.NUMBER, "numeral({origin})"),
-    _of_input("tostring", values.to_text, costs.written(INPUT), Result.TEXT, None),
+    _of_input("sort", collection.sort, _SAME, OutputKind.INPUT, None),
+    _of_input("to_entries", collection.to_entries, ENTRIES, OutputKind.ENTRIES, "entry_origins({origin}, {here})"),
+    _of_input("tojson", values.to_json, costs.written(INPUT), OutputKind.TEXT, None),
+    _of_input("tonumber", values.to_number, ANSWER, OutputKind.NUMBER, "numeral({origin})"),
+    _of_input("tostring", values.to_text, costs.written(INPUT), OutputKind.TEXT, None),
     _of_text("trim", lambda text: text.strip(_SPACE)),
-    _of_input("unique", collection.unique, _SAME, Result.INPUT, None),
-    replace(_of_input("type", values.kind, CONSTANT, Result.TEXT, None), reads=Reads.NOTHING),
+    _of_input("unique", collection.unique, _SAME, OutputKind.INPUT, None),
+    replace(_of_input("type", values.kind, CONSTANT, OutputKind.TEXT, None), reads=Reads.NOTHING),
     # of the input and of values
-    _of_values("contains", collection.contains, costs.answer_to, Result.BOOLEAN),
-    _of_texts("endswith", str.endswith, costs.answer_to, Result.BOOLEAN),
-    _of_values("flatten", collection.flatten, costs.with_argument, Result.ANY),
-    _of_values("getpath", at_path, costs.with_argument, Result.ANY),
-    _of_values("has", collection.has, costs.key_test, Result.BOOLEAN),
-    _of_values("join", collection.join, costs.with_separator, Result.TEXT),
-    _of_texts("ltrimstr", str.removeprefix, costs.with_argument, Result.TEXT),
-    _of_texts("rtrimstr", str.removesuffix, costs.with_argument, Result.TEXT),
-    _of_texts("split", split, lambda separator: costs.with_argument(separator, PIECES), Result.TEXTS),
-    _of_texts("startswith", str.startswith, costs.answer_to, Result.BOOLEAN),
+    _of_values("contains", collection.contains, costs.answer_to, OutputKind.BOOLEAN),
+    _of_texts("endswith", str.endswith, costs.answer_to, OutputKind.BOOLEAN),
+    _of_values("flatten", collection.flatten, costs.with_argument, OutputKind.ANY),
+    _of_values("getpath", at_path, costs.with_argument, OutputKind.ANY),
+    _of_values("has", collection.has, costs.key_test, OutputKind.BOOLEAN),
+    _of_values("join", collection.join, costs.with_separator, OutputKind.TEXT),
+    _of_texts("ltrimstr", str.removeprefix, costs.with_argument, OutputKind.TEXT),
+    _of_texts("rtrimstr", str.removesuffix, costs.with_argument, OutputKind.TEXT),
+    _of_texts("split", split, lambda separator: costs.with_argument(separator, PIECES), OutputKind.TEXTS),
+    _of_texts("startswith", str.startswith, costs.answer_to, OutputKind.BOOLEAN),
     # by type
     _of_type("arrays", INPUT, "array"),
     _of_type("booleans", CONSTANT, "boolean"),
     _of_type("iterables", INPUT, "array", "object"),
-    replace(_of_type("nulls", CONSTANT, "null"), result=Result.ANY),
+    replace(_of_type("nulls", CONSTANT, "null"), result=OutputKind.ANY),
     _of_type("numbers", CONSTANT, "number"),
     _of_type("objects", INPUT, "object"),
     _of_type("scalars", INPUT, "null", "boolean", "number", "string"),
     _of_type("strings", INPUT, "string"),
     _of_type("values", INPUT, "boolean", "number", "string", "array", "object"),
     # of each element
-    _by_key("group_by", collection.group_by, lambda key: costs.per_element(key, 2), Result.ANY),
-    _by_key("map_values", collection.map_values, lambda body: costs.per_element(body, body.size), Result.ANY),
-    _by_key("max_by", collection.greatest_by, costs.per_element, Result.ELEMENT),
-    _by_key("min_by", collection.least_by, costs.per_element, Result.ELEMENT),
-    _by_key("sort_by", collection.sort_by, costs.per_element, Result.INPUT),
-    _by_key("unique_by", collection.unique_by, costs.per_element, Result.INPUT),
-    _written("map", (_EACH,), Outputs.ONE, Result.OUTPUTS, costs.mapped, Reads.ELEMENTS, Code.MAP),
+    _by_key("group_by", collection.group_by, lambda key: costs.per_element(key, 2), OutputKind.ANY),
+    _by_key("map_values", collection.map_values, lambda body: costs.per_element(body, body.size), OutputKind.ANY),
+    _by_key("max_by", collection.greatest_by, costs.per_element, OutputKind.ELEMENT),
+    _by_key("min_by", collection.least_by, costs.per_element, OutputKind.ELEMENT),
+    _by_key("sort_by", collection.sort_by, costs.per_element, OutputKind.INPUT),
+    _by_key("unique_by", collection.unique_by, costs.per_element, OutputKind.INPUT),
+    _written("map", (_EACH,), Outputs.ONE, OutputKind.OUTPUTS, costs.mapped, Reads.ELEMENTS, Code.MAP),
     _written(
         "with_entries",
         (_EACH,),
         Outputs.ONE,
-        Result.ANY,
+        OutputKind.ANY,
         costs.with_entries,
         Reads.ALL,
         lambda body: Pipe(Pipe(FunctionCall("to_entries"), FunctionCall("map", (body,))), FunctionCall("from_entries")),
@@ -334,44 +336,44 @@ _ALL: Final = (
         "add",
         (_ONCE,),
         Outputs.ONE,
-        Result.SUM,
+        OutputKind.SUM,
         costs.summed,
         Reads.OUTPUTS,
         lambda terms: Pipe(Array(terms), FunctionCall("add")),
     ),
-    _written("all", (_EACH,), Outputs.ONE, Result.BOOLEAN, costs.decided, Reads.TRUTH, Code.ALL),
-    _written("all", (_ONCE, _EACH), Outputs.ONE, Result.BOOLEAN, costs.decided, Reads.TRUTH, Code.ALL),
-    _written("any", (_EACH,), Outputs.ONE, Result.BOOLEAN, costs.decided, Reads.TRUTH, Code.ANY),
-    _written("any", (_ONCE, _EACH), Outputs.ONE, Result.BOOLEAN, costs.decided, Reads.TRUTH, Code.ANY),
-    _written("first", (_ONCE,), Outputs.EACH, Result.OUTPUT, costs.one_of, Reads.FIRST, Code.FIRST),
-    _written("last", (_ONCE,), Outputs.EACH, Result.OUTPUT, costs.one_of, Reads.FIRST, Code.LAST),
+    _written("all", (_EACH,), Outputs.ONE, OutputKind.BOOLEAN, costs.decided, Reads.TRUTH, Code.ALL),
+    _written("all", (_ONCE, _EACH), Outputs.ONE, OutputKind.BOOLEAN, costs.decided, Reads.TRUTH, Code.ALL),
+    _written("any", (_EACH,), Outputs.ONE, OutputKind.BOOLEAN, costs.decided, Reads.TRUTH, Code.ANY),
+    _written("any", (_ONCE, _EACH), Outputs.ONE, OutputKind.BOOLEAN, costs.decided, Reads.TRUTH, Code.ANY),
+    _written("first", (_ONCE,), Outputs.EACH, OutputKind.OUTPUT, costs.one_of, Reads.FIRST, Code.FIRST),
+    _written("last", (_ONCE,), Outputs.EACH, OutputKind.OUTPUT, costs.one_of, Reads.FIRST, Code.LAST),
     replace(
-        _written("IN", (_ONCE,), Outputs.ONE, Result.BOOLEAN, costs.among, Reads.ALL, Code.IN),
+        _written("IN", (_ONCE,), Outputs.ONE, OutputKind.BOOLEAN, costs.among, Reads.ALL, Code.IN),
         implementation=collection.among,
     ),
-    _written("isempty", (_ONCE,), Outputs.ONE, Result.BOOLEAN, costs.answered, Reads.PRESENCE, Code.IS_EMPTY),
+    _written("isempty", (_ONCE,), Outputs.ONE, OutputKind.BOOLEAN, costs.answered, Reads.PRESENCE, Code.IS_EMPTY),
     # choosing and failing
-    _written("empty", (), Outputs.FEW, Result.NOTHING, CONSTANT, Reads.NOTHING, Code.NOTHING),
-    _written("error", (Argument.TEXT,), Outputs.ONE, Result.NOTHING, CONSTANT, Reads.NOTHING, Code.ERROR),
-    _written("not", (), Outputs.ONE, Result.BOOLEAN, CONSTANT, Reads.NOTHING, Code.NOT),
+    _written("empty", (), Outputs.FEW, OutputKind.NOTHING, CONSTANT, Reads.NOTHING, Code.NOTHING),
+    _written("error", (Argument.TEXT,), Outputs.ONE, OutputKind.NOTHING, CONSTANT, Reads.NOTHING, Code.ERROR),
+    _written("not", (), Outputs.ONE, OutputKind.BOOLEAN, CONSTANT, Reads.NOTHING, Code.NOT),
     _written(
         "select",
         (_ONCE,),
         Outputs.FEW,
-        Result.INPUT,
+        OutputKind.INPUT,
         costs.selected,
         Reads.SELF,
         lambda condition: If(((condition, Identity()),), FunctionCall("empty")),
     ),
     # of regular expressions
-    *_regex("test", (_PATTERN,), Outputs.EACH, Result.BOOLEAN, regex.test, costs.TEST),
-    *_regex("match", (_PATTERN,), Outputs.MANY, Result.ANY, regex.match, costs.MATCH),
-    *_regex("capture", (_PATTERN,), Outputs.MANY, Result.ANY, regex.capture, costs.CAPTURE),
-    *_regex("scan", (_PATTERN,), Outputs.MANY, Result.ANY, regex.scan, costs.SCAN),
-    *_regex("splits", (_PATTERN,), Outputs.MANY, Result.ANY, regex.splits, costs.SPLITS),
-    _regex("split", (_PATTERN,), Outputs.EACH, Result.TEXTS, regex.split, costs.SPLIT)[1],
-    *_regex("sub", _REPLACED, Outputs.EACH, Result.TEXT, regex.replace, costs.SUB),
-    *_regex("gsub", _REPLACED, Outputs.EACH, Result.TEXT, regex.replace, costs.SUB),
+    *_regex("test", (_PATTERN,), Outputs.EACH, OutputKind.BOOLEAN, regex.test, costs.TEST),
+    *_regex("match", (_PATTERN,), Outputs.MANY, OutputKind.ANY, regex.match, costs.MATCH),
+    *_regex("capture", (_PATTERN,), Outputs.MANY, OutputKind.ANY, regex.capture, costs.CAPTURE),
+    *_regex("scan", (_PATTERN,), Outputs.MANY, OutputKind.ANY, regex.scan, costs.SCAN),
+    *_regex("splits", (_PATTERN,), Outputs.MANY, OutputKind.ANY, regex.splits, costs.SPLITS),
+    _regex("split", (_PATTERN,), Outputs.EACH, OutputKind.TEXTS, regex.split, costs.SPLIT)[1],
+    *_regex("sub", _REPLACED, Outputs.EACH, OutputKind.TEXT, regex.replace, costs.SUB),
+    *_regex("gsub", _REPLACED, Outputs.EACH, OutputKind.TEXT, regex.replace, costs.SUB),
 )
 
 Key: TypeAlias = tuple[str, int]
@@ -390,10 +392,10 @@ def function_of(node: FunctionCall) -> Function | None:
     return FUNCTIONS.get(key_of(node))
 
 
-def result_of(node: FunctionCall) -> Result:
+def result_of(node: FunctionCall) -> OutputKind:
     """Return the kind of the outputs of a call, as far as it is known."""
     function = function_of(node)
-    return function.result if function else Result.ANY
+    return function.result if function else OutputKind.ANY
 
 
 def _named(text: str) -> frozenset[Key]:
@@ -407,7 +409,7 @@ _PICKING: Final = _named("limit/2 nth/2")
 GENERATORS: Final = _GENERATING | {key for key, function in FUNCTIONS.items() if function.outputs is Outputs.MANY}
 """The functions with any number of outputs that an expression may call."""
 
-PICKERS: Final = _PICKING | {key for key, function in FUNCTIONS.items() if function.result is Result.OUTPUT}
+PICKERS: Final = _PICKING | {key for key, function in FUNCTIONS.items() if function.result is OutputKind.OUTPUT}
 """The functions that return some of the outputs of their last argument."""
 
 BUILTINS: Final = (
