@@ -1,5 +1,6 @@
 """What definitions answer while something that they refer to does not exist, as a server finds it."""
 
+import json
 from collections.abc import Iterator, Sequence
 from itertools import product
 
@@ -80,6 +81,32 @@ def test_absent_reference_costs_only_what_it_says(definition: Definition, cases:
                 if definition.gvk in _COUNTED_ELSEWHERE or case.name in _CASES_COUNTED_ELSEWHERE:
                     continue
                 assert _count(interpret(definition, call, reader=reader)) == _count(whole), case.name
+
+
+_DEFAULTS = {
+    "scheduler": "the preset of an LLMInferenceService's scheduler requests 1 CPU and 2Gi",
+    "kserve-container": "KServe gives the container of a custom predictor, which has no runtime, 1 CPU and 2Gi",
+}
+"""What an object says if it has pods that an operator's default gives an amount, whatever is absent."""
+
+
+@applies(lambda entry: entry.definition is not None and entry.definition.references)
+def test_requests_beside_absent_references_are_written_in_the_object(
+    definition: Definition, cases: Sequence[Case]
+) -> None:
+    """What an operator adds to every pod is no request of a pod that is described elsewhere."""
+    nothing = Known.of([], [reference.gvk for reference in definition.references])
+    for case in cases:
+        if not case.references:
+            continue
+        call, written = Call(Operation.INTERPRET_REPLICA, case.call.object), json.dumps(case.call.object)
+        try:
+            results = interpret(definition, call, reader=nothing)
+        except InterpretationError:
+            continue
+        requests = (results.get("requires") or {}).get("resourceRequest") or {}
+        added = [name for name in ("cpu", "memory") if name in requests and f'"{name}"' not in written]
+        assert not added or any(f'"{name}"' in written for name in _DEFAULTS), f"{case.name}: {added}"
 
 
 def _count(results: Results) -> int:
