@@ -101,6 +101,8 @@ CONTRADICTIONS = [
     ("resources.limits.memory=128Mi", "resources.limits.memory is less than resources.requests.memory"),
     ("resources.limits.cpu=50m", "resources.limits.cpu is less than resources.requests.cpu"),
     ("resources.requests.memory=4G,resources.limits.memory=3.5Gi", "resources.limits.memory is less than"),
+    ("resources.limits.memory=511Mi", "resources.limits.memory is 511Mi: the processes that answer large"),
+    ("typesApi.enabled=true,typesApi.resources.limits.memory=256Mi", "typesApi.resources.limits.memory is 256Mi"),
 ]
 """What templates of the server's chart reject; Helm stops at the first one."""
 

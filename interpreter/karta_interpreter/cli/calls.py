@@ -98,18 +98,14 @@ class Arguments:
 
     def missing(self, operation: Operation) -> str:
         """Return the option that an operation about an object lacks, or "" if it has all."""
-        if operation is Operation.RETAIN and self.desired is None:
-            return "--desired-file"
-        if operation is Operation.RETAIN and self.observed is None:
-            return "--observed-file"
-        # karmadactl would scale to 0 here, and aggregate no items, which is never intended.
-        if operation is Operation.REVISE_REPLICA and self.replicas is None:
-            return "--desired-replica"
-        if operation is Operation.REVISE_COMPONENTS and self.components is None:
-            return "--components"
-        if operation is Operation.AGGREGATE_STATUS and self.items is None:
-            return "--status-file"
-        return ""
+        needed: dict[Operation, dict[str, object]] = {
+            Operation.RETAIN: {"--desired-file": self.desired, "--observed-file": self.observed},
+            # karmadactl would scale to 0 here, and aggregate no items, which is never intended.
+            Operation.REVISE_REPLICA: {"--desired-replica": self.replicas},
+            Operation.REVISE_COMPONENTS: {"--components": self.components},
+            Operation.AGGREGATE_STATUS: {"--status-file": self.items},
+        }
+        return next((option for option, value in needed.get(operation, {}).items() if value is None), "")
 
     def _call(self, operation: Operation) -> Call:
         objects = [obj for obj in (self.desired, self.observed) if obj is not None]

@@ -163,7 +163,11 @@ class CommandGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that a line begins with. A usage error suggests a name for an unknown one."""
+        """Return the command that a line begins with. ``help COMMAND`` is ``COMMAND --help``.
+
+        A usage error suggests a name for an unknown command.
+        """
+        args = [*args[1:2], "--help"] if args[0] == "help" and args[1:] else args
         name, names = args[0], self.list_commands(ctx)
         if name not in (*names, *_ALIASES) and not name.startswith("-"):
             other = _OTHERWISE.get(name) or next(
@@ -202,12 +206,6 @@ class Commands(CommandGroup):
                 raise problem from error
             raise
         return command
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that a line begins with. ``help COMMAND`` is ``COMMAND --help``."""
-        return super().resolve_command(ctx, [*args[1:2], "--help"] if args[0] == "help" and args[1:] else args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Return the commands and options that begin with a text, without importing a command."""

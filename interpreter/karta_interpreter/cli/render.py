@@ -23,9 +23,9 @@ def table(rows: Sequence[Sequence[str]], *, header: Sequence[str] = ()) -> str:
     bb  x
     """
     lines = [*([header] if header else []), *([one_line(cell) for cell in row] for row in rows)]
-    widths = [max(map(_width, column)) for column in zip(*lines, strict=True)]
+    widths = [max(len(click.unstyle(cell)) for cell in column) for column in zip(*lines, strict=True)]
     padded = (
-        "  ".join(cell + " " * (width - _width(cell)) for cell, width in zip(cells, widths, strict=True))
+        "  ".join(cell + " " * (width - len(click.unstyle(cell))) for cell, width in zip(cells, widths, strict=True))
         for cells in lines
     )
     return "".join(f"{line.rstrip()}\n" for line in padded)
@@ -39,10 +39,6 @@ def full_name(metadata: JSON) -> str:
     """
     names = (get(metadata, (field,)) for field in ("namespace", "name"))
     return "/".join(name for name in names if isinstance(name, str) and name)
-
-
-def _width(cell: str) -> int:
-    return len(click.unstyle(cell))
 
 
 def to_json(value: JSON) -> Data:

@@ -1,5 +1,6 @@
 import asyncio
 import json
+import os
 import pwd
 import ssl
 import subprocess
@@ -351,6 +352,29 @@ async def test_unusable_kubeconfig_is_named(tmp_path: Path, text: str, reason: s
 
     assert (error.status, error.reason) == (0, reason)
     assert str(error).startswith(f"the kubeconfig {file} cannot be used: ")
+
+
+async def test_context_that_is_not_there_is_named_with_those_that_are(tmp_path: Path) -> None:
+    files = [write_kubeconfig(tmp_path / name, "https://localhost") for name in "ab"]
+    for file in files:
+        file.write_text(file.read_text().replace("name: ", f"name: {file.name}-"))
+    names = ", ".join(yaml.safe_load(file.read_text())["contexts"][0]["name"] for file in files)
+    api = ApiServer(os.pathsep.join(map(str, [*files, tmp_path / "missing"])), "karmda")
+
+    with pytest.raises(ClusterError, match=rf'there is no context "karmda", there are: {names}; ') as caught:
+        api.check()
+    error = await _failure(api.get(KARTAS))
+
+    assert (caught.value.reason, str(error)) == ("NoContext", str(caught.value))
+    ApiServer(str(files[1]), names.split(", ")[1]).check()
+
+
+@pytest.mark.parametrize("text", ["[1]", "a: [", "{}", "\x00"])
+def test_file_that_is_no_kubeconfig_has_no_context(tmp_path: Path, text: str) -> None:
+    (tmp_path / "config").write_text(text)
+    with pytest.raises(ClusterError) as caught:
+        ApiServer.of(tmp_path / "config", "karmada").check()
+    assert caught.value.reason == "Configuration"
 
 
 async def test_kubeconfig_that_appears_later_is_read(scripted: ScriptedApi, tmp_path: Path) -> None:

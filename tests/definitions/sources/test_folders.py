@@ -232,7 +232,7 @@ def test_mounted_config_map_is_swapped_as_a_whole(folder: Path, karta: Karta) ->
     ("content", "says"),
     [
         pytest.param(b"\xff\xfe", "not UTF-8", id="binary"),
-        pytest.param(b" " * (MAX_BYTES + 1), "larger than 4 MiB", id="too large"),
+        pytest.param(b" " * (MAX_BYTES + 1), "larger than 4 MiB: split it into files", id="too large"),
         pytest.param(b"a: [", "", id="not YAML"),
     ],
 )

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.base.errors import ServeError
+from karta_interpreter.base.errors import ClusterError, ServeError
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.webhook.process.server import Server
 from karta_interpreter.webhook.settings import Settings
@@ -183,3 +183,14 @@ def bundles(plane: ControlPlane) -> set[bytes]:
 def test_settings_that_cannot_work(settings: dict[str, Any], words: str) -> None:
     with pytest.raises(ServeError, match=words):
         Server(Settings(**settings))
+
+
+@pytest.mark.parametrize("names_file", [True, False])
+def test_server_does_not_start_with_a_context_that_does_not_exist(
+    plane: ControlPlane, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, names_file: bool
+) -> None:
+    kubeconfig = plane.kubeconfig(tmp_path)
+    monkeypatch.setenv("KUBECONFIG", str(kubeconfig))
+    settings = Settings(port=0, cluster=True, kubeconfig=kubeconfig if names_file else None, context="karmda")
+    with pytest.raises(ClusterError, match='there is no context "karmda", there are: '):
+        Server(settings)

@@ -245,13 +245,18 @@ labels:
 {{- include "karta-interpreter.amount" (get ($resources.requests | default dict) "cpu" | default $limit | default 0) | float64 | mulf 1000 -}}
 {{- end -}}
 
-{{/* Nothing, or why the API server would refuse the pods */}}
+{{/* Arguments: the path of resources in the values, and the resources. Nothing, or why pods would not start or not work */}}
 {{- define "karta-interpreter.checkResources" -}}
-{{- $resources := .Values.resources | default dict -}}
+{{- $path := first . -}}
+{{- $resources := last . | default dict -}}
 {{- range $name, $limit := $resources.limits | default dict -}}
+{{- $amount := include "karta-interpreter.amount" (default 0 $limit) | float64 -}}
 {{- $request := get ($resources.requests | default dict) $name | default 0 -}}
-{{- if and $limit (lt (include "karta-interpreter.amount" $limit | float64) (include "karta-interpreter.amount" $request | float64)) -}}
-{{- fail (printf "resources.limits.%s is less than resources.requests.%s: no pod would start" $name $name) -}}
+{{- if and $limit (lt $amount (include "karta-interpreter.amount" $request | float64)) -}}
+{{- fail (printf "%s.limits.%s is less than %s.requests.%s: no pod would start" $path $name $path $name) -}}
+{{- end -}}
+{{- if and $limit (eq $name "memory") (lt $amount 536870912.0) -}}
+{{- fail (printf "%s.limits.memory is %v: the processes that answer large calls need 512Mi at least (docs/server.md#memory)" $path $limit) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

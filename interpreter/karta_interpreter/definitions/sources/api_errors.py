@@ -102,7 +102,7 @@ def unusable(source: str, error: BaseException) -> ClusterError:
     if isinstance(error, FileNotFoundError) and error.errno is None:
         return ClusterError(f"{source} cannot be used: there is no such file", reason="NoKubeconfig")
     # kubernetes_asyncio has one exception for all faults of a kubeconfig. Only its text distinguishes them.
-    reason = "NoContext" if "/contexts list" in str(error) else "Configuration"
+    reason = "NoContext" if type(error) is LookupError or "/contexts list" in str(error) else "Configuration"
     hint = "check the file, the context, and the files and programs that it names"
     if reason == "NoContext":
         hint = "`kubectl config get-contexts` lists those of a kubeconfig"

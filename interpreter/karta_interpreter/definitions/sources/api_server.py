@@ -16,8 +16,11 @@ from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 from http import HTTPStatus
 from importlib import import_module, metadata
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
+
+import yaml
 
 from karta_interpreter.base.errors import ClusterError
 from karta_interpreter.base.k8s import Object, get, objects_in
@@ -93,10 +96,10 @@ class ApiServer:
             await self._present.close()
 
     def check(self) -> None:
-        """Raise ClusterError if the kubeconfig does not exist. Other failures show with the first request."""
+        """Raise ClusterError if the kubeconfig or the context does not exist. Other failures show with a request."""
         try:
-            _check_there(self._kubeconfig)
-        except FileNotFoundError as error:
+            _check_there(self._kubeconfig, self._context)
+        except Exception as error:  # the errors that a malformed configuration raises are not documented
             raise unusable(self._source, error) from error
 
     @property
@@ -298,7 +301,7 @@ async def _open_client(kubeconfig: str, context: str | None) -> tuple["ApiClient
     # Python's strict check refuses certificates that Kubernetes' own clients accept, and that karmadactl makes.
     configuration.disable_strict_ssl_verification = True
     if kubeconfig:
-        _check_there(kubeconfig)
+        _check_there(kubeconfig, context)
         loaded = await kube_config.load_kube_config(kubeconfig, context, configuration)
         namespace = get(loaded.current_context, ("context", "namespace"))
     else:
@@ -311,10 +314,16 @@ async def _open_client(kubeconfig: str, context: str | None) -> tuple["ApiClient
     return client, str(namespace or _NAMESPACE)
 
 
-def _check_there(kubeconfig: str) -> None:
+def _check_there(kubeconfig: str, context: str | None) -> None:
     # `$KUBECONFIG` may list several files. Like kubectl, ignore missing ones.
-    if kubeconfig and not any(map(os.path.isfile, map(os.path.expanduser, kubeconfig.split(os.pathsep)))):
+    files = [*filter(os.path.isfile, map(os.path.expanduser, kubeconfig.split(os.pathsep)))]
+    if kubeconfig and not files:
         raise FileNotFoundError("there is no such file")
+    if context:
+        entries = chain(*(objects_in(yaml.safe_load(Path(file).read_bytes())["contexts"]) for file in files))
+        names = [str(entry["name"]) for entry in entries]
+        if context not in names:
+            raise LookupError(f'there is no context "{context}", there are: {", ".join(names) or "none"}')
 
 
 async def _send(client: "ApiClient", request: ApiRequest, silence: float | None) -> "ClientResponse":

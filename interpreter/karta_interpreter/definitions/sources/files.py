@@ -120,7 +120,7 @@ def _read(path: Path) -> bytes:
     with path.open("rb") as file:
         content = file.read(MAX_BYTES + 1)
     if len(content) > MAX_BYTES:
-        raise OSError(f"larger than {MAX_BYTES // 1024 // 1024} MiB")
+        raise OSError(f"larger than {MAX_BYTES // 1024 // 1024} MiB: split it into files, and give their folder")
     return content
 
 

@@ -31,7 +31,7 @@ HOST: Final = "127.0.0.1"
 
 STATIC: Final = Path(__file__).parent / "static"
 """The built page. A wheel contains it, a checkout only after `make console`."""
-NOT_BUILT: Final = "the page of the console is not built; run `make console`, which needs npm, or install a release"
+NOT_BUILT: Final = "the page of the console is not built; run `make console`, which needs npm"
 
 _MOST_BYTES: Final = 4 * 2**20
 _NONCE: Final = "NONCE"

@@ -58,15 +58,15 @@ class CaFile:
 class ControlPlane:
     """A connection to karmada-apiserver, used as `Settings` say.
 
-    Raises ServeError if the settings contradict each other, ClusterError if they name a kubeconfig that is missing. An
-    unavailable control plane is not an error: folders and catalogue are served meanwhile.
+    Raises ServeError if the settings contradict each other, ClusterError if they name a kubeconfig or context that is
+    missing. An unavailable control plane is not an error: folders and catalogue are served meanwhile.
     """
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._begun = time.monotonic()
         self.api = ApiServer.of(settings.kubeconfig, settings.context)
-        if settings.kubeconfig:
+        if settings.kubeconfig or settings.context:
             self.api.check()
         self.cluster = Cluster(self.api, budget=Budget.of_container()) if settings.cluster else None
         self.registrar: Registrar | None = None
