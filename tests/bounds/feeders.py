@@ -23,8 +23,8 @@ from karta_interpreter.base.findings import Finding, Severity
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.base.sandbox.pool import Pool
 from karta_interpreter.cli import replay, saved
+from karta_interpreter.cli.changes import Side
 from karta_interpreter.cli.member import Member
-from karta_interpreter.cli.sides import Side
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.sources import api_server, budget, reference_cache
 from karta_interpreter.definitions.sources.api_server import ApiServer
@@ -42,7 +42,7 @@ from karta_interpreter.web.types_api import records
 from karta_interpreter.web.types_api.access import ClusterAccess
 from karta_interpreter.web.types_api.application import ClientLimits
 from karta_interpreter.webhook import admission, log
-from karta_interpreter.webhook.answering import call_log, fights, left_out
+from karta_interpreter.webhook.answering import call_log, fights
 from karta_interpreter.webhook.answering.fights import Fights
 from karta_interpreter.webhook.answering.load import Load
 from karta_interpreter.webhook.answering.pending_call import Answer, PendingCall
@@ -120,7 +120,7 @@ def _bodies(bound: int) -> Iterator[Fed]:
     yield Fed(push, lambda: bodies._total, lambda: rejected)
 
 
-@feeder("kinds of failed calls that the log counts", "webhook.answering.call_log:_MOST", small=40)
+@feeder("kinds of failed calls that the log counts", "webhook.answering.call_log:_MOST_LINES", small=40)
 def _failed_calls(_: int) -> Iterator[Fed]:
     calls = call_log.CallLog()
     answer = Answer(b"", 422, "", 0.0, is_inline=True)
@@ -363,9 +363,9 @@ def _log_text(_: int) -> Iterator[Fed]:
     yield Fed(lambda _: texts.append("x" * 63), lambda: len(text()), lambda: text().endswith("…"))
 
 
-@feeder("the call whose resources are looked at", "webhook.answering.left_out:LARGEST", small=6400, unit=64)
+@feeder("the call whose resources are looked at", "webhook.answering.call_log:LARGEST", small=6400, unit=64)
 def _looked_at(_: int) -> Iterator[Fed]:
-    resources, sizes = left_out.LeftOutResources(), count(64, 64)
+    resources, sizes = call_log.LeftOutResources(), count(64, 64)
     request: Any = SimpleNamespace(operation_name="InterpretReplica")
     answer = Answer(b"", 200, "", 0.0, is_inline=True)
 

@@ -10,8 +10,8 @@ from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.karta.reference_resolver import Known
 from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.engine.operations import Options
+from karta_interpreter.webhook.answering.call_log import LeftOutResources
 from karta_interpreter.webhook.answering.calls import Calls
-from karta_interpreter.webhook.answering.left_out import LeftOutResources
 from tests.proofs.audit.definitions import GROUP, with_children
 from tests.support.waiting import HANG
 from tests.webhook.logs import capture_logs

@@ -14,9 +14,8 @@ from karta_interpreter.base.findings import in_one_line
 from karta_interpreter.base.sandbox.container import container_memory
 from karta_interpreter.definitions.sources import Budget, Quarantined, Selection, Snapshot, Store, keep_running
 from karta_interpreter.engine.operations import Options
-from karta_interpreter.webhook.answering.call_log import CallLog
+from karta_interpreter.webhook.answering.call_log import CallLog, LeftOutResources
 from karta_interpreter.webhook.answering.calls import Calls
-from karta_interpreter.webhook.answering.left_out import LeftOutResources
 from karta_interpreter.webhook.answering.load import Load
 from karta_interpreter.webhook.http.certificate import Certificate
 from karta_interpreter.webhook.http.listener import MOST_CONNECTIONS, Connections, Listener
