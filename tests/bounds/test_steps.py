@@ -17,10 +17,9 @@ import pytest
 from karta_interpreter import Karta
 from karta_interpreter.base.k8s import GVK
 from karta_interpreter.base.karmada import Operation
-from karta_interpreter.cli.changes import answer_of, cause_of, differences
+from karta_interpreter.cli.changes import Side, answer_of, cause_of, differences
 from karta_interpreter.cli.definitions import Interpreter
 from karta_interpreter.cli.replay import Replay
-from karta_interpreter.cli.sides import Side
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.definitions.openapi.check import contradictions
 from karta_interpreter.definitions.openapi.schema import CustomKind

@@ -7,9 +7,8 @@ import orjson
 
 from karta_interpreter.base.k8s.values import JSON
 from karta_interpreter.cli.calls import CallOutcome
-from karta_interpreter.cli.changes import answer_of
+from karta_interpreter.cli.changes import CATALOGUE, Side, answer_of
 from karta_interpreter.cli.replay import Replay
-from karta_interpreter.cli.sides import CATALOGUE, Side
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS, Call
 from karta_interpreter.engine.suites.suite import Case

@@ -11,7 +11,7 @@ import pytest
 import yaml
 from click.testing import Result
 
-from karta_interpreter.cli import writing
+from karta_interpreter.cli import render
 from karta_interpreter.cli.saved import Saved, save
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS
 from karta_interpreter.engine.verification import Evidence
@@ -123,8 +123,8 @@ def test_hostile_name_forges_no_line(run: Callable[..., Result], command: str) -
 
 
 def test_command_writes_by_the_one_writer() -> None:
-    folder = Path(writing.__file__).parent
-    allowed = {"writing.py", "program.py", "__init__.py"}
+    folder = Path(render.__file__).parent
+    allowed = {"render.py", "program.py", "__init__.py"}
     assert {path.name for path in folder.glob("*.py") if "click.echo" in path.read_text()} == allowed
 
 

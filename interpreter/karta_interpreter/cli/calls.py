@@ -8,7 +8,7 @@ from karta_interpreter.base.findings import closest
 from karta_interpreter.base.k8s import GVK, Object
 from karta_interpreter.cli.definitions import Interpreter, interpreter_for
 from karta_interpreter.cli.program import UsageProblem
-from karta_interpreter.cli.writing import say
+from karta_interpreter.cli.render import say
 from karta_interpreter.definitions.karta import Definition, Known, resolved
 from karta_interpreter.engine.evaluation import match_status
 from karta_interpreter.engine.operations import (

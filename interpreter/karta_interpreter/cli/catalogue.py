@@ -19,8 +19,7 @@ from karta_interpreter.cli.definitions import (
 )
 from karta_interpreter.cli.options import complete_kinds, output
 from karta_interpreter.cli.program import CommandGroup, Problem
-from karta_interpreter.cli.render import table, to_json, written
-from karta_interpreter.cli.writing import Data, say
+from karta_interpreter.cli.render import Data, say, table, to_json, written
 from karta_interpreter.definitions.sources.snapshot import Quarantined, ServedDefinition
 from karta_interpreter.engine.registered.description import describe, gate_text, summarize
 

@@ -1,30 +1,87 @@
-"""The differences between two answers to one question, and their reasons: for ``diff`` and ``replay``."""
+"""The two sides of ``diff`` and ``replay``, the differences between their answers to a question, and the reasons."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from contextlib import suppress
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Final
 
 import click
 
-from karta_interpreter.base.findings import format_path
-from karta_interpreter.base.k8s import JSON, NOTHING, Object, field_path, json_pointer, patch
+from karta_interpreter.base.findings import did_you_mean, format_path
+from karta_interpreter.base.k8s import GVK, JSON, NOTHING, Object, field_path, json_pointer, patch
 from karta_interpreter.cli.calls import CallOutcome, ask
-from karta_interpreter.cli.definitions import Interpreter
-from karta_interpreter.cli.program import Problem
-from karta_interpreter.cli.writing import one_line, say
+from karta_interpreter.cli.definitions import (
+    DefinitionFiles,
+    Interpreter,
+    NoDefinition,
+    interpreter_of,
+    print_findings,
+    read_existing,
+)
+from karta_interpreter.cli.files import STDIN, is_path
+from karta_interpreter.cli.program import Problem, UsageProblem
+from karta_interpreter.cli.render import one_line, say
 from karta_interpreter.definitions.karta import Known
-from karta_interpreter.definitions.sources.files import ORIGIN
+from karta_interpreter.definitions.karta.catalogue import catalogue_kinds
+from karta_interpreter.definitions.sources import ORIGIN, SourceDefinitions, combine, find_in_catalogue
 from karta_interpreter.engine.explain import Fact, explain
 from karta_interpreter.engine.operations import Call, Options
 from karta_interpreter.engine.suites.comparison import ERROR, SILENT, Answer, Difference, compare_answers
 
+CATALOGUE: Final = "catalogue"
 _EXCERPT: Final = 160
 _DECIDING: Final = ("annotation", "script", "matched", "stopped")
 """Rules of facts that decide about an answer as a whole."""
 _MOST_CAUSES: Final = 2
 _PREFIX: Final = "spec.structureDefinition."
+
+
+class Side:
+    """What answers for each kind: files and folders in their order, then the catalogue, as `serve` has them.
+
+    A text of a side is a path of Kartas or customizations, ``catalogue``, or a kind of the catalogue. Raises
+    UsageProblem for any other.
+    """
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._paths = [text for text in texts if text == STDIN or Path(text).exists()]
+        self._names = [text for text in texts if text not in self._paths]
+        self._interpreters: dict[GVK, Interpreter | None] = {}
+        for name in self._names:
+            _check(name)
+
+    def find(self, gvk: GVK) -> Interpreter | None:
+        """Return the interpreter of a kind, or None if nothing answers for it. Findings about it go to stderr once."""
+        if gvk not in self._interpreters:
+            self._interpreters[gvk] = None
+            entry = find_in_catalogue(gvk) if any(_is_about(name, gvk) for name in self._names) else None
+            catalogue = [DefinitionFiles(SourceDefinitions((entry,)))] if entry else []
+            with suppress(NoDefinition):
+                self._interpreters[gvk] = interpreter_of(gvk, [*self._files, *catalogue])
+        return self._interpreters[gvk]
+
+    @cached_property
+    def _files(self) -> list[DefinitionFiles]:
+        files = read_existing(self._paths)
+        for path, read in zip(self._paths, files, strict=True):
+            if not (read.layer.entries or read.customizations):
+                print_findings(combine([read.layer]))
+                raise Problem(f"error: {path}: there is no definition in it that can be used")
+        return files
+
+
+def _check(name: str) -> None:
+    """Raise UsageProblem for a name that is neither the catalogue nor a kind of it."""
+    kinds = catalogue_kinds()
+    if not any(_is_about(name, gvk) for gvk in kinds) and not is_path(name):
+        hint = did_you_mean(name, sorted({CATALOGUE, *(gvk.kind for gvk in kinds)}))
+        raise UsageProblem(f"error: {name} is neither a file nor a kind of the catalogue; {hint}")
+
+
+def _is_about(name: str, gvk: GVK) -> bool:
+    return name.lower() in (CATALOGUE, *gvk.names)
 
 
 def answer_of(

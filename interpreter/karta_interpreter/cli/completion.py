@@ -4,7 +4,7 @@ import click
 from click.shell_completion import get_completion_class
 
 from karta_interpreter.cli.program import COMPLETE, NAME, program
-from karta_interpreter.cli.writing import Data, say
+from karta_interpreter.cli.render import Data, say
 
 _EXAMPLES = """\b
 Examples:

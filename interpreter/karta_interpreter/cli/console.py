@@ -16,8 +16,8 @@ from karta_interpreter.cli.files import check_stdin, read_object, read_texts
 from karta_interpreter.cli.member import Wanted
 from karta_interpreter.cli.options import FOLDER, WholeNumber, definitions, file_option
 from karta_interpreter.cli.program import UsageProblem
+from karta_interpreter.cli.render import say
 from karta_interpreter.cli.verify import verify_folder
-from karta_interpreter.cli.writing import say
 from karta_interpreter.definitions.karta.schema import kartas_path, name_of
 from karta_interpreter.definitions.sources import Snapshot, SourceDefinitions, combine, load_catalogue
 from karta_interpreter.definitions.sources.cluster_karta import ClusterKarta

@@ -26,9 +26,8 @@ from karta_interpreter.cli.options import (
     output_dir_option,
 )
 from karta_interpreter.cli.program import CommandGroup, Problem, UsageProblem
-from karta_interpreter.cli.render import findings_text
+from karta_interpreter.cli.render import Data, findings_text, say
 from karta_interpreter.cli.verify import summary, verify_all
-from karta_interpreter.cli.writing import Data, say
 from karta_interpreter.definitions.karta.catalogue import example_files
 from karta_interpreter.definitions.karta.loading import load_definition, load_documents
 from karta_interpreter.definitions.openapi.check import contradictions

@@ -12,8 +12,7 @@ from karta_interpreter.base.k8s import GVK, Object
 from karta_interpreter.cli.files import STDIN, check_path, check_stdin, missing, read_objects, read_stream, read_texts
 from karta_interpreter.cli.options import PATH, Command, definitions
 from karta_interpreter.cli.program import Problem, UsageProblem
-from karta_interpreter.cli.render import findings_text
-from karta_interpreter.cli.writing import say
+from karta_interpreter.cli.render import findings_text, say
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.definitions.karta.catalogue import catalogue_kinds
 from karta_interpreter.definitions.karta.schema import KARTA, RESOURCE_INTERFACE

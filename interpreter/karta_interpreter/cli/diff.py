@@ -10,6 +10,7 @@ from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s import GVK, JSON, MOST_REPLICAS, Object
 from karta_interpreter.cli.calls import ask
 from karta_interpreter.cli.changes import (
+    Side,
     answer_of,
     cause_of,
     difference_lines,
@@ -32,9 +33,7 @@ from karta_interpreter.cli.options import (
     output,
 )
 from karta_interpreter.cli.program import UsageProblem
-from karta_interpreter.cli.render import written
-from karta_interpreter.cli.sides import Side
-from karta_interpreter.cli.writing import one_line
+from karta_interpreter.cli.render import one_line, written
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS, Call, Operation, Options
 from karta_interpreter.engine.suites.comparison import Difference

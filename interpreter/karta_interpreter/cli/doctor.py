@@ -15,9 +15,8 @@ from karta_interpreter.base.findings import DefinitionError, count
 from karta_interpreter.cli.member import Wanted
 from karta_interpreter.cli.options import Decimal, ObjectName, control_plane, output
 from karta_interpreter.cli.program import Problem, UsageProblem
-from karta_interpreter.cli.render import table, written
+from karta_interpreter.cli.render import one_line, say, table, written
 from karta_interpreter.cli.verify import verify_member
-from karta_interpreter.cli.writing import one_line, say
 from karta_interpreter.definitions.karta.schema import kartas_path
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.files import load_catalogue

@@ -34,8 +34,7 @@ from karta_interpreter.cli.options import (
     output,
 )
 from karta_interpreter.cli.program import Problem, UsageProblem
-from karta_interpreter.cli.render import full_name, written
-from karta_interpreter.cli.writing import one_line, say
+from karta_interpreter.cli.render import full_name, one_line, say, written
 from karta_interpreter.definitions.karta import PREFIX, Known
 from karta_interpreter.definitions.karta.annotation_records import ANNOTATIONS
 from karta_interpreter.definitions.karta.catalogue import catalogue_kinds

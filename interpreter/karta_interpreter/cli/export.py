@@ -30,8 +30,7 @@ from karta_interpreter.cli.options import (
     output_dir_option,
 )
 from karta_interpreter.cli.program import CommandGroup, Problem, UsageProblem
-from karta_interpreter.cli.render import findings_text, table, to_json, watched, written
-from karta_interpreter.cli.writing import Data, say
+from karta_interpreter.cli.render import Data, findings_text, say, table, to_json, watched, written
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.definitions.karta.schema_export import custom_resource_definition, json_schema
 from karta_interpreter.definitions.sources.snapshot import Selection

@@ -23,8 +23,7 @@ from karta_interpreter.cli.files import (
 )
 from karta_interpreter.cli.options import LATER, Counts, definitions, file_option, inputs, operation_option
 from karta_interpreter.cli.program import Problem, UsageProblem
-from karta_interpreter.cli.render import full_name, written
-from karta_interpreter.cli.writing import Data, one_line, say
+from karta_interpreter.cli.render import Data, full_name, one_line, say, written
 from karta_interpreter.definitions.karta import Known, resolved
 from karta_interpreter.definitions.sources.snapshot import ServedDefinition
 from karta_interpreter.engine.explain import warnings_about

@@ -14,7 +14,7 @@ from click.shell_completion import CompletionItem
 from karta_interpreter import __version__
 from karta_interpreter.base.errors import InterpreterError
 from karta_interpreter.base.findings import closest, did_you_mean
-from karta_interpreter.cli.writing import one_line, plain
+from karta_interpreter.cli.render import one_line, plain
 
 NAME = "karta-interpreter"
 PLUGIN = "kubectl karta"

@@ -12,8 +12,7 @@ from karta_interpreter.cli.answers import changes, short
 from karta_interpreter.cli.files import read_object
 from karta_interpreter.cli.options import LATER, file_option, output
 from karta_interpreter.cli.program import Problem, UsageProblem
-from karta_interpreter.cli.render import findings_text, table, written
-from karta_interpreter.cli.writing import say
+from karta_interpreter.cli.render import findings_text, say, table, written
 from karta_interpreter.definitions.karta.expressions import check_expression
 from karta_interpreter.languages.jq import Execution, Location, Query
 

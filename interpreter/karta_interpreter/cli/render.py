@@ -1,4 +1,4 @@
-"""The output of commands: tables, YAML and JSON, findings as text, and the progress of work that takes seconds."""
+"""The output of commands: the one writer to stdout and stderr, tables, YAML and JSON, findings, and progress."""
 
 import json
 import re
@@ -8,10 +8,43 @@ from typing import TypeVar
 
 import click
 
-from karta_interpreter.base.findings import Finding, Severity, Span, format_path
+from karta_interpreter.base.findings import Finding, Severity, Span, escaped, format_path
 from karta_interpreter.base.k8s import JSON, get
-from karta_interpreter.base.k8s.yaml_writer import to_yaml
-from karta_interpreter.cli.writing import Data, one_line
+
+_STYLE = re.compile(r"(\x1b\[(?:[01]|3[0-7]|22)m)")
+"""The output of `click.style` for the colours and the bold text of this program."""
+_WORKFLOW_COMMAND = re.compile(r"^([^\S\n]*+(?:\x1b\[\d+m[^\S\n]*+)*+)::", re.MULTILINE)
+"""A line that GitHub would take for a command."""
+
+
+class Data(str):
+    """Text for machines, which has rules of its own and is written as it is."""
+
+    __slots__ = ()
+
+
+def one_line(text: str, keep: str = "") -> str:
+    r"""Return a text as one line: all that is no visible character is escaped, but for its colours and what to keep.
+
+    >>> print(one_line("a\nb\x1b[2J"))
+    a\nb\x1b[2J
+    """
+    return "".join(part if place % 2 else escaped(part, keep) for place, part in enumerate(_STYLE.split(text)))
+
+
+def plain(text: str) -> str:
+    r"""Return text for people: nothing in it acts on a terminal or on GitHub's log. Colours, tabs and lines stay.
+
+    >>> print(plain("a\n ::error::x\x1b[2J\u202e"))
+    a
+     \::error::x\x1b[2J\u202e
+    """
+    return _WORKFLOW_COMMAND.sub(r"\1\\::", one_line(text, "\t\n"))
+
+
+def say(text: object, *, err: bool = False, nl: bool = True) -> None:
+    """Write to stdout or stderr: `Data` as it is, anything else as `plain` text."""
+    click.echo(text if isinstance(text, Data) else plain(str(text)), err=err, nl=nl)
 
 
 def table(rows: Sequence[Sequence[str]], *, header: Sequence[str] = ()) -> str:
@@ -48,6 +81,8 @@ def to_json(value: JSON) -> Data:
 
 def written(value: JSON, form: str) -> Data:
     """Return the value as JSON or YAML, as ``form`` names it on the command line."""
+    from karta_interpreter.base.k8s.yaml_writer import to_yaml  # noqa: PLC0415 - the list of commands writes no YAML
+
     return to_json(value) if form == "json" else Data(to_yaml(value))
 
 

@@ -16,6 +16,8 @@ from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s import GVK, JSON
 from karta_interpreter.cli.calls import CallOutcome
 from karta_interpreter.cli.changes import (
+    CATALOGUE,
+    Side,
     answer_of,
     cause_of,
     difference_lines,
@@ -27,9 +29,7 @@ from karta_interpreter.cli.explain import show
 from karta_interpreter.cli.files import check_stdin
 from karta_interpreter.cli.options import FOLDER, FULL, complete_kinds_and_files, kind_option, output
 from karta_interpreter.cli.program import Problem
-from karta_interpreter.cli.render import table, watched, written
-from karta_interpreter.cli.sides import CATALOGUE, Side
-from karta_interpreter.cli.writing import one_line, say
+from karta_interpreter.cli.render import one_line, say, table, watched, written
 from karta_interpreter.definitions.sources.snapshot import EVERYTHING, Selection
 from karta_interpreter.engine.operations import Call, Operation, Options
 from karta_interpreter.engine.suites.comparison import Difference

@@ -22,8 +22,7 @@ from karta_interpreter.cli.explain import explanations_text, warnings_text
 from karta_interpreter.cli.files import check_stdin, write_files
 from karta_interpreter.cli.options import answer_options, inputs, output
 from karta_interpreter.cli.program import Problem, UsageProblem
-from karta_interpreter.cli.render import table, watched, written
-from karta_interpreter.cli.writing import Data, one_line, say
+from karta_interpreter.cli.render import Data, one_line, say, table, watched, written
 from karta_interpreter.definitions.karta import Known
 from karta_interpreter.engine.explain import explain
 from karta_interpreter.engine.operations import Options

@@ -13,8 +13,7 @@ from karta_interpreter.cli.explain import warnings_text
 from karta_interpreter.cli.files import check_stdin, file_given, read_object, read_objects
 from karta_interpreter.cli.options import LATER, NO_WORKLOAD, definitions, file_option, output
 from karta_interpreter.cli.program import Problem, UsageProblem
-from karta_interpreter.cli.render import full_name, written
-from karta_interpreter.cli.writing import one_line, say
+from karta_interpreter.cli.render import full_name, one_line, say, written
 from karta_interpreter.engine.evaluation import Scale, pod_name
 from karta_interpreter.engine.explain import NO_PODS, Fact, warnings_about
 from karta_interpreter.engine.workload import ComponentNode, InstanceNode, PodNode, WorkloadTree

@@ -7,7 +7,7 @@ import click
 
 from karta_interpreter.cli.options import ObjectName, control_plane
 from karta_interpreter.cli.program import Problem
-from karta_interpreter.cli.writing import say
+from karta_interpreter.cli.render import say
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.webhook.registration.configuration import KIND, NAME
 from karta_interpreter.webhook.registration.registrar import is_registered, unregister

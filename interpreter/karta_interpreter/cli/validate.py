@@ -14,9 +14,8 @@ from karta_interpreter.cli.definitions import DefinitionFiles, read_existing
 from karta_interpreter.cli.files import check_stdin, read_crds
 from karta_interpreter.cli.options import LATER, inputs, output
 from karta_interpreter.cli.program import Problem, UsageProblem
-from karta_interpreter.cli.render import findings_text, in_order, written
+from karta_interpreter.cli.render import Data, findings_text, in_order, say, written
 from karta_interpreter.cli.reports import FORMATS
-from karta_interpreter.cli.writing import Data, say
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.definitions.openapi.check import contradictions
 from karta_interpreter.definitions.sources import UNREADABLE, Quarantined, combine, decode

@@ -15,9 +15,8 @@ from karta_interpreter.cli.definitions import chosen, snapshot_of
 from karta_interpreter.cli.member import Member, Wanted
 from karta_interpreter.cli.options import FOLDER, OutputFolder, inputs, kind_option, output
 from karta_interpreter.cli.program import Problem, UsageProblem
-from karta_interpreter.cli.render import full_name, table, written
+from karta_interpreter.cli.render import full_name, one_line, say, table, written
 from karta_interpreter.cli.saved import Saved, read_about, read_workloads, save
-from karta_interpreter.cli.writing import one_line, say
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.files import load_catalogue

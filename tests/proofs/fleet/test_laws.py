@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from karta_interpreter.cli.changes import CATALOGUE, Side
 from karta_interpreter.cli.replay import Findings, Replay
-from karta_interpreter.cli.sides import CATALOGUE, Side
 from tests.proofs.fleet.multiply import copied, object_of
 from tests.proofs.fleet.named import misnamed
 from tests.proofs.fleet.recording import calls, read, written
