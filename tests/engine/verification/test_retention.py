@@ -124,6 +124,42 @@ def test_label_that_leaves_replicas_to_the_member_ends_the_fight() -> None:
     assert verdicts(Question.RETAIN, evidence(obj)) == [(OK, "")]
 
 
+def _queued(*states: bool, **changed_later: object) -> Thing:
+    """Return a Job that Kueue lets run and holds: whenever it stops the Job, it gives back the tolerations."""
+    own = [{"key": "mine"}]
+    template = {"spec": {"restartPolicy": "Never", "tolerations": own, "containers": [container()]}}
+    job = workload("batch/v1", "Job", {"suspend": True, "template": template})
+    labels = {"kueue.x-k8s.io/queue-name": "queue"}
+    job["metadata"] = {"name": "it", "namespace": "team", "annotations": dict(_KARMADA), "labels": labels}
+    member = Member({"metadata": {}})
+    member.write(job, "karmada-controller-manager", NOW - 3000)
+    for number, runs in enumerate(states):
+        changed = copy.deepcopy(member.live)
+        changed["spec"]["suspend"] = not runs
+        changed["spec"]["template"]["spec"]["tolerations"] = [*own, {"key": "pool"}] if runs else own
+        member.write(changed, "kueue", NOW - 2000 + number)
+    changed = copy.deepcopy(member.live)
+    changed["spec"] |= changed_later
+    member.write(changed, "operator", NOW - 1000)
+    return member.live
+
+
+@pytest.mark.parametrize(
+    ("job", "expected"),
+    [
+        pytest.param(_queued(True), [(OK, "")], id="it-runs"),
+        pytest.param(_queued(True, False), [(OK, "")], id="a-queue-has-given-back-what-the-template-has"),
+        pytest.param(
+            _queued(True, False, backoffLimit=3),
+            [(DIFFERS, "operator writes .spec.backoffLimit, and Retain does not keep it")],
+            id="another-writer-while-it-is-held",
+        ),
+    ],
+)
+def test_job_in_a_queue(job: Thing, expected: list[tuple[Verdict, str]]) -> None:
+    assert verdicts(Question.RETAIN, evidence(job)) == expected
+
+
 def test_line_that_keeps_a_field_is_given() -> None:
     (found,) = judged(Question.RETAIN, evidence(_member(_PAUSE)))
 

@@ -1,17 +1,19 @@
 """Retain: does Karmada leave the fields alone that others write in the member? If not, they will fight.
 
 The template is not known here. It is taken as the object without the fields of other managers, so that a field counts
-only if Retain does not bring it back.
+only if Retain does not bring it back. A queue that holds an object has put the template's own values back where it had
+written: an object in a queue is judged as if it ran.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import reduce
 from math import inf
 from types import MappingProxyType
 from typing import Any, Final
 
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s import JSON, NOTHING, Object, Path, get, parts_of, set_value
-from karta_interpreter.definitions.karta import Definition
+from karta_interpreter.definitions.karta import Definition, ReferenceReader
 from karta_interpreter.definitions.openapi.schema import below
 from karta_interpreter.engine.evaluation import pod_sets
 from karta_interpreter.engine.explain.reading import paths_read
@@ -26,6 +28,7 @@ from karta_interpreter.engine.fights.rounds import (
     remedy,
 )
 from karta_interpreter.engine.operations import Call, Operation, interpret
+from karta_interpreter.engine.operations.retain import is_queued
 from karta_interpreter.engine.verification.evidence import Evidence
 from karta_interpreter.engine.verification.judgement import Judgement, Question, Verdict
 
@@ -43,8 +46,10 @@ def judge_retention(definition: Definition, evidence: Evidence, schema: Object) 
     if not owned:
         yield Judgement(Question.RETAIN, Verdict.UNJUDGED, "the object has no managedFields")
         return
+    if is_queued(definition, observed):
+        observed = reduce(lambda obj, action: action.path.assign(obj, action.value), definition.resume, observed)
     desired, theirs = template_of(definition, observed, owned, schema)
-    for difference in _fought(definition, evidence, desired, theirs):
+    for difference in _fought(definition, desired, observed, theirs, evidence.reader):
         yield _judged(definition, desired, observed, difference)
 
 
@@ -82,18 +87,19 @@ def _containers(definition: Definition, obj: Object) -> list[tuple[str, bool]] |
 
 
 def _fought(
-    definition: Definition, evidence: Evidence, desired: Object, theirs: Sequence[tuple[Writer, Object]]
-) -> Iterator[FieldDifference]:
-    retained = desired
-    if definition.answers(Operation.RETAIN):
-        call = Call(Operation.RETAIN, desired, evidence.object)
-        retained = interpret(definition, call, reader=evidence.reader)["retained"]
-    seen = set()
-    for difference in differences(retained, evidence.object, theirs):
-        is_zero = difference.ours is NOTHING and _is_zero(difference.theirs)
-        if difference.field not in seen and not is_zero:
-            seen.add(difference.field)
-            yield difference
+    definition: Definition,
+    desired: Object,
+    observed: Object,
+    theirs: Sequence[tuple[Writer, Object]],
+    reader: ReferenceReader | None,
+) -> Iterable[FieldDifference]:
+    call = Call(Operation.RETAIN, desired, observed)
+    retained = interpret(definition, call, reader=reader)["retained"] if definition.answers(call.operation) else desired
+    found: dict[str, FieldDifference] = {}
+    for difference in differences(retained, observed, theirs):
+        if difference.ours is not NOTHING or not _is_zero(difference.theirs):
+            found.setdefault(difference.field, difference)
+    return found.values()
 
 
 def _is_zero(value: JSON) -> bool:
@@ -115,8 +121,11 @@ def _form(definition: Definition, observed: Object, field: str) -> str:
     if AMOUNT.search(field):
         return "which may be the template's amount in another form"
     kept = (path for rule in definition.annotations.retain for path in paths_read(rule.place, observed))
-    is_kept_in_part = any(field_of(path).startswith(f"{field}[") for path in kept)
-    return "a list that may be the template's, of which Retain keeps fields" if is_kept_in_part else ""
+    return (
+        "a list that may be the template's, of which Retain keeps fields"
+        if any(field_of(path).startswith(f"{field}[") for path in kept)
+        else ""
+    )
 
 
 def _template(observed: Object, ours: _Owned, theirs: _Owned, schema: Object, *, keeps_lists: bool = False) -> Object:
