@@ -11,8 +11,7 @@ from karta_interpreter.base.k8s import edit
 from karta_interpreter.base.k8s.values import GVK, JSON, Object
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.loading import load_definition
-from karta_interpreter.definitions.karta.packing import pack_known, unpack_known
-from karta_interpreter.definitions.karta.reference_resolver import NOWHERE, Known, ReferenceReader, known_to, resolved
+from karta_interpreter.definitions.karta.reference_resolver import Known, ReferenceReader, resolved
 from karta_interpreter.engine.evaluation.pods import pod_sets
 from karta_interpreter.engine.operations.interpret_dependency import interpret_dependency
 
@@ -435,19 +434,6 @@ def test_definition_without_references_is_returned_unchanged(orchestra: Raw) -> 
     assert resolved(definition, OBJECT, None) is definition
 
 
-def test_known_objects_can_be_handed_on(orchestra: Raw) -> None:
-    definition = load_definition(referring(orchestra, HALL, SEATS))
-    everything = Known.of([hall("great", 9), seat("s"), {"apiVersion": "v1", "kind": "Pod"}])
-    known = known_to(everything, definition.references)
-    assert set(known.objects) == {GVK("toys.example.com", "v1", "Hall"), GVK("toys.example.com", "v1", "Seat")}
-    assert known.get(GVK("toys.example.com", "v1", "Hall"), "town", "other") is None
-    hall_kind, seat_kind = (GVK("toys.example.com", "v1", kind) for kind in ("Hall", "Seat"))
-    nowhere = known_to(None, definition.references)
-    assert nowhere.unknown == dict.fromkeys((hall_kind, seat_kind), NOWHERE)
-    assert unpack_known(pack_known(nowhere)) == nowhere
-    assert unpack_known(pack_known(known)) == known
-
-
 class _Secretive(ReferenceReader):
     def get(self, gvk: GVK, namespace: str, name: str) -> Object | None:
         raise QueryReferenceError(f"{gvk} {name} in {namespace} is secret")
@@ -464,10 +450,7 @@ def test_object_that_reader_withholds_stays_unknown(orchestra: Raw) -> None:
 
 @pytest.mark.parametrize("replicas", ["$hall.players", "$seats | length"], ids=["one object", "a list"])
 @pytest.mark.parametrize("reader", [None, _Secretive()], ids=["no reader", "a reader that may not read"])
-def test_unreadable_kind_stays_an_error_when_handed_on(
-    orchestra: Raw, reader: ReferenceReader | None, replicas: str
-) -> None:
+def test_unreadable_kind_is_an_error(orchestra: Raw, reader: ReferenceReader | None, replicas: str) -> None:
     definition = load_definition(referring(orchestra, HALL, SEATS, replicas=replicas))
-    handed_on = unpack_known(pack_known(known_to(reader, definition.references)))
     with pytest.raises(InterpretationError, match=r"is secret|nothing is read"):
-        players(definition, handed_on)
+        players(definition, reader)

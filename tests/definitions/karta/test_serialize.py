@@ -6,8 +6,7 @@ import pytest
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.loading import load_definition
-from karta_interpreter.definitions.karta.packing import pack, pack_known, unpack, unpack_known
-from karta_interpreter.definitions.karta.reference_resolver import Known
+from karta_interpreter.definitions.karta.packing import pack, unpack
 from karta_interpreter.languages.lua.script import Script, Scripts
 
 SCRIPTS = Scripts(
@@ -44,12 +43,6 @@ def test_scripts_of_an_annotation_arrive_as_scripts(compiled: dict[str, Definiti
     assert there == here
     assert [*moved.manifest["metadata"]["annotations"]] == ["karta-interpreter.io/health"]
     assert _moved(moved) == moved
-
-
-def test_known_objects_arrive_as_they_were() -> None:
-    gvk = GVK("", "v1", "ConfigMap")
-    known = Known.of([{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}], [gvk, GVK("a", "v1", "B")])
-    assert unpack_known(json.loads(json.dumps(pack_known(known)))) == known
 
 
 def test_definition_of_scripts_survives_serialization() -> None:

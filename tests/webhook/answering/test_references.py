@@ -1,9 +1,11 @@
 """Calls for kinds whose definitions refer to other objects."""
 
 import json
+from typing import NoReturn
 
 import pytest
 
+from karta_interpreter.base.errors import QueryAbsentError
 from karta_interpreter.base.k8s.values import GVK, JSON, Object
 from karta_interpreter.definitions.karta.reference_resolver import Known
 from karta_interpreter.definitions.sources.files import find_in_catalogue
@@ -37,6 +39,11 @@ TORCH: Object = {
         },
     },
 }
+
+
+class _Forbidden(Known):
+    def list(self, gvk: GVK, namespace: str | None) -> NoReturn:  # noqa: ARG002 - the signature of a reader
+        raise QueryAbsentError("runtimes are forbidden")
 
 
 class _Fixed(Store):
@@ -98,7 +105,7 @@ async def test_missing_reference_is_a_failure(size: int) -> None:
             id="a server without a cluster",
         ),
         pytest.param(
-            Known({}, unknown={RUNTIME: "runtimes are forbidden"}),
+            _Forbidden({}),
             "ClusterTrainingRuntime torch cannot be looked up: runtimes are forbidden",
             id="RBAC",
         ),

@@ -40,7 +40,6 @@ from karta_interpreter.definitions.karta.reference_resolver import (
     Known,
     ObjectNames,
     ReferenceReader,
-    known_to,
     resolved,
 )
 from karta_interpreter.definitions.karta.status_rules import (
@@ -91,6 +90,5 @@ __all__ = [
     "Unset",
     "annotation_path",
     "field_text",
-    "known_to",
     "resolved",
 ]

@@ -1,14 +1,13 @@
-"""Definitions, and the objects that they refer to, as JSON for other processes."""
+"""Definitions as JSON for other processes."""
 
 import json
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import lru_cache
 
-from karta_interpreter.base.k8s import GVK, Object, edit
+from karta_interpreter.base.k8s import GVK, edit
 from karta_interpreter.definitions.karta.annotations import PREFIX
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.loading import load_definition
-from karta_interpreter.definitions.karta.reference_resolver import Known
 from karta_interpreter.languages.lua.script import Script, Scripts
 
 _UNPACKED = 16
@@ -25,19 +24,6 @@ def pack(definition: Definition) -> str:
         manifest = edit.set_value(manifest, _ANNOTATIONS, others)
     scripts = [asdict(script) for script in definition.scripts]
     return json.dumps({"manifest": manifest, "kind": tuple(definition.gvk), "scripts": scripts})
-
-
-def pack_known(known: Known) -> Object:
-    """Return the JSON for `unpack_known`."""
-    objects = [obj for listed in known.objects.values() for obj in listed]
-    complete = [tuple(gvk) for gvk in sorted(known.complete)]
-    return {"objects": objects, "complete": complete, "unknown": [(*gvk, why) for gvk, why in known.unknown.items()]}
-
-
-def unpack_known(packed: Object) -> Known:
-    """Return the objects that were packed."""
-    objects_known = Known.of(packed["objects"], (GVK(*gvk) for gvk in packed["complete"]))
-    return replace(objects_known, unknown={GVK(*gvk): why for *gvk, why in packed["unknown"]})
 
 
 @lru_cache(_UNPACKED)

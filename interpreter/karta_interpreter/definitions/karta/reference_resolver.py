@@ -8,7 +8,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol, Self
 
 from karta_interpreter.base.errors import InterpretationError, QueryAbsentError, QueryReferenceError
@@ -101,12 +101,11 @@ class Known(ReferenceReader):
     """A reader of given objects.
 
     The objects of ``complete`` kinds are all that exist. An object of another kind may exist even if it is not given,
-    so looking it up is an error. ``unknown`` has the kinds that cannot be looked up at all, with the reason.
+    so looking it up is an error.
     """
 
     objects: Mapping[GVK, tuple[Object, ...]]
     complete: frozenset[GVK] = frozenset()
-    unknown: Mapping[GVK, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, objects: Iterable[Object], complete: Iterable[GVK] = ()) -> Self:
@@ -128,22 +127,8 @@ class Known(ReferenceReader):
 
     def list(self, gvk: GVK, namespace: str | None) -> Sequence[Object]:
         """Return the objects of a kind. An object without a namespace is in every namespace."""
-        if gvk in self.unknown:
-            raise QueryAbsentError(self.unknown[gvk])
         listed = self.objects.get(gvk, ())
         return [obj for obj in listed if namespace is None or namespace_of(obj) in ("", namespace)]
-
-
-def known_to(reader: ReferenceReader | None, references: Iterable[Reference]) -> Known:
-    """Return the objects of referenced kinds that a reader has, to hand on, and why others cannot be looked up."""
-    by_kind: dict[GVK, tuple[Object, ...]] = {}
-    unknown: dict[GVK, str] = {}
-    for gvk in {reference.gvk for reference in references}:
-        try:
-            by_kind[gvk] = tuple(_present(reader).list(gvk, None))
-        except QueryReferenceError as error:
-            unknown[gvk] = str(error)
-    return Known(by_kind, frozenset(by_kind), unknown)
 
 
 def _present(reader: ReferenceReader | None) -> ReferenceReader:

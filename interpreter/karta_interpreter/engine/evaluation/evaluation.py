@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from karta_interpreter.base.errors import InterpretationError, QueryAbsentError, QueryError, QueryRaisedError
+from karta_interpreter.base.errors import InterpretationError, QueryError, QueryRaisedError
 from karta_interpreter.base.k8s import JSON, Object, type_name
 from karta_interpreter.definitions.karta import Component
 from karta_interpreter.languages.jq import Query, quoted
@@ -23,11 +23,6 @@ def query_failure(component: Component, field: str, query: Query, err: QueryErro
     if isinstance(err, QueryRaisedError):
         return InterpretationError(f"{component}, {field}: {err}")
     return failure(component, field, query, str(err).removeprefix(f"{quoted(query.text)}: "))
-
-
-def is_absence(error: InterpretationError) -> bool:
-    """Return whether an expression failed because it reads an object that is absent for long."""
-    return isinstance(error, QueryAbsentError) or isinstance(error.__cause__, QueryAbsentError)
 
 
 def failure(component: Component, field: str, query: Query, reason: str) -> InterpretationError:

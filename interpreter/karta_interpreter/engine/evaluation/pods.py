@@ -5,11 +5,11 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import Final, NamedTuple
 
-from karta_interpreter.base.errors import InterpretationError, QueryError, QueryWriteError
+from karta_interpreter.base.errors import InterpretationError, QueryAbsentError, QueryError, QueryWriteError
 from karta_interpreter.base.k8s import Object, Projection
 from karta_interpreter.definitions.karta import Component, Definition, Fragments, PodSpec
 from karta_interpreter.definitions.karta.expression_text import count_places
-from karta_interpreter.engine.evaluation.evaluation import instance_ids, is_absence, positions, query_failure
+from karta_interpreter.engine.evaluation.evaluation import instance_ids, positions, query_failure
 from karta_interpreter.engine.evaluation.scale import Scale, replica_counts, scales
 from karta_interpreter.engine.evaluation.templates import templates, with_added
 from karta_interpreter.languages.jq import Location, Query, noting_absent, project, take_outputs
@@ -119,7 +119,7 @@ def pod_templates(definition: Definition, obj: Object) -> Iterator[tuple[Compone
             try:
                 own_templates = templates(component, component.pods, obj, positions(component, obj))
             except InterpretationError as error:
-                if is_absence(error):
+                if isinstance(error, QueryAbsentError) or isinstance(error.__cause__, QueryAbsentError):
                     continue
                 raise
             for position, template in enumerate(with_added(definition, component, obj, own_templates)):
