@@ -1,9 +1,12 @@
+from pathlib import Path
+
 import pytest
 
 from karta_interpreter.base.k8s.values import GVK, JSON
 from karta_interpreter.definitions.karta.catalogue import CORE, catalogue_files
 from karta_interpreter.definitions.karta.loading import load_documents
 from karta_interpreter.definitions.sources.files import find_in_catalogue, load_catalogue
+from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.languages.lua import reading
 from karta_interpreter.languages.lua.machine.worker import Job
 from tests.support.examples import few
@@ -28,6 +31,16 @@ def test_find_in_catalogue_reads_one_definition() -> None:
         found = find_in_catalogue(entry.definition.gvk)
         assert found is not None
         assert (found.definition.name, found.origin) == (entry.definition.name, "catalogue")
+
+
+def test_copies_in_a_folder_are_answered_like_the_catalogue(tmp_path: Path) -> None:
+    for number, file in enumerate(catalogue_files()):
+        (tmp_path / f"{number}.yaml").write_bytes(file.read_bytes())
+
+    entries = Store([tmp_path]).load().entries.values()
+
+    assert {entry.origin for entry in entries}.isdisjoint({"catalogue"})
+    assert [str(entry.definition.gvk) for entry in entries if entry.definition.steps] == []
 
 
 def test_kind_without_definition_is_not_found() -> None:

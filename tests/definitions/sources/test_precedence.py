@@ -1,9 +1,12 @@
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from karta_interpreter.base.findings import error
 from karta_interpreter.base.k8s.values import GVK
+from karta_interpreter.definitions.karta.annotation_records import Annotations
 from karta_interpreter.definitions.karta.definition import Component, Definition
 from karta_interpreter.definitions.sources.snapshot import (
     Overrides,
@@ -12,7 +15,9 @@ from karta_interpreter.definitions.sources.snapshot import (
     SourceDefinitions,
     combine,
 )
+from karta_interpreter.languages.jq import Query
 from karta_interpreter.languages.lua.script import Script, Scripts
+from tests.support.rows import rows
 
 
 def _entry(kind: str, origin: str) -> ServedDefinition:
@@ -42,6 +47,27 @@ def test_inside_a_layer_the_first_wins_and_the_second_is_an_error(gvk: Callable[
     assert snapshot.find(gvk("Job")) is first.definition
     (finding,) = snapshot.findings
     assert (finding.severity, finding.rule, finding.source) == ("error", "duplicate-kind", "b.yaml")
+
+
+@rows(
+    ("shipped", "steps", "reason"),
+    [
+        ({}, 0, "the audit bounds the time of the same expressions"),
+        ({"source": "other.yaml", "manifest": {"metadata": {"uid": "1"}}}, 0, "a place runs nothing"),
+        ({"components": (Component("Job", "main", replicas=Query.compile(".spec.n")),)}, 9, "others were measured"),
+        ({"annotations": Annotations(elastic=())}, 9, "an annotation has expressions, too"),
+    ],
+)
+def test_copy_of_a_definition_may_take_as_long(
+    shipped: dict[str, Any], steps: int, reason: str, gvk: Callable[[str], GVK]
+) -> None:
+    entry = _entry("Job", "mine")
+    mine = replace(entry, definition=replace(entry.definition, steps=9))
+    hidden = ServedDefinition(replace(entry.definition, **shipped), "catalogue")
+
+    found = combine([SourceDefinitions((mine,)), SourceDefinitions((hidden,))]).entries[gvk("Job")]
+
+    assert (found, found.definition.steps) == (mine, steps), reason
 
 
 def test_hidden_definitions_are_reported_against_the_winner() -> None:

@@ -133,5 +133,4 @@ def unquoted_path(text: str, err: ManifestError) -> str:
     """
     line = (text.splitlines()[err.line - 1 : err.line] or [""])[0]
     before, bracket = line[: err.column - 1], line[err.column - 1 : err.column]
-    is_path = bracket == "[" and _PATH_BEFORE_BRACKET.search(before)
-    return "a jq path with [ ] needs quotes" if is_path else ""
+    return "a jq path with [ ] needs quotes" if bracket == "[" and _PATH_BEFORE_BRACKET.search(before) else ""

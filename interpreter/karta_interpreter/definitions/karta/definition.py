@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from enum import StrEnum
 from functools import cached_property, reduce
+from operator import attrgetter
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias
 
@@ -236,6 +237,16 @@ class Definition:
         """Return a copy with overriding scripts for their operations."""
         return replace(self, scripts=scripts.over(self.scripts))
 
+    def bounded_like(self, other: Self) -> Self:
+        """Return a copy that may take as long as another definition, if both have the same expressions.
+
+        >>> copy, other = (Definition("job", GVK("", "v1", "Job"), (), steps=steps) for steps in (9, 0))
+        >>> copy.bounded_like(other).steps, copy.bounded_like(replace(other, components=(Component("", "job"),))).steps
+        (0, 9)
+        """
+        is_like = self.steps != other.steps and _EXPRESSIONS(self) == _EXPRESSIONS(other)
+        return replace(self, steps=other.steps) if is_like else self
+
     def bound(self, values: Mapping[str, Any]) -> Self:
         """Return a copy with values for its references, by their names, and without references to look up.
 
@@ -317,10 +328,13 @@ class Definition:
         return tuple(ancestors)
 
 
+# The parts that have expressions.
+_EXPRESSIONS: Final = attrgetter("components", "status", "annotations", "references")
+
+
 def known_in_part(value: Any) -> Any:  # noqa: ANN401 - the value of a reference
     """Return the value of a reference. One that is unknown for long reads as null."""
-    is_absent = isinstance(value, Unresolved) and value.error is QueryAbsentError
-    return Absent(value.reason) if is_absent else value
+    return Absent(value.reason) if isinstance(value, Unresolved) and value.error is QueryAbsentError else value
 
 
 def _known_in_part(strict: Any, lenient: Any) -> Any:  # noqa: ANN401 - any part of a definition

@@ -91,8 +91,7 @@ def _actions(path: Path, actions: Iterable[SuspendAction]) -> Iterator[Finding]:
         try:
             action_value(action)
         except ValueError:
-            shown = str(action.value)[:_LONGEST_VALUE]
-            yield violation("suspend-value-not-json", (*path, index, "value"), shown=shown)
+            yield violation("suspend-value-not-json", (*path, index, "value"), shown=str(action.value)[:_LONGEST_VALUE])
 
 
 def _suspension(path: Path, suspension: SuspendDefinition, counts: Collection[str]) -> Iterator[Finding]:
@@ -230,8 +229,7 @@ def _values(expression: Parsed, *, of_count: bool) -> Iterator[Finding]:
     for rule, written, better in misread_defaults(expression.node, of_count=of_count):
         yield _about(rule, expression, written=written, better=better)
     for written in useless_defaults(expression.node, of_count=of_count):
-        what = "count" if of_count else "other value"
-        yield _about("useless-default", expression, written=written, what=what)
+        yield _about("useless-default", expression, written=written, what="count" if of_count else "other value")
 
 
 def _references(parsed: Iterable[Parsed]) -> Iterator[Finding]:

@@ -65,8 +65,7 @@ def relevant(schema: Object, scale_path: str = "") -> Iterator[RelevantPart]:
     >>> [(part.path.jq, part.sort.value) for part in relevant(schema)]
     [('.spec.groups[].size', 'a count'), ('.spec.groups[].template', 'pods')]
     """
-    spec = below(schema, "spec")
-    parts = {part.path: part for part in _parts(SchemaPath(("spec",)), spec)}
+    parts = {part.path: part for part in _parts(SchemaPath(("spec",)), below(schema, "spec"))}
     scale = _place(schema, scale_path.split(".")[1:])
     yield from parts.values()
     if scale.steps and scale not in parts:

@@ -160,6 +160,8 @@ def combine(
             winner_layer, winner = entries.setdefault(entry.definition.gvk, (layer, entry))
             if winner is not entry:
                 findings.append(_hidden(winner, entry, same_layer=winner_layer is layer))
+                bounded = replace(winner, definition=winner.definition.bounded_like(entry.definition))
+                entries[entry.definition.gvk] = winner_layer, bounded
     served = {gvk: entry for gvk, (_, entry) in entries.items()}
     for gvk, scripts in overrides.scripts.items():
         below = served.get(gvk)

@@ -198,8 +198,7 @@ def _names(pod_fields: Sequence[PodsField], root: str) -> list[str]:
 
 def _word(field: str) -> str:
     """Return the component name in a field name: ``headGroupSpec`` is the head, ``replicatedJobs`` a replicated job."""
-    words = [word.lower() for word in _WORDS.findall(_SUFFIXES.sub("", field))]
-    return "-".join(words).removesuffix("s")
+    return "-".join([word.lower() for word in _WORDS.findall(_SUFFIXES.sub("", field))]).removesuffix("s")
 
 
 _MOST_OBJECTS: Final = 12  # a person has to decide on each
