@@ -9,7 +9,7 @@ import orjson
 from karta_interpreter.base.findings import closest
 from karta_interpreter.base.k8s import JSON, Object, Path, edit, field_path
 from karta_interpreter.cli.answers import changes, short
-from karta_interpreter.cli.files import read_object
+from karta_interpreter.cli.files import file_given, read_object
 from karta_interpreter.cli.options import LATER, file_option, output
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text, say, table, written
@@ -43,9 +43,7 @@ def command(expression: str, target: str | None, path: str | None, assign: str |
     runs. With a workload, each output is shown with the place that it is read from and through which it can be
     written.
     """
-    if target and path is not None:
-        raise UsageProblem(f"error: give {target} or --object, not both")
-    path = target if path is None else path
+    path = file_given(target, path)
     if assign is not None and path is None:
         raise UsageProblem("error: --assign writes to an object: give FILE or --object FILE")
     if pathlib.Path(expression).is_file():

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from operator import itemgetter
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.definitions.openapi.check import contradictions
 from karta_interpreter.definitions.sources import UNREADABLE, Quarantined, combine, decode
 from karta_interpreter.definitions.sources.api_server import ApiServer
-from karta_interpreter.languages.lua.customization import merge
+from karta_interpreter.languages.lua.customization import LoadedCustomization, merge
 from karta_interpreter.languages.lua.ignores import ignores_of
 from karta_interpreter.webhook.registration.registrar import CRDS
 
@@ -73,7 +74,11 @@ def command(
     findings += combine(each.layer for each in given.values()).findings
     findings += merge(found for each in given.values() for found in each.customizations).findings
     compared = [*crd_findings(given.values(), crds)] if crds or has_cluster else []
-    findings += compared if has_cluster or _has_crd(given.values(), crds) else map(_as_error, compared)
+    is_error = not (has_cluster or _has_crd(given.values(), crds))
+    findings += [
+        replace(finding, severity=Severity.ERROR) if is_error and finding.rule == "crd-missing" else finding
+        for finding in compared
+    ]
     document = _document(list(given.values()), in_order(findings), has_crds=bool(crds or has_cluster))
     summary = document["summary"]
     if (crds or has_cluster) and summary["customizations"] and not summary["definitions"]:
@@ -96,14 +101,14 @@ async def _crds_of(kubeconfig: Path | None, context: str | None) -> Sequence[Obj
 
 def _findings(path: str, given: DefinitionFiles) -> Iterator[Finding]:
     layer = given.layer
-    if not (layer.entries or layer.quarantined or given.customizations):
+    found: list[Definition | Quarantined | LoadedCustomization] = [
+        *(entry.definition for entry in layer.entries),
+        *layer.quarantined,
+        *given.customizations,
+    ]
+    if not found:
         yield Finding(Severity.ERROR, "no-definitions", (), "it has no definition", source=path)
-    for entry in layer.entries:
-        yield from entry.definition.findings
-    for broken in layer.quarantined:
-        yield from broken.findings
-    for customization in given.customizations:
-        yield from customization.findings
+    yield from chain.from_iterable(each.findings for each in found)
 
 
 def _has_crd(given: Iterable[DefinitionFiles], crds: Sequence[Object]) -> bool:
@@ -115,10 +120,6 @@ def _has_crd(given: Iterable[DefinitionFiles], crds: Sequence[Object]) -> bool:
         *(each.gvk for layer in layers for each in layer.quarantined if each.gvk),
     ]
     return any((gvk.group, gvk.kind) in kinds for gvk in gvks)
-
-
-def _as_error(finding: Finding) -> Finding:
-    return replace(finding, severity=Severity.ERROR) if finding.rule == "crd-missing" else finding
 
 
 def _document(given: Sequence[DefinitionFiles], findings: Sequence[Finding], *, has_crds: bool) -> Object:

@@ -22,7 +22,7 @@ from karta_interpreter.definitions.karta.schema_export import json_schema
 from karta_interpreter.definitions.sources.snapshot import Snapshot
 from karta_interpreter.web.console import catalogue
 from karta_interpreter.web.console.answers import PageQuestion
-from karta_interpreter.web.console.guard import guard, new_token, page_policy
+from karta_interpreter.web.console.guard import guard, page_policy
 from karta_interpreter.web.console.questions import QuestionError, Questions
 from karta_interpreter.webhook.http.ports import cannot_listen
 
@@ -70,7 +70,7 @@ class Console:
         self._static = static or STATIC
         if not (self._static / "index.html").is_file():
             raise ServeError(NOT_BUILT)
-        self.token: Final = new_token()
+        self.token: Final = secrets.token_urlsafe(24)
         self.questions: Final = questions or Questions()
         self._served = served
         self._warming: asyncio.Task[None] | None = None
@@ -79,15 +79,19 @@ class Console:
     def application(self) -> web.Application:
         """The handlers of all paths behind the guard."""
         application = web.Application(middlewares=[guard(self.token)], client_max_size=_MOST_BYTES)
-        for path in ("/", "/catalogue", "/catalogue/{kind:.*}", "/member"):
-            application.router.add_get(path, self._page)
-        application.router.add_get("/assets/{name}", self._asset)
-        application.router.add_get("/api/start", self._start)
-        application.router.add_get("/api/schema", self._schema)
-        application.router.add_get("/api/kinds", self._kinds)
-        application.router.add_get("/api/kinds/{api_version:.+}/{kind}", self._kind)
-        application.router.add_get("/api/member", self._member)
-        application.router.add_post("/api/answers", self._answers)
+        pages = ("/", "/catalogue", "/catalogue/{kind:.*}", "/member")
+        application.add_routes(
+            [
+                *(web.get(path, self._page) for path in pages),
+                web.get("/assets/{name}", self._asset),
+                web.get("/api/start", self._start),
+                web.get("/api/schema", self._schema),
+                web.get("/api/kinds", self._kinds),
+                web.get("/api/kinds/{api_version:.+}/{kind}", self._kind),
+                web.get("/api/member", self._member),
+                web.post("/api/answers", self._answers),
+            ]
+        )
         return application
 
     def warm_up(self) -> None:

@@ -6,7 +6,6 @@ and sends it in a header, never in a cookie. The host name is checked against DN
 """
 
 import hmac
-import secrets
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -29,11 +28,6 @@ _HEADERS: Final = {
     "X-Frame-Options": "DENY",
 }
 _DENY_ALL: Final = "default-src 'none'; frame-ancestors 'none'"
-
-
-def new_token() -> str:
-    """Return a token for one run of the console."""
-    return secrets.token_urlsafe(24)
 
 
 def page_policy(nonce: str) -> str:

@@ -56,10 +56,9 @@ class TokenFile:
         self._path = path
         try:
             self._read()
-        except OSError as error:
-            raise ServeError(f"the token file {path} cannot be read: {error.strerror}") from error
-        except ValueError as error:
-            raise ServeError(f"the token file {path} cannot be used: {error}") from error
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise ServeError(f"the token file {path} cannot be used: {reason}") from error
 
     async def user(self, token: str) -> str:
         """Return the name next to the token. Raises ApiError: 401, or 503 if the file cannot be used."""

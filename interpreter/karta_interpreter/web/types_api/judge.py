@@ -153,21 +153,12 @@ class Judge:
 
     async def judged(self, body: bytes, user: str) -> tuple[Judged, bytes]:
         """Return the content of a user's body about a type, and the Kartas to store as JSON."""
-        answer = await self._ask(body, user)
-        head, _, kartas = answer.partition(b"\n")
-        return Judged.model_validate_json(head), kartas
-
-    def close(self) -> None:
-        """End the processes."""
-        self.pool.close()
-
-    async def _ask(self, request: bytes, user: str) -> bytes:
         end = time.monotonic() + self.seconds
         try:
             # Its user owns the process, and other users do not wait for it.
             async with self._awaited.process(user, self.seconds) as (process, _):
                 # Waiting for a process took a part of the time. Never 0, which would be no deadline to ask under.
-                await process.send(_JUDGE, request, max(end - time.monotonic(), 0.001), grace=_GRACE_SECONDS)
+                await process.send(_JUDGE, body, max(end - time.monotonic(), 0.001), grace=_GRACE_SECONDS)
                 reply, answer = await process.receive()
         except SandboxError as error:
             if error.cause in _CAUSED_BY_REQUEST:
@@ -177,4 +168,9 @@ class Judge:
             raise ApiError.of(ProblemDetails.model_validate_json(answer))
         if reply == FAILURE:
             raise ApiError(422, f"the body cannot be judged: {answer.decode()}")
-        return answer
+        head, _, kartas = answer.partition(b"\n")
+        return Judged.model_validate_json(head), kartas
+
+    def close(self) -> None:
+        """End the processes."""
+        self.pool.close()
