@@ -145,6 +145,32 @@ def _lines(judgements: list[Lint]) -> list[tuple[int, str, str]]:
             id="an entry 0 that the script sets",
         ),
         pytest.param(
+            "function Retain(a, b)\n  if b.hosts.length > 0 then return a end\n  return b.length()\nend",
+            [(2, "list-misread", "length")],
+            id="the length of another language",
+        ),
+        pytest.param(
+            "function Retain(a, b)\n  if #b.status > 0 and #b.spec.hosts > 0 then return a end\n  return #b\nend",
+            [(2, "list-misread", "#")],
+            id="the length of an object",
+        ),
+        pytest.param(
+            "function Retain(a, b)\n  for _, host in b.hosts do print(host) end\n  return a\nend",
+            [(2, "list-misread", "in")],
+            id="a loop through a list itself",
+        ),
+        pytest.param(
+            "function Retain(a, b)\n  local each = string.gmatch(b.x, '.')\n  for w in each do print(w) end\n"
+            "  for k, v in next, b do print(k, v) end\n  for k in pairs(b.x) do print(k) end\n  return a\nend",
+            [],
+            id="loops through iterators",
+        ),
+        pytest.param(
+            "function Retain(a, b)\n  local k = kube.resourceAdd(a.x, b.x)\n  return k\nend",
+            [(2, "unknown-global", "kube")],
+            id="a module that was not required",
+        ),
+        pytest.param(
             "function Retain(a, b)\n  goto done\n  ::done::\n  return a\nend",
             [],
             id="a jump",
@@ -227,6 +253,18 @@ def test_judgements_of_a_script(script: str, expected: list[tuple[int, str, str]
             "unknown-module",
             "did you mean kube?",
             id="a module",
+        ),
+        pytest.param(
+            "function GetReplicas(obj) return kube.resourceAdd(obj.a) end",
+            "unknown-global",
+            'write local kube = require("kube")',
+            id="a module that is not required",
+        ),
+        pytest.param(
+            "function GetReplicas(obj)\n  return obj.spec.replicas; print(1)\nend",
+            "lua-syntax",
+            "nothing may follow `return` but `end`",
+            id="what follows the end of a function",
         ),
     ],
 )

@@ -75,7 +75,12 @@ def read_scripts(
 def unknown_fields(value: Iterable[str], known: Iterable[str], path: Path) -> Iterator[Finding]:
     """Yield a finding for each field that is not a known one."""
     yield from (
-        error("unknown-field", (*path, field), f"there is no field {field}", did_you_mean(field, known))
+        error(
+            "unknown-field",
+            (*path, field),
+            f"there is no field {field}",
+            f"write {SLOTS[Operation(field)].field}" if field in SLOTS else did_you_mean(field, known),
+        )
         for field in value
         if field not in known
     )

@@ -68,8 +68,9 @@ _COMMENT: Final = re.compile("--.*")
 _WORDS: Final = {
     "else if": "`else if` begins another `if` with an `end` of its own; write `elseif`",
     "continue": "there is no `continue`; write `goto next`, and `::next::` at the end of the loop",
+    r"\breturn\b[^;\n]*; *(?!end\b)\w": "nothing may follow `return` but `end`",
 }
-"""What Lua has for the words of other languages, for scripts with an error somewhere else."""
+"""What Lua has for the words of other languages, and their order, for scripts with an error somewhere else."""
 # A suggestion compares a name with all others, and a script of 256 KiB can have thousands of both.
 _MOST_SHOWN: Final = 50
 _MOST_GUESSES: Final = 20
@@ -97,10 +98,14 @@ def lint(operation: str, text: str, names_of: Callable[[str], Names]) -> list[Li
         names = names_of(text)
     except LuaSyntaxError as err:
         code = _COMMENT.sub("", text)
-        word = next((word for word in _WORDS if word in code), "")
+        word = next((word for word in _WORDS if re.search(word, code)), "")
         hint = _OPERATORS.get(str(err).partition("near '")[2][:1]) or _WORDS.get(word, "")
         return [Lint("error", "lua-syntax", str(err), hint, err.line, fatal=True)]
     lints = (*_function(operation, names), *_globals(names), *_rejected(names), *map(_kept, names.kept))
+    lints += tuple(
+        _warning("list-misread", f"Lua reads lists otherwise: {what}", hint, line, word)
+        for (word, line), what, hint in names.misread
+    )
     lints += tuple(map(_zero, () if "0" in names.own_members else names.zeros))
     return _shortened(sorted(lints, key=attrgetter("line")))
 
@@ -159,7 +164,8 @@ def _globals(found: Names) -> Iterator[Lint]:
     unknown = _first_of_each(reading for reading in found.read if not _is_known(reading.name, found, own))
     for number, mention in enumerate(unknown):
         meant = _guess(mention.name, own | found.locals) if number < _MOST_GUESSES else ""
-        hint = f"did you mean {meant}?" if meant else ""
+        required = f'write local {mention.name} = require("{mention.name}")' if mention.name in MODULES else ""
+        hint = f"did you mean {meant}?" if meant and not required else required
         yield _warning("unknown-global", f"{mention.name} is nil: nothing sets it", hint, mention.line, mention.name)
 
 

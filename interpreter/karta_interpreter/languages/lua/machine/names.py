@@ -14,6 +14,8 @@ _BRACKETS: Final = frozenset("([{")
 _OPENERS: Final = frozenset(("for", "do", "then", "else", *_BRACKETS))
 _CLOSERS: Final = frozenset(("end", "elseif", "else", ")", "]", "}"))
 """A ``repeat`` opens no block here, because its condition reads the locals of its body."""
+_PARTS: Final = ("metadata", "spec", "status")
+_STEPS: Final = (".", ":", "[")
 _AROUND: Final = (("", "", 0),) * 4
 
 
@@ -40,7 +42,7 @@ class Names:
     """Every name of a script, in the order of its text. ``locals`` has the locals of all functions, for hints.
 
     ``kept`` has the locals that keep their value in Karmada and get another one here, ``zeros`` the lists of which the
-    entry 0 is read.
+    entry 0 is read, ``misread`` what is written as in other languages, with the message and the hint.
     """
 
     functions: list[FunctionValue] = field(default_factory=list)
@@ -50,6 +52,7 @@ class Names:
     required: list[Mention] = field(default_factory=list)
     kept: list[Mention] = field(default_factory=list)
     zeros: list[Mention] = field(default_factory=list)
+    misread: list[tuple[Mention, str, str]] = field(default_factory=list)
     own_members: set[str] = field(default_factory=set)
     locals: set[str] = field(default_factory=set)
 
@@ -89,6 +92,8 @@ class _Reader:
         word, opener = self.words[at], self._open[-1][0]
         if self.words[at : at + 3] == ("[", "0", "]"):
             self._entry_zero(at)
+        if word in ("length", "#", "in"):
+            self._misread(at)
         if word in _CLOSERS and opener:
             self._open.pop()
         if word == "function":
@@ -106,6 +111,23 @@ class _Reader:
             self.names.own_members.add("0")
         elif self._kinds[at - 1] == "name" and self.words[at - 1] not in RESERVED_WORDS:
             self.names.zeros.append(Mention(self.words[at - 1], self._lines[at]))
+
+    def _misread(self, at: int) -> None:
+        before, word, after, dot, part, step = self.words[at - 1 : at + 5]
+        # An iterator is called, or is a name that has one.
+        source = "".join(self.words[at + 1 : self.words.index("do", at)]) if word == "in" else ""
+        habits = {
+            ("a list has no .length: it is nil", f"the length of a list is written #{self.words[at - 2]}"): (
+                (before, word) == (".", "length") and after not in ("=", "(")
+            ),
+            (f"#{after}.{part} is 0: it is an object, and # counts lists", "compare a field of it with nil"): (
+                (word, dot) == ("#", ".") and part in _PARTS and step not in _STEPS
+            ),
+            (f"`for` cannot go through {source} itself", f"write ipairs({source}), or pairs for an object"): (
+                "." in source and "(" not in source
+            ),
+        }
+        self.names.misread += [(Mention(word, self._lines[at]), *said) for said, is_so in habits.items() if is_so]
 
     def _declare(self, names: Sequence[str]) -> None:
         self._open[-1][1].update(names)
