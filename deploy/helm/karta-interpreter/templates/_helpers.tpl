@@ -231,10 +231,23 @@ labels:
 {{- if or .Values.karmada.cluster .Values.registration.enabled -}}yes{{- end -}}
 {{- end -}}
 
+{{/* Arguments: a path in the values, and texts by the names of files. Nothing, or which name is not that of a file */}}
+{{- define "karta-interpreter.checkFiles" -}}
+{{- $path := first . -}}
+{{- range $name, $text := last . -}}
+{{- if not (regexMatch "^[-._a-zA-Z0-9]+\\.(ya?ml|json)$" $name) -}}
+{{- fail (printf "%s.%s: call the file .yaml, .yml or .json, without other signs than - _ and ." $path $name) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
 {{/* A quantity as a number */}}
 {{- define "karta-interpreter.amount" -}}
 {{- $unit := regexFind "[A-Za-z]*$" (toString .) -}}
-{{- $units := dict "m" 0.001 "k" 1e3 "M" 1e6 "G" 1e9 "T" 1e12 "Ki" 1024.0 "Mi" 1048576.0 "Gi" 1073741824.0 "Ti" 1099511627776.0 -}}
+{{- $units := dict "m" 0.001 "k" 1e3 "M" 1e6 "G" 1e9 "T" 1e12 "Ki" 1024.0 "Mi" 1048576.0 "Gi" 1073741824.0 "Ti" 1099511627776.0 "P" 1e15 "Pi" 1125899906842624.0 -}}
+{{- if and $unit (not (hasKey $units $unit)) -}}
+{{- fail (printf "resources: %v is no quantity of Kubernetes: its units are m, %s" . "Ki, Mi, Gi, Ti, Pi, k, M, G, T and P") -}}
+{{- end -}}
 {{- mulf (trimSuffix $unit (toString .) | float64) (get $units $unit | default 1.0) -}}
 {{- end -}}
 
