@@ -339,7 +339,7 @@ async def test_broken_watch_is_an_error_after_its_events(
     [
         pytest.param("", "Configuration", id="empty"),
         pytest.param("a: [", "Configuration", id="no YAML"),
-        pytest.param("{}", "Configuration", id="no context"),
+        pytest.param("{}", "NoContext", id="no context"),
         pytest.param('{"current-context": "x", "contexts": []}', "NoContext", id="a context that is not there"),
         pytest.param("[1]", "Configuration", id="a list"),
     ],
@@ -357,24 +357,32 @@ async def test_unusable_kubeconfig_is_named(tmp_path: Path, text: str, reason: s
 async def test_context_that_is_not_there_is_named_with_those_that_are(tmp_path: Path) -> None:
     files = [write_kubeconfig(tmp_path / name, "https://localhost") for name in "ab"]
     for file in files:
-        file.write_text(file.read_text().replace("name: ", f"name: {file.name}-"))
-    names = ", ".join(yaml.safe_load(file.read_text())["contexts"][0]["name"] for file in files)
+        file.write_text(file.read_text().replace('"test"', f'"test-{file.name}"'))
+    names = "test-a, test-b"
     api = ApiServer(os.pathsep.join(map(str, [*files, tmp_path / "missing"])), "karmda")
 
-    with pytest.raises(ClusterError, match=rf'there is no context "karmda", there are: {names}; ') as caught:
+    with pytest.raises(ClusterError, match=rf'there is no context "karmda"; its contexts are: {names}; ') as caught:
         api.check()
     error = await _failure(api.get(KARTAS))
 
     assert (caught.value.reason, str(error)) == ("NoContext", str(caught.value))
-    ApiServer(str(files[1]), names.split(", ")[1]).check()
+    ApiServer(str(files[1]), "test-b").check()
 
 
-@pytest.mark.parametrize("text", ["[1]", "a: [", "{}", "\x00"])
+@pytest.mark.parametrize("text", ["[1]", "a: [", "\x00"])
 def test_file_that_is_no_kubeconfig_has_no_context(tmp_path: Path, text: str) -> None:
     (tmp_path / "config").write_text(text)
     with pytest.raises(ClusterError) as caught:
         ApiServer.of(tmp_path / "config", "karmada").check()
     assert caught.value.reason == "Configuration"
+
+
+@pytest.mark.parametrize("current", ["elsewhere", ""])
+def test_current_context_that_is_not_there_is_named(tmp_path: Path, current: str) -> None:
+    file = write_kubeconfig(tmp_path / "config", "https://localhost")
+    file.write_text(file.read_text().replace('"current-context": "test"', f'"current-context": "{current}"'))
+    with pytest.raises(ClusterError, match=f'{current}"|names no current-context; its contexts are: test; '):
+        ApiServer.of(file).check()
 
 
 async def test_kubeconfig_that_appears_later_is_read(scripted: ScriptedApi, tmp_path: Path) -> None:

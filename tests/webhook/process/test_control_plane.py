@@ -192,5 +192,5 @@ def test_server_does_not_start_with_a_context_that_does_not_exist(
     kubeconfig = plane.kubeconfig(tmp_path)
     monkeypatch.setenv("KUBECONFIG", str(kubeconfig))
     settings = Settings(port=0, cluster=True, kubeconfig=kubeconfig if names_file else None, context="karmda")
-    with pytest.raises(ClusterError, match='there is no context "karmda", there are: '):
+    with pytest.raises(ClusterError, match='there is no context "karmda"; its contexts are: '):
         Server(settings)

@@ -16,7 +16,6 @@ from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 from http import HTTPStatus
 from importlib import import_module, metadata
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -319,11 +318,13 @@ def _check_there(kubeconfig: str, context: str | None) -> None:
     files = [*filter(os.path.isfile, map(os.path.expanduser, kubeconfig.split(os.pathsep)))]
     if kubeconfig and not files:
         raise FileNotFoundError("there is no such file")
-    if context:
-        entries = chain(*(objects_in(yaml.safe_load(Path(file).read_bytes())["contexts"]) for file in files))
-        names = [str(entry["name"]) for entry in entries]
-        if context not in names:
-            raise LookupError(f'there is no context "{context}", there are: {", ".join(names) or "none"}')
+    contents = [yaml.safe_load(Path(file).read_bytes()) for file in files]
+    names = [str(entry["name"]) for content in contents for entry in objects_in(content.get("contexts"))]
+    # Of several files kubernetes_asyncio takes the last one's.
+    wanted = context or next((each["current-context"] for each in reversed(contents) if "current-context" in each), "")
+    if contents and wanted not in names:
+        what = f'there is no context "{wanted}"' if wanted else "it names no current-context"
+        raise LookupError(f"{what}; its contexts are: {', '.join(names) or 'none'}")
 
 
 async def _send(client: "ApiClient", request: ApiRequest, silence: float | None) -> "ClientResponse":

@@ -50,7 +50,7 @@ _NO_KARMADA = (
 )
 _BY_REASON = {
     "NoKubeconfig": "give the kubeconfig of karmada-apiserver with --kubeconfig",
-    "NoContext": f"give a context that the kubeconfig has with --context; {_CONTEXTS}",
+    "NoContext": "give a context that the kubeconfig has with --context",
     "Configuration": "correct the kubeconfig, or give another one with --kubeconfig",
     "UnknownHost": (
         "names such as karmada-apiserver.karmada-system.svc exist inside the host cluster only: run doctor in a pod "
