@@ -101,8 +101,9 @@ def test_catalogue_lists_kinds_and_reads_on_demand() -> None:
     assert GVK("", "v1", "Pod") in catalogue
     assert catalogue[job] is Karta.catalogue()[job]
     assert len(list(catalogue)) == len(catalogue) > 20
-    with pytest.raises(KeyError):
-        catalogue[GVK("", "v1", "Nothing")]
+    for key in (GVK("", "v1", "Nothing"), "Job"):
+        with pytest.raises(KeyError, match=r"there is no .*; the keys are kinds: GVK\(group, version, kind\)"):
+            catalogue[key]  # type: ignore[index] # a name is the usual mistake
 
 
 def test_karta_is_found_for_object() -> None:
@@ -164,6 +165,21 @@ JOB: dict[str, Any] = {
             )
         ),
         pytest.param(lambda job: job.karta.explain(3, JOB), "there is no operation 3", id="a number for an operation"),
+        pytest.param(lambda job: job.karta.explain(JOB, "Retain"), "there is no operation {'apiVersion'", id="swapped"),
+        pytest.param(
+            lambda job: job.with_references(JOB), "references are a list of objects, not dict", id="one object"
+        ),
+        pytest.param(lambda job: job.attribute(JOB), "pods are a list of objects, not dict", id="one pod"),
+        pytest.param(
+            lambda job: job.root.update_pod_templates({"": JOB["spec"]["template"]["spec"]}),
+            "podTemplateSpecPath: a pod template has its pod in spec; write {'spec': …} around it",
+            id="a pod spec for a template",
+        ),
+        pytest.param(
+            lambda job: job.root.update_pod_specs({"": {}}),
+            "the definition has no such path to write to; it has podTemplateSpecPath",
+            id="another form of pods",
+        ),
         pytest.param(
             lambda job: job.karta.explain("AggregateStatus", JOB, statuses=3),
             "statuses are a list of objects, not int",

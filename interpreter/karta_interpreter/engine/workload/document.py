@@ -29,7 +29,7 @@ checked_pod = partial(checked_object, noun="a pod")
 
 def checked_objects(values: JSON, plural: str, noun: str = "an object") -> Iterator[Object]:
     """Return the values. Each must be a dict of JSON values. Raises WorkloadError as `checked_object`."""
-    if not isinstance(values, Iterable):
+    if not isinstance(values, Iterable) or isinstance(values, str | dict):
         raise WorkloadError(f"{plural} are a list of objects, not {type(values).__name__}")
     return map(partial(checked_object, noun=noun), values)
 

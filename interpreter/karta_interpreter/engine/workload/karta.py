@@ -101,7 +101,8 @@ class Karta:
         from karta_interpreter.engine.operations import Call, StatusItem  # noqa: PLC0415 - as above
 
         if operation not in list(Operation):
-            raise WorkloadError(f"there is no operation {operation}; {did_you_mean(str(operation), list(Operation))}")
+            name = str(operation)[:40]
+            raise WorkloadError(f"there is no operation {name}; {did_you_mean(name, list(Operation))}")
         if type(replicas) not in (int, type(None)):
             raise WorkloadError(f"replicas are a whole number, not {type(replicas).__name__}")
         statuses = tuple(checked_objects(statuses, "statuses"))
@@ -185,6 +186,8 @@ class _Catalogue(Mapping[GVK, Karta]):
         return catalogue_kinds()
 
     def __getitem__(self, gvk: GVK) -> Karta:
+        if gvk not in self._files:
+            raise KeyError(f"there is no {gvk}; the keys are kinds: GVK(group, version, kind)")
         return _loaded(self._files[gvk])
 
     def __iter__(self) -> Iterator[GVK]:

@@ -10,7 +10,7 @@ from functools import cache, partial
 from typing import Final
 
 from karta_interpreter.base.errors import PathNotWritableError, WorkloadError
-from karta_interpreter.base.k8s import JSON, Object, type_name
+from karta_interpreter.base.k8s import JSON, Object, get, type_name
 from karta_interpreter.definitions.karta import Component
 from karta_interpreter.engine.evaluation import JSON_TYPES, OBJECT_TYPES, PIECE_TYPES
 from karta_interpreter.engine.workload.document import check_json
@@ -41,7 +41,10 @@ class _Target:
         }
         query = self.component.pod_queries.get(self.field)
         if changes and query is None:
-            raise PathNotWritableError(f"{self}: the definition has no such path, so there is no place to write to")
+            raise PathNotWritableError(
+                f"{self}: the definition has no such path to write to; "
+                f"it has {', '.join(self.component.pod_queries) or 'none'}"
+            )
         if changes and query is not None:
             plan.stage(self.field, query, changes)
 
@@ -50,6 +53,8 @@ class _Target:
         if type(value) is not self.type:
             needed = type_name(self.type())
             raise WorkloadError(f"{self}: the new value must be {needed}, not of type {type(value).__name__}")
+        if self.field == "podTemplateSpecPath" and get(value, ("containers",)):
+            raise WorkloadError(f"{self}: a pod template has its pod in spec; write {{'spec': …}} around it")
         try:
             check_json(value)
         except WorkloadError as err:
