@@ -120,10 +120,9 @@ def test_command_names_missing_extra(files: Path, without: Without) -> None:
 
     results = without([*EXTRAS["server"]], *(line for line, _ in FAILING.values()))
 
-    pip = "pip install 'karta-interpreter[server]'"
+    pip = "pip install 'karta-interpreter[server]' or '.[server]'"
     assert [(code, stderr) for code, stderr, _ in results] == [
-        (2, f"error: {line[0]} requires {library}; install the [server] extra: {pip}\n")
-        for line, library in FAILING.values()
+        (2, f"error: {line[0]} requires {library}; install its extra: {pip}\n") for line, library in FAILING.values()
     ]
 
 
@@ -132,8 +131,8 @@ def test_console_has_its_own_extra(without: Without) -> None:
     ((code, stderr, _),) = without([*EXTRAS["server"]], ["console"])
     ((works, _, _),) = without([*others], ["console", "--help"])
 
-    pip = "pip install 'karta-interpreter[console]'"
-    assert (code, stderr, works) == (2, f"error: console requires aiohttp; install the [console] extra: {pip}\n", 0)
+    pip = "pip install 'karta-interpreter[console]' or '.[console]'"
+    assert (code, stderr, works) == (2, f"error: console requires aiohttp; install its extra: {pip}\n", 0)
 
 
 def test_cluster_needs_server_extra(files: Path, without: Without) -> None:
@@ -141,10 +140,10 @@ def test_cluster_needs_server_extra(files: Path, without: Without) -> None:
 
     ((code, stderr, _),) = without(["kubernetes_asyncio"], ["unregister", "--kubeconfig", "config"])
 
-    pip = "pip install 'karta-interpreter[server]'"
+    pip = "pip install 'karta-interpreter[server]' or '.[server]'"
     assert (code, stderr.partition(":")[2]) == (
         2,
-        f" unregister requires kubernetes_asyncio; install the [server] extra: {pip}\n",
+        f" unregister requires kubernetes_asyncio; install its extra: {pip}\n",
     )
 
 

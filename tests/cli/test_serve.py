@@ -125,6 +125,10 @@ def test_wrong_settings_are_exit_code_2(run: Run, settings: list[Settings], argu
         ),
         pytest.param(["--types-api", "127.0.0.1:8444"], "`karta-interpreter types-api` is a program", id="the API"),
         pytest.param(["--console-port", "0"], "`karta-interpreter console` is a program", id="the console"),
+        pytest.param(
+            ["--public-url", "https://a.example"], "--public-url has no effect without --register\n", id="a URL"
+        ),
+        pytest.param(["--service", "a/b"], "--service has no effect without --register\n", id="a Service"),
         pytest.param(["--record-secrets"], "--record-secrets has no effect without --record FOLDER", id="no recording"),
     ],
 )

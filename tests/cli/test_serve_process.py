@@ -120,6 +120,16 @@ def test_server_with_closed_terminal_stops() -> None:
             server.wait()
 
 
+def test_kubeconfig_without_effect_is_named(tmp_path: Path) -> None:
+    (tmp_path / "config").write_text('{"contexts": [{"name": "a"}], "current-context": "a"}')
+    kubeconfig = ("--kubeconfig", str(tmp_path / "config"))
+    with _forked(*NO_CATALOGUE, "--port", "0", *kubeconfig) as (server, _, stderr):
+        said = [json.loads(stderr.readline()) for _ in range(3)]
+        _stop(server)
+    assert (said[2]["message"], said[2]["level"]) == ("the kubeconfig has no effect", "warning")
+    assert "--cluster" in said[2]["hint"]
+
+
 VARIABLES = {
     "KARTA_INTERPRETER_PROT": "did you mean KARTA_INTERPRETER_PORT?",  # a typo
     "KARTA_INTERPRETER_XYZ": "`karta-interpreter serve --help` lists the settings",  # like no setting

@@ -96,6 +96,8 @@ def command(
     file = file_given(target, path)
     if target and not is_path(target):
         file = None
+    if target in list(Operation):
+        raise UsageProblem(f"error: {target} is an operation: explain KIND --operation {target}")
     if target and not (file or filenames) and (text := described(target)):
         say(text, nl=False)
         return
@@ -123,9 +125,7 @@ def command(
 
 def _is_definition(path: str) -> bool:
     """Return whether a file, or a folder's first one, has a Karta. Standard input is an object, as it is read once."""
-    if path == STDIN:
-        return False
-    return any(map(is_definition, read_objects(path)[:1]))
+    return path != STDIN and any(map(is_definition, read_objects(path)[:1]))
 
 
 def show(
@@ -273,6 +273,7 @@ def described(name: str) -> str:
 
     Raises UsageProblem for a typo in the name of a rule, a field or an annotation.
     """
+    name = name.removeprefix(PREFIX)
     if rule := rules().get(name):
         examples = "".join(f"\n{title}:\n{indent(rule[title].rstrip(), '  ')}\n" for title in ("bad", "good"))
         return f"{name}\n\n{fill(rule['why'], 100)}\n{examples}"

@@ -25,8 +25,8 @@ from karta_interpreter.engine.registered.operations import CRD
 STDIN = "-"
 _Read = TypeVar("_Read")
 Kinds = Callable[[], Iterable[GVK]]  # of the definitions in use, which are read only if they matter
-_OBJECT = re.compile(r"([A-Za-z][A-Za-z0-9.]*)/([a-z0-9-]+)")
-"""KIND/NAME, as kubectl writes it."""
+_OBJECT = re.compile(r"([A-Za-z][A-Za-z0-9.]*)/(?!v[0-9]\w*$)([a-z0-9-]+)")
+"""KIND/NAME, as kubectl writes it, and no API version."""
 _ITEM_FIELDS = {"clusterName", "status", "applied", "appliedMessage", "health"}
 
 

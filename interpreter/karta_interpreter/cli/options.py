@@ -54,7 +54,7 @@ class ObjectName(click.types.StringParamType):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ANN401 - click's signature
         """Return the name. Anything else is a usage error."""
         if not _OBJECT_NAME.fullmatch(value):
-            self.fail(f"{value!r} is not the name of an object", param, ctx)
+            self.fail(f"{value!r} is not the name of an object: small letters, digits, - and .", param, ctx)
         return str(value)
 
 

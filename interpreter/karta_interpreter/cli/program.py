@@ -57,6 +57,8 @@ EXTRAS = {
 
 _OTHER_COMMANDS = {
     "catalogue": "get list kinds ls",
+    "list": "search find get ls",
+    "show": "describe view info",
     "create": "new init generate scaffold",
     "diff": "compare",
     "doctor": "status check-server troubleshoot",
@@ -107,6 +109,10 @@ _OTHERWISE = {
     "--host": "only servers listen on other addresses than loopback; `ssh -L` leads to the port of a console",
     "version": "`--version` shows it",
     "help": "`--help` shows the commands",
+    **dict.fromkeys(
+        ("migrate", "convert", "import"),
+        "`diff` shows what a Karta answers otherwise than scripts; `serve --overrides` runs them unchanged",
+    ),
     "karta": "`catalogue export` prints definitions",
     "--edit": "edit the file; `console -f FILE` has an editor that answers after each change",
     "--check": "`validate FILE` checks the scripts of customizations without running them",
@@ -143,14 +149,14 @@ def missing_extra(command: str, error: ModuleNotFoundError) -> UsageProblem | No
     """Return the message about a library of an extra that a command needs, or None if no extra installs it.
 
     >>> missing_extra("serve", ModuleNotFoundError(name="aiohttp.web_server")).message
-    "error: serve requires aiohttp; install the [server] extra: pip install 'karta-interpreter[server]'"
+    "error: serve requires aiohttp; install its extra: pip install 'karta-interpreter[server]' or '.[server]'"
     """
     library = (error.name or "").partition(".")[0]
     extra = next((extra for extra in (command, *EXTRAS) if library in EXTRAS.get(extra, ())), None)
     if not extra:
         return None
     return UsageProblem(
-        f"error: {command} requires {library}; install the [{extra}] extra: pip install '{NAME}[{extra}]'"
+        f"error: {command} requires {library}; install its extra: pip install '{NAME}[{extra}]' or '.[{extra}]'"
     )
 
 
@@ -226,8 +232,8 @@ class Commands(CommandGroup):
             with _meant_option():
                 return super().invoke(ctx)
         except click.UsageError as error:
-            if error.ctx and "unexpected extra arg" in error.message and (options := _file_options(error.ctx)):
-                raise click.UsageError(f"{error.message}. A file is given with {options}", ctx=error.ctx) from error
+            if error.ctx and "unexpected extra arg" in error.message and (hint := _place_of_file(error.ctx)):
+                raise click.UsageError(f"{error.message}. {hint}", ctx=error.ctx) from error
             raise
         except ModuleNotFoundError as error:
             if problem := missing_extra(ctx.invoked_subcommand or "", error):
@@ -271,11 +277,12 @@ def _meant(option: str, ctx: click.Context) -> str:
     return f" Did you mean '{meant}'?" if meant else ""
 
 
-def _file_options(ctx: click.Context) -> str:
-    options = (
-        each for each in ctx.command.params if isinstance(each.type, click.Path) and each.opts[0].startswith("-")
-    )
-    return " or ".join(each.opts[-1] for each in options if "--output" not in each.opts[-1])
+def _place_of_file(ctx: click.Context) -> str:
+    paths = [each for each in ctx.command.params if isinstance(each.type, click.Path)]
+    if any(each.param_type_name == "argument" for each in paths):
+        return "One file is given, or a folder"
+    options = [each.opts[-1] for each in paths if each.opts[-1] not in ("--kubeconfig", "--output-dir")]
+    return f"A file is given with {' or '.join(options)}" if options else ""
 
 
 class PluginHelp(click.HelpFormatter):

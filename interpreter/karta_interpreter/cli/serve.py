@@ -181,11 +181,13 @@ def _contradictions(settings: Settings) -> Iterator[str]:
     for name, other in _NEEDED.items():
         if getattr(settings, name) != getattr(_DEFAULT, name) and not getattr(settings, other):
             option, needed = BY_FIELD[name], BY_FIELD[other]
-            yield f"{option.opts[0]} has no effect without {needed.opts[0]} {needed.metavar}"
+            yield f"{option.opts[0]} has no effect without {needed.opts[0]} {needed.metavar or ''}".rstrip()
 
 
 _NEEDED = {
     "record_secrets": "record",
+    "public_url": "register",
+    "service": "register",
 }
 """The settings that have no effect without another one."""
 
@@ -195,10 +197,13 @@ def _introduce(started: Started, settings: Settings) -> None:
     for path in (*settings.folders, *settings.overrides):
         if not list_files(path).files:
             log.warning("no definition file found", path=str(path), hint="files end in .yaml, .yml or .json")
-    if not has_terminal():
-        return
-    text = startup_text(f"{started.url}/interpret", started.snapshot)
-    print_text(click.unstyle(text) if click.get_current_context().color is False else text)
+    if (settings.kubeconfig or settings.context) and not (settings.cluster or settings.register):
+        log.warning(
+            "the kubeconfig has no effect", hint="--cluster serves the Kartas there, --register registers there"
+        )
+    if has_terminal():
+        text = startup_text(f"{started.url}/interpret", started.snapshot)
+        print_text(click.unstyle(text) if click.get_current_context().color is False else text)
 
 
 def unknown_variables(names: Iterable[str]) -> list[str]:

@@ -59,7 +59,10 @@ _PROBLEMS = {
     "could not find expected ':'": ("this line has no key with `: ` behind it", True),
     "found unexpected end of stream": ("this quote is never closed", True),
     "did not find expected ',' or ']'": ("the list in [ ] goes on with , or ends with ] here", False),
-    "did not find expected ',' or '}'": ("the mapping in { } goes on with , or ends with } here", False),
+    "did not find expected ',' or '}'": (
+        "the mapping in { } goes on with , or ends with } here; a value with `: `, `, ` or brackets needs quotes",
+        False,
+    ),
     "found character that cannot start any token": ("a value cannot begin with this character: quote the value", False),
     "found unknown escape character": ("double quotes have no such escape: use single quotes, or double the \\", False),
     "block sequence entries are not allowed in this context": (

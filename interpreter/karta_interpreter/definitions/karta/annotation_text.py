@@ -92,7 +92,8 @@ class AnnotationText:
         value = documents[0].value if len(documents) == 1 else None
         if not isinstance(value, expected):
             actual = f"{len(documents)} documents" if len(documents) > 1 else type_name(value)
-            self.error(f"must be {type_name(empty)} in YAML or JSON, not {actual}")
+            hint = "write each entry behind a dash" if expected is list else ""
+            self.error(f"must be {type_name(empty)} in YAML or JSON, not {actual}", hint)
             return empty
         return value
 

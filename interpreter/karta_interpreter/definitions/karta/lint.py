@@ -57,6 +57,9 @@ def lint(karta: Karta, parsed: Sequence[Parsed], annotations: Annotations) -> It
         yield from _component(path, component, component.pod_selector or PodSelector(), counts)
     for path, child in structure.components[1:]:
         yield from _child(path, child)
+    if (root := structure.root_component.kind) and root.kind[:1].islower():
+        meant = root.kind.removesuffix("s").capitalize()
+        yield violation("kind-of-resource", (*ROOT, "kind", "kind"), kind=root.kind, meant=meant)
     yield from _leaves(structure, annotations)
     if structure.root_component.status_definition is not None:
         yield from _status(structure.root_component.status_definition)

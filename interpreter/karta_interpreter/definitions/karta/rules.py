@@ -65,7 +65,16 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
         'the component "{name}" has an instance id path but no instance selector for its pods',
         "add podSelector.componentInstanceSelector.idPath",
     ),
-    "matcher-empty": (Severity.WARNING, "a matcher without any test always matches", "remove it"),
+    "kind-of-resource": (
+        Severity.WARNING,
+        "{kind} looks like the name of a resource, not a kind",
+        "write the kind as manifests do, such as {meant}",
+    ),
+    "matcher-empty": (
+        Severity.WARNING,
+        "a matcher without any test always matches",
+        "give it byPhase, byConditions or byExpression",
+    ),
     "metadata-path-unused": (
         Severity.WARNING,
         "metadataPath is used with podSpecPath only",

@@ -43,9 +43,11 @@ _CEL = re.compile(r"\b(object|variables)[.\[]")
 _GHOSTS = {
     "ownerName": "older documentation calls ownerRef so; write ownerRef",
     "fragmentedPodDefinition": "older documentation calls fragmentedPodSpecDefinition so; write that",
+    "apiVersion": _TYPE_META,
+    "matchLabels": "a label is matched by componentTypeSelector: {keyPath: '.metadata.labels[\"KEY\"]', value: VALUE}",
     "referencedComponents": "it appears in older documentation only and never had an effect; remove it",
 }
-"""Fields that are documented, but not in any released schema."""
+"""Fields that are documented, but not in any released schema, and those of other objects."""
 _OTHER_PIECES = frozenset(
     (
         *("affinity", "podAntiAffinity", "tolerations", "nodeSelector", "nodeName", "topologySpreadConstraints"),

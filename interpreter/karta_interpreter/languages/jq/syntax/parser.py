@@ -47,6 +47,7 @@ _HINTS: Final = {
     "/": "a path is written `.spec.replicas`",
     ";": "`;` stands between the arguments of a function only",
     "..": "one `.` stands between two names",
+    "(": 'a function stands behind a pipe: `path | startswith("a")`',
     "is": "a comparison is written `==`",
     **dict.fromkeys(("in", "not"), 'one of several values is written `path | IN("a", "b")`'),
     **dict.fromkeys(("if", "unless"), "a choice is written `if ... then ... else ... end`"),
@@ -110,7 +111,7 @@ class _Parser:
             return _HINTS["??"]
         if before.endswith(":") or self._tokens[self._place - 1].text == "?":
             return _HINTS["if"]
-        return "a function stands behind a pipe: `path | length`" if self.next.text == "(" else ""
+        return ""
 
     def query(self) -> ast.Node:
         """Read as far as a query goes.
