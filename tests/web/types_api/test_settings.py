@@ -50,7 +50,7 @@ async def test_settings_that_contradict_each_other_end_the_start(
     tmp_path: Path, changes: dict[str, Any], message: str
 ) -> None:
     config = tmp_path / "kubeconfig"
-    config.write_text("{}")
+    config.write_text('{"current-context": "a", "contexts": [{"name": "a"}]}')
     with pytest.raises(ServeError, match=message):
         async with serving(settings(tmp_path, kubeconfig=config, **changes)):
             pass
