@@ -36,8 +36,7 @@ from karta_interpreter.definitions.openapi.schema import CustomKind
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.engine.drafting import draft_from
 from karta_interpreter.engine.operations import Call, Operation, StatusItem
-from karta_interpreter.engine.suites.output import case_of, without_server_fields
-from karta_interpreter.engine.suites.suite import OBJECT_KEYS, OBJECTS
+from karta_interpreter.engine.suites.suite import OBJECT_KEYS, OBJECTS, case_of, without_server_fields
 
 
 @click.group("create", cls=CommandGroup)

@@ -28,8 +28,7 @@ from karta_interpreter.engine.explain import explain
 from karta_interpreter.engine.operations import Options
 from karta_interpreter.engine.suites import Outcome, SuiteReport, Totals, by_kind, judge
 from karta_interpreter.engine.suites.comparison import compared
-from karta_interpreter.engine.suites.output import answer_of, with_outputs
-from karta_interpreter.engine.suites.suite import Case, find_suites, home_of, scan_suite
+from karta_interpreter.engine.suites.suite import Case, answer_of, find_suites, home_of, scan_suite, with_outputs
 
 _NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that XML 1.0 cannot contain."""

@@ -7,8 +7,7 @@ import pytest
 
 from karta_interpreter.base.errors import SuiteError
 from karta_interpreter.engine.operations import Operation, StatusItem
-from karta_interpreter.engine.suites.output import with_outputs
-from karta_interpreter.engine.suites.suite import Case, find_suites, load_suite, read_suite, scan_suite
+from karta_interpreter.engine.suites.suite import Case, find_suites, load_suite, read_suite, scan_suite, with_outputs
 from tests.support.rows import rows
 
 _JOB = "{apiVersion: batch/v1, kind: Job}"

@@ -16,12 +16,13 @@ from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.definitions.karta.schema_types import STRUCTURE
 from karta_interpreter.definitions.openapi.draft import Decision, Draft, Form, PodsField, draft, find_pods
 from karta_interpreter.definitions.openapi.schema import CustomKind, completed
-from karta_interpreter.engine.drafting.counts import Counted, count_of
 from karta_interpreter.engine.drafting.inference import (
+    Counted,
     Label,
     PlacedPod,
     component_labels,
     component_selector,
+    count_of,
     instance_selector,
     label_of,
     with_running,

@@ -25,7 +25,7 @@ from karta_interpreter.engine.operations import (
     StatusItem,
     interpret,
 )
-from karta_interpreter.engine.suites.output import case_of, without_server_fields
+from karta_interpreter.engine.suites.suite import case_of, without_server_fields
 from karta_interpreter.engine.workload import ComponentNode, InstanceNode, Karta, Workload, WorkloadTree
 from karta_interpreter.languages.lua.source_map import SourcePosition
 from karta_interpreter.web.console.texts import (
