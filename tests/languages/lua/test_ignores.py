@@ -5,7 +5,7 @@ import pytest
 from karta_interpreter.definitions.karta.loading import load_documents
 from karta_interpreter.definitions.openapi.check import contradictions
 from karta_interpreter.languages.lua.customization import load_customizations
-from karta_interpreter.languages.lua.ignores import by_object, ignores_of
+from karta_interpreter.languages.lua.ignores import placed_objects
 
 _KARTA = """\
 apiVersion: run.ai/v1alpha1
@@ -108,5 +108,5 @@ spec:
 
 
 def test_ignores_belong_to_the_object_of_their_line() -> None:
-    ignores = ignores_of(f"a: 1 {_IGNORE}\n---\nb: 1\nc: 2 {_IGNORE}\n")
-    assert [[each.line for each in own] for own in by_object(ignores, [1, 3])] == [[1], [4]]
+    objects = placed_objects(f"a: 1 {_IGNORE}\n---\nb: 1\nc: 2 {_IGNORE}\n", "a.yaml")
+    assert [[ignore.line for ignore in ignores] for _, _, ignores in objects] == [[1], [4]]

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from karta_interpreter.base.errors import ManifestError
 from karta_interpreter.base.findings import DefinitionError, Finding, Severity, error
 from karta_interpreter.base.k8s import GVK, JSON, Object
-from karta_interpreter.base.k8s.manifest import read_objects
 from karta_interpreter.definitions.karta.annotation_records import parse_annotations
 from karta_interpreter.definitions.karta.annotation_text import unquoted_path
 from karta_interpreter.definitions.karta.compile import compile_definition
@@ -17,9 +16,9 @@ from karta_interpreter.definitions.karta.schema import gvk_of, name_of, read_kar
 from karta_interpreter.definitions.karta.validation import validate
 from karta_interpreter.languages.jq import forget_many
 from karta_interpreter.languages.lua.customization import is_customization
-from karta_interpreter.languages.lua.ignores import Ignore, by_object, ignores_of, unignored
+from karta_interpreter.languages.lua.ignores import Ignore, placed_objects, unignored
 from karta_interpreter.languages.lua.reading import lints
-from karta_interpreter.languages.lua.source_map import SourcePosition, split_lines
+from karta_interpreter.languages.lua.source_map import SourcePosition
 
 _CUSTOMIZATION = (
     "this is a ResourceInterpreterCustomization of Karmada, not a Karta",
@@ -71,17 +70,14 @@ def load_documents(text: str, source: str) -> list[Loaded]:
 def load_placed(text: str, source: str) -> list[tuple[Loaded, SourcePosition | None]]:
     """Return the results of `load_documents`, each with the object's position in the text, None if unreadable."""
     try:
-        documents = read_objects(text, source, *KINDS)
+        objects = placed_objects(text, source, *KINDS)
     except ManifestError as err:
         unreadable = error("unreadable", (), str(err), unquoted_path(text, err))
         finding = replace(unreadable, source=source, line=err.line, column=err.column)
         return [(Loaded(None, (finding,), "", None, source), None)]
-    lines = split_lines(text)
-    places = [(value, SourcePosition(document, at, lines)) for document, at, value in documents]
-    ignores = by_object(ignores_of(text), [position.line for _, position in places])
     return [
-        (_placed(load_object(value, source), position, [] if is_customization(value) else own), position)
-        for (value, position), own in zip(places, ignores, strict=True)
+        (_placed(load_object(value, source), position, [] if is_customization(value) else ignores), position)
+        for value, position, ignores in objects
     ]
 
 

@@ -4,19 +4,18 @@ Their shape follows ``pkg/apis/config/v1alpha1/resourceinterpretercustomization_
 ``pkg/resourceinterpreter/customized/declarative/configmanager/{manager,accessor}.go``.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from karta_interpreter.base.errors import InterpretationError, ManifestError
 from karta_interpreter.base.findings import Finding, Severity, error, escaped, warning
 from karta_interpreter.base.k8s import GVK, JSON, Object, Path, edit, type_name
-from karta_interpreter.base.k8s.manifest import read_objects
 from karta_interpreter.base.karmada import SLOTS
-from karta_interpreter.languages.lua.ignores import by_object, ignores_of, unignored
+from karta_interpreter.languages.lua.ignores import Ignore, placed_objects, unignored
 from karta_interpreter.languages.lua.reading import read_scripts, unknown_fields
 from karta_interpreter.languages.lua.script import Script, Scripts
-from karta_interpreter.languages.lua.source_map import SourcePosition, split_lines
+from karta_interpreter.languages.lua.source_map import SourcePosition
 
 API_VERSION = "config.karmada.io/v1alpha1"
 KIND = "ResourceInterpreterCustomization"
@@ -72,17 +71,11 @@ def load_customizations(text: str, source: str) -> list[LoadedCustomization]:
     finding. So does a document that is something else. Nothing is raised.
     """
     try:
-        objects = read_objects(text, source, KIND)
+        objects = placed_objects(text, source, KIND)
     except ManifestError as err:
         finding = replace(error("unreadable", (), str(err)), source=source, line=err.line, column=err.column)
         return [LoadedCustomization("", None, Scripts(), (finding,), source)]
-    lines = split_lines(text)
-    loaded = [_load(value, SourcePosition(document, at, lines)) for document, at, value in objects]
-    ignores = by_object(ignores_of(text), [document.position(at)[0] for document, at, _ in objects])
-    return [
-        replace(each, findings=tuple(unignored(each.findings, own, source))) if is_customization(value) else each
-        for each, own, (_, _, value) in zip(loaded, ignores, objects, strict=True)
-    ]
+    return [_load(*each) for each in objects]
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +107,7 @@ def merge(customizations: Iterable[LoadedCustomization]) -> Merged:
     return Merged(MappingProxyType({gvk: Scripts(scripts) for gvk, scripts in by_kind.items()}), tuple(findings))
 
 
-def _load(value: JSON, place: SourcePosition) -> LoadedCustomization:
+def _load(value: JSON, place: SourcePosition, ignores: Sequence[Ignore]) -> LoadedCustomization:
     if not is_customization(value):
         finding = place.locate(error("not-a-customization", (), f"not a {KIND}, got {_what(value)}", _HINT))
         return LoadedCustomization(_name(value), None, Scripts(), (finding,), place.source)
@@ -124,7 +117,7 @@ def _load(value: JSON, place: SourcePosition) -> LoadedCustomization:
         {} if customizations is None else customizations, name or place.source, _CUSTOMIZATIONS, place
     )
     shape = [*_shape_findings(value), *_target_findings(value), *_pair_findings(reading.scripts)]
-    findings = (*map(place.locate, shape), *reading.findings)
+    findings = tuple(unignored([*map(place.locate, shape), *reading.findings], ignores, place.source))
     scripts = reading.scripts if gvk else Scripts()
     return LoadedCustomization(name, gvk, scripts, findings, place.source, reading.broken, place.line)
 

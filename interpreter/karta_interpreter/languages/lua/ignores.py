@@ -6,7 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from karta_interpreter.base.findings import Finding, Severity, closest, warning
-from karta_interpreter.languages.lua.source_map import split_lines
+from karta_interpreter.base.k8s import JSON
+from karta_interpreter.base.k8s.manifest import read_objects
+from karta_interpreter.languages.lua.source_map import SourcePosition, split_lines
 
 _MARK = "karta-interpreter:"
 _COMMENT = re.compile(rf"(?:#|--) *{_MARK} *ignore\b(?:\[([^]]*)\])? *(.*)")
@@ -63,7 +65,7 @@ def unignored(
     ``crd`` says whether the findings are those of a comparison with CRDs. An error of a definition cannot be ignored.
     """
     findings = list(findings)
-    own = {(each.rule, each.line): each for each in ignores if each.is_complete and each.of_crd is crd}
+    own = {(ignore.rule, ignore.line) for ignore in ignores if ignore.is_complete and ignore.of_crd is crd}
     used = set()
     for finding in findings:
         key = (finding.rule, finding.line)
@@ -71,26 +73,29 @@ def unignored(
             used.add(key)
         else:
             yield finding
-    unused = own.keys() - used
-    for each in ignores:
-        if not each.is_complete:
+    unused = own - used
+    for ignore in ignores:
+        if not ignore.is_complete:
             if not crd:
-                missing = "reason" if each.rule else "rule"
+                missing = "reason" if ignore.rule else "rule"
                 message = f"the ignore has no {missing}, and ignores nothing"
-                yield _warning("ignore-incomplete", each, source, message, _FORM)
-        elif (each.rule, each.line) in unused:
-            message = f"there is no warning {each.rule} to ignore in line {each.line}"
-            meant = closest(each.rule, {finding.rule for finding in findings})
+                yield _warning("ignore-incomplete", ignore, source, message, _FORM)
+        elif (ignore.rule, ignore.line) in unused:
+            message = f"there is no warning {ignore.rule} to ignore in line {ignore.line}"
+            meant = closest(ignore.rule, {finding.rule for finding in findings})
             hint = f"did you mean {meant}?" if meant else "remove it; errors of a definition cannot be ignored"
-            yield _warning("unused-ignore", each, source, message, hint)
+            yield _warning("unused-ignore", ignore, source, message, hint)
 
 
-def by_object(ignores: Sequence[Ignore], starts: Sequence[int]) -> list[list[Ignore]]:
-    """Return the ignores in each object of a text with objects that start on these lines."""
-    own: list[list[Ignore]] = [[] for _ in starts]
-    for each in ignores if starts else ():
-        own[max(bisect_right(starts, each.line) - 1, 0)].append(each)
-    return own
+def placed_objects(text: str, source: str, *kinds: str) -> list[tuple[JSON, SourcePosition, Sequence[Ignore]]]:
+    """Return the objects of a text as `read_objects` does, each with its position and the ignores in it."""
+    objects, lines = read_objects(text, source, *kinds), split_lines(text)
+    positions = [SourcePosition(document, at, lines) for document, at, _ in objects]
+    ignores: list[list[Ignore]] = [[] for _ in objects]
+    starts = [position.line for position in positions]
+    for ignore in ignores_of(text) if starts else ():
+        ignores[max(bisect_right(starts, ignore.line) - 1, 0)].append(ignore)
+    return list(zip((value for _, _, value in objects), positions, ignores, strict=True))
 
 
 def _warning(rule: str, ignore: Ignore, source: str, message: str, hint: str) -> Finding:

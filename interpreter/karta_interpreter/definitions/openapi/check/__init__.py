@@ -10,15 +10,13 @@ from typing import Final
 from karta_interpreter.base.errors import ManifestError
 from karta_interpreter.base.findings import DefinitionError, Finding, closest, error, warning
 from karta_interpreter.base.k8s import GVK, Object, edit
-from karta_interpreter.base.k8s.manifest import read_objects
 from karta_interpreter.definitions.karta.loading import KINDS
 from karta_interpreter.definitions.karta.model import Karta
 from karta_interpreter.definitions.karta.schema import gvk_of, read_karta
 from karta_interpreter.definitions.karta.schema_types import ROOT_KIND
 from karta_interpreter.definitions.openapi.check.check import check
 from karta_interpreter.definitions.openapi.schema import CustomKind
-from karta_interpreter.languages.lua.ignores import by_object, ignores_of, unignored
-from karta_interpreter.languages.lua.source_map import SourcePosition, split_lines
+from karta_interpreter.languages.lua.ignores import placed_objects, unignored
 
 _MOST_KINDS: Final = 20
 """The most kinds in one hint."""
@@ -28,19 +26,17 @@ _OF_ANY_RELEASE: Final = ("crd-reference", "crd-unread")
 def contradictions(text: str, source: str, crds: Sequence[Object]) -> Iterator[Finding]:
     """Yield the contradictions between the CRDs and the readable Kartas of a text."""
     try:
-        objects = read_objects(text, source, *KINDS)
+        objects = placed_objects(text, source, *KINDS)
     except ManifestError:  # a separate finding
         return
     # Read from the text: a Karta with other errors has no definition, but is compared, too.
-    lines = split_lines(text)
-    ignores = by_object(ignores_of(text), [document.position(at)[0] for document, at, _ in objects])
-    for (document, at, value), own in zip(objects, ignores, strict=True):
+    for value, position, ignores in objects:
         gvk = gvk_of(value) if isinstance(value, dict) else None
         karta = read_karta(value)[0] if gvk else None
         if gvk is None or karta is None:
             continue
-        findings = map(SourcePosition(document, at, lines).locate, _contradictions(karta, gvk, crds))
-        yield from unignored(findings, own, source, crd=True)
+        findings = map(position.locate, _contradictions(karta, gvk, crds))
+        yield from unignored(findings, ignores, source, crd=True)
 
 
 def _contradictions(karta: Karta, gvk: GVK, crds: Sequence[Object]) -> list[Finding]:
