@@ -32,7 +32,7 @@ from karta_interpreter.definitions.karta.expressions import (
     split_default,
     whole_places,
 )
-from karta_interpreter.definitions.karta.model import Karta
+from karta_interpreter.definitions.karta.model import KartaResource
 from karta_interpreter.definitions.karta.rules import violation
 from karta_interpreter.definitions.karta.status_rules import Status
 from karta_interpreter.languages.jq import most_outputs, owner_of, parse, queries_in, render
@@ -448,7 +448,7 @@ def parse_outcomes(annotation: AnnotationText) -> Mapping[str, str]:
     return outcomes
 
 
-def _final_conditions(karta: Karta) -> frozenset[str]:
+def _final_conditions(karta: KartaResource) -> frozenset[str]:
     """Return the condition types that, if true, mean that the workload has completed or failed."""
     status = karta.spec.structure_definition.root_component.status_definition
     if status is None:
@@ -901,7 +901,7 @@ ANNOTATIONS: Final = (
 NAMES: Final = tuple(annotation.name for annotation in ANNOTATIONS)
 
 
-def parse_annotations(karta: Karta) -> tuple[Annotations, list[Finding]]:
+def parse_annotations(karta: KartaResource) -> tuple[Annotations, list[Finding]]:
     """Return the usable values of a Karta's annotations, and the findings about all of them."""
     texts = {key.removeprefix(PREFIX): text for key, text in karta.annotations.items() if key.startswith(PREFIX)}
     findings: list[Finding] = []

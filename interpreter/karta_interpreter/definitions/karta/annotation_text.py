@@ -12,7 +12,7 @@ from karta_interpreter.base.k8s.manifest import SWITCHES, Document, Mark, read_d
 from karta_interpreter.base.karmada import Operation
 from karta_interpreter.definitions.karta.annotations import WHOLE, AnnotationQuery, annotation_path
 from karta_interpreter.definitions.karta.expressions import check_expression
-from karta_interpreter.definitions.karta.model import Karta
+from karta_interpreter.definitions.karta.model import KartaResource
 from karta_interpreter.languages.jq.syntax import Node
 from karta_interpreter.languages.lua.source_map import SourcePosition, position_in, split_lines
 
@@ -27,7 +27,7 @@ class AnnotationText:
 
     name: str
     text: str
-    karta: Karta
+    karta: KartaResource
     parsed: Mapping[str, Any]
     read_by: frozenset[Operation] = frozenset()
     """The operations with answers that depend on the expressions."""

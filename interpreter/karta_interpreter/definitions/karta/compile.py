@@ -25,7 +25,7 @@ _MOST_CHARACTERS: Final = 2**15
 
 
 def compile_definition(
-    karta: model.Karta, annotations: Annotations, source: str, findings: tuple[Finding, ...], manifest: Object
+    karta: model.KartaResource, annotations: Annotations, source: str, findings: tuple[Finding, ...], manifest: Object
 ) -> definition.Definition:
     """Return the definition of a Karta that was loaded from ``manifest`` and has passed validation."""
     structure = karta.spec.structure_definition

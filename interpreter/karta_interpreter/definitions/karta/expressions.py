@@ -22,7 +22,7 @@ from karta_interpreter.base.errors import (
 from karta_interpreter.base.findings import Finding, Span, error, warning
 from karta_interpreter.base.k8s import Object, Path, Projection, field_path, get, set_value
 from karta_interpreter.definitions.karta.expression_text import PodQuery, count_places
-from karta_interpreter.definitions.karta.model import Karta
+from karta_interpreter.definitions.karta.model import KartaResource
 from karta_interpreter.definitions.karta.rules import violation
 from karta_interpreter.definitions.karta.schema_types import REFERENCES, expressions
 from karta_interpreter.languages.jq import (
@@ -57,7 +57,7 @@ class Parsed:
         return Query.compile(self.text, self.variables)
 
 
-def check_expressions(karta: Karta) -> tuple[list[Parsed], list[Finding]]:
+def check_expressions(karta: KartaResource) -> tuple[list[Parsed], list[Finding]]:
     """Return the usable expressions of a definition, and the findings about all of them."""
     usable: list[Parsed] = []
     findings: list[Finding] = []

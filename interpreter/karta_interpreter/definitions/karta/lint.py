@@ -23,7 +23,7 @@ from karta_interpreter.definitions.karta.expressions import (
 )
 from karta_interpreter.definitions.karta.model import (
     ComponentDefinition,
-    Karta,
+    KartaResource,
     PodSelector,
     ScaleDefinition,
     StatusDefinition,
@@ -43,7 +43,7 @@ _COUNTING = frozenset({"InterpretReplica", "InterpretComponent", _REVISE})
 _GANG = ("spec", "optimizationInstructions", "gangScheduling")
 
 
-def lint(karta: Karta, parsed: Sequence[Parsed], annotations: Annotations) -> Iterator[Finding]:
+def lint(karta: KartaResource, parsed: Sequence[Parsed], annotations: Annotations) -> Iterator[Finding]:
     """Yield suspicious parts: in usable expressions, and in the components that ReviseReplica may change."""
     structure = karta.spec.structure_definition
     counted = {path for path, _ in structure.counted}
@@ -137,7 +137,7 @@ def _leaves(structure: StructureDefinition, annotations: Annotations) -> Iterato
             yield violation("type-selector-repeated", (*path, "podSelector"), name=leaf.name, first=first)
 
 
-def _list_keys(karta: Karta) -> Iterator[Finding]:
+def _list_keys(karta: KartaResource) -> Iterator[Finding]:
     """Check the lists that the API server keys by a field: it rejects a second entry with the same key."""
     kinds, gang = karta.spec.structure_definition.additional_child_kinds, karta.spec.gang
     yield from _repeated((*STRUCTURE, "additionalChildKinds"), "kind", (one.kind for one in kinds))
@@ -154,7 +154,7 @@ def _repeated(path: Path, field: str, keys: Iterable[str]) -> Iterator[Finding]:
         yield violation("repeated-list-key", (*path, index, field), field=field, key=key)
 
 
-def _sub_groups(karta: Karta) -> Iterator[Finding]:
+def _sub_groups(karta: KartaResource) -> Iterator[Finding]:
     names = dict.fromkeys(component.name for _, component in karta.spec.structure_definition.components)
     hint = hints(names)
     whole = karta.spec.gang.pod_group

@@ -369,7 +369,7 @@ class Spec(Schema):
 
 
 @dataclass(frozen=True, slots=True)
-class Karta:
+class KartaResource:
     """A definition as it was written, with its name and annotations."""
 
     name: str

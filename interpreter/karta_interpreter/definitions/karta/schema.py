@@ -13,7 +13,7 @@ from pydantic_core import ErrorDetails
 from karta_interpreter.base.findings import Finding, closest, error, escaped, warning
 from karta_interpreter.base.k8s import GVK, JSON, Object, Path, edit, type_name
 from karta_interpreter.definitions.karta.expressions import json_path_hint
-from karta_interpreter.definitions.karta.model import Karta, Spec
+from karta_interpreter.definitions.karta.model import KartaResource, Spec
 from karta_interpreter.definitions.karta.schema_types import ROOT, ROOT_KIND, STRUCTURE, Schema
 
 API_GROUP: Final = "run.ai"
@@ -121,7 +121,7 @@ def is_definition(value: Object) -> bool:
     return version == VERSION and is_kind_of_definitions(group, value.get("kind"))
 
 
-def read_karta(value: JSON) -> tuple[Karta | None, list[Finding]]:
+def read_karta(value: JSON) -> tuple[KartaResource | None, list[Finding]]:
     """Parse a JSON object as a Karta. Return it with the findings.
 
     Reads Kartas of version v1alpha1 of any API group, `optimization.nvidia.com/v1alpha1` ResourceInterface, and a bare
@@ -141,7 +141,7 @@ def read_karta(value: JSON) -> tuple[Karta | None, list[Finding]]:
     annotations = edit.get(value, ("metadata", "annotations"))
     texts = annotations.items() if isinstance(annotations, dict) else ()
     readable = {key: text for key, text in texts if isinstance(text, str)}
-    return Karta(name=name_of(value), annotations=readable, spec=spec), findings
+    return KartaResource(name=name_of(value), annotations=readable, spec=spec), findings
 
 
 def _other_object(value: Object) -> tuple[str, str]:

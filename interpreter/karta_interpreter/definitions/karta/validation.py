@@ -21,7 +21,7 @@ _LONGEST: Final = 253, 63, 63
 Components: TypeAlias = Sequence[tuple[Path, model.ComponentDefinition]]
 
 
-def validate(karta: model.Karta) -> Iterator[Finding]:
+def validate(karta: model.KartaResource) -> Iterator[Finding]:
     """Yield every violation of Karta's structural rules. Its rules on jq are in `expressions`."""
     components = karta.spec.structure_definition.components
     names = dict.fromkeys(component.name for _, component in components)
@@ -132,7 +132,7 @@ def _selector(path: Path, component: model.ComponentDefinition, selector: model.
         yield violation("instance-id-path-missing", (*path, "componentInstanceSelector"), name=name)
 
 
-def _pod_group_members(karta: model.Karta, names: Container[str], hint: Hint) -> Iterator[Finding]:
+def _pod_group_members(karta: model.KartaResource, names: Container[str], hint: Hint) -> Iterator[Finding]:
     at = ("spec", "optimizationInstructions", "gangScheduling", "podGroups")
     for group_index, group in enumerate(karta.spec.gang.pod_groups):
         for index, member in enumerate(group.members):

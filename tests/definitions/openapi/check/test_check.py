@@ -7,7 +7,7 @@ import pytest
 
 from karta_interpreter.base.findings import Finding
 from karta_interpreter.base.k8s import edit
-from karta_interpreter.definitions.karta.model import Karta
+from karta_interpreter.definitions.karta.model import KartaResource
 from karta_interpreter.definitions.karta.schema import read_karta
 from karta_interpreter.definitions.openapi.check.check import check
 
@@ -135,7 +135,7 @@ def _findings(karta: dict[str, Any]) -> list[str]:
     return [str(finding) for finding in _checked(read, SCHEMA)]
 
 
-def _checked(karta: Karta, schema: dict[str, Any]) -> list[Finding]:
+def _checked(karta: KartaResource, schema: dict[str, Any]) -> list[Finding]:
     """Return the findings but for parts that no expression reads: test_unread.py is about these."""
     return [finding for finding in check(karta, schema) if finding.rule != "crd-unread"]
 

@@ -6,7 +6,7 @@ from hypothesis import given
 
 from karta_interpreter.base.findings import Severity
 from karta_interpreter.base.k8s.values import Object
-from karta_interpreter.definitions.karta.model import Karta
+from karta_interpreter.definitions.karta.model import KartaResource
 from karta_interpreter.definitions.karta.schema import read_karta
 from karta_interpreter.definitions.openapi.check.check import check
 from karta_interpreter.definitions.openapi.draft import draft
@@ -14,7 +14,7 @@ from tests.definitions.openapi.draft.test_draft import fields
 from tests.definitions.openapi.draft.test_laws import JUNK, SCHEMAS, kind
 
 
-def _read(karta: Object) -> Karta:
+def _read(karta: Object) -> KartaResource:
     found, _ = read_karta(karta)
     assert found is not None
     return found

@@ -11,7 +11,7 @@ from karta_interpreter.base.errors import ManifestError
 from karta_interpreter.base.findings import DefinitionError, Finding, closest, error, warning
 from karta_interpreter.base.k8s import GVK, Object, edit
 from karta_interpreter.definitions.karta.loading import KINDS
-from karta_interpreter.definitions.karta.model import Karta
+from karta_interpreter.definitions.karta.model import KartaResource
 from karta_interpreter.definitions.karta.schema import gvk_of, read_karta
 from karta_interpreter.definitions.karta.schema_types import ROOT_KIND
 from karta_interpreter.definitions.openapi.check.check import check
@@ -39,7 +39,7 @@ def contradictions(text: str, source: str, crds: Sequence[Object]) -> Iterator[F
         yield from unignored(findings, ignores, source, crd=True)
 
 
-def _contradictions(karta: Karta, gvk: GVK, crds: Sequence[Object]) -> list[Finding]:
+def _contradictions(karta: KartaResource, gvk: GVK, crds: Sequence[Object]) -> list[Finding]:
     own = [crd for crd in crds if (_spec(crd, "group"), _spec(crd, "names", "kind")) == (gvk.group, gvk.kind)]
     if not own:
         kinds = sorted({f"{_spec(crd, 'names', 'kind')}.{_spec(crd, 'group')}" for crd in crds})

@@ -13,7 +13,12 @@ from karta_interpreter.definitions.karta import MATCHING_ORDER, annotation_path,
 from karta_interpreter.definitions.karta.annotation_records import Annotations, parse_annotations
 from karta_interpreter.definitions.karta.compile import action_value
 from karta_interpreter.definitions.karta.expression_text import ObjectQuery, PodQuery
-from karta_interpreter.definitions.karta.model import ComponentDefinition, Karta, StatusDefinition, SuspendDefinition
+from karta_interpreter.definitions.karta.model import (
+    ComponentDefinition,
+    KartaResource,
+    StatusDefinition,
+    SuspendDefinition,
+)
 from karta_interpreter.definitions.karta.schema_types import ROOT_STATUS, expressions
 from karta_interpreter.definitions.openapi.check.coverage import Coverage, in_yaml, names_below, parts, unread_text
 from karta_interpreter.definitions.openapi.check.expected import (
@@ -34,7 +39,7 @@ from karta_interpreter.definitions.openapi.schema import Entries, SchemaPath, be
 from karta_interpreter.languages.jq import owner_of, parse, queries_in, syntax as ast
 
 
-def check(karta: Karta, schema: Object, scale_path: str = "") -> list[Finding]:
+def check(karta: KartaResource, schema: Object, scale_path: str = "") -> list[Finding]:
     """Return the contradictions between a Karta and the OpenAPI schema of its kind, in the order of the definition.
 
     ``scale_path`` is the path of the scale subresource's count.
@@ -266,7 +271,7 @@ class _Checked:
                     else warning("crd-required-status", annotation_path(name), lacking, advice)
                 )
 
-    def references(self, karta: Karta, annotations: Annotations) -> None:
+    def references(self, karta: KartaResource, annotations: Annotations) -> None:
         """Warn of fields that look like references if neither a pod template nor ``dependencies`` covers them."""
         at = annotation_path("dependencies")
         if any(finding.path == at for finding in self.findings):
@@ -289,7 +294,7 @@ class _Checked:
             message = f"{message}, which neither pods nor dependencies cover"
             self.findings.append(warning("crd-reference", at, message, hint))
 
-    def _covered(self, karta: Karta, annotations: Annotations) -> set[str]:
+    def _covered(self, karta: KartaResource, annotations: Annotations) -> set[str]:
         """Return the places of references that InterpretDependency follows or leaves out."""
         scope, covered = TypeScope(), list[Shape]()
         for _, component in karta.spec.structure_definition.components:
