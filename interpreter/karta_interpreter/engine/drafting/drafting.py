@@ -68,11 +68,11 @@ def prove(draft: Draft, evidence: Sequence[Evidence]) -> Proof:
 def _causes(karta: Object, evidence: Iterable[Evidence]) -> Causes:
     """Return the differences of a draft, the most frequent first."""
     definition, causes = load_definition(karta), defaultdict[Judgement, list[int]](list)
-    for number, each in enumerate(evidence):
+    for number, workload in enumerate(evidence):
         # Pods that another object between makes may be of a template that the draft lacks.
         differences = dict.fromkeys(
             judgement._replace(detail="")
-            for judgement in verify(definition, each)
+            for judgement in verify(definition, workload)
             if judgement.verdict is Verdict.DIFFERS or "belong to no component" in judgement.reason
         )
         for judgement in differences:
@@ -112,10 +112,10 @@ class PodsOfSets(NamedTuple):
 
 def pods_of_sets(definition: Definition, evidence: Iterable[Evidence]) -> Iterator[PodsOfSets]:
     """Yield the objects that a definition can read, with their pods."""
-    for each in evidence:
+    for workload in evidence:
         with suppress(InterpretationError):
-            groups = members(definition, pod_sets(definition, each.object), each.active or each.pods).groups
-            yield PodsOfSets(each, groups)
+            groups = members(definition, pod_sets(definition, workload.object), workload.active or workload.pods).groups
+            yield PodsOfSets(workload, groups)
 
 
 def _added(definition: Definition, evidence: Sequence[Evidence]) -> dict[str, set[int]]:
@@ -127,7 +127,7 @@ def _added(definition: Definition, evidence: Sequence[Evidence]) -> dict[str, se
             component = group.sets[0].component
             if group.pods and all(own.component == component for own in group.sets):
                 missing = _missing(group.sets[0].template, group.pods[0])
-                common[component] = [each for each in common.get(component, missing) if each in missing]
+                common[component] = [container for container in common.get(component, missing) if container in missing]
                 numbers[component].add(number)
     lines: dict[str, set[int]] = {}
     for component, containers in common.items():
@@ -139,12 +139,12 @@ def _added(definition: Definition, evidence: Sequence[Evidence]) -> dict[str, se
 
 def _missing(template: Object, pod: Object) -> list[tuple[str, str]]:
     """Return the list and the expression of each container of a pod that its template lacks."""
-    ours = {(kind, each.get("name")) for kind in LISTS for each in objects_in(get(template, ("spec", kind)))}
+    ours = {(kind, container.get("name")) for kind in LISTS for container in objects_in(get(template, ("spec", kind)))}
     return [
-        (kind, json.dumps({"name": name, "resources": {"requests": amounts_of(each.get("resources"))}}))
+        (kind, json.dumps({"name": name, "resources": {"requests": amounts_of(container.get("resources"))}}))
         for kind in LISTS
-        for each in containers_of(pod, kind)
-        if (kind, name := each.get("name")) not in ours
+        for container in containers_of(pod, kind)
+        if (kind, name := container.get("name")) not in ours
     ]
 
 
@@ -165,7 +165,7 @@ Selected = tuple[PodsField, Decision]
 
 def draft_from(kind: CustomKind, evidence: Sequence[Evidence]) -> Draft:
     """Draft a Karta from objects and their pods."""
-    kind = replace(kind, schema=completed(kind.schema, [each.object for each in evidence]))
+    kind = replace(kind, schema=completed(kind.schema, [workload.object for workload in evidence]))
     templates = [pods for pods in find_pods(kind.schema) if pods.form is not Form.FRAGMENTS]
     places = _supported(kind, templates, evidence)
     drafted = _with_counts(kind, _selected(kind, places, evidence), evidence) if places else draft(kind, [])
@@ -185,12 +185,12 @@ def draft_from(kind: CustomKind, evidence: Sequence[Evidence]) -> Draft:
 
 def _with_counts(kind: CustomKind, selected: Sequence[Selected], evidence: Sequence[Evidence]) -> Draft:
     definition, shown = _attributed(kind, selected, evidence)
-    settled = [each for each in shown if not unsettled(definition, each.evidence)]
+    settled = [workload for workload in shown if not unsettled(definition, workload.evidence)]
     # The least count of an autoscaler is that of an object, if there is no other evidence.
-    judged = [each for each in settled if not each.evidence.scaled] or settled
+    judged = [workload for workload in settled if not workload.evidence.scaled] or settled
     counted = []
     for (pods, decision), leaf in zip(selected, definition.leaves, strict=True):
-        text, note = count_of(kind, pods, [own for each in judged if (own := _counted(leaf, each))])
+        text, note = count_of(kind, pods, [own for workload in judged if (own := _counted(leaf, workload))])
         scale = {"scaleDefinition": {"replicasPath": text}} if text else {}
         counted.append((pods, Decision({**scale, **decision.parts}, (*decision.notes, note))))
     return draft(kind, counted)
@@ -233,7 +233,11 @@ def _supported(kind: CustomKind, places: list[PodsField], evidence: Sequence[Evi
         return places
     definition, shown = _attributed(kind, [(pods, Decision()) for pods in places], evidence)
     supported = {
-        own.component for each in shown for group in each.groups if _has_pod_of_template(group) for own in group.sets
+        own.component
+        for workload in shown
+        for group in workload.groups
+        if _has_pod_of_template(group)
+        for own in group.sets
     }
     kept = [pods for leaf, pods in zip(definition.leaves, places, strict=True) if leaf.name in supported]
     # Without the others, pods may be of other templates.
@@ -247,7 +251,7 @@ def _has_pod_of_template(group: MemberGroup) -> bool:
 
 
 def _container_names(pod: Object) -> set[str]:
-    return {str(each.get("name")) for each in objects_in(get(pod, ("spec", "containers")))}
+    return {str(container.get("name")) for container in objects_in(get(pod, ("spec", "containers")))}
 
 
 def _selected(kind: CustomKind, places: Sequence[PodsField], evidence: Sequence[Evidence]) -> list[Selected]:
@@ -256,8 +260,8 @@ def _selected(kind: CustomKind, places: Sequence[PodsField], evidence: Sequence[
     numbers = {leaf.name: number for number, leaf in enumerate(definition.leaves)}
     placed = [
         PlacedPod(pod, frozenset((numbers[own.component], own.instance) for own in group.sets))
-        for each in shown
-        for group in each.groups
+        for workload in shown
+        for group in workload.groups
         for pod in group.pods
     ]
     words = [

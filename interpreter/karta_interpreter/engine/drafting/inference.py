@@ -104,7 +104,7 @@ def held_out(rules: Sequence[Sequence[bool]]) -> int:
     >>> held_out([[True, True, True, True], [True, True, False, True]])
     4
     """
-    totals = [sum(each) for each in rules]
+    totals = [sum(verdicts) for verdicts in rules]
     chosen = [
         max(zip(rules, totals, strict=True), key=lambda rule: rule[1] - rule[0][at])[0] for at in range(len(rules[0]))
     ]
@@ -121,22 +121,22 @@ def outputs(text: str, value: JSON) -> list[JSON]:
 
 def with_running(draft: Draft, evidence: Sequence[Evidence]) -> Draft:
     """Return a draft with the status that most objects with ready pods, and few others, show."""
-    active = [each for each in evidence if each.active]
-    ready = [all(is_ready(pod, each.now) for pod in each.active) for each in active]
-    signs = [[*filter(None, islice(_signs(draft.karta, each), _MOST_SIGNS))] for each in active]
+    active = [workload for workload in evidence if workload.active]
+    ready = [all(is_ready(pod, workload.now) for pod in workload.active) for workload in active]
+    signs = [[*filter(None, islice(_signs(draft.karta, workload), _MOST_SIGNS))] for workload in active]
     mappings = edit.get(draft.karta, _MAPPINGS) or {}
-    guessed = [json.dumps(each) for each in mappings.get("running", ())]
+    guessed = [json.dumps(matcher) for matcher in mappings.get("running", ())]
     # Without an object that does not run, every value that all have is as good: then the guess by names decides.
     found = sorted({*chain(*signs)}, key=lambda sign: (sign not in guessed, "byExpression" in sign, len(sign), sign))
     rules = {sign: [(sign in own) == right for own, right in zip(signs, ready, strict=True)] for sign in found}
-    sign = max(rules, key=lambda each: sum(rules[each]), default="")
+    sign = max(rules, key=lambda candidate: sum(rules[candidate]), default="")
     shown = sum(sign in own for own, right in zip(signs, ready, strict=True) if right)
     if 2 * shown <= sum(ready):
         return draft
     kept = {
         name: left
         for name, matchers in mappings.items()
-        if name != "running" and (left := [each for each in matchers if json.dumps(each) != sign])
+        if name != "running" and (left := [matcher for matcher in matchers if json.dumps(matcher) != sign])
     }
     karta = edit.set_value(draft.karta, _MAPPINGS, {"running": [json.loads(sign)], **kept})
     others, elsewhere = len(ready) - sum(ready), sum(sign in own for own in signs) - shown
@@ -173,7 +173,9 @@ def _values(path: SchemaPath, value: JSON) -> Iterator[tuple[SchemaPath, JSON]]:
         for name, inner in value.items():
             yield from _values(path / name, inner)
     elif isinstance(value, list):
-        yield from ((path, each) for each in value if path.steps[-1] == "conditions" and isinstance(each, dict))
+        yield from (
+            (path, condition) for condition in value if path.steps[-1] == "conditions" and isinstance(condition, dict)
+        )
     else:
         yield path, value
 
@@ -204,15 +206,15 @@ def count_of(kind: CustomKind, pods: PodsField, shown: Sequence[Counted]) -> tup
     likely = sorted(values, key=lambda number: _likeness(number, kind))
     counts = [number for number in likely if _likeness(number, kind) < _UNLIKE][:_MOST_MULTIPLIED]
     together = (
-        each
+        factors
         for size in range(2, _MOST_FACTORS + 1)
-        for each in combinations(counts, size)
-        if _are_of_one_part(each, pods.place)
+        for factors in combinations(counts, size)
+        if _are_of_one_part(factors, pods.place)
     )
     chosen = [(), *((number,) for number in likely[:_MOST_NUMBERS]), *together]
     ranked = sorted(chosen, key=lambda numbers: _rank(numbers, kind, pods))
     agreement = {
-        numbers: [_agrees([values[number][at] for number in numbers], each) for at, each in enumerate(shown)]
+        numbers: [_agrees([values[number][at] for number in numbers], counted) for at, counted in enumerate(shown)]
         for numbers in ranked
     }
     best = max(ranked, key=lambda numbers: sum(agreement[numbers]))
@@ -221,25 +223,25 @@ def count_of(kind: CustomKind, pods: PodsField, shown: Sequence[Counted]) -> tup
 
 def _are_of_one_part(numbers: Sequence[NumberField], place: SchemaPath) -> bool:
     """Return whether numbers stand in one part of an object, or all on the way to the pods. They are different ones."""
-    steps = [number.parent.steps for number in numbers]
-    is_on_way = all(place.steps[: len(each)] == each for each in steps)
-    is_of_one = len({each[:2] for each in steps}) == 1
-    return (is_on_way or is_of_one) and len({number.place for number in numbers}) == len(numbers)
+    parents = [number.parent.steps for number in numbers]
+    is_on_way = all(place.steps[: len(parent)] == parent for parent in parents)
+    is_of_one_part = len({parent[:2] for parent in parents}) == 1
+    return (is_on_way or is_of_one_part) and len({number.place for number in numbers}) == len(numbers)
 
 
 def _note(
     kind: CustomKind, best: _Factors, agreement: Mapping[_Factors, Sequence[bool]], shown: Sequence[Counted]
 ) -> tuple[Path, str]:
     """Return the note about the best numbers. ``agreement`` has for all, by their rank, the objects that agree."""
-    what = "the number of pods" if best else "one pod each"
+    choice = "the number of pods" if best else "one pod each"
     agreeing, held = sum(agreement[best]), held_out([*agreement.values()])
-    evidence = f"{agreeing} of {count(len(shown), 'object')} {'agrees' if len(shown) == 1 else 'agree'}: {what}."
+    evidence = f"{agreeing} of {count(len(shown), 'object')} {'agrees' if len(shown) == 1 else 'agree'}: {choice}."
     rivals = dict.fromkeys(
         " * ".join(number.place.jq for number in numbers)
         for numbers, agrees in agreement.items()
         if numbers != best and sum(agrees) == agreeing and 0 < len(numbers) <= max(len(best), 1)
     )
-    different = {str(number) for each in shown for _, number in each.pods}
+    different = {str(number) for counted in shown for _, number in counted.pods}
     is_same, is_few = bool(best) and len(different) == 1, len(shown) < FEW
     doubts = (
         (agreeing < len(shown), "What is the count of the others?"),
@@ -268,7 +270,7 @@ def _likeness(number: NumberField, kind: CustomKind) -> int:
 
 def _agrees(factors: Sequence[list[int] | None], shown: Counted) -> bool:
     """Return whether a product counts the pods of every group of an object."""
-    columns = [each for each in factors if each is not None]
+    columns = [column for column in factors if column is not None]
     if len(columns) < len(factors):
         return False
     counts = [prod(column[position] for column in columns) for position in range(shown.instances)]
@@ -284,14 +286,16 @@ def _numbers(
     """
     for number in _inside(SchemaPath(("spec",)), below(kind.schema, "spec"), pods):
         is_likely = type(number.default) is int and _likeness(number, kind) < _UNLIKE
-        is_set = any(value is not None for each in shown for value in outputs(number.place.jq, each.object))
+        is_set = any(value is not None for counted in shown for value in outputs(number.place.jq, counted.object))
         if not (is_likely or is_set):
             continue
         before: list[list[int] | None] = [None] * len(shown)
         for variant in (number,) if number.is_length else (number, replace(number, default=0)):
             text = product(pods.place, (variant,))
-            found = [[value for value in outputs(text, each.object) if type(value) is int] for each in shown]
-            columns = [own if len(own) == each.instances else None for own, each in zip(found, shown, strict=True)]
+            found = [[value for value in outputs(text, counted.object) if type(value) is int] for counted in shown]
+            columns = [
+                own if len(own) == counted.instances else None for own, counted in zip(found, shown, strict=True)
+            ]
             if columns != before:
                 yield variant, columns
             before = columns

@@ -46,14 +46,14 @@ def pods_of_fields(
 
     ``in_entries``: the fields are in the entries of the list that a label of the pods names, if there is one.
     """
-    shown = [each for each in evidence if each.active]
+    shown = [workload for workload in evidence if workload.active]
     paths = sorted(_paths(_SPEC, below(kind.schema, "spec")), key=lambda path: len(path.steps))[:_MOST_PATHS]
     return [
         _made(
             kind,
             paths,
             list(sort.values()),
-            [each for at, each in enumerate(shown) if at not in sort],
+            [workload for at, workload in enumerate(shown) if at not in sort],
             (*(_instances(paths, [*sort.values()]) if in_entries else (_SPEC, {})), selector),
         )
         for selector, sort in _sorts(shown)
@@ -65,10 +65,10 @@ def _part_of(template: str, having: Sequence[Evidence], lacking: Sequence[Eviden
     parts = [
         {
             name
-            for name, part in each.object["spec"].items()
+            for name, part in workload.object["spec"].items()
             if isinstance(part, dict) and part.get("enabled") is not False
         }
-        for each in (*having, *lacking)
+        for workload in (*having, *lacking)
     ]
     names = set.intersection(*parts[: len(having)]).difference(*parts[len(having) :]) if lacking else ()
     for name in sorted(names):
@@ -80,14 +80,14 @@ def _part_of(template: str, having: Sequence[Evidence], lacking: Sequence[Eviden
 
 def _sorts(shown: Sequence[Evidence]) -> list[tuple[Object, dict[int, Evidence]]]:
     """Return the objects by number, each with pods of the same containers, and the selector of these pods."""
-    if all(len({_names(pod) for pod in each.active}) == 1 for each in shown):
+    if all(len({_names(pod) for pod in workload.active}) == 1 for workload in shown):
         return [({}, dict(enumerate(shown)))] if shown else []
-    for key in keys_of([pod for each in shown for pod in each.active]):
+    for key in keys_of([pod for workload in shown for pod in workload.active]):
         sorts: dict[str, dict[int, Evidence]] = {}
-        for number, each in enumerate(shown):
-            for value in dict.fromkeys(label_of(pod, key) for pod in each.active):
-                own = tuple(pod for pod in each.active if label_of(pod, key) == value)
-                sorts.setdefault(value, {})[number] = replace(each, pods=own)
+        for number, workload in enumerate(shown):
+            for value in dict.fromkeys(label_of(pod, key) for pod in workload.active):
+                own = tuple(pod for pod in workload.active if label_of(pod, key) == value)
+                sorts.setdefault(value, {})[number] = replace(workload, pods=own)
         alike = all(len({_names(pod) for pod in own.pods}) == 1 for sort in sorts.values() for own in sort.values())
         if alike and len(sorts) <= _MOST_SORTS:
             return [(component_selector((key, value)), sort) for value, sort in sorts.items()]
@@ -102,7 +102,7 @@ def _made(
     instances: tuple[SchemaPath, Object, Object],
 ) -> tuple[PodsField, Decision]:
     place, by_instance, selector = instances
-    parts = [each for one in shown for each in _parts(place, by_instance, one)]
+    parts = [part for workload in shown for part in _parts(place, by_instance, workload)]
     depth = len(place.steps)
     inside = [path for path in paths if path.steps[:depth] == place.steps and path != place]
     template, doubts = _template([SchemaPath(path.steps[depth:]) for path in inside], parts)
@@ -120,18 +120,18 @@ def _made(
 
 
 def _names(pod: Object) -> tuple[str, ...]:
-    return tuple(sorted(str(each.get("name")) for kind in LISTS for each in containers_of(pod, kind)))
+    return tuple(sorted(str(container.get("name")) for kind in LISTS for container in containers_of(pod, kind)))
 
 
 def containers_of(pod: Object, kind: str) -> list[Object]:
     """Return the containers of a pod, apart from those that a webhook's annotation names."""
-    notes = [each for each in (get(pod, ("metadata", "annotations")) or {}).items() if _INJECTED.search(each[0])]
+    notes = [note for note in (get(pod, ("metadata", "annotations")) or {}).items() if _INJECTED.search(note[0])]
     words = {word for key, _ in notes for word in key.partition("/")[0].split(".") if len(word) >= _SHORTEST}
     return [
-        each
-        for each in objects_in(get(pod, ("spec", kind)))
-        if not any(word in str(each.get("name")) for word in words)
-        and not any(json.dumps(each.get("name")) in str(value) for _, value in notes)
+        container
+        for container in objects_in(get(pod, ("spec", kind)))
+        if not any(word in str(container.get("name")) for word in words)
+        and not any(json.dumps(container.get("name")) in str(value) for _, value in notes)
     ]
 
 
@@ -149,8 +149,8 @@ def _instances(paths: Sequence[SchemaPath], shown: Sequence[Evidence]) -> tuple[
         last = path.steps[-1]
         if not isinstance(last, Entries) or not (last.key or last.is_map):
             continue
-        ids = [frozenset((0, str(found)) for found in outputs(path.ids, each.object)) for each in shown]
-        pods = [PlacedPod(pod, own) for each, own in zip(shown, ids, strict=True) for pod in each.active]
+        ids = [frozenset((0, str(found)) for found in outputs(path.ids, workload.object)) for workload in shown]
+        pods = [PlacedPod(pod, own) for workload, own in zip(shown, ids, strict=True) for pod in workload.active]
         if selector := instance_selector(pods, 0):
             return path, selector
     return _SPEC, {}
@@ -188,13 +188,13 @@ def _fields(
     paths: Sequence[SchemaPath], column: Sequence[tuple[Part, Object]], all_parts: int, at: str, doubts: list[str]
 ) -> Iterator[str]:
     """Yield the fields of a container of some parts."""
-    names = {str(each.get("name")) for _, each in column}
+    names = {str(container.get("name")) for _, container in column}
     name = names.pop() if len(names) == 1 else at
     yield f"name: {json.dumps(name)}"
     if len(column) < all_parts:
         doubts.append(f"Which objects have no {name}?")
     plain = [path.jq for path in paths if not path.has_instances]
-    amounts = [amounts_of(each.get("resources")) for _, each in column]
+    amounts = [amounts_of(container.get("resources")) for _, container in column]
     if not any(amounts):
         return
     # Of the container of this name, in lists that an operator merges into its own containers.
@@ -218,12 +218,12 @@ def same(paths: Sequence[str], parts: Sequence[Part], wanted: Sequence[Mapping[s
     rules: dict[str, list[bool]] = {}
     defaults: dict[str, set[str]] = {}
     for path in paths:
-        found = [next(map(amounts_of, outputs(path, part.value)), {}) for part in parts]
-        if sum(map(bool, found)) > len(parts) // 2:
-            rules[path] = [each in ({}, own) for each, own in zip(found, wanted, strict=True)]
-            unset = [own for each, own in zip(found, wanted, strict=True) if not each]
-            defaults[path] = {json.dumps({"requests": own}) for own in unset}
-    right = [text for text, own in rules.items() if all(own)]
+        requests = [next(map(amounts_of, outputs(path, part.value)), {}) for part in parts]
+        if sum(map(bool, requests)) > len(parts) // 2:
+            pairs = list(zip(requests, wanted, strict=True))
+            rules[path] = [amounts in ({}, of_pod) for amounts, of_pod in pairs]
+            defaults[path] = {json.dumps({"requests": of_pod}) for amounts, of_pod in pairs if not amounts}
+    right = [path for path, verdicts in rules.items() if all(verdicts)]
     if not right:
         return "", []
     text, *others = right
