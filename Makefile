@@ -71,7 +71,7 @@ generate: .venv/run.stamp ## Write what is generated: schemas, docs/catalogue, R
 catalogue-diff: .venv/run.stamp ## Write into the CHANGELOG what the catalogue answers differently (FROM=v0.1.0: since then)
 	$(BIN)/python -m docs.tools.catalogue_diff "$(FROM)"
 
-bench: .venv/dev.stamp ## Measure the calls of a recorded day and write docs/performance.md (needs Go; eight minutes)
+bench: .venv/dev.stamp ## Measure the calls of a recorded day and write docs/performance.md (needs Go; ten minutes)
 	$(BIN)/python -m tests.proofs.benchmarks
 
 bench-compare: .venv/dev.stamp ## Measure the same next to the server of BEFORE, a commit (needs Go; two minutes)

@@ -14,14 +14,17 @@ CONNECTIONS: Final = 8
 class Load(Program):
     """The running program; a context manager that ends it."""
 
-    def run(self, server: Server, bodies: Sequence[Path], rate: float, *, count: int = 0) -> Figures:
+    def run(
+        self, server: Server, bodies: Sequence[Path], rate: float, *, count: int = 0, fresh: bool = False
+    ) -> Figures:
         """Make so many calls, or one for each body, at a fixed rate: 0 for as many as there can be.
 
-        Each connection has bodies of its own, which take turns. Opening connections is not measured. Raises
-        MeasurementError if an answer is missing or says no.
+        Each connection has bodies of its own, which take turns. Opening connections is not measured, unless each call
+        has a ``fresh`` one. Raises MeasurementError if an answer is missing or says no.
         """
         names = [str(body) for body in bodies]
-        self.ask(address=server.address, path=server.path, bodies=names, connections=CONNECTIONS, rate=rate)
+        place = {"address": server.address, "path": server.path}
+        self.ask(**place, bodies=names, connections=CONNECTIONS, rate=rate, fresh=fresh)
         before = server.cpu()
         found = self.ask(requests=count or len(bodies))
         spent = server.cpu() - before

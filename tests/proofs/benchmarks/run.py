@@ -13,6 +13,7 @@ from tests.proofs.benchmarks.lifecycle import memory, start
 from tests.proofs.benchmarks.program import MeasurementError
 from tests.proofs.benchmarks.report import Part
 from tests.proofs.benchmarks.rounds import Effort
+from tests.proofs.benchmarks.waits import waits
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,7 @@ SECTIONS: Final[dict[str, Section]] = {
     "operations": Section(operations, ("operations",)),
     "example": Section(example, ("example",)),
     "karmada": Section(karmada, ("karmada",)),
+    "waits": Section(waits, ("waits",)),
     "memory": Section(memory, ("memory",)),
     "start": Section(start, ("start",)),
 }

@@ -36,7 +36,8 @@ type order struct {
 	Bodies      []string `json:"bodies"` // names of files
 	Connections int      `json:"connections"`
 	Requests    int      `json:"requests"`
-	Rate        float64  `json:"rate"` // requests per second of all connections, 0 for as many as there can be
+	Rate        float64  `json:"rate"`  // requests per second of all connections, 0 for as many as there can be
+	Fresh       bool     `json:"fresh"` // each request has a new connection, which is measured
 }
 
 type result struct {
@@ -186,7 +187,7 @@ func (c *connection) ask(o order, i, n int) {
 	q := c.requests[(i+n)%len(c.requests)]
 	copy(q.uid, fmt.Sprintf("%08x-0000-4000-8000-%012x", i, n))
 	asked := time.Now()
-	if c.last {
+	if c.last || o.Fresh {
 		c.close()
 		if c.err = c.dial(o.Address); c.err != nil {
 			return
