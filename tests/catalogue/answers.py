@@ -18,7 +18,7 @@ from tests.support.examples import few
 
 def asked() -> list[tuple[Definition, Case]]:
     """Return what the answers are to."""
-    found = map(entry_of, few(PATHS, "same bytes"))
+    found = map(entry_of, few(few(PATHS, "same bytes"), "same bytes"))
     return [(entry.definition, case) for entry in found if entry.definition for case in entry.swept]
 
 

@@ -282,7 +282,7 @@ def test_order_of_clusters_does_not_matter(definition: Definition, reported: Seq
     assert compared
 
 
-@of_all_kinds
+@pytest.mark.sweep
 @applies(answers(Operation.AGGREGATE_STATUS, scripted=False))
 def test_names_of_clusters_decide_no_status(definition: Definition, cases: Sequence[Case]) -> None:
     """Of clusters that are equally badly off the first by name has the text; what it means is the same."""
@@ -324,6 +324,7 @@ def _plain(value: JSON) -> JSON:
     return list(map(_plain, value)) if isinstance(value, list) else value
 
 
+@pytest.mark.sweep
 def test_answer_leaves_question_unchanged(definition: Definition, cases: Sequence[Case]) -> None:
     for case in cases:
         before = deepcopy(case.call)

@@ -4,6 +4,8 @@ import json
 from collections.abc import Iterator, Sequence
 from itertools import permutations
 
+import pytest
+
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s.values import JSON, Object
 from karta_interpreter.definitions.karta.definition import Definition
@@ -12,7 +14,7 @@ from karta_interpreter.engine.evaluation.status import match_status
 from karta_interpreter.engine.operations import Call, Operation, StatusItem, interpret
 from karta_interpreter.engine.operations.aggregate.member_status import STATUSES_WORST_FIRST
 from karta_interpreter.engine.suites.suite import Case
-from tests.catalogue.entries import answers, applies, of_all_kinds
+from tests.catalogue.entries import answers, applies
 
 _GENERATION = 5
 _OF_GENERATIONS = ("observedGeneration", "generation", "resourceTemplateGeneration")
@@ -45,7 +47,7 @@ _REASONS = {
 """Kinds, and statuses of the worst cluster, of which the aggregate may have another status."""
 
 
-@of_all_kinds
+@pytest.mark.sweep
 @applies(answers(Operation.AGGREGATE_STATUS, scripted=False))
 def test_aggregate_has_the_status_of_the_worst_cluster(definition: Definition, cases: Sequence[Case]) -> None:
     deviating: dict[Status, str] = {}

@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Sequence
 from itertools import product
 
+import pytest
+
 from karta_interpreter.base.k8s.values import JSON, Object
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.evaluation.status import Status, match_status
@@ -15,6 +17,7 @@ from tests.catalogue.knowledge import knowing
 _TROUBLE = {Status.FAILED, Status.DEGRADED}
 
 
+@pytest.mark.sweep
 @applies(answers(Operation.AGGREGATE_STATUS))
 def test_whole_completes_with_all_parts_and_never_fails_by_itself(
     definition: Definition, cases: Sequence[Case]

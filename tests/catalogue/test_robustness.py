@@ -7,6 +7,8 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.operations import Call, interpret
@@ -67,6 +69,7 @@ def spoilt_call(chance: random.Random, call: Call) -> Call:
     return call._replace(object=spoilt(chance, call.object), observed=observed, items=items)
 
 
+@pytest.mark.sweep
 def test_junk_gets_an_answer_or_our_own_error(definition: Definition, cases: Sequence[Case]) -> None:
     chance = random.Random(definition.name)  # noqa: S311 - the same junk every time
     answered = 0

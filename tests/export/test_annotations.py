@@ -1,7 +1,7 @@
 """The record of an annotation has what reads it: the answers that it changes, and exported scripts that follow it."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields, replace
 from typing import Any, Final
@@ -41,9 +41,14 @@ from tests.catalogue.entries import entries
 from tests.proofs.conformance import ours
 from tests.proofs.conformance.customizations import Pair, Tally, compare_ours
 from tests.support.both_ways import compare_answers, projection_decoder
-from tests.support.examples import SWEEPS_ALL
+from tests.support.examples import SWEEPS_ALL, few
 
-EVERY: Final = pytest.mark.parametrize("record", [pytest.param(each, id=each.name) for each in ANNOTATIONS])
+
+def _each(annotations: Sequence[Annotation]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("record", [pytest.param(each, id=each.name) for each in annotations])
+
+
+EVERY: Final = _each(ANNOTATIONS)
 
 MILL: Final = yaml.safe_load("""
 apiVersion: run.ai/v1alpha1
@@ -158,7 +163,7 @@ def _answer(definition: Definition, call: Call, options: Options = DEFAULT_OPTIO
         return str(error)
 
 
-@EVERY
+@_each(few(ANNOTATIONS, "served"))
 @pytest.mark.sweep
 @pytest.mark.parametrize("options", _OPTIONS if SWEEPS_ALL else _OPTIONS[-1:])
 def test_record_names_operations_whose_served_answers_annotation_changes(record: Annotation, options: Options) -> None:
@@ -176,7 +181,8 @@ def test_record_names_operations_whose_served_answers_annotation_changes(record:
     assert changed == record.read_by, "left: a call shows it; right: the record has it"
 
 
-@EVERY
+@_each(few(ANNOTATIONS, "exported"))
+@pytest.mark.sweep
 def test_exported_script_follows_annotation_or_is_rejected_with_reason(record: Annotation) -> None:
     tally = Tally()
     for definition in _annotated(record):
@@ -231,7 +237,7 @@ def _error(definition: Definition, call: Call) -> str:
 _MISTYPED: Final = ['error("no")', ".kind.part", "1", '"text"', "true", "null", "{}", "[]", "{a: 1}", "[1]", "{}, []"]
 
 
-@EVERY
+@_each(few(ANNOTATIONS, "mistyped"))
 @pytest.mark.sweep
 @pytest.mark.parametrize("text", _MISTYPED if SWEEPS_ALL else _MISTYPED[::3])
 def test_expression_that_fails_or_is_mistyped_is_error_with_definition_and_annotation(

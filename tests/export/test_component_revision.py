@@ -1,5 +1,7 @@
 """The script of ReviseComponents writes what the definition writes, or refuses what it refuses."""
 
+from collections.abc import Iterator
+
 import pytest
 
 from karta_interpreter.base.errors import ExportError, InterpretationError
@@ -14,13 +16,17 @@ from tests.proofs.conformance import ours
 from tests.proofs.conformance.changed_calls import without_nulls
 from tests.proofs.conformance.customizations import Pair, difference
 from tests.support.examples import SWEEPS_ALL, few
+from tests.support.rows import rows
 
-_ENTRIES = few([each for each in entries() if has_several_pod_sets(each)], "component revision")
 _OBJECTS = 3 if SWEEPS_ALL else 1
 
 
+def _entries() -> Iterator[Entry]:
+    yield from few([each for each in entries() if has_several_pod_sets(each)], "component revision")
+
+
 @pytest.mark.sweep
-@pytest.mark.parametrize("entry", _ENTRIES, ids=lambda entry: entry.folder.name)
+@rows("entry", _entries(), ids=lambda entry: entry.folder.name)
 def test_exported_script_revises_components_as_karta(entry: Entry) -> None:
     assert entry.definition
     asked = 0

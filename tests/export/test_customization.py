@@ -1,4 +1,5 @@
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from karta_interpreter.engine.operations import Call, Operation, StatusItem, int
 from karta_interpreter.export.customization import customization, script_of
 from karta_interpreter.languages.lua.customization import load_customizations
 from karta_interpreter.languages.lua.script import Script
-from tests.catalogue.entries import Entry, entries
+from tests.catalogue.entries import PATHS, entry_of
 from tests.definitions.openapi.draft.test_draft import INTEGER, RESOURCES, STRING, TEMPLATE, fields, items
 from tests.export import forms
 from tests.proofs.conformance import ours
@@ -23,14 +24,14 @@ from tests.proofs.conformance.customizations import Pair, Tally, compare_ours, d
 from tests.support.examples import SWEEPS_ALL, few
 from tests.support.scripts import answer
 
-FEW = few(few(entries(), "exported scripts"), "scripts")
+FEW = few(few(PATHS, "exported scripts"), "scripts")
 KINDS = ("Job", "JobSet", "RayCluster", "PyTorchJob", "MPIJob", "StatefulSet")
 
 
 @pytest.fixture(scope="module")
 def pairs() -> list[Pair]:
-    found = [entry._replace(cases=entry.swept) for entry in entries() if entry.folder.name in KINDS]
-    return list(exported(found, Tally()))
+    found = [entry_of(path) for path in PATHS if path.parent.name in KINDS]
+    return list(exported([entry._replace(cases=entry.swept) for entry in found], Tally()))
 
 
 @pytest.fixture(scope="module")
@@ -51,10 +52,11 @@ def test_exported_script_agrees_with_karta(pairs: list[Pair], operation: Operati
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("entry", FEW, ids=lambda entry: entry.folder.name)
-def test_validate_finds_nothing_in_exported_scripts(entry: Entry) -> None:
-    assert entry.definition
-    exported_kind = customization(entry.definition, Operation).customization
+@pytest.mark.parametrize("path", FEW, ids=lambda path: path.parent.name)
+def test_validate_finds_nothing_in_exported_scripts(path: Path) -> None:
+    definition = entry_of(path).definition
+    assert definition
+    exported_kind = customization(definition, Operation).customization
     assert exported_kind
 
     (loaded,) = load_customizations(to_yaml(exported_kind), "exported")

@@ -1,9 +1,7 @@
 """The policies of Karmada that follow from definitions."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
-
-import pytest
 
 from karta_interpreter.base.k8s.edit import get
 from karta_interpreter.base.k8s.values import GVK, Object
@@ -21,14 +19,14 @@ def _of(api_version: str, kind: str) -> Definition:
     return found.definition
 
 
-_FAILING = [
-    pytest.param(entry.definition, id=entry.definition.name)
-    for entry in entries()
-    if entry.definition and entry.definition.answers(Operation.INTERPRET_HEALTH)
-]
+def _entries() -> Iterator[tuple[Definition, Sequence[Object]]]:
+    """Yield the definitions of kinds that may move, with their objects."""
+    for entry in entries():
+        if entry.definition and entry.definition.answers(Operation.INTERPRET_HEALTH):
+            yield entry.definition, entry.objects
 
 
-@rows("definition", _FAILING)
+@rows("definition", (each for each, _ in _entries()), ids=lambda each: each.name)
 def test_failover_policy_is_one_that_karmada_accepts(definition: Definition) -> None:
     """By `ValidateApplicationFailover` in Karmada's `pkg/util/validation`."""
     policy: Any = failover_policy(definition).manifest
@@ -63,12 +61,6 @@ def test_failover_policy_follows_family() -> None:
         "purgeMode": "Gracefully",
         "gracePeriodSeconds": 600,
     }
-
-
-def _entries() -> list[tuple[Definition, Sequence[Object]]]:
-    """Return the definitions of kinds that may move, with their objects."""
-    known = [(entry.definition, entry.objects) for entry in entries() if entry.definition]
-    return [(definition, objs) for definition, objs in known if definition.answers(Operation.INTERPRET_HEALTH)]
 
 
 def test_policies_of_all_kinds_have_names_of_their_own() -> None:

@@ -16,6 +16,7 @@ from karta_interpreter.definitions.sources import api_server
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.kubernetes_client import ApiClient, Configuration, kube_config
 from tests.definitions.sources.scripted_api import KARTAS, ScriptedApi, serving, write_kubeconfig
+from tests.support.examples import few
 from tests.support.forking import ask, forking
 
 OURS = "from karta_interpreter.definitions.sources.kubernetes_client import ApiClient, Configuration, kube_config"
@@ -93,7 +94,8 @@ SAME = (
 )
 
 
-@pytest.mark.parametrize("theirs", THEIRS)
+@pytest.mark.sweep
+@pytest.mark.parametrize("theirs", few(THEIRS, "first"))
 def test_library_works_when_imported_after_ours(run: Run, theirs: str) -> None:
     run(OURS, theirs, *SAME)
 

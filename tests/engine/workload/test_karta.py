@@ -222,13 +222,13 @@ def test_failing_answer_leaves_the_others() -> None:
 
 
 def test_answers_read_references_and_leave_out_what_the_definition_does() -> None:
-    trainjob = next(karta for gvk, karta in Karta.catalogue().items() if gvk.kind == "TrainJob")
     obj = {
-        "apiVersion": trainjob.gvk.api_version,
+        "apiVersion": "trainer.kubeflow.org/v1alpha1",
         "kind": "TrainJob",
         "metadata": {"name": "t", "namespace": "n"},
         "spec": {"runtimeRef": {"name": "r"}, "trainer": {"numNodes": 2}},
     }
+    trainjob = Karta.for_object(obj)
     assert "error" in trainjob.answers(obj)["InterpretReplica"], "its runtime is not known"
     raw = copy.deepcopy(dict(trainjob.definition.manifest))
     raw["metadata"]["annotations"]["karta-interpreter.io/operations"] = "InterpretHealth"
@@ -242,7 +242,8 @@ def _pickled(value: Any) -> Any:
 @pytest.mark.sweep
 @pytest.mark.parametrize("copied", [copy.deepcopy, _pickled], ids=["copy", "pickle"])
 def test_karta_and_workload_can_be_copied(copied: Callable[[Any], Any], texts: dict[str, str]) -> None:
-    for karta in (Karta.load(texts["Orchestra"]), *few([*Karta.catalogue().values()], "copied")):
+    some = map(Karta.catalogue().__getitem__, few([*Karta.catalogue()], "copied"))
+    for karta in (Karta.load(texts["Orchestra"]), *some):
         again = copied(karta)
         assert again == karta
         assert again.definition.annotations == karta.definition.annotations

@@ -9,6 +9,7 @@ from karta_interpreter import Attribution, Karta, Workload
 from karta_interpreter.base.errors import ComponentNotFoundError, WorkloadError
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.engine.evaluation.attribution import matches_component_type
+from tests.support.examples import few
 from tests.support.rows import rows
 
 Make = Callable[..., Workload]
@@ -63,7 +64,8 @@ def test_object_with_wrong_ids_is_workload_error(make: Make) -> None:
         orchestra.minimum_members("tuba")
 
 
-@rows("gvk", Karta.catalogue(), ids=str)
+@pytest.mark.sweep
+@rows("gvk", few([*Karta.catalogue()], "empty pod"), ids=str)
 def test_empty_pod_matches_no_component_of_catalogue(gvk: GVK) -> None:
     for component in Karta.catalogue()[gvk].definition.components:
         assert not matches_component_type(component, {}), "a pod that says nothing is nobody's"

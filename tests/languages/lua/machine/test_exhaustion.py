@@ -8,6 +8,7 @@ from karta_interpreter.base.k8s.values import JSON
 from karta_interpreter.languages.lua.machine.kube import KUBE
 from karta_interpreter.languages.lua.machine.runtime import Runtime, ScriptCall
 from tests.languages.lua.machine import machine
+from tests.support.examples import few
 
 OBJECT: JSON = {
     "kind": "X",
@@ -90,7 +91,8 @@ def at_the_end(depth: int, descend: str, attempt: str) -> str:
     """.replace("local function down", "local down\n function down")
 
 
-@pytest.mark.parametrize(("descent", "attempt"), [*product(DESCENTS, ATTEMPTS)])
+@pytest.mark.sweep
+@pytest.mark.parametrize(("descent", "attempt"), few([*product(DESCENTS, ATTEMPTS)], "at"))
 def test_exhausted_script_leaves_the_machine_as_new(descent: str, attempt: str) -> None:
     expected = Runtime(KUBE).run(call(CHECK))
     used = Runtime(KUBE)
