@@ -132,6 +132,8 @@ def test_typo_is_named(name: str, meant: str, run: Callable[..., Result]) -> Non
         pytest.param("replicasPath", ["replicasPath, of ScaleDefinition"], id="a field"),
         pytest.param("kind", ["kind, of ComponentDefinition", "kind, of GroupVersionKind"], id="a field of two"),
         pytest.param("retain", ["retain, of annotation"], id="an annotation"),
+        pytest.param("karta-interpreter.io/retain", ["retain, of annotation"], id="an annotation with its prefix"),
+        pytest.param("spec.structureDefinition.rootComponent", ["rootComponent, of StructureDefinition"], id="a path"),
     ],
 )
 def test_fields_and_annotations_are_explained(name: str, shown: list[str], run: Callable[..., Result]) -> None:

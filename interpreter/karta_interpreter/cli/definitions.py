@@ -9,7 +9,15 @@ import click
 
 from karta_interpreter.base.findings import Finding, Severity, closest, did_you_mean
 from karta_interpreter.base.k8s import GVK, Object
-from karta_interpreter.cli.files import STDIN, check_path, check_stdin, missing, read_objects, read_stream, read_texts
+from karta_interpreter.cli.files import (
+    STDIN,
+    check_path,
+    check_stdin,
+    missing,
+    read_references,
+    read_stream,
+    read_texts,
+)
 from karta_interpreter.cli.options import PATH, Command, definitions
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text, say
@@ -174,7 +182,7 @@ def workload_of(obj: Object, filenames: Sequence[str], references: Iterable[str]
     if not definition.has_karta:
         raise UsageProblem(f"error: {definition.name} is not a Karta: scripts do not describe components")
     workload = Workload(Karta(definition), obj)
-    objects = [obj for path in references for obj in read_objects(path)]
+    objects = read_references(references, [each.gvk for each in definition.references])
     return workload.with_references(objects) if objects else workload
 
 

@@ -24,7 +24,16 @@ from karta_interpreter.cli import options
 from karta_interpreter.cli.answers import short
 from karta_interpreter.cli.calls import Arguments, calls_for, operation_named, print_line
 from karta_interpreter.cli.definitions import Interpreter, definitions_named, kinds_of
-from karta_interpreter.cli.files import STDIN, check_stdin, file_given, is_path, read_items, read_object, read_objects
+from karta_interpreter.cli.files import (
+    STDIN,
+    check_stdin,
+    file_given,
+    is_path,
+    read_items,
+    read_object,
+    read_objects,
+    read_references,
+)
 from karta_interpreter.cli.options import (
     complete_kinds_and_files,
     definitions,
@@ -119,7 +128,7 @@ def command(
     obj = read_object(file, lambda: kinds_of(filenames))
     arguments = Arguments(obj, observed, items, given["desired_replica"], given["components"])
     interpreter, calls = calls_for(arguments, operation, filenames, overrides)
-    references = [each for path in given["references"] for each in read_objects(path)]
+    references = read_references(given["references"], [each.gvk for each in interpreter.entry.definition.references])
     show(interpreter, calls, references, output, given["options"], strict=strict)
 
 
@@ -273,7 +282,7 @@ def described(name: str) -> str:
 
     Raises UsageProblem for a typo in the name of a rule, a field or an annotation.
     """
-    name = name.removeprefix(PREFIX)
+    name = name.rpartition(".")[2] if name.startswith("spec.") else name.removeprefix(PREFIX)
     if rule := rules().get(name):
         examples = "".join(f"\n{title}:\n{indent(rule[title].rstrip(), '  ')}\n" for title in ("bad", "good"))
         return f"{name}\n\n{fill(rule['why'], 100)}\n{examples}"

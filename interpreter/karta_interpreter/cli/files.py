@@ -13,10 +13,10 @@ from tempfile import TemporaryDirectory
 from typing import BinaryIO, TypeVar
 
 from karta_interpreter.base.errors import InterpretationError, ManifestError
-from karta_interpreter.base.findings import did_you_mean, listed
+from karta_interpreter.base.findings import did_you_mean, escaped, listed
 from karta_interpreter.base.k8s import GVK, JSON, Object, edit, manifest
 from karta_interpreter.cli.program import NAME, Problem, UsageProblem
-from karta_interpreter.cli.render import full_name
+from karta_interpreter.cli.render import full_name, say
 from karta_interpreter.definitions.karta.catalogue import catalogue_kinds
 from karta_interpreter.definitions.sources import decode, list_files
 from karta_interpreter.engine.operations import StatusItem
@@ -73,6 +73,16 @@ def read_objects(path: str, kinds: Kinds | None = None) -> list[Object]:
             f"error: {path} has no object of a kind that the definitions describe: {', '.join(map(named, found[:8]))}"
         )
     return chosen
+
+
+def read_references(paths: Iterable[str], kinds: Iterable[GVK]) -> list[Object]:
+    """Return the objects that a definition may look up. If it looks up none of these ``kinds``, stderr says so."""
+    found = [each for path in paths for each in read_objects(path)]
+    looked_up = [str(gvk) for gvk in kinds]
+    if found and not any(f"{each.get('apiVersion')}, Kind={each.get('kind')}" in looked_up for each in found):
+        names = ", ".join(map(named, found[:8]))
+        say(escaped(f"warning: the definition looks up {', '.join(looked_up) or 'no objects'}, not {names}"), err=True)
+    return found
 
 
 def named(obj: Object) -> str:

@@ -19,7 +19,7 @@ from karta_interpreter.cli.files import (
     named,
     read_items,
     read_object,
-    read_objects,
+    read_references,
 )
 from karta_interpreter.cli.options import LATER, Counts, definitions, file_option, inputs, operation_option
 from karta_interpreter.cli.program import Problem, UsageProblem
@@ -98,7 +98,7 @@ def command(
         _print_revised(given["components"], arguments, filenames, given["references"], output or "yaml")
         return
     interpreter, calls = calls_for(arguments, operation, filenames, overrides)
-    references = [obj for path in given["references"] for obj in read_objects(path)]
+    references = read_references(given["references"], [each.gvk for each in interpreter.entry.definition.references])
     if explain:
         show_explanations(interpreter, calls, references, output or "table", given["options"], strict=strict)
         return

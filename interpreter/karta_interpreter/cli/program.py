@@ -114,6 +114,7 @@ _OTHERWISE = {
         "`diff` shows what a Karta answers otherwise than scripts; `serve --overrides` runs them unchanged",
     ),
     "karta": "`catalogue export` prints definitions",
+    "--output-dir": "`> FILE` writes the output into a file",
     "--edit": "edit the file; `console -f FILE` has an editor that answers after each change",
     "--check": "`validate FILE` checks the scripts of customizations without running them",
     "--show-doc": "`explain RULE` shows what a rule of `validate` is for",
@@ -274,13 +275,14 @@ def _meant(option: str, ctx: click.Context) -> str:
         if each.param_type_name != "option"
     ):
         return f" Write {word} without an option"
-    return f" Did you mean '{meant}'?" if meant else ""
+    where = " Options of a command stand behind its name" if isinstance(ctx.command, CommandGroup) else ""
+    return f" Did you mean '{meant}'?" if meant else where
 
 
 def _place_of_file(ctx: click.Context) -> str:
     paths = [each for each in ctx.command.params if isinstance(each.type, click.Path)]
-    if any(each.param_type_name == "argument" for each in paths):
-        return "One file is given, or a folder"
+    if arguments := [each.make_metavar(ctx) for each in ctx.command.params if each.param_type_name == "argument"]:
+        return f"The command takes {' '.join(arguments)}"
     options = [each.opts[-1] for each in paths if each.opts[-1] not in ("--kubeconfig", "--output-dir")]
     return f"A file is given with {' or '.join(options)}" if options else ""
 

@@ -44,6 +44,7 @@ _GHOSTS = {
     "ownerName": "older documentation calls ownerRef so; write ownerRef",
     "fragmentedPodDefinition": "older documentation calls fragmentedPodSpecDefinition so; write that",
     "apiVersion": _TYPE_META,
+    "key": "write keyPath: '.metadata.labels[\"KEY\"]'",
     "matchLabels": "a label is matched by componentTypeSelector: {keyPath: '.metadata.labels[\"KEY\"]', value: VALUE}",
     "referencedComponents": "it appears in older documentation only and never had an effect; remove it",
 }

@@ -18,6 +18,7 @@ _HABITS: Final = {
     "a default is written `path // value`": "default coalesce ifnull nvl get orElse",
     "the size of a list is `length`": "len size count",
     "the sum of a list is `add`": "sum",
+    "the sum of a field is `map(.field) | add`": "sum_by sumBy",
     "write `null`": "nil None none undefined",
     "write `true`": "True",
     "write `false`": "False",

@@ -49,6 +49,7 @@ _HINTS: Final = {
     "..": "one `.` stands between two names",
     "(": 'a function stands behind a pipe: `path | startswith("a")`',
     "is": "a comparison is written `==`",
+    "for": "a list is filtered by `[path[] | select(...)]`",
     **dict.fromkeys(("in", "not"), 'one of several values is written `path | IN("a", "b")`'),
     **dict.fromkeys(("if", "unless"), "a choice is written `if ... then ... else ... end`"),
     **dict.fromkeys(("default", "??"), "a default is written `path // value`"),
@@ -111,7 +112,8 @@ class _Parser:
             return _HINTS["??"]
         if before.endswith(":") or self._tokens[self._place - 1].text == "?":
             return _HINTS["if"]
-        return ""
+        text = self.next.text
+        return _HINTS.get(text) or (f"a function stands behind a pipe: `path | {text}`" if text.isidentifier() else "")
 
     def query(self) -> ast.Node:
         """Read as far as a query goes.
