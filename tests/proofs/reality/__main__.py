@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 
 from tests.proofs.reality.accepted import FILE, judge, read_accepted
-from tests.proofs.reality.case import read_cases
+from tests.proofs.reality.case import numbers, read_cases
 from tests.proofs.reality.controller import Controller
 from tests.proofs.reality.controllers import CONTROLLERS, shares_module
 from tests.proofs.reality.fights import run_fights
@@ -18,6 +18,7 @@ from tests.proofs.reality.findings import Outcome
 from tests.proofs.reality.recording import differences, write as write_states
 from tests.proofs.reality.report import PAGE, write
 from tests.proofs.reality.run import RunError, rounds, run_round, with_needed
+from tests.proofs.rig.binaries import KUBERNETES, chosen
 from tests.proofs.rig.toolchain import BuildError
 from tests.support.recorded import FOLDER
 
@@ -33,12 +34,12 @@ def main() -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     if options.fights:
         return 0 if run_fights(_say) else 1
-    chosen = _chosen(options)
+    asked, release = _asked(options), chosen().kubernetes
     begun = time.monotonic()
     outcomes: list[Outcome] = []
     try:
-        for controllers in rounds(chosen):
-            outcomes += _round(controllers, options.case)
+        for controllers in rounds(asked):
+            outcomes += _round(controllers, options.case, release)
     except (BuildError, RunError) as error:
         _say(str(error))
         return 1
@@ -55,15 +56,16 @@ def main() -> int:
         _say(f"FAILED {failure}")
     _say(
         f"\n{len(outcomes)} cases, {_compared(outcomes)} comparisons, {len(failures)} failures, "
-        f"{time.monotonic() - begun:.0f} s"
+        f"Kubernetes {release}, {time.monotonic() - begun:.0f} s"
     )
-    if not failures and set(chosen) == set(CONTROLLERS) and not options.case:
+    if not failures and set(asked) == set(CONTROLLERS) and not options.case and release == KUBERNETES:
         write(PAGE, CONTROLLERS, outcomes, accepted)
     return 1 if failures else 0
 
 
-def _round(controllers: Sequence[Controller], pattern: str) -> list[Outcome]:
-    cases = [case for controller in controllers for case in read_cases(controller) if re.search(pattern, case.name)]
+def _round(controllers: Sequence[Controller], pattern: str, release: str) -> list[Outcome]:
+    known = [case for controller in controllers for case in read_cases(controller) if re.search(pattern, case.name)]
+    cases = [case for case in known if case.since <= numbers(release)]
     # Long ones first, so that none is left alone at the end.
     cases.sort(key=lambda case: -len(case.steps) * case.settle)
     started = with_needed([case.controller for case in cases], CONTROLLERS)
@@ -92,10 +94,12 @@ def _options() -> argparse.Namespace:
         parser.error(f"unknown controllers: {', '.join(sorted(unknown))}")
     if options.record and options.case:
         parser.error("--record writes the states of all cases of a controller: leave out --case")
+    if options.record and chosen().kubernetes != KUBERNETES:
+        parser.error(f"states are recorded with Kubernetes {KUBERNETES}: leave out KUBERNETES")
     return options
 
 
-def _chosen(options: argparse.Namespace) -> list[Controller]:
+def _asked(options: argparse.Namespace) -> list[Controller]:
     names = set(filter(None, options.controllers.split(",")))
     return [
         controller

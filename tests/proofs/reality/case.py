@@ -1,6 +1,7 @@
 """Cases as their files have them."""
 
 import copy
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,7 +13,10 @@ import yaml
 from tests.proofs.reality.controller import Controller, Kind
 from tests.proofs.rig.api import Object
 
-_FIELDS = {"name", "object", "steps", "before", "health", "settle", "components", "rejected", "replicas", "switch"}
+_FIELDS = {
+    *("name", "object", "steps", "before", "health", "settle", "components", "rejected", "replicas", "switch"),
+    "since",
+}
 _SETTLE = 3.0
 
 
@@ -24,7 +28,8 @@ class Case:
     must change before a state is judged. ``components`` are those whose pods are compared, empty for all. ``replicas``
     are those that the scheduler assigns at first, None for all. ``rejected`` is for objects that the product
     and the member reject: the member at creation, or its controller by making no pods.
-    ``switch`` is the path of the switch that suspends it.
+    ``switch`` is the path of the switch that suspends it. ``since`` is the release of Kubernetes that it needs, in
+    numbers, and is empty for all.
     """
 
     name: str
@@ -38,6 +43,7 @@ class Case:
     replicas: int | None
     rejected: bool
     switch: str
+    since: tuple[int, ...]
 
     @classmethod
     def of(cls, controller: Controller, entry: Object) -> "Case":
@@ -61,6 +67,7 @@ class Case:
             entry.get("replicas"),
             entry.get("rejected", False),
             entry.get("switch", controller.kind(thing).switch),
+            numbers(entry.get("since", "")),
         )
 
     @cached_property
@@ -72,6 +79,11 @@ class Case:
     def namespace(self) -> str:
         """The namespace that it has for itself."""
         return f"t-{self.name}"
+
+
+def numbers(release: str) -> tuple[int, ...]:
+    """Return the numbers of a release such as ``v1.37.2``, to compare it with others."""
+    return tuple(map(int, re.findall(r"\d+", release)))
 
 
 def read_cases(controller: Controller) -> list[Case]:

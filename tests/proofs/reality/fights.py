@@ -186,7 +186,7 @@ class Ring:
 
 def run_fights(say: Say) -> bool:
     """Run all series on a new cluster; return whether enough fights were named and ended, and no legitimate series."""
-    folder = binaries.build_some(API_SERVERS, say)
+    folder = binaries.build_some(API_SERVERS, say, binaries.chosen())
     with TemporaryDirectory(prefix="reality-") as name:
         cluster = Cluster.create(Path(name), folder, {})
         with running(cluster, say):

@@ -30,6 +30,8 @@ def _references(spec: Object) -> Iterator[tuple[str, str]]:
         yield "ServiceAccount", account
     for claim in spec.get("resourceClaims") or ():
         yield from ((kind, claim[field]) for field, kind in _CLAIMS if claim.get(field))
+    if group := (spec.get("schedulingGroup") or {}).get("podGroupName"):
+        yield "PodGroup", group
 
 
 def _mounted(spec: Object) -> Iterator[tuple[str, str]]:

@@ -97,11 +97,11 @@ class Cluster:
         """The folder for temporary files of controllers."""
         return self.folder / "tmp"
 
-    def start(self) -> None:
-        """Start etcd, the API servers, Kubernetes' own controllers and the nodes."""
+    def start(self, **flags: str) -> None:
+        """Start etcd, the API servers with these flags in addition, Kubernetes' own controllers and the nodes."""
         self.processes.start("etcd", *commands.etcd(self.layout))
         for api in (self.karmada, self.member):
-            self.processes.start(f"{api.name}-apiserver", *commands.api_server(self.layout, api.name))
+            self.processes.start(f"{api.name}-apiserver", *commands.api_server(self.layout, api.name, **flags))
         for api in (self.karmada, self.member):
             until(f"{api.name} is ready", api.ready, _PATIENCE)
         self.start_member()

@@ -29,7 +29,7 @@ def etcd(layout: Layout) -> list[str]:
     return _command(layout, "etcd", flags)
 
 
-def api_server(layout: Layout, name: str) -> list[str]:
+def api_server(layout: Layout, name: str, **more: str) -> list[str]:
     """The API server of Karmada or of a member, which keeps its objects under a prefix of its own."""
     pki = layout.pki
     flags: dict[str, object] = {
@@ -59,7 +59,7 @@ def api_server(layout: Layout, name: str) -> list[str]:
     }
     if name != "karmada":
         flags["token-auth-file"] = layout.tokens
-    return _command(layout, "kube-apiserver", flags)
+    return _command(layout, "kube-apiserver", flags | more)
 
 
 def aggregated_api_server(layout: Layout) -> list[str]:
