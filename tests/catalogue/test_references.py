@@ -7,6 +7,7 @@ from itertools import product
 import pytest
 
 from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.base.k8s import JSON
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.base.karmada import Results
 from karta_interpreter.definitions.karta.definition import Definition
@@ -64,7 +65,6 @@ def _lacking(definition: Definition, case: Case) -> Iterator[Known]:
         yield Known.of([*others, bare], complete)
 
 
-@pytest.mark.sweep
 @applies(lambda entry: entry.definition is not None and entry.definition.references)
 def test_absent_reference_costs_only_what_it_says(definition: Definition, cases: Sequence[Case]) -> None:
     for case in cases:
@@ -87,6 +87,8 @@ def test_absent_reference_costs_only_what_it_says(definition: Definition, cases:
 _DEFAULTS = {
     "scheduler": "the preset of an LLMInferenceService's scheduler requests 1 CPU and 2Gi",
     "kserve-container": "KServe gives the container of a custom predictor, which has no runtime, 1 CPU and 2Gi",
+    "transformer": "a transformer has no runtime, and its container gets the same",
+    "pipelineParallelSize": "KServe gives each node of a pipeline GPUs (computeRayNodeAndGPUs)",
 }
 """What an object says if it has pods that an operator's default gives an amount, whatever is absent."""
 
@@ -95,19 +97,32 @@ _DEFAULTS = {
 def test_requests_beside_absent_references_are_written_in_the_object(
     definition: Definition, cases: Sequence[Case]
 ) -> None:
-    """What an operator adds to every pod is no request of a pod that is described elsewhere."""
+    """What an operator adds to every pod is no request of a pod that is described elsewhere, for each resource alone.
+
+    Each model of an InferenceService is served by a runtime, also one that names none. Disks are in no reference.
+    """
     nothing = Known.of([], [reference.gvk for reference in definition.references])
-    for case in cases:
-        if not case.references:
+    for case, left_out in product(cases, (None, "cpu", "memory")):
+        if not case.references and definition.gvk.kind != "InferenceService":
             continue
-        call, written = Call(Operation.INTERPRET_REPLICA, case.call.object), json.dumps(case.call.object)
+        object_ = _without(left_out, case.call.object)
+        written = json.dumps(object_)
         try:
-            results = interpret(definition, call, reader=nothing)
+            results = interpret(definition, Call(Operation.INTERPRET_REPLICA, object_), reader=nothing)
         except InterpretationError:
             continue
         requests = (results.get("requires") or {}).get("resourceRequest") or {}
-        added = [name for name in ("cpu", "memory") if name in requests and f'"{name}"' not in written]
+        added = [name for name in requests if f'"{name}"' not in written and name != "ephemeral-storage"]
         assert not added or any(f'"{name}"' in written for name in _DEFAULTS), f"{case.name}: {added}"
+
+
+def _without(resource: str | None, value: JSON) -> JSON:
+    """Return the value without the amounts of a resource, as if its author had named the other ones only."""
+    if isinstance(value, list):
+        return [_without(resource, item) for item in value]
+    if isinstance(value, dict):
+        return {key: _without(resource, item) for key, item in value.items() if key != resource}
+    return value
 
 
 def _count(results: Results) -> int:
