@@ -57,7 +57,7 @@ FAILING = {
     "doctor": (["doctor"], "cryptography"),
     "unregister": (["unregister", "--kubeconfig", "config"], "aiohttp"),
     "the CRDs of a cluster": (["validate", KARTA, "--kubeconfig", "config"], "aiohttp"),
-    "a member": (["verify", "--kubeconfig", "config"], "aiohttp"),
+    "a member": (["verify", "-f", "karta.yaml", "--kubeconfig", "config"], "aiohttp"),
     "a CA": (["export", "webhook-configuration", "--url", "https://a.example", "--ca-file", "ca.pem"], "cryptography"),
 }
 """Command lines and the first library that each of them misses."""

@@ -13,7 +13,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import IO, TextIO
@@ -23,8 +23,6 @@ import pytest
 from tests.support.serving import reserved_port
 from tests.support.waiting import HANG
 from tests.webhook.process.forked import forked
-
-Stderr = AbstractContextManager[int]
 
 # Loading the catalogue is half of the work of a start, and tests of the catalogue do it.
 NO_CATALOGUE = ["--no-catalogue"]
@@ -37,10 +35,10 @@ PROGRAM = "from karta_interpreter.cli import main; main()"
 
 @contextmanager
 def _forked(
-    *arguments: str, terminal: tuple[int, int] | None = None
+    *arguments: str, stderr: tuple[int, int] | None = None
 ) -> Iterator[tuple[ForkServerProcess, IO[bytes], IO[bytes]]]:
     """A server that is forked: the process, its stdout and its stderr."""
-    with forked(PROGRAM, "serve", "--grace-period", "0", *arguments, terminal=terminal) as started:
+    with forked(PROGRAM, "serve", "--grace-period", "0", *arguments, stderr_ends=stderr) as started:
         yield started
 
 
@@ -90,7 +88,7 @@ def _on_a_terminal(*arguments: str) -> Iterator[tuple[ForkServerProcess, TextIO]
     """A server whose stderr is a terminal, and what is shown there."""
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("NO_COLOR", "1")
-        with _forked(*arguments, terminal=os.openpty()) as (server, _, shown):
+        with _forked(*arguments, stderr=os.openpty()) as (server, _, shown):
             yield server, io.TextIOWrapper(shown, encoding="utf-8")
 
 
@@ -111,7 +109,7 @@ def test_server_with_closed_terminal_stops() -> None:
         server = subprocess.Popen(command, stderr=its)
         try:
             os.close(its)
-            assert _answers(server, port)
+            assert _answers(lambda: server.poll() is None, port)
             os.close(ours)
             server.send_signal(signal.SIGHUP)
             assert server.wait(HANG) == 0
@@ -149,39 +147,26 @@ def test_unknown_variable_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sorted(warned) == sorted(VARIABLES.items())
 
 
-@contextmanager
-def _full_disk() -> Iterator[int]:
-    with open("/dev/full", "wb") as full:  # noqa: PTH123 - a device
-        yield full.fileno()
+def _full_disk() -> tuple[int, int]:
+    return os.open(os.devnull, os.O_RDONLY), os.open("/dev/full", os.O_WRONLY)
 
 
-@contextmanager
-def _closed_pipe() -> Iterator[int]:
+def _closed_pipe() -> tuple[int, int]:
     reading, writing = os.pipe()
     os.close(reading)
-    try:
-        yield writing
-    finally:
-        os.close(writing)
+    return os.open(os.devnull, os.O_RDONLY), writing
 
 
-@contextmanager
-def _full_pipe() -> Iterator[int]:
+def _full_pipe() -> tuple[int, int]:
     """A pipe that holds as much as it can, and that nothing reads."""
     reading, writing = os.pipe()
-    try:
-        os.set_blocking(writing, False)
+    os.set_blocking(writing, False)
+    for size in (4096, 1):
         with suppress(BlockingIOError):
             while True:
-                os.write(writing, b"x" * 4096)
-        with suppress(BlockingIOError):
-            while True:
-                os.write(writing, b"x")
-        os.set_blocking(writing, True)
-        yield writing
-    finally:
-        os.close(reading)
-        os.close(writing)
+                os.write(writing, b"x" * size)
+    os.set_blocking(writing, True)
+    return reading, writing
 
 
 STDERRS = [
@@ -192,30 +177,34 @@ STDERRS = [
 
 
 @pytest.mark.parametrize("stderr", STDERRS)
-def test_server_runs_with_any_stderr(stderr: Callable[[], Stderr]) -> None:
-    with reserved_port() as port, stderr() as handle:
-        command = [*SERVE, "--port", str(port), "--grace-period", "0", "--plain-http"]
-        server = subprocess.Popen(command, stderr=handle)
-        try:
-            assert _answers(server, port)
-            server.send_signal(signal.SIGTERM)
-            assert server.wait(HANG) == 0
-        finally:
-            server.kill()
-            server.wait()
+def test_server_runs_with_any_stderr(stderr: Callable[[], tuple[int, int]]) -> None:
+    with reserved_port() as port:
+        arguments = [*NO_CATALOGUE, "--port", str(port), "--plain-http"]
+        with _forked(*arguments, stderr=stderr()) as (server, *_):
+            assert _answers(server.is_alive, port)
+            _stop(server)
+            assert _end(server) == 0
 
 
 @pytest.mark.parametrize("stderr", STDERRS)
-def test_server_that_cannot_start_ends_with_any_stderr(stderr: Callable[[], Stderr]) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken, stderr() as handle:
+def test_server_that_cannot_start_ends_with_any_stderr(stderr: Callable[[], tuple[int, int]]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        with _forked(*NO_CATALOGUE, "--port", port, stderr=stderr()) as (server, *_):
+            assert _end(server) == 1
+
+
+def test_program_that_cannot_write_why_it_ends_has_its_exit_code() -> None:
+    """Python itself writes to stderr once more when it ends."""
+    with socket.create_server(("127.0.0.1", 0)) as taken, open("/dev/full", "wb") as full:  # noqa: PTH123 - a device
         command = [*SERVE, "--port", str(taken.getsockname()[1])]
-        assert subprocess.run(command, stderr=handle, check=False, timeout=HANG).returncode == 1
+        assert subprocess.run(command, stderr=full, check=False, timeout=HANG).returncode == 1
 
 
-def _answers(server: "subprocess.Popen[bytes]", port: int) -> bool:
+def _answers(is_alive: Callable[[], bool], port: int) -> bool:
     """Wait until the server answers, or has ended."""
     deadline = time.monotonic() + HANG
-    while server.poll() is None and time.monotonic() < deadline:
+    while is_alive() and time.monotonic() < deadline:
         with suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz") as answer:
             return bool(answer.status == http.HTTPStatus.OK)
         time.sleep(0.05)

@@ -19,15 +19,15 @@ _FORKS.set_forkserver_preload(["karta_interpreter.cli.serve"])
 
 @contextmanager
 def forked(
-    program: str, *arguments: str, terminal: tuple[int, int] | None = None
+    program: str, *arguments: str, stderr_ends: tuple[int, int] | None = None
 ) -> Iterator[tuple[ForkServerProcess, IO[bytes], IO[bytes]]]:
     """Run what `python -c` would run; yield the process, what it writes to stdout, and what it writes to stderr.
 
-    Its stderr is a pipe, or the second of the two ends of a ``terminal``; the block closes both ends. The process is
-    killed at the end of the block.
+    Its stderr is a pipe, or the second of these two ``stderr_ends``, as of a terminal; the block closes both. The
+    process is killed at the end of the block.
     """
     stdout, its_stdout = _FORKS.Pipe(duplex=False)
-    stderr, its_stderr = map(Connection, terminal) if terminal else _FORKS.Pipe(duplex=False)
+    stderr, its_stderr = map(Connection, stderr_ends) if stderr_ends else _FORKS.Pipe(duplex=False)
     streams = its_stdout, its_stderr
     process = _FORKS.Process(target=_run, args=(dict(os.environ), streams, program, arguments), daemon=True)
     with (

@@ -3,8 +3,6 @@
 import json
 import signal
 import socket
-import subprocess
-import sys
 
 import pytest
 
@@ -13,6 +11,7 @@ from karta_interpreter.webhook.process.server import Server
 from karta_interpreter.webhook.settings import MIB, Settings
 from tests.support.waiting import HANG, until
 from tests.webhook.process.client import get, post, question
+from tests.webhook.process.forked import forked
 from tests.webhook.process.process import KARTAS, PROGRAM, running
 from tests.webhook.process.processes import descendants, is_there
 
@@ -121,10 +120,11 @@ async def test_drain_has_an_end() -> None:
 def failing(**options: object) -> str:
     """Return what a server that cannot start says."""
     settings = json.dumps({"folder": str(KARTAS), "port": 0} | options)
-    command = [sys.executable, "-c", PROGRAM, settings]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=HANG, check=False)
-    assert done.returncode == 1
-    said: str = json.loads(done.stderr.splitlines()[-1])["exception"]
+    with forked(PROGRAM, settings) as (child, _, stderr):
+        *_, last = stderr
+        child.join(HANG)
+        assert child.exitcode == 1
+    said: str = json.loads(last)["exception"]
     return said.splitlines()[-1]
 
 
