@@ -224,7 +224,7 @@ def _recorded_texts(bound: int) -> Iterator[Fed]:
     small=16,
 )
 def _compared(bound: int) -> Iterator[Fed]:
-    values, text = list[str](), "a " * 5_000
+    values, text = list[str](), "a " * 1_000
     size, lost = len(text) + redaction._KEPT, Counter[str]()
 
     def held() -> int:
