@@ -13,11 +13,13 @@ from karta_interpreter.webhook.answering import calls, lanes
 from karta_interpreter.webhook.process.server import Server
 from karta_interpreter.webhook.settings import Settings
 from tests.support.waiting import HANG, until
-from tests.webhook.process.client import Answer, Client, get, post, question
+from tests.webhook.process.client import Answer, Client, as_karmada, as_others, get, post, question
 from tests.webhook.process.process import KARTAS, Process, running
 
 MANY = 20
 """Answers to others while hostile calls are in work: a server that made others wait would give one after each."""
+SEVERAL = 4
+"""Hostile calls at once: a definition has one process less at most, and the last call waits."""
 
 
 async def ask(server: Process, data: bytes) -> Answer:
@@ -27,19 +29,23 @@ async def ask(server: Process, data: bytes) -> Answer:
     return answer
 
 
-@pytest.mark.parametrize("kind", ["Treadmill", "Balloon"])
-async def test_hostile_definition_delays_no_other_call(server: Process, client: Client, kind: str) -> None:
+@pytest.mark.parametrize(("kind", "spell"), [("Treadmill", as_karmada), ("Balloon", as_others)])
+async def test_hostile_definition_delays_no_other_call(
+    server: Process, kind: str, spell: Callable[[bytes], bytes]
+) -> None:
+    client = await server.connect(spell)
     hostile = post(question(kind, "InterpretHealth"), "/interpret?timeout=1s")
     async with asyncio.timeout(HANG):
         answered = 0
         while answered < MANY:  # a busy machine gives fewer answers in the same time
-            attacks = [asyncio.create_task(ask(server, hostile)) for _ in range(6)]
+            attacks = [asyncio.create_task(ask(server, hostile)) for _ in range(SEVERAL)]
             answered = 0
             while not all(attack.done() for attack in attacks):
                 assert (await client.ask(post(question()))).response["successful"]
                 answered += 1
             for attack in attacks:
                 assert not attack.result().response["successful"]
+    await client.close()
 
 
 async def test_hostile_definition_leaves_a_process_to_others(tmp_path: Path) -> None:
@@ -52,7 +58,7 @@ async def test_hostile_definition_leaves_a_process_to_others(tmp_path: Path) -> 
         async with asyncio.timeout(HANG):
             answered = 0
             while answered < MANY / 2:  # nor does it wait until one of the other's is stopped
-                attacks = [asyncio.create_task(ask(server, hostile)) for _ in range(6)]
+                attacks = [asyncio.create_task(ask(server, hostile)) for _ in range(SEVERAL)]
                 answered = 0
                 while not all(attack.done() for attack in attacks):
                     answered += (await client.ask(other)).response["successful"]

@@ -26,14 +26,14 @@ from karta_interpreter.webhook.process.health import Readiness
 from karta_interpreter.webhook.process.metrics import Metrics
 from karta_interpreter.webhook.settings import Settings
 from karta_interpreter.webhook.wire import FastDecoder, decode
-from tests.support.examples import SWEEPS_ALL
+from tests.support.examples import EXAMPLES, SWEEPS_ALL
 from tests.support.waiting import HANG, turns, until
 from tests.webhook.process.client import as_others, post
 from tests.webhook.process.conversations import ABOUT_ONE_OBJECT, Spoken, bodies, conversations, swept_cases
 from tests.webhook.process.wire import Wire
 
-BODIES = int(os.environ.get("FUZZED_BODIES", "1000"))
-REQUESTS = int(os.environ.get("FUZZED_REQUESTS", "200"))
+BODIES = int(os.environ.get("FUZZED_BODIES", str(EXAMPLES * 30)))
+REQUESTS = int(os.environ.get("FUZZED_REQUESTS", str(EXAMPLES * 6)))
 SEED = int(os.environ.get("FUZZED_SEED", "1"))
 _DATE = re.compile(rb"(?<=\r\nDate: )[^\r]+")
 _MIB = 2**20
@@ -146,12 +146,14 @@ def answer(calls: Calls, body: bytes) -> bytes | str:
         return f"{error.status} {error}"
 
 
+@pytest.mark.sweep
 async def test_fuzzed_bodies(store: Store, cases: list[Spoken]) -> None:
     fast, plain = Line(store, Calls).calls, Line(store, PlainCalls).calls
     for body in bodies(SEED, BODIES, cases):
         assert answer(fast, body) == answer(plain, body), body
 
 
+@pytest.mark.sweep
 async def test_fuzzed_requests(store: Store, cases: list[Spoken]) -> None:
     fast, plain = Line(store, Calls), Line(store, PlainCalls)
     for parts in conversations(SEED, REQUESTS, cases):
