@@ -21,6 +21,7 @@ from karta_interpreter.engine.operations import Call, Operation, interpret
 from karta_interpreter.web.types_api.api import serving
 from karta_interpreter.web.types_api.records import type_id
 from karta_interpreter.web.types_api.settings import TypesSettings
+from tests.support.settling import settled
 from tests.support.waiting import HANG
 from tests.webhook.process import client
 from tests.webhook.process.forked import forked
@@ -167,6 +168,7 @@ async def in_process(**settings: Any) -> AsyncIterator[TypesClient]:
     """Run an API in the event loop of a test."""
     async with serving(TypesSettings(**{"port": 0, "catalogue": False} | PATIENT | settings)) as url:
         yield TypesClient(url)
+        await settled()
 
 
 @contextmanager

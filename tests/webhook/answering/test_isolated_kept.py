@@ -5,7 +5,7 @@ import json
 import os
 import resource
 import signal
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +21,7 @@ from karta_interpreter.webhook.answering import child_program
 from karta_interpreter.webhook.answering.child_lane import ChildLane
 from karta_interpreter.webhook.answering.pending_call import PendingCall
 from karta_interpreter.webhook.wire import decode, encode_results
+from tests.support.settling import settled
 from tests.support.waiting import HANG, until
 from tests.webhook.answering import large
 from tests.webhook.process.client import question
@@ -32,10 +33,11 @@ SECONDS = HANG
 
 
 @pytest.fixture
-async def calls(shared: ChildLane) -> ChildLane:
+async def calls(shared: ChildLane) -> AsyncIterator[ChildLane]:
     """Calls with one process at most, which has answered others: it takes a while to start."""
     await until(lambda: is_done(shared) and len(shared.pool.processes) < 2)
-    return shared
+    yield shared
+    await settled()
 
 
 @pytest.fixture

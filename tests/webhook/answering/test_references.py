@@ -1,7 +1,8 @@
 """Calls for kinds whose definitions refer to other objects."""
 
 import json
-from typing import NoReturn
+from collections.abc import AsyncIterator
+from typing import Any, NoReturn
 
 import pytest
 
@@ -12,8 +13,11 @@ from karta_interpreter.definitions.sources.files import find_in_catalogue
 from karta_interpreter.definitions.sources.snapshot import Snapshot
 from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.engine.operations import Options
+from karta_interpreter.webhook.answering import calls
 from karta_interpreter.webhook.answering.calls import Calls
+from karta_interpreter.webhook.answering.child_lane import ChildLane
 from karta_interpreter.webhook.settings import MIB
+from tests.support.settling import settled
 from tests.support.waiting import HANG
 
 TRAINJOB = GVK("trainer.kubeflow.org", "v1alpha1", "TrainJob")
@@ -74,12 +78,16 @@ def _body(runtime: str, size: int) -> bytes:
 KNOWN = Known.of([TORCH], [RUNTIME])
 
 
-async def _answer(body: bytes, known: Known | None = KNOWN) -> JSON:
-    calls = Calls(_Fixed(TRAINJOB, known), Options())
-    try:
-        return json.loads(await calls.answer(body, HANG))["response"]
-    finally:
-        calls.close()
+@pytest.fixture(autouse=True)
+async def _children(shared: ChildLane, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[None]:
+    """Large bodies are answered by the processes of this module."""
+    monkeypatch.setattr(calls, "ChildLane", lambda _: shared)
+    yield
+    await settled()
+
+
+async def _answer(body: bytes, known: Known | None = KNOWN, gvk: GVK = TRAINJOB) -> JSON:
+    return json.loads(await Calls(_Fixed(gvk, known), Options()).answer(body, HANG))["response"]
 
 
 @pytest.mark.parametrize("size", [0, 3 * MIB], ids=["in this process", "in a process of its own"])
@@ -143,11 +151,7 @@ async def test_count_of_rollout_is_known_without_its_template(
     obj = {"apiVersion": ROLLOUT.api_version, "kind": "Rollout", "metadata": {"name": "shop"}, "spec": spec}
     kind = {"group": ROLLOUT.group, "version": ROLLOUT.version, "kind": ROLLOUT.kind}
     request = {"uid": "u", "kind": kind, "name": "shop", "operation": "InterpretReplica", "object": obj}
-    calls = Calls(_Fixed(ROLLOUT, known), Options())
-    try:
-        response = json.loads(await calls.answer(json.dumps({"request": request}).encode(), 10.0))["response"]
-    finally:
-        calls.close()
+    response: Any = await _answer(json.dumps({"request": request}).encode(), known, ROLLOUT)
     assert response["replicas"] == 3
     assert (response.get("replicaRequirements") or {}).get("resourceRequest") == requires
 
@@ -169,10 +173,6 @@ async def test_compute_domain_is_looked_up_for_any_kind(size: int) -> None:
     kind = {"group": DEPLOYMENT.group, "version": DEPLOYMENT.version, "kind": DEPLOYMENT.kind}
     request = {"uid": "u", "kind": kind, "name": "shop", "operation": "InterpretDependency"}
     body = json.dumps({"request": {**request, "object": {**obj, "spec": spec}}}).encode() + b" " * size
-    calls = Calls(_Fixed(DEPLOYMENT, Known.of([_DOMAIN])), Options())
-    try:
-        response = json.loads(await calls.answer(body, HANG))["response"]
-    finally:
-        calls.close()
+    response: Any = await _answer(body, Known.of([_DOMAIN]), DEPLOYMENT)
     reference = {"apiVersion": "resource.nvidia.com/v1beta1", "kind": "ComputeDomain", "namespace": "nlp"}
     assert response["dependencies"] == [{**reference, "name": "rack"}]

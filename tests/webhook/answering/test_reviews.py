@@ -18,6 +18,7 @@ from karta_interpreter.webhook.answering.child_lane import ChildLane
 from karta_interpreter.webhook.process import application
 from karta_interpreter.webhook.process.server import Server
 from karta_interpreter.webhook.settings import Settings
+from tests.support.settling import settled
 from tests.support.waiting import HANG, until
 from tests.webhook.process.client import Client, get, post, question
 from tests.webhook.process.process import KARTAS
@@ -57,10 +58,12 @@ def new_calls() -> Iterator[ChildLane]:
 
 
 @pytest.fixture
-async def calls(shared: ChildLane) -> ChildLane:
+async def calls(shared: ChildLane) -> AsyncIterator[ChildLane]:
     """Calls with one process at most, which waits for its next request: it takes a while to start."""
-    await until(lambda: len(shared.pool._idle) == len(shared.pool.processes) < 2)  # noqa: SLF001 - nothing else shows it
-    return shared
+    await settled()
+    assert len(shared.pool.processes) < 2
+    yield shared
+    await settled()
 
 
 @pytest.fixture
@@ -113,13 +116,12 @@ async def test_deeply_nested_object_is_denied(calls: ChildLane) -> None:
 
 
 async def test_body_with_too_much_memory_ends_only_its_process(
-    new_calls: ChildLane, monkeypatch: pytest.MonkeyPatch
+    calls: ChildLane, new_calls: ChildLane, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The limit is lower than in production, where the largest review does not reach it."""
-    await new_calls.review(review(karta()), HANG, {})
-    [pid] = new_calls.pool.processes
+    await calls.review(review(karta()), HANG, {})
+    [pid] = calls.pool.processes
     limit = size(pid)[0] + 80 * 2**20
-    new_calls.pool.close()
     monkeypatch.setattr(child_program, "MEMORY", limit)
     body = review(karta() | {"spec": "@"}).replace(b'"@"', b'{"a":[%b{}]}' % (b'{"a":{}},' * 330_000))
     before = size(os.getpid())[1]

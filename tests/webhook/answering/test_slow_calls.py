@@ -1,7 +1,7 @@
 """Child processes answer calls for large definitions, and calls like those that took long."""
 
 import json
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from karta_interpreter.webhook.answering.load import InterruptedWork
 from karta_interpreter.webhook.answering.pending_call import PendingCall
 from karta_interpreter.webhook.wire import Request, decode
 from tests.proofs.audit.definitions import GROUP, with_children
+from tests.support.settling import settled
 from tests.support.waiting import HANG
 from tests.webhook.process.client import question
 
@@ -82,10 +83,11 @@ def store(tmp_path: Path) -> Store:
 
 
 @pytest.fixture
-def serve(shared: ChildLane, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Calls]:
+async def serve(shared: ChildLane, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Callable[..., Calls]]:
     """Make servers of stores, with the child processes of this module."""
     monkeypatch.setattr(calls, "ChildLane", lambda _: shared)
-    return lambda store, **others: Calls(store, Options(), **others)
+    yield lambda store, **others: Calls(store, Options(), **others)
+    await settled()
 
 
 @pytest.fixture
