@@ -7,11 +7,12 @@ import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import Result
 
 from karta_interpreter import __version__
-from karta_interpreter.cli import kubectl_complete
+from karta_interpreter.cli import kubectl, kubectl_complete
 from karta_interpreter.cli.program import COMMANDS
 
 Run = Callable[..., Result]
@@ -79,7 +80,7 @@ def test_completion_script_asks_this_program(run: Run, shell: str) -> None:
 
 def test_commands_complete_without_imports() -> None:
     code = (
-        "import sys; from karta_interpreter.cli import kubectl_complete; kubectl_complete()\n"
+        "import sys; from karta_interpreter.cli import kubectl, kubectl_complete; kubectl_complete()\n"
         "print(*sys.modules, file=sys.stderr)"
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -88,16 +89,20 @@ def test_commands_complete_without_imports() -> None:
     assert {"yaml", "pydantic", "orjson"}.isdisjoint(result.stderr.split())
 
 
-def test_kubectl_plugin_has_its_name_in_help() -> None:
+def test_kubectl_plugin_has_its_name_in_help(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
     assert scripts["kubectl-karta"] == "karta_interpreter.cli:kubectl"
     assert scripts["kubectl_complete-karta"] == "karta_interpreter.cli:kubectl_complete"
-    code = "from karta_interpreter.cli import kubectl; kubectl()"
+    monkeypatch.setattr(sys, "argv", ["kubectl-karta", "interpret", "--help"])
+    monkeypatch.setattr(click.Context, "formatter_class", click.Context.formatter_class)  # which the plugin replaces
 
-    help_text = subprocess.run(
-        [sys.executable, "-c", code, "interpret", "--help"], capture_output=True, text=True, check=True
-    ).stdout
+    with pytest.raises(SystemExit) as end:
+        kubectl()
 
+    help_text = capsys.readouterr().out
+    assert end.value.code in (None, 0)
     assert help_text.startswith("Usage: kubectl karta interpret [OPTIONS]")
     assert "  kubectl karta interpret raycluster.yaml\n" in help_text
     assert "karta-interpreter" not in help_text

@@ -28,6 +28,7 @@ from tests.webhook.doctor.karmada import (
     resources,
     rule,
 )
+from tests.webhook.process.forked import forked
 from tests.webhook.process.process import Process, running
 
 Run = Callable[..., Result]
@@ -184,13 +185,13 @@ def test_missing_kubeconfig_is_an_error(run: Run, command: str) -> None:
 
 
 def test_server_without_kubeconfig_does_not_start() -> None:
-    arguments = ["serve", "--cluster", "--plain-http", "--kubeconfig", "nowhere"]
-    ran = subprocess.run(
-        [sys.executable, "-m", "karta_interpreter", *arguments], capture_output=True, text=True, check=False
-    )
+    program = "from karta_interpreter.cli import main; main()"
+    with forked(program, "serve", "--cluster", "--plain-http", "--kubeconfig", "nowhere") as (server, _, stderr):
+        said = stderr.read().decode()
+        server.join(HANG)
+        code = server.exitcode
 
-    assert ran.returncode == 1
-    assert NO_KUBECONFIG in ran.stderr
+    assert (code, NO_KUBECONFIG in said) == (1, True), said
 
 
 def advice(result: Result) -> str:
