@@ -176,6 +176,11 @@ JOB: dict[str, Any] = {
             id="a pod spec for a template",
         ),
         pytest.param(
+            lambda job: job.root.update_pod_templates({"": {"containers": []}}),
+            "a pod template has its pod in spec",
+            id="an empty pod spec for a template",
+        ),
+        pytest.param(
             lambda job: job.root.update_pod_specs({"": {}}),
             "the definition has no such path to write to; it has podTemplateSpecPath",
             id="another form of pods",

@@ -53,7 +53,7 @@ class _Target:
         if type(value) is not self.type:
             needed = type_name(self.type())
             raise WorkloadError(f"{self}: the new value must be {needed}, not of type {type(value).__name__}")
-        if self.field == "podTemplateSpecPath" and get(value, ("containers",)):
+        if self.field == "podTemplateSpecPath" and get(value, ("containers",)) is not None:
             raise WorkloadError(f"{self}: a pod template has its pod in spec; write {{'spec': …}} around it")
         try:
             check_json(value)
