@@ -204,6 +204,15 @@ def run_fights(say: Say) -> bool:
                 ring.stopped.set()
 
 
+def promise() -> str:
+    """Return the sentence of the page about what this proof asks for."""
+    fights, others = len([*_fights()]), len([*_legitimate()])
+    return (
+        f"Of the fights of {fights} other writers with Karmada the server has to name at least {_NAMED:.0%}, "
+        f"its remedies have to end at least {_ENDED:.0%}, and it may name none of {others} legitimate series."
+    ).replace("%", " %")
+
+
 def _judged(ring: Ring, say: Say) -> bool:
     fights = [one for one in ring.series if one.fought]
     ring.start()

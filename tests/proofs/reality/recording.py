@@ -154,6 +154,11 @@ def _numbered(part: str, number: int) -> str:
     return f"00000000-0000-0000-0000-{number:012}" if "-" in part else f"z{number:04}"
 
 
+def _identity(thing: Object) -> tuple[str, ...]:
+    metadata = thing["metadata"]
+    return thing["apiVersion"], thing["kind"], metadata.get("namespace", ""), metadata["name"]
+
+
 def _text(value: Any) -> str:
     return json.dumps(value, sort_keys=True)
 
@@ -196,7 +201,8 @@ def _written(folder: Path) -> dict[str, Object]:
 def write(name: str, states: Iterable[State], folder: Path = FOLDER) -> None:
     """Write the folder of a controller's states, which ``verify`` reads."""
     states = sorted(states, key=lambda state: state.name)
-    references = {_text(each): each for state in states for each in state.references}
+    # What has no namespace is the same object in all states.
+    references = {_identity(each): each for state in states for each in state.references}
     target = folder / name
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)

@@ -53,6 +53,21 @@ def test_pod_that_is_not_ready_any_more_is_a_difference(tmp_path: Path) -> None:
     ]
 
 
+def test_reference_without_a_namespace_is_written_once(tmp_path: Path) -> None:
+    workload = _document("bbbbb", "ccccc", "aaaaaaaa-2222-3333-4444-555555555555", "10.0.0.1")["workload"]
+    runtime = {"apiVersion": "example.io/v1", "kind": "ClusterRuntime", "metadata": {"name": "torch"}}
+    own = [{**runtime, "kind": "Runtime", "metadata": {"name": "mine", "namespace": each}} for each in ("a.1", "a.2")]
+    later = {**runtime, "metadata": {"name": "torch", "creationTimestamp": "2027-01-15T07:40:00Z"}}
+    write("shop", [State("a.1", workload, (runtime, own[0])), State("a.2", workload, (later, own[1]))], tmp_path)
+
+    written = json.loads((tmp_path / "shop" / "member.json").read_bytes())["references"]
+    assert [(each["kind"], each["metadata"].get("namespace")) for each in written] == [
+        ("ClusterRuntime", None),
+        ("Runtime", "a.1"),
+        ("Runtime", "a.2"),
+    ]
+
+
 def test_recorded_folders_are_of_controllers_and_small() -> None:
     folders = [*FOLDER.iterdir()]
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from tests.proofs.reality.accepted import Accepted
 from tests.proofs.reality.controllers.jobset import JOBSET
+from tests.proofs.reality.fights import promise
 from tests.proofs.reality.findings import Finding, Outcome
 from tests.proofs.reality.report import PAGE, results, write
 
@@ -36,3 +37,7 @@ def test_only_the_generated_part_of_the_page_is_replaced(tmp_path: Path) -> None
     ours, written = (re.split("<!-- results: (?:begin|end) -->", each.read_text()) for each in (PAGE, page))
     assert (ours[0], ours[2:]) == (written[0], written[2:])
     assert "because" in page.read_text()
+
+
+def test_page_promises_what_the_fights_are_held_to() -> None:
+    assert promise() in " ".join(PAGE.read_text(encoding="utf-8").split())
