@@ -207,6 +207,13 @@ def test_autoscaler_explains_counts_within_bounds(bounds: Thing, workers: int, e
     assert [each.verdict for each in judged(Question.COUNTS, evidence(_ray(**bounds), *pods))] == [expected]
 
 
+@pytest.mark.parametrize(("least", "expected"), [(1, UNJUDGED), (2, DIFFERS)])
+def test_autoscaler_of_an_object_between_explains_no_fewer_pods_than_the_minimum(least: int, expected: Verdict) -> None:
+    shown = evidence(_ray(minReplicas=least), _ray_pod(0, "head"), _ray_pod(1, "worker"), scaled="autoscaler it")
+
+    assert [each.verdict for each in judged(Question.COUNTS, shown)] == [expected]
+
+
 @pytest.mark.parametrize(
     ("trainers", "reason"),
     [

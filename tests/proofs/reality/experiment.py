@@ -99,13 +99,12 @@ class Experiment:
             self.cluster.activity.wait_for_change(self.case.namespace, 1.0)
 
     def judge(self, judgement: Judgement) -> None:
-        """Judge what is steady; a difference counts when it stays while nothing changes."""
+        """Judge what is steady; a difference counts when it stays: a slow controller writes its status late."""
         deadline = time.monotonic() + _PERSISTS
         self.steady()
         findings = judgement()
         while any(finding.problem for finding in findings) and time.monotonic() < deadline:
-            if not self.cluster.activity.wait_for_change(self.case.namespace, self.case.settle):
-                break
+            self.cluster.activity.wait_for_change(self.case.namespace, self.case.settle)
             self.steady()
             findings = judgement()
         self.found(*findings)

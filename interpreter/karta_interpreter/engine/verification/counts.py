@@ -87,9 +87,10 @@ def _explanation(
     made_since = sum(not evidence.is_outdated(pod) for pod in pods)
     if len(pods) > group.replicas == made_since or _is_rolling(evidence, group, pods):
         return "a roll-out replaces pods"
-    if evidence.scaled:
-        return f"{evidence.scaled} scales it"
     least, most = (sum(bounds) for bounds in zip(*(_bounds(locations()[own.name]) for own in group.sets), strict=True))
+    # It never runs fewer than the object's own minimum.
+    if evidence.scaled and len(pods) >= least:
+        return f"{evidence.scaled} scales it"
     if least <= len(pods) <= most < MOST_REPLICAS:
         return "an autoscaler may run as many, within the bounds of the object"
     if len(pods) < group.replicas and any(map(is_ended, group.pods)):

@@ -30,7 +30,8 @@ def _start(cluster: Cluster) -> None:
     cluster.install_webhooks("", source / "webhook" / "manifests.yaml", port)
     for runtime in _RUNTIMES:
         for thing in documents(source / "runtimes" / f"kserve-{runtime}.yaml"):
-            cluster.member.apply(thing)
+            for api in (cluster.member, cluster.karmada):
+                api.apply(thing)
 
 
 def _in_deployments(config: Object) -> Object:
