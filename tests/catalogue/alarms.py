@@ -22,6 +22,18 @@ ALARMS = (
         Question.COUNTS,
         "its parallelism lets one pod run at a time, and the other nodes follow",
     ),
+    Alarm(
+        "Workflow",
+        "workflow-dag.",
+        Question.REQUIREMENTS,
+        "the most that any of its steps asks for is answered, and the step that runs asks for less",
+    ),
+    Alarm(
+        "Workflow",
+        "workflow-parallelism-unset.",
+        Question.COUNTS,
+        "without a parallelism as many steps run at once as are ready, which the object does not say",
+    ),
 )
 
 
