@@ -89,10 +89,10 @@ class _CelWriter(NamedTuple):
             case ast.Binary(_, left, right):
                 return self._binary(node, self.value(left, here), self.value(right, here))
             case ast.If(branches, otherwise) if otherwise:
-                found = self.value(otherwise, here)
+                choice = self.value(otherwise, here)
                 for condition, then in reversed(branches):
-                    found = _choice(truth(self.value(condition, here)), self.value(then, here), found)
-                return found
+                    choice = _choice(truth(self.value(condition, here)), self.value(then, here), choice)
+                return choice
             case ast.FunctionCall():
                 return self._call(node, here)
         raise _unsupported(node)
@@ -103,8 +103,8 @@ class _CelWriter(NamedTuple):
             return Cel(text, result=second.result, optional=first.optional, default=second.text)
         if isinstance(node.right, ast.Array):
             raise _unsupported(node)
-        found = _choice(Cel(f"{first.within(COMPARISON)} in [null, false]", COMPARISON), second, first)
-        return found._replace(result=second.result) if second.result is OutputKind.NUMBER else found
+        choice = _choice(Cel(f"{first.within(COMPARISON)} in [null, false]", COMPARISON), second, first)
+        return choice._replace(result=second.result) if second.result is OutputKind.NUMBER else choice
 
     def _binary(self, node: ast.Binary, first: Cel, second: Cel) -> Cel:
         operator = node.operator
@@ -149,8 +149,8 @@ class _CelWriter(NamedTuple):
         if self.depth == len(_ELEMENTS):
             raise ExportError("there are lists in lists in lists in lists")
         name = _ELEMENTS[self.depth]
-        found = _CelWriter(self.depth + 1).value(body, Cel(name))
-        return f"{elements}.{macro}({name}, {found.text if macro == 'map' else truth(found).text})"
+        inner = _CelWriter(self.depth + 1).value(body, Cel(name))
+        return f"{elements}.{macro}({name}, {inner.text if macro == 'map' else truth(inner).text})"
 
     def _list(self, body: ast.Node | None, here: Cel) -> str:
         terms = terms_of(body) if body else []
@@ -203,14 +203,14 @@ def _ordered(node: ast.Node, operator: str, first: Cel, second: Cel) -> Cel:
     if operator.startswith(">"):
         first, second = second, first
     less = operator.replace(">", "<")
-    found = _comparison(first, less, second.within(COMPARISON))
+    comparison = _comparison(first, less, second.within(COMPARISON))
     guards = [(first, "==", "||"), (second, "!=", "&&")]
     for side, relation, joint in guards if less == "<" else reversed(guards):
         if side.result is not OutputKind.NUMBER:
             if not side.optional:
                 raise unsupported(node, "CEL orders only numbers, and fields that hold them")
-            found = joined(joint, [_comparison(side, relation, "null"), found])
-    return found
+            comparison = joined(joint, [_comparison(side, relation, "null"), comparison])
+    return comparison
 
 
 def is_one(value: Cel, choices: Sequence[str], operator: str = "==") -> Cel:
@@ -223,8 +223,8 @@ def is_one(value: Cel, choices: Sequence[str], operator: str = "==") -> Cel:
         value = Cel(f"{value.optional}.orValue(null)")
     if len(choices) == 1:
         return _comparison(value, operator, choices[0])
-    found = _comparison(value, "in", f"[{', '.join(choices)}]")
-    return found if operator == "==" else negation(found)
+    comparison = _comparison(value, "in", f"[{', '.join(choices)}]")
+    return comparison if operator == "==" else negation(comparison)
 
 
 def _as_list(value: Cel) -> str:

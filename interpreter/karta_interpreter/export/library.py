@@ -47,14 +47,14 @@ def words_of(code: str) -> frozenset[str]:
 
 
 def _read() -> dict[str, str]:
-    found: dict[str, str] = {}
+    functions: dict[str, str] = {}
     folder = files(__package__) / "library"
     for name in _ORDER:
         for part in (folder / f"{name}.lua").read_text(encoding="utf-8").strip().split("\n\n"):
             head = _HEAD.search(part)
             if head:
-                found[head[1]] = part
-    return found
+                functions[head[1]] = part
+    return functions
 
 
 LIBRARY: Final = _read()
@@ -66,23 +66,23 @@ def used(code: str, features: Iterable[str] = ()) -> str:
 
     They have no branches for ``features`` that the definition does not have.
     """
-    found = _used(code, frozenset(features))
+    functions = _used(code, frozenset(features))
     # Only features of a script make these values, and only then the statements that handle them are needed.
-    made = {feature for feature, makers in _FEATURES.items() if not makers.isdisjoint(found)}
+    made = {feature for feature, makers in _FEATURES.items() if not makers.isdisjoint(functions)}
     if made:
-        found = _used(code, frozenset(features) | made)
-    return "\n\n".join(found[name] for name in LIBRARY if name in found)
+        functions = _used(code, frozenset(features) | made)
+    return "\n\n".join(functions[name] for name in LIBRARY if name in functions)
 
 
 def _used(code: str, features: frozenset[str]) -> dict[str, str]:
-    found: dict[str, str] = {}
+    functions: dict[str, str] = {}
     waiting = list(words_of(code))
     while waiting:
         name = waiting.pop()
-        if name in LIBRARY and name not in found:
-            found[name], words = _function(name, features)
+        if name in LIBRARY and name not in functions:
+            functions[name], words = _function(name, features)
             waiting += words
-    return found
+    return functions
 
 
 @cache
@@ -113,8 +113,8 @@ def _folded(lines: Iterator[str], features: frozenset[str], end: str = "") -> It
                 yield from [f"{depth}{statement}"] if statement else (each.removeprefix("  ") for each in inner)
         elif choice:
             before, feature, value, other, after = choice.groups()
-            found = value.removeprefix("(").removesuffix(")") if value.startswith("(") else value
+            chosen = value.removeprefix("(").removesuffix(")") if value.startswith("(") else value
             if feature in features or other:
-                yield f"{before}{found if feature in features else other}{after}"
+                yield f"{before}{chosen if feature in features else other}{after}"
         else:
             yield line

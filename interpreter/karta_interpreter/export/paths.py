@@ -34,10 +34,10 @@ class Path(NamedTuple):
     @property
     def node(self) -> ast.Node:
         """The path as an expression without a default."""
-        found: ast.Node = ast.Identity()
+        node: ast.Node = ast.Identity()
         for step in self.steps:
-            found = ast.Index(found, ast.Literal(step))
-        return found
+            node = ast.Index(node, ast.Literal(step))
+        return node
 
     @property
     def keys(self) -> str:
@@ -91,14 +91,14 @@ def guarded_paths(node: ast.Node, *, may_be_null: bool = False) -> list[Guarded]
     terms = _guarded(node, Path())
     if terms is None or not all(path.steps == ("status",) or path.is_plain for _, path in terms):
         return None
-    found = dict[tuple[ast.Node, ...], list[Path]]()
+    grouped = dict[tuple[ast.Node, ...], list[Path]]()
     for conditions, path in terms:
-        found.setdefault(conditions, []).append(path)
-    if any(_reads_status(condition) or variables_in(condition) for conditions in found for condition in conditions):
+        grouped.setdefault(conditions, []).append(path)
+    if any(_reads_status(condition) or variables_in(condition) for conditions in grouped for condition in conditions):
         return None
     return [
         Guarded(render(reduce(partial(ast.Binary, "and"), conditions)) if conditions else "", tuple(paths))
-        for conditions, paths in found.items()
+        for conditions, paths in grouped.items()
     ]
 
 
@@ -125,8 +125,8 @@ def _guarded(node: ast.Node, here: Path) -> _Terms | None:
     """Return the outputs for the value at a path."""
     terms = terms_of(node)
     if len(terms) > 1:
-        found = [_guarded(term, here) for term in terms]
-        return None if None in found else [term for part in found if part for term in part]
+        parts = [_guarded(term, here) for term in terms]
+        return None if None in parts else [term for part in parts if part for term in part]
     match node:
         case ast.Identity():
             return [((), here)]
@@ -144,13 +144,13 @@ def _guarded(node: ast.Node, here: Path) -> _Terms | None:
 
 
 def _each(terms: _Terms | None, then: Callable[[Path], _Terms | None]) -> _Terms | None:
-    found: _Terms = []
+    outputs: _Terms = []
     for conditions, path in terms or ():
         more = then(path)
         if more is None:
             return None
-        found += [((*conditions, *others), end) for others, end in more]
-    return None if terms is None else found
+        outputs += [((*conditions, *others), end) for others, end in more]
+    return None if terms is None else outputs
 
 
 def _path(node: ast.Node) -> Path | None:

@@ -113,13 +113,13 @@ def _calls(script: OperationScript, function: str, query: Query, name: str, *arg
         fields += [
             (_keys(each), _condition(script, each, name)) for each in guarded_paths(query.node, may_be_null=True) or ()
         ]
-    found: list[str] = []
+    calls: list[str] = []
     for finder, condition in fields:
         given = [finder, *arguments, condition]
         while given[-1] == "nil":
             given.pop()
-        found.append(f"{function}(pairing, {', '.join(given)})")
-    return found
+        calls.append(f"{function}(pairing, {', '.join(given)})")
+    return calls
 
 
 def _keys(guarded: Guarded) -> str:
@@ -189,12 +189,12 @@ def _table_of_components(values: Mapping[str, str]) -> str:
 
 def _places(script: OperationScript) -> str:
     """Write the table of the functions that give the places of each component's count, and return its name."""
-    found: list[str] = []
+    entries: list[str] = []
     for leaf in script.definition.counted:
         queries = {"replicas": leaf.replicas, "minimum": leaf.min_replicas}
         functions = [script.place_of(query, f"{leaf.name} {field}") for field, query in queries.items() if query]
-        found.append(f"[{quoted(leaf.name)}] = {{{', '.join(functions)}}}")
-    script.add(f"local count_places = {table_of(found)}")
+        entries.append(f"[{quoted(leaf.name)}] = {{{', '.join(functions)}}}")
+    script.add(f"local count_places = {table_of(entries)}")
     return "count_places"
 
 
@@ -262,9 +262,9 @@ def _is_held(script: OperationScript) -> Expression:
     )
 
 
-def _equality(found: Expression, value: JSON) -> Expression:
+def _equality(field: Expression, value: JSON) -> Expression:
     is_container = isinstance(value, dict | list | tuple)
-    return call("equal", found, constant(value)) if is_container else operation("==", found, constant(value))
+    return call("equal", field, constant(value)) if is_container else operation("==", field, constant(value))
 
 
 def _rule(script: OperationScript, rule: RetainRule) -> list[str]:

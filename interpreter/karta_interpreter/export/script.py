@@ -101,8 +101,8 @@ class OperationScript:
         """Return the condition that an expression holds for ``obj``, or nothing if it may have any other output."""
         if not self.has_one_output(query) or not is_boolean(query.node):
             return None
-        found = self._in_place(query, name, Emitter.condition)
-        return found or call(self._function(query, name, "condition", "obj"), _OBJECT)
+        in_place = self._in_place(query, name, Emitter.condition)
+        return in_place or call(self._function(query, name, "condition", "obj"), _OBJECT)
 
     def place_of(self, query: Query, name: str) -> str:
         """Return a function that gives the one output of an expression, and the place that it is read from."""
@@ -114,8 +114,8 @@ class OperationScript:
 
     def value_of(self, query: Query, name: str, *, is_count: bool = False) -> Expression:
         """Return Lua for the first output of an expression for ``obj``, or null if there is no output."""
-        found = self._in_place(query, name, Emitter.code, is_count=is_count) if self.has_one_output(query) else None
-        return found or call(self._function(query, name, "count" if is_count else "first", "obj"), _OBJECT)
+        in_place = self._in_place(query, name, Emitter.code, is_count=is_count) if self.has_one_output(query) else None
+        return in_place or call(self._function(query, name, "count" if is_count else "first", "obj"), _OBJECT)
 
     def has_one_output(self, query: Query) -> bool:
         """Return whether an expression has one output, whatever the object is."""
@@ -133,16 +133,16 @@ class OperationScript:
         emitter = self._emitter(name, traced=False, results=results_of(query.node, is_count=is_count))
         if query.is_plain:
             with suppress(ExportError):  # the error of the function names the field
-                found = write(emitter, query.node, Value(_OBJECT))
-                if not emitter.body and not self._makes_null(found):
+                expression = write(emitter, query.node, Value(_OBJECT))
+                if not emitter.body and not self._makes_null(expression):
                     self._queries.append(query)
-                    return found
+                    return expression
         return None
 
     def inline(self, query: Query) -> str:
         """Return an expression with one output as one Lua expression, or nothing if it requires a function."""
-        found = self._in_place(query, "", Emitter.code) if self.has_one_output(query) else None
-        return written(found) if found else ""
+        in_place = self._in_place(query, "", Emitter.code) if self.has_one_output(query) else None
+        return written(in_place) if in_place else ""
 
     def has_place(self, query: Query) -> bool:
         """Return whether an expression with one output may be read from a place of the object."""
@@ -180,9 +180,9 @@ class OperationScript:
             placed = emitter.value(query.node, here)
             emitter.write(Return((placed.code, placed.origin or NIL)))
         elif form in ("list", "counts"):
-            found = emitter.collected(query.node, here).code
-            makes_null = self._makes_null(emitter.body, found)
-            emitter.write(Return((call("cleaned_all", found) if makes_null else found,)))
+            outputs = emitter.collected(query.node, here).code
+            makes_null = self._makes_null(emitter.body, outputs)
+            emitter.write(Return((call("cleaned_all", outputs) if makes_null else outputs,)))
         else:
             placed = emitter.collected(query.node, here)
             emitter.write(Return((placed.code, placed.origin or _NO_PLACES)))
@@ -196,9 +196,9 @@ class OperationScript:
 
     def _write_first(self, emitter: Emitter, query: Query, here: Value) -> None:
         if query.node in emitter.singles:
-            found = emitter.code(query.node, here)
-            makes_null = self._makes_null(emitter.body, found)
-            emitter.write(Return((call("cleaned", found) if makes_null else found, TRUE)))
+            output = emitter.code(query.node, here)
+            makes_null = self._makes_null(emitter.body, output)
+            emitter.write(Return((call("cleaned", output) if makes_null else output, TRUE)))
             return
         # All results are computed: one that fails is an error, also behind the first.
         first, is_there = emitter.locals(("first", "is_there"), NIL, FALSE)
@@ -233,13 +233,13 @@ class OperationScript:
         emitter = self._emitter(name, traced=traced, own=node)
         here = Value(Name("value"), Name("origin") if traced else None)
         if is_boolean(node) and node in emitter.singles and not traced:
-            found = Value(emitter.condition(node, here))
+            result = Value(emitter.condition(node, here))
         elif node in emitter.singles:
-            found = emitter.value(node, here)
+            result = emitter.value(node, here)
         else:
-            found = emitter.collected(node, here)
+            result = emitter.collected(node, here)
         no_origin = NIL if node in emitter.singles else _NO_PLACES
-        emitter.write(Return((found.code, *((found.origin or no_origin,) if traced else ()))))
+        emitter.write(Return((result.code, *((result.origin or no_origin,) if traced else ()))))
         if self._makes_null(emitter.body):
             self._null_makers.add(name)
         self._define(name, ("value", "origin") if traced else ("value",), emitter)
@@ -253,11 +253,11 @@ class OperationScript:
     def new(self, hint: str) -> str:
         """Return a name for a function that the script does not have yet."""
         name = lua_name(hint)
-        found, number = name, 2
-        while found in self.names or found in _RESERVED or found in LIBRARY:
-            found, number = f"{name}_{number}", number + 1
-        self.names.add(found)
-        return found
+        free_name, number = name, 2
+        while free_name in self.names or free_name in _RESERVED or free_name in LIBRARY:
+            free_name, number = f"{name}_{number}", number + 1
+        self.names.add(free_name)
+        return free_name
 
     def components(self) -> str:
         """Write a table of the components with pods and the bounds of their counts, and return its name."""
@@ -336,9 +336,9 @@ def field_of(manifest: values.JSON, text: str) -> str:
     """
     wanted = " ".join(text.split())
     for path, value in _texts(manifest, ()):
-        found = " ".join(value.split())
+        expression = " ".join(value.split())
         # the value of an annotation is YAML, with expressions in it
-        if found == wanted or (path[0] == "metadata" and wanted in found):
+        if expression == wanted or (path[0] == "metadata" and wanted in expression):
             return format_path(path)
     return ""
 

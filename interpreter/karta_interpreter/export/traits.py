@@ -185,12 +185,12 @@ def results_of(node: ast.Node, *, is_count: bool) -> ResultTraits:
     return ResultTraits(_found_nowhere_else([*_objects(node)], node), _found_nowhere_else(counts, node))
 
 
-def _found_nowhere_else(found: Sequence[ast.Node], whole: ast.Node) -> frozenset[ast.Node]:
-    """Return the nodes that were found and have no equal nodes elsewhere in a whole expression."""
-    if not found:
+def _found_nowhere_else(nodes: Sequence[ast.Node], whole: ast.Node) -> frozenset[ast.Node]:
+    """Return the nodes that have no equal nodes elsewhere in a whole expression."""
+    if not nodes:
         return frozenset()
     every = Counter(parts_of(whole))
-    return frozenset(node for node, count in Counter(found).items() if every[node] == count)
+    return frozenset(node for node, count in Counter(nodes).items() if every[node] == count)
 
 
 def _objects(node: ast.Node) -> Iterator[ast.Node]:
@@ -236,18 +236,18 @@ def _counts(node: ast.Node) -> Iterator[ast.Node]:
 def repeated(roots: Iterable[ast.Node]) -> frozenset[ast.Node]:
     """Return the parts that occur more than once in some expressions. Parts inside of such a part count once."""
     seen: set[ast.Node] = set()
-    found: set[ast.Node] = set()
+    repeats: set[ast.Node] = set()
     waiting = list(roots)
     while waiting:
         node = waiting.pop()
         if not is_large(node):
             waiting += children(node)
         elif node in seen:
-            found.add(node)
+            repeats.add(node)
         else:
             seen.add(node)
             waiting += children(node)
-    return frozenset(found)
+    return frozenset(repeats)
 
 
 def is_large(node: ast.Node) -> bool:
@@ -288,20 +288,20 @@ def lua_pattern(pattern: str) -> str | None:
     >>> lua_pattern("^[0-9]+$"), lua_pattern("a|b"), lua_pattern(r"\\.")
     ('^[0-9]+$', None, None)
     """
-    found: list[str] = []
+    pieces: list[str] = []
     place = 0
     while place < len(pattern):
         match: Any = _PIECE.match(pattern, place)
         if match is None or (match[1] and place) or (match[2] and match.end() < len(pattern)):
             return None
         if match[1] or match[2]:
-            found.append(match[0])
+            pieces.append(match[0])
         else:
             one = match[3]
             if one[0] == "\\":
                 one = f"%{one[1]}"
             elif one[0] != "[" and one in _MAGIC:
                 one = f"%{one}"
-            found.append(one + match[4])
+            pieces.append(one + match[4])
         place = match.end()
-    return "".join(found)
+    return "".join(pieces)
