@@ -167,7 +167,7 @@ async def test_edit_is_served_and_broken_edit_is_not(tmp_path: Path) -> None:
 
         mill.write_text(good.replace("replicas + 1", "replicas +"))
         quarantined = server.logged("definition quarantined")
-        assert quarantined["source"] == str(mill)
+        assert (quarantined["source"], quarantined["serving_last_good"]) == (str(mill), True)
         (reason,) = quarantined["reasons"]
         line = next(number for number, text in enumerate(mill.read_text().splitlines(), 1) if "replicas +" in text)
         assert reason.startswith(f"{mill}:{line}:"), reason

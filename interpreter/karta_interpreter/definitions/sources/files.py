@@ -199,7 +199,6 @@ class OverrideFile(WatchedFile[LoadedCustomization]):
                     customization.name,
                     customization.gvk,
                     serving_last_good=kept,
-                    in_part=bool(customization.scripts),
                 )
 
     def _load(self, text: str) -> Iterable[LoadedCustomization]:

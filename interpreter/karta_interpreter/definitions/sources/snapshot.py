@@ -34,8 +34,6 @@ class Quarantined:
     gvk: GVK | None = None
     serving_last_good: bool = False
     """Whether this source's last good version keeps serving."""
-    in_part: bool = False
-    """Whether some scripts of a customization can be used."""
 
 
 @dataclass(frozen=True, slots=True)

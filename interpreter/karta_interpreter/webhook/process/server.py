@@ -248,9 +248,10 @@ def _log_quarantined(quarantined: Sequence[Quarantined]) -> None:
     for broken in quarantined:
         logged[broken.source] += 1
         if logged[broken.source] <= _MOST_LOGGED:
-            what = "definition quarantined" if broken.name else "definitions cannot be read"
+            message = "definition quarantined" if broken.name else "definitions cannot be read"
             reasons = [in_one_line(finding) for finding in broken.findings[:_MOST_LOGGED]]
-            log.warning(what, source=broken.source, name=broken.name, reasons=reasons)
+            keeps = broken.serving_last_good
+            log.warning(message, source=broken.source, name=broken.name, reasons=reasons, serving_last_good=keeps)
     for source, count in logged.items():
         if count > _MOST_LOGGED:
             log.warning("more definitions cannot be used", source=source, more=count - _MOST_LOGGED)
