@@ -1,10 +1,12 @@
 import copy
-from typing import Any
+import sys
+from typing import Any, NoReturn
 
 import pytest
 
 from karta_interpreter import Karta
-from karta_interpreter.engine.verification import Evidence, Question, Verdict
+from karta_interpreter.base.errors import InterpretationError, InterpreterError, LuaLimitError, QueryStoppedError
+from karta_interpreter.engine.verification import Evidence, Question, Verdict, verify
 from tests.engine.verification.member import (
     SHOP,
     Thing,
@@ -184,3 +186,15 @@ def test_cluster_that_a_failed_job_leaves_running_does_not_make_it_healthy() -> 
     (found,) = judged(Question.HEALTH, evidence(job, pod(1, labels={"ray.io/node-type": "head"})))
     assert found.reason == "unhealthy, and all its pods are ready, but its status tells of a failure"
     assert found.verdict is UNJUDGED
+
+
+@pytest.mark.parametrize("stopped", [QueryStoppedError("no time is left"), LuaLimitError("took longer than 1 s")])
+def test_answer_that_a_busy_machine_stops_is_not_judged(
+    stopped: InterpreterError, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def judge(*_: object) -> NoReturn:
+        raise InterpretationError("the script failed", code=504) from stopped
+
+    monkeypatch.setattr(sys.modules[verify.__module__], "judge_health", judge)
+    (found,) = judged(Question.HEALTH, evidence(deployment(), pod(1), pod(2)))
+    assert (found.verdict, found.reason) == (UNJUDGED, "there is no answer: the script failed")

@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import cache, partial
 
-from karta_interpreter.base.errors import InterpretationError, QueryError
+from karta_interpreter.base.errors import InterpretationError, LuaLimitError, QueryError, QueryStoppedError
 from karta_interpreter.base.findings import DefinitionError
 from karta_interpreter.base.k8s import Object, get
 from karta_interpreter.definitions.karta import Component, Definition, resolved
@@ -75,8 +75,9 @@ def _answered(definition: Definition, obj: Object, question: Question, answer: A
     try:
         yield from answer()
     except InterpretationError as error:
-        # A reference that could not be looked up says nothing about the definition.
-        verdict = Verdict.UNJUDGED if "the reference $" in str(error) else Verdict.DIFFERS
+        # A busy machine, or a reference that could not be looked up, says nothing about the definition.
+        stopped = any(isinstance(each, QueryStoppedError | LuaLimitError) for each in (error, error.__cause__))
+        verdict = Verdict.UNJUDGED if stopped or "the reference $" in str(error) else Verdict.DIFFERS
         yield Judgement(question, verdict, f"there is no answer: {error}", "", _field_of(definition, obj, str(error)))
 
 
