@@ -60,6 +60,7 @@ def test_lenient_text_can_be_read(tree: Node) -> None:
         pytest.param("-(1+.a)", "-(1 + .a)", id="a sign binds to one term"),
         pytest.param("(-1).a", "(-1).a", id="a suffix binds tighter than a sign"),
         pytest.param("1 .a", "(1).a", id="a number swallows a dot"),
+        pytest.param("1.5 .a[0]", "(1.5).a[0]", id="to gojq also one with a fraction does"),
         pytest.param(".a|.b?", ".a.b?", id="an optional step is a suffix"),
         pytest.param(".|.b?", ". | .b?", id="but not of the identity"),
         pytest.param("try .a.b", "(.a.b)?", id="try without a handler is a question mark"),

@@ -116,8 +116,8 @@ class _Printer:
         if isinstance(target, ast.Identity):
             return ""
         text = self.show(target, Precedence.TERM)
-        # `1.a` would begin with the number `1.`.
-        return f"({text})" if text.isdecimal() else text
+        # `1.a` would begin with the number `1.`, and gojq takes `1.5.a` for one number.
+        return f"({text})" if text[0].isdecimal() else text
 
     def _step(self, node: ast.Index | ast.Slice | ast.Iterate) -> str:
         path = self._path(node.target)
