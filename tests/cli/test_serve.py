@@ -115,6 +115,15 @@ def test_wrong_settings_are_exit_code_2(run: Run, settings: list[Settings], argu
     assert settings == []
 
 
+@pytest.mark.parametrize("arguments", [["--public-url", "https://a.example"], ["--service", "a/b"]])
+def test_registration_that_is_switched_off_ignores_the_rest(
+    run: Run, settings: list[Settings], arguments: list[str]
+) -> None:
+    """A copy of a deployment's arguments with `--no-register` at their end is a server for a look."""
+    assert run("serve", *arguments, "--no-register").exit_code == 0
+    assert len(settings) == 1
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 import click
+from click.core import ParameterSource
 
 from karta_interpreter.base.errors import InterpreterError
 from karta_interpreter.base.findings import closest, escaped
@@ -178,9 +179,12 @@ def failed(error: InterpreterError) -> SystemExit:
 def _contradictions(settings: Settings) -> Iterator[str]:
     if settings.port and settings.port == settings.health_port:
         yield f"--port and --health-port are both {settings.port}; give each its own"
+    source_of = click.get_current_context().get_parameter_source
     for name, other in _NEEDED.items():
-        if getattr(settings, name) != getattr(_DEFAULT, name) and not getattr(settings, other):
-            option, needed = BY_FIELD[name], BY_FIELD[other]
+        option, needed = BY_FIELD[name], BY_FIELD[other]
+        # `--no-register` in so many words is a choice.
+        is_open = not getattr(settings, other) and source_of(other) is ParameterSource.DEFAULT
+        if is_open and getattr(settings, name) != getattr(_DEFAULT, name):
             yield f"{option.opts[0]} has no effect without {needed.opts[0]} {needed.metavar or ''}".rstrip()
 
 
