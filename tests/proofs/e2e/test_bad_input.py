@@ -101,12 +101,6 @@ def _where_nothing_listens(plane: ControlPlane) -> Path:
     return _kubeconfig(plane, "nowhere", {"token": "any"}, port=free_port())
 
 
-def _of_another_sort(plane: ControlPlane) -> Path:
-    file = plane.folder / "other.config"
-    file.write_text("a shopping list", encoding="utf-8")
-    return file
-
-
 def _stranger(plane: ControlPlane) -> Authority:
     folder = plane.folder / f"stranger-{free_port()}"
     return Authority(folder)
@@ -181,12 +175,6 @@ def _asked(config: Path, *options: str | Path) -> str:
             "connection refused, nothing listens there",
             id="the wrong address",
         ),
-        pytest.param(
-            _of_another_sort,
-            ["definitions cannot be read", "it is not a kubeconfig; check the file"],
-            "it is not a kubeconfig; check the file",
-            id="a file of another sort",
-        ),
     ],
 )
 def test_unusable_kubeconfig_is_reported(
@@ -201,6 +189,17 @@ def test_unusable_kubeconfig_is_reported(
         assert max(said.values()) == 1, "nothing is said twice"
         assert len(said) <= len(causes) + 2
     assert diagnosis in _asked(file)
+
+
+def test_file_that_is_no_kubeconfig_ends_the_start(plane: ControlPlane) -> None:
+    file = plane.folder / "other.config"
+    file.write_text("a shopping list", encoding="utf-8")
+    with _serving(plane, file, "--cluster") as server:
+        assert server.process.child.wait(HANG) == 1
+    message = server.process.log.read_text(encoding="utf-8")
+    say(f"  {message.strip()}")
+    for told in (message, _asked(file)):
+        assert "it is not a kubeconfig; check the file" in told
 
 
 def test_expired_certificate_ends_the_start(plane: ControlPlane, administrators: Path) -> None:
