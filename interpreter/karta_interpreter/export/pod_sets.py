@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from karta_interpreter.definitions.karta import Component, Definition, PodSpec, PodTemplate
+from karta_interpreter.definitions.karta import ComponentRules, Definition, PodSpec, PodTemplate
 from karta_interpreter.engine.evaluation import LONGEST
 from karta_interpreter.export.lua import Constant, laid_out, path_in, quoted, table_of, text, written
 from karta_interpreter.export.paths import plain_path
@@ -41,7 +41,7 @@ def has_computed_names(definition: Definition) -> bool:
     return any(leaf.instance_ids or len(leaf.name) > LONGEST for leaf in definition.leaves)
 
 
-def has_one(script: OperationScript, component: Component) -> bool:
+def has_one(script: OperationScript, component: ComponentRules) -> bool:
     """Return whether a component has no instances, and expressions that each have one output."""
     pods = component.pods
     if component.instance_ids or not isinstance(pods, PodSpec | PodTemplate):
@@ -55,7 +55,7 @@ def has_one(script: OperationScript, component: Component) -> bool:
 
 
 def lone_component(
-    script: OperationScript, component: Component, use: Use, *, counted: bool = True, reads_spec: bool = False
+    script: OperationScript, component: ComponentRules, use: Use, *, counted: bool = True, reads_spec: bool = False
 ) -> Iterator[str]:
     """Yield the lines about the pods of a component that `has_one`.
 
@@ -81,7 +81,7 @@ def lone_component(
     yield "  end"
 
 
-def _count(script: OperationScript, component: Component) -> str:
+def _count(script: OperationScript, component: ComponentRules) -> str:
     """Return the number of pods of a component without instances: of the first field that has one, else 1."""
     ways: list[str] = []
     for query, field in ((component.replicas, "replicas"), (component.min_replicas, "minimum")):
@@ -94,7 +94,7 @@ def _count(script: OperationScript, component: Component) -> str:
     return " or ".join([*ways, "1"])
 
 
-def bounds_of(script: OperationScript, component: Component) -> dict[str, str]:
+def bounds_of(script: OperationScript, component: ComponentRules) -> dict[str, str]:
     """Return the bounds of the count of a component without instances."""
     bounds = {"minimum": component.min_replicas, "maximum": component.max_replicas}
     return {
@@ -102,7 +102,7 @@ def bounds_of(script: OperationScript, component: Component) -> dict[str, str]:
     }
 
 
-def has_plain_count(script: OperationScript, component: Component) -> bool:
+def has_plain_count(script: OperationScript, component: ComponentRules) -> bool:
     """Return whether a component without instances has its count at a path through objects, or at no place."""
     query = component.replicas
     if not has_one(script, component):
@@ -115,7 +115,7 @@ def has_plain_count(script: OperationScript, component: Component) -> bool:
     return is_number and all(script.has_one_output(bound) for bound in bounds)
 
 
-def has_lone_count(script: OperationScript, component: Component) -> bool:
+def has_lone_count(script: OperationScript, component: ComponentRules) -> bool:
     """Return whether a component has no instances, and counts that each have one output."""
     return has_one(script, component) and (
         component.max_replicas is None or script.has_one_output(component.max_replicas)
@@ -142,7 +142,7 @@ def lone_pod_sets(script: OperationScript, *, asked: bool = False) -> str:
     return "pod_sets_of"
 
 
-def _lone_pod_set(script: OperationScript, component: Component) -> Iterator[str]:
+def _lone_pod_set(script: OperationScript, component: ComponentRules) -> Iterator[str]:
     """Yield the lines that append the pod set of a component without instances."""
     name = quoted(component.name)
     queries = {"replicas": component.replicas, "minimum": component.min_replicas, "maximum": component.max_replicas}

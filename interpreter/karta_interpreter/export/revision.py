@@ -7,7 +7,7 @@ all other objects it contains the functions that follow the places of the counts
 from collections.abc import Callable, Iterator, Sequence
 
 from karta_interpreter.base.k8s.projection import Projection
-from karta_interpreter.definitions.karta import Component, PodSpec, PodTemplate
+from karta_interpreter.definitions.karta import ComponentRules, PodSpec, PodTemplate
 from karta_interpreter.export.lua import laid_out, quoted, table_of
 from karta_interpreter.export.paths import Path, is_read, plain_path
 from karta_interpreter.export.pod_sets import (
@@ -85,7 +85,7 @@ def _revise_components(script: OperationScript, head: str) -> None:
     script.add(f"{head}\n  return with_components({pod_sets}, obj, assigned)\nend")
 
 
-def _only_scaled(script: OperationScript) -> Component | None:
+def _only_scaled(script: OperationScript) -> ComponentRules | None:
     """Return the only component with a count that may change, or None if the script cannot write it at its path."""
     leaves, elastic = script.definition.counted, script.definition.annotations.elastic
     found = [leaf for leaf in leaves if (len(leaves) == 1 if elastic is None else elastic == (leaf.name,))]
@@ -97,7 +97,7 @@ def _only_scaled(script: OperationScript) -> Component | None:
     return None if is_read(_other_reads(script, found[0]), _written(found[0], path)) else found[0]
 
 
-def _written(component: Component, path: Path) -> Sequence[str]:
+def _written(component: ComponentRules, path: Path) -> Sequence[str]:
     """Return the path of what writing a count may make: objects on the way, but not those that have the pods, too."""
     pods = component.pods
     template = plain_path(pods.query.node) if isinstance(pods, PodSpec | PodTemplate) else None
@@ -107,11 +107,11 @@ def _written(component: Component, path: Path) -> Sequence[str]:
     return path.steps[: same + 1]
 
 
-def _count_path(component: Component) -> Path | None:
+def _count_path(component: ComponentRules) -> Path | None:
     return plain_path(component.replicas.node) if component.replicas else None
 
 
-def _other_reads(script: OperationScript, scaled: Component) -> Projection:
+def _other_reads(script: OperationScript, scaled: ComponentRules) -> Projection:
     """Return the fields that the expressions about pods read, except for the count of one component."""
     projection = Projection()
     for leaf in script.definition.counted:
@@ -123,7 +123,7 @@ def _other_reads(script: OperationScript, scaled: Component) -> Projection:
     return projection
 
 
-def _revise_one(script: OperationScript, scaled: Component, head: str) -> None:
+def _revise_one(script: OperationScript, scaled: ComponentRules, head: str) -> None:
     """Write the function for the only component with a count that may change, at its path or at none."""
     has_others = len(script.definition.counted) > 1
     script.features |= {"others"} if has_others else set()
@@ -144,7 +144,7 @@ def _revise_one(script: OperationScript, scaled: Component, head: str) -> None:
     script.add(laid_out(lines))
 
 
-def _scaled(script: OperationScript, component: Component, bounds: Sequence[str]) -> Iterator[str]:
+def _scaled(script: OperationScript, component: ComponentRules, bounds: Sequence[str]) -> Iterator[str]:
     """Yield the lines that make `scaled`, the pod set with the count that may change."""
     path = _count_path(component)
     fields = [f"path = {path.keys}"] if path else []

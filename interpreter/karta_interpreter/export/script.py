@@ -8,7 +8,7 @@ from typing import Final
 from karta_interpreter.base.errors import ExportError
 from karta_interpreter.base.findings import format_path
 from karta_interpreter.base.k8s import values
-from karta_interpreter.definitions.karta import Component, Definition, Fragments, PodSpec, PodTemplate
+from karta_interpreter.definitions.karta import ComponentRules, Definition, Fragments, PodSpec, PodTemplate
 from karta_interpreter.export.emitter import Emitter
 from karta_interpreter.export.library import LIBRARY, used, words_of
 from karta_interpreter.export.lua import (
@@ -268,7 +268,7 @@ class OperationScript:
             self.add(f"local {self._table} = {{\n{body}}}")
         return self._table
 
-    def component(self, component: Component, *, counted: bool, bounds: bool = False) -> str:
+    def component(self, component: ComponentRules, *, counted: bool, bounds: bool = False) -> str:
         """Return the table of a component. Its functions give lists of outputs."""
         name = component.name
         fields = {"name": quoted(name)}
@@ -296,7 +296,7 @@ class OperationScript:
             self.features.add("bounds")
         return f"{{{', '.join(f'{field} = {value}' for field, value in fields.items())}}}"
 
-    def _counts(self, component: Component, *, bounds: bool) -> dict[str, str]:
+    def _counts(self, component: ComponentRules, *, bounds: bool) -> dict[str, str]:
         counts = {"replicas": component.replicas, "minimum": component.min_replicas}
         if bounds:
             counts["maximum"] = component.max_replicas

@@ -6,7 +6,7 @@ import pytest
 
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.cli.serve import curl, startup_text
-from karta_interpreter.definitions.karta.definition import Component, Definition
+from karta_interpreter.definitions.karta.definition import ComponentRules, Definition
 from karta_interpreter.definitions.sources.snapshot import ServedDefinition, Snapshot
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.languages.lua.script import Script, Scripts
@@ -19,7 +19,10 @@ _URL = "https://127.0.0.1:8443/interpret"
 
 def _snapshot(*kinds: GVK) -> Snapshot:
     return Snapshot(
-        {gvk: ServedDefinition(Definition(gvk.kind, gvk, (Component(gvk.kind, "main", gvk),)), "here") for gvk in kinds}
+        {
+            gvk: ServedDefinition(Definition(gvk.kind, gvk, (ComponentRules(gvk.kind, "main", gvk),)), "here")
+            for gvk in kinds
+        }
     )
 
 

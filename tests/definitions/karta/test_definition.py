@@ -5,7 +5,7 @@ import pytest
 from karta_interpreter.base.k8s import edit
 from karta_interpreter.base.k8s.values import GVK, JSON
 from karta_interpreter.base.karmada import Operation
-from karta_interpreter.definitions.karta.definition import Component, Definition, Fragments, PodSpec, PodTemplate
+from karta_interpreter.definitions.karta.definition import ComponentRules, Definition, Fragments, PodSpec, PodTemplate
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.definitions.karta.status_rules import Status
 from karta_interpreter.languages.jq import Query, queries_in
@@ -182,5 +182,5 @@ def test_stronger_scripts_win_for_their_operations(compiled: dict[str, Definitio
     ],
 )
 def test_count_has_default_that_can_be_written(count: str | None, expected: bool) -> None:
-    component = Component("mill", "stone", replicas=None if count is None else Query.compile(count))
+    component = ComponentRules("mill", "stone", replicas=None if count is None else Query.compile(count))
     assert component.has_default_count is expected

@@ -7,7 +7,7 @@ import pytest
 from karta_interpreter.base.findings import error
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.karta.annotation_records import Annotations
-from karta_interpreter.definitions.karta.definition import Component, Definition
+from karta_interpreter.definitions.karta.definition import ComponentRules, Definition
 from karta_interpreter.definitions.sources.snapshot import (
     Overrides,
     Quarantined,
@@ -23,7 +23,7 @@ from tests.support.rows import rows
 def _entry(kind: str, origin: str) -> ServedDefinition:
     gvk = GVK("example.io", "v1", kind)
     return ServedDefinition(
-        Definition(f"{kind}-{origin}", gvk, (Component(gvk.kind, "main", gvk),), source=origin), origin
+        Definition(f"{kind}-{origin}", gvk, (ComponentRules(gvk.kind, "main", gvk),), source=origin), origin
     )
 
 
@@ -54,7 +54,11 @@ def test_inside_a_layer_the_first_wins_and_the_second_is_an_error(gvk: Callable[
     [
         ({}, 0, "the audit bounds the time of the same expressions"),
         ({"source": "other.yaml", "manifest": {"metadata": {"uid": "1"}}}, 0, "a place runs nothing"),
-        ({"components": (Component("Job", "main", replicas=Query.compile(".spec.n")),)}, 9, "others were measured"),
+        (
+            {"components": (ComponentRules("Job", "main", replicas=Query.compile(".spec.n")),)},
+            9,
+            "others were measured",
+        ),
         ({"annotations": Annotations(elastic=())}, 9, "an annotation has expressions, too"),
     ],
 )

@@ -5,13 +5,13 @@ from typing import cast
 import pytest
 
 from karta_interpreter.base.k8s.values import GVK
-from karta_interpreter.definitions.karta.definition import Component, Definition
+from karta_interpreter.definitions.karta.definition import ComponentRules, Definition
 from karta_interpreter.definitions.sources.snapshot import ServedDefinition, Snapshot
 from karta_interpreter.languages.lua.script import Script, Scripts
 
 
 def _entry(gvk: GVK) -> ServedDefinition:
-    return ServedDefinition(Definition(gvk.kind, gvk, (Component(gvk.kind, "main", gvk),)), "here")
+    return ServedDefinition(Definition(gvk.kind, gvk, (ComponentRules(gvk.kind, "main", gvk),)), "here")
 
 
 def test_snapshot_cannot_be_changed(gvk: Callable[[str], GVK]) -> None:

@@ -2,12 +2,12 @@ import pytest
 
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.sandbox.deadline import deadline
-from karta_interpreter.definitions.karta.definition import Component
+from karta_interpreter.definitions.karta.definition import ComponentRules
 from karta_interpreter.engine.evaluation.evaluation import aligned, evaluate
 from karta_interpreter.languages.jq import Query
 
-PART = Component("toy", "part")
-PARTS = Component("toy", "part", instance_ids=Query.compile(".ids[]"))
+PART = ComponentRules("toy", "part")
+PARTS = ComponentRules("toy", "part", instance_ids=Query.compile(".ids[]"))
 
 
 def test_evaluate_returns_outputs() -> None:
@@ -58,7 +58,7 @@ def test_endless_expression_is_stopped() -> None:
         pytest.param(PARTS, (), [], id="none for no instance"),
     ],
 )
-def test_as_many_results_as_instances(component: Component, ids: tuple[str, ...], results: list[int]) -> None:
+def test_as_many_results_as_instances(component: ComponentRules, ids: tuple[str, ...], results: list[int]) -> None:
     query = Query.compile(".x[]")
     assert aligned(component, "somePath", query, {"x": results}, ids) == results
     assert aligned(component, "somePath", query, {"x": results}, ids, may_lack=True) == results

@@ -1,13 +1,13 @@
 import pytest
 
 from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.definitions.karta.definition import Component
+from karta_interpreter.definitions.karta.definition import ComponentRules
 from karta_interpreter.engine.evaluation.evaluation import instance_ids
 from karta_interpreter.languages.jq import Query
 
 
-def component(path: str | None) -> Component:
-    return Component("toy", "part", instance_ids=None if path is None else Query.compile(path))
+def component(path: str | None) -> ComponentRules:
+    return ComponentRules("toy", "part", instance_ids=None if path is None else Query.compile(path))
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.definitions.karta.definition import Component
+from karta_interpreter.definitions.karta.definition import ComponentRules
 from karta_interpreter.engine.evaluation.scale import Scale, scales
 from karta_interpreter.languages.jq import Query
 from tests.support.rows import rows
@@ -11,9 +11,9 @@ from tests.support.rows import rows
 SINGLE = ("",)
 
 
-def component(**paths: str) -> Component:
+def component(**paths: str) -> ComponentRules:
     queries: dict[str, Any] = {name: Query.compile(text) for name, text in paths.items()}
-    return Component("toy", "part", **queries)
+    return ComponentRules("toy", "part", **queries)
 
 
 @rows(

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from karta_interpreter.base.errors import WorkloadError
-from karta_interpreter.definitions.karta.definition import Component
+from karta_interpreter.definitions.karta.definition import ComponentRules
 from karta_interpreter.definitions.karta.model import PodSelector
 from karta_interpreter.engine.evaluation.attribution import (
     extract_replica_key,
@@ -27,11 +27,11 @@ POD = {
 }
 
 
-def component(selector: PodSelector) -> Component:
-    return Component("choir", "singer", selector=selector)
+def component(selector: PodSelector) -> ComponentRules:
+    return ComponentRules("choir", "singer", selector=selector)
 
 
-def selected(key: str | None = None, value: str | None = None, **labels: str) -> Component:
+def selected(key: str | None = None, value: str | None = None, **labels: str) -> ComponentRules:
     written = {"keyPath": key, "value": value, "matchLabels": labels}
     return component(PodSelector.model_validate({"componentTypeSelector": written}))
 
@@ -40,11 +40,11 @@ def instance(path: str, *ids: str) -> str:
     """The instance of the pod, by a selector, in an object with these instances."""
     names = Query.compile(", ".join(map(json.dumps, ids)) or "empty")
     selector = PodSelector.model_validate({"componentInstanceSelector": {"idPath": path}})
-    choir = Component("choir", "singer", instance_ids=names, selector=selector)
+    choir = ComponentRules("choir", "singer", instance_ids=names, selector=selector)
     return instance_of(choir, instance_ids(choir, {}), POD)
 
 
-def by_replica(path: str) -> Component:
+def by_replica(path: str) -> ComponentRules:
     return component(PodSelector.model_validate({"replicaSelector": {"keyPath": path}}))
 
 
@@ -92,7 +92,7 @@ def test_long_expression_is_quoted_once_and_cut() -> None:
         pytest.param(selected(".metadata.annotations.lead", "yes", part="bass"), False, id="the key without labels"),
     ],
 )
-def test_component_type(*, singer: Component, matches: bool) -> None:
+def test_component_type(*, singer: ComponentRules, matches: bool) -> None:
     assert matches_component_type(singer, POD) is matches
 
 

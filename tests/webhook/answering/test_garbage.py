@@ -12,7 +12,7 @@ import pytest
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s import GVK
 from karta_interpreter.base.sandbox.awaiting import AsyncPool
-from karta_interpreter.definitions.karta import Component, Definition
+from karta_interpreter.definitions.karta import ComponentRules, Definition
 from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS
 from karta_interpreter.webhook.answering import child_program
@@ -67,7 +67,7 @@ async def test_failed_call_leaves_no_garbage_with_its_body(change: Callable[[Any
 
 
 async def test_failed_call_of_child_leaves_no_garbage_with_its_body(monkeypatch: pytest.MonkeyPatch) -> None:
-    lane, definition = ChildLane(), Definition("mill", GVK("", "v1", "Mill"), (Component("mill", "mill"),))
+    lane, definition = ChildLane(), Definition("mill", GVK("", "v1", "Mill"), (ComponentRules("mill", "mill"),))
     call = PendingCall(0.0, MARK.encode(), Request("u", definition.gvk), definition)
 
     class Failing:

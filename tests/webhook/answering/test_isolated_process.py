@@ -11,7 +11,7 @@ import pytest
 
 from karta_interpreter.base.errors import RequestError
 from karta_interpreter.base.k8s import GVK
-from karta_interpreter.definitions.karta import Component, Definition
+from karta_interpreter.definitions.karta import ComponentRules, Definition
 from karta_interpreter.definitions.karta.packing import pack, unpack
 from karta_interpreter.definitions.sources.files import load_catalogue
 from karta_interpreter.webhook.answering import child_program
@@ -24,7 +24,7 @@ from tests.webhook.answering import large
 from tests.webhook.process.client import Answer, Client, post, question
 from tests.webhook.process.process import KARTAS
 
-MILL = Definition("mill", GVK("mill.example.org", "v1", "GrainMill"), (Component("mill", "mill"),))
+MILL = Definition("mill", GVK("mill.example.org", "v1", "GrainMill"), (ComponentRules("mill", "mill"),))
 LARGE = question("GrainMill", "Retain") + b" " * 3 * MIB
 ABOUT: dict[str, Any] = {"uid": "u", "gvk": ["mill.example.org", "v1", "GrainMill"], "namespace": "", "name": "rye"}
 ABOUT |= {"operation_name": "Retain", "problem": None}

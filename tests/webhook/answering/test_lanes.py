@@ -7,7 +7,7 @@ import pytest
 
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s.values import GVK
-from karta_interpreter.definitions.karta.definition import Component, Definition, Reference
+from karta_interpreter.definitions.karta.definition import ComponentRules, Definition, Reference
 from karta_interpreter.engine.operations import Call, Operation
 from karta_interpreter.languages.lua.script import Script, Scripts
 from karta_interpreter.webhook.answering.lanes import Lane, Lanes
@@ -20,7 +20,7 @@ CALL = Request("u", MILL, operation_name="InterpretHealth", call=Call(Operation.
 FEW, MANY = b'[{"status":{"flour":[1,2]}}]', b'[{"status":{"flour":[%b0]}}]' % (b"0," * 2000)
 LONG_TEXT = b'[{"status":{"flour":"%b"}}]' % (b"x" * 1000)
 WRONG = CALL._replace(call=None, problem=InterpretationError("request.object is missing"))
-PLAIN = Definition("mill", MILL, (Component("mill", "root", MILL),))
+PLAIN = Definition("mill", MILL, (ComponentRules("mill", "root", MILL),))
 BOUNDED = replace(PLAIN, uses_bounded=True)
 LONG = replace(PLAIN, has_many_expressions=True)
 DEAR = replace(PLAIN, steps=500)

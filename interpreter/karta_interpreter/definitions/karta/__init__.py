@@ -27,7 +27,7 @@ from karta_interpreter.definitions.karta.annotations import (
     field_text,
 )
 from karta_interpreter.definitions.karta.definition import (
-    Component,
+    ComponentRules,
     Definition,
     Fragments,
     PodDefinition,
@@ -63,7 +63,7 @@ __all__ = [
     "AddedContainers",
     "AggregateRule",
     "AnnotationQuery",
-    "Component",
+    "ComponentRules",
     "ConditionsRule",
     "ControllerClaims",
     "Definition",

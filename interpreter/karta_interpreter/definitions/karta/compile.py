@@ -72,10 +72,10 @@ def action_value(action: model.SuspendAction) -> JSON:
     return orjson.loads(action.value) if isinstance(action.value, str) else action.value
 
 
-def _component(owner: str, written: model.ComponentDefinition, compiled: _Compiled) -> definition.Component:
+def _component(owner: str, written: model.ComponentDefinition, compiled: _Compiled) -> definition.ComponentRules:
     scale = written.scale_definition or model.ScaleDefinition()
     suspension = written.suspend_definition
-    return definition.Component(
+    return definition.ComponentRules(
         definition=owner,
         name=written.name,
         gvk=None if written.kind is None else _gvk(written.kind),

@@ -122,8 +122,8 @@ class SuspendWrite:
 
 
 @dataclass(frozen=True, slots=True)
-class Component:
-    """One part of a workload. ``owner`` names its parent. ``definition`` names its Karta, for messages."""
+class ComponentRules:
+    """Where the parts of one component are. ``owner`` names its parent, ``definition`` names its Karta for messages."""
 
     definition: str
     name: str
@@ -198,7 +198,7 @@ class Definition:
 
     name: str
     gvk: GVK
-    components: tuple[Component, ...]
+    components: tuple[ComponentRules, ...]
     """The root first, then the children in the order of the definition."""
     status: StatusRules | None = None
     annotations: "Annotations" = field(default_factory=lambda: _annotations())  # noqa: PLW0108 - defined below
@@ -230,7 +230,7 @@ class Definition:
     def of_scripts(cls, gvk: GVK, scripts: Scripts) -> Self:
         """Return the definition of a kind with scripts and no Karta. It has the name of the first script."""
         first = next(iter(scripts))
-        root = Component(first.name, gvk.kind.lower(), gvk)
+        root = ComponentRules(first.name, gvk.kind.lower(), gvk)
         return cls(first.name, gvk, (root,), source=first.source, scripts=scripts, has_karta=False)
 
     def overridden(self, scripts: Scripts) -> Self:
@@ -241,7 +241,8 @@ class Definition:
         """Return a copy that may take as long as another definition, if both have the same expressions.
 
         >>> copy, other = (Definition("job", GVK("", "v1", "Job"), (), steps=steps) for steps in (9, 0))
-        >>> copy.bounded_like(other).steps, copy.bounded_like(replace(other, components=(Component("", "job"),))).steps
+        >>> different = replace(other, components=(ComponentRules("", "job"),))
+        >>> copy.bounded_like(other).steps, copy.bounded_like(different).steps
         (0, 9)
         """
         is_like = self.steps != other.steps and _EXPRESSIONS(self) == _EXPRESSIONS(other)
@@ -278,7 +279,7 @@ class Definition:
         return self.uses_bounded or self.has_many_expressions
 
     @property
-    def root(self) -> Component:
+    def root(self) -> ComponentRules:
         """The component that is the workload object itself."""
         return self.components[0]
 
@@ -299,17 +300,17 @@ class Definition:
         """The fields of the components' pods that queues add to."""
         return self._queued.fields if self._queued and self.annotations.queue_labels else ()
 
-    def component(self, name: str) -> Component | None:
+    def component(self, name: str) -> ComponentRules | None:
         """Return the component of that name, None if it is unknown."""
         return next((component for component in self.components if component.name == name), None)
 
     @property
-    def leaves(self) -> tuple[Component, ...]:
+    def leaves(self) -> tuple[ComponentRules, ...]:
         """The components that have pods."""
         return tuple(component for component in self.components if component.pods is not None)
 
     @property
-    def counted(self) -> tuple[Component, ...]:
+    def counted(self) -> tuple[ComponentRules, ...]:
         """The components with a number of pods. If no component has pods, the root with a count and an empty template.
 
         A number can be all that a kind has: an autoscaler's minimum, of pods whose templates are in another object.
@@ -318,9 +319,9 @@ class Definition:
         is_counted = root.count is not None and root.instance_ids is None
         return self.leaves or ((replace(root, pods=_EMPTY_PODS),) if is_counted else ())
 
-    def lineage(self, name: str) -> tuple[Component, ...]:
+    def lineage(self, name: str) -> tuple[ComponentRules, ...]:
         """Return a component and its owners up to the root, or nothing for an unknown component."""
-        ancestors: list[Component] = []
+        ancestors: list[ComponentRules] = []
         component = self.component(name)
         while component is not None:
             ancestors.append(component)
@@ -410,7 +411,7 @@ class Queued:
     The values of references do not matter, so definitions that differ in them share it.
     """
 
-    def __init__(self, components: Iterable[Component]) -> None:
+    def __init__(self, components: Iterable[ComponentRules]) -> None:
         self._components = components
 
     @cached_property

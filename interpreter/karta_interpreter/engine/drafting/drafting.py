@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s import JSON, Object, Path, edit, get, objects_in
-from karta_interpreter.definitions.karta import PREFIX, Component, Definition, annotation_path
+from karta_interpreter.definitions.karta import PREFIX, ComponentRules, Definition, annotation_path
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.definitions.karta.schema_types import STRUCTURE
 from karta_interpreter.definitions.openapi.draft import Decision, Draft, Form, PodsField, draft, find_pods
@@ -196,7 +196,7 @@ def _with_counts(kind: CustomKind, selected: Sequence[Selected], evidence: Seque
     return draft(kind, counted)
 
 
-def _counted(component: Component, shown: PodsOfSets) -> Counted | None:
+def _counted(component: ComponentRules, shown: PodsOfSets) -> Counted | None:
     """Return the pods of a component in an object, None if they cannot be told from those of others."""
     ids = instance_ids(component, shown.evidence.object)
     mine = [group for group in shown.groups if component.name in {own.component for own in group.sets}]

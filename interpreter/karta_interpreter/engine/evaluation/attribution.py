@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from karta_interpreter.base.errors import ComponentNotFoundError, QueryError, WorkloadError
 from karta_interpreter.base.k8s import JSON, Object, get, label, type_name
-from karta_interpreter.definitions.karta import Component, Definition
+from karta_interpreter.definitions.karta import ComponentRules, Definition
 from karta_interpreter.definitions.karta.expression_text import PodQuery
 from karta_interpreter.engine.evaluation.evaluation import instance_ids
 from karta_interpreter.languages.jq import normal, quoted
@@ -60,7 +60,7 @@ def attribute_all(definition: Definition, obj: Object, pods: Iterable[Object]) -
     return tuple(attributions)
 
 
-def component_of(definition: Definition, pod: Object) -> Component:
+def component_of(definition: Definition, pod: Object) -> ComponentRules:
     """Return the first component with a matching selector, or the only one with pods.
 
     Raises ComponentNotFoundError.
@@ -78,7 +78,7 @@ def component_of(definition: Definition, pod: Object) -> Component:
     return owner
 
 
-def instance_of(component: Component, ids: Collection[str], pod: Object) -> str:
+def instance_of(component: ComponentRules, ids: Collection[str], pod: Object) -> str:
     """Return the instance of a pod, "" for one without a name. Raises ComponentNotFoundError for an unknown one."""
     if component.instance_ids is None:
         return ""
@@ -90,19 +90,19 @@ def instance_of(component: Component, ids: Collection[str], pod: Object) -> str:
     return key
 
 
-def instance_key(component: Component, pod: Object) -> str | None:
+def instance_key(component: ComponentRules, pod: Object) -> str | None:
     """Return the instance that a pod names, whether the object has it or not. None if it names none."""
     path = component.selector.instance_id
     return None if path is None else _key(component, "idPath", path, pod)
 
 
-def replica_maker(definition: Definition, component: str) -> Component | None:
+def replica_maker(definition: Definition, component: str) -> ComponentRules | None:
     """Return the component that makes the replicas: the nearest one upwards with a `replicaSelector`."""
     lineage = definition.lineage(component)
     return next((ancestor for ancestor in lineage if ancestor.selector.replica_key is not None), None)
 
 
-def matches_component_type(component: Component, pod: Object) -> bool:
+def matches_component_type(component: ComponentRules, pod: Object) -> bool:
     """Return whether a pod is recognised as one of a component. It never is without `componentTypeSelector`.
 
     The pod must have all of `matchLabels`, and `keyPath` must give `value` or, without a value, anything but null. As
@@ -121,7 +121,7 @@ def matches_component_type(component: Component, pod: Object) -> bool:
     return any(answer is True for answer in _ask(component, "keyPath", comparison, pod))
 
 
-def extract_replica_key(component: Component, pod: Object) -> str | None:
+def extract_replica_key(component: ComponentRules, pod: Object) -> str | None:
     """Return the replica of a pod, or None if the pod names none: components may run without replicas."""
     path, field = component.selector.replica_key, "replicaSelector.keyPath"
     if path is None or all(value in (None, "") for value in _ask(component, field, path, pod)):
@@ -138,7 +138,7 @@ def pod_name(pod: Object) -> str:
     return str(get(pod, ("metadata", "name")) or get(pod, ("metadata", "generateName")) or "(unnamed)")
 
 
-def _key(component: Component, field: str, path: PodQuery, pod: Object) -> str:
+def _key(component: ComponentRules, field: str, path: PodQuery, pod: Object) -> str:
     """Return a single answer as text."""
     value = _single(component, field, path, pod)
     if isinstance(value, dict | list):
@@ -148,7 +148,7 @@ def _key(component: Component, field: str, path: PodQuery, pod: Object) -> str:
     return go_text(value, of_object=isinstance(value, int) and _is_read(path, pod))
 
 
-def _single(component: Component, field: str, path: PodQuery, pod: Object) -> JSON:
+def _single(component: ComponentRules, field: str, path: PodQuery, pod: Object) -> JSON:
     """Return the one required answer, neither null nor empty."""
     results = _ask(component, field, path, pod)
     if len(results) != 1:
@@ -158,7 +158,7 @@ def _single(component: Component, field: str, path: PodQuery, pod: Object) -> JS
     return results[0]
 
 
-def _ask(component: Component, field: str, path: PodQuery, pod: Object) -> list[JSON]:
+def _ask(component: ComponentRules, field: str, path: PodQuery, pod: Object) -> list[JSON]:
     try:
         return path.query.evaluate(pod)
     except QueryError as err:
@@ -174,7 +174,7 @@ def _is_read(path: PodQuery, pod: Object) -> bool:
     return location is not None and location.is_plain
 
 
-def _failure(component: Component, field: str, path: PodQuery, pod: Object, reason: str) -> WorkloadError:
+def _failure(component: ComponentRules, field: str, path: PodQuery, pod: Object, reason: str) -> WorkloadError:
     return WorkloadError(f"{component}, {field} `{quoted(path.text)}`, pod {pod_name(pod)}: {reason}")
 
 

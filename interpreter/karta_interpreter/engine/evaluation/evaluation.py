@@ -4,11 +4,11 @@ from collections import Counter
 
 from karta_interpreter.base.errors import InterpretationError, QueryError, QueryRaisedError
 from karta_interpreter.base.k8s import JSON, Object, type_name
-from karta_interpreter.definitions.karta import Component
+from karta_interpreter.definitions.karta import ComponentRules
 from karta_interpreter.languages.jq import Query, quoted
 
 
-def evaluate(component: Component, field: str, query: Query, obj: Object) -> list[JSON]:
+def evaluate(component: ComponentRules, field: str, query: Query, obj: Object) -> list[JSON]:
     """Return the outputs of an expression for the object. Errors name definition, component, field and reason."""
     try:
         return query.evaluate(obj)
@@ -18,25 +18,25 @@ def evaluate(component: Component, field: str, query: Query, obj: Object) -> lis
         raise query_failure(component, field, query, err) from err
 
 
-def query_failure(component: Component, field: str, query: Query, err: QueryError) -> InterpretationError:
+def query_failure(component: ComponentRules, field: str, query: Query, err: QueryError) -> InterpretationError:
     """Return the error of a failed expression. It names the expression once, but not before its author's own words."""
     if isinstance(err, QueryRaisedError):
         return InterpretationError(f"{component}, {field}: {err}")
     return failure(component, field, query, str(err).removeprefix(f"{quoted(query.text)}: "))
 
 
-def failure(component: Component, field: str, query: Query, reason: str) -> InterpretationError:
+def failure(component: ComponentRules, field: str, query: Query, reason: str) -> InterpretationError:
     """Return the error of a component's expression that gives no usable answer."""
     return InterpretationError(f"{component}, {field} `{quoted(query.text)}`: {reason}")
 
 
-def mistyped(component: Component, field: str, query: Query, value: JSON, expected: str) -> InterpretationError:
+def mistyped(component: ComponentRules, field: str, query: Query, value: JSON, expected: str) -> InterpretationError:
     """Return the error of an expression with a result of a wrong type."""
     return failure(component, field, query, f"gives {type_name(value)} where {expected} belongs")
 
 
 def aligned(
-    component: Component, field: str, query: Query, obj: Object, ids: tuple[str, ...], *, may_lack: bool = False
+    component: ComponentRules, field: str, query: Query, obj: Object, ids: tuple[str, ...], *, may_lack: bool = False
 ) -> list[JSON]:
     """Return the outputs of an expression, one per instance, or with ``may_lack`` null for each if there is no output.
 
@@ -61,7 +61,7 @@ UNNAMED = ("",)
 """The ids of a component without `instanceIdPath`: a single instance without an id."""
 
 
-def instance_ids(component: Component, obj: Object) -> tuple[str, ...]:
+def instance_ids(component: ComponentRules, obj: Object) -> tuple[str, ...]:
     """Return the id of every instance, in the order of the object.
 
     Ids must be strings, not empty and unique. (In Karta's library the last of two equal ids wins, which loses a part of
@@ -84,7 +84,7 @@ def instance_ids(component: Component, obj: Object) -> tuple[str, ...]:
     return tuple(ids)
 
 
-def positions(component: Component, obj: Object) -> tuple[str, ...]:
+def positions(component: ComponentRules, obj: Object) -> tuple[str, ...]:
     """Return the numbers of the instances as text. They replace ids if names do not matter and may be missing."""
     query = component.instance_ids
     if query is None:

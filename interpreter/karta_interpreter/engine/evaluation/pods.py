@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from karta_interpreter.base.errors import InterpretationError, QueryAbsentError, QueryError, QueryWriteError
 from karta_interpreter.base.k8s import Object, Projection
-from karta_interpreter.definitions.karta import Component, Definition, Fragments, PodSpec
+from karta_interpreter.definitions.karta import ComponentRules, Definition, Fragments, PodSpec
 from karta_interpreter.definitions.karta.expression_text import count_places
 from karta_interpreter.engine.evaluation.evaluation import instance_ids, positions, query_failure
 from karta_interpreter.engine.evaluation.scale import Scale, replica_counts, scales
@@ -60,7 +60,7 @@ class ScaleLocation(NamedTuple):
 _Unnamed = tuple[str, str, int, Object]
 """A pod set without its name."""
 
-_Part = tuple[Component, tuple[str, ...], list[Object | None]]
+_Part = tuple[ComponentRules, tuple[str, ...], list[Object | None]]
 """A component, its instance ids, and the template of each instance (None if its pods do not exist)."""
 
 
@@ -109,7 +109,7 @@ def total_replicas(definition: Definition, obj: Object) -> int:
     )
 
 
-def pod_templates(definition: Definition, obj: Object) -> Iterator[tuple[Component, int, Object]]:
+def pod_templates(definition: Definition, obj: Object) -> Iterator[tuple[ComponentRules, int, Object]]:
     """Yield every pod template with its component and position, whatever the ids and counts.
 
     A component whose instances are in an object that is absent has none. Raises InterpretationError.
@@ -189,7 +189,7 @@ def _named(sets: list[_Unnamed]) -> tuple[PodSet, ...]:
     return tuple([PodSet(name, *unnamed) for name, unnamed in zip(names, sets, strict=True)])
 
 
-def _parts(components: Iterable[Component], obj: Object) -> Iterator[_Part]:
+def _parts(components: Iterable[ComponentRules], obj: Object) -> Iterator[_Part]:
     for component in components:
         if component.pods is None:
             continue
@@ -206,7 +206,7 @@ _FIELDS: Final = {"replicas": "replicasPath", "min_replicas": "minReplicasPath",
 class _Places:
     """The paths of a component's counts, each in the order of its instances, evaluated on first use."""
 
-    def __init__(self, component: Component, obj: Object) -> None:
+    def __init__(self, component: ComponentRules, obj: Object) -> None:
         self.component = component
         self._object = obj
         self._found: dict[str, list[Location | None]] = {}

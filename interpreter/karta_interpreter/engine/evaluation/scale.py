@@ -4,7 +4,7 @@ import re
 from typing import NamedTuple
 
 from karta_interpreter.base.k8s import JSON, MOST_REPLICAS, Object, type_name
-from karta_interpreter.definitions.karta import Component
+from karta_interpreter.definitions.karta import ComponentRules
 from karta_interpreter.engine.evaluation.evaluation import aligned, failure
 from karta_interpreter.languages.jq import Query
 
@@ -28,7 +28,7 @@ class Scale(NamedTuple):
         return 1 if self.minimum is None else self.minimum
 
 
-def replica_counts(component: Component, obj: Object, ids: tuple[str, ...]) -> list[int]:
+def replica_counts(component: ComponentRules, obj: Object, ids: tuple[str, ...]) -> list[int]:
     """Return the effective replicas of each instance. The bounds are read only if they matter."""
     replicas = _counts(component, "replicasPath", component.replicas, obj, ids)
     if component.min_replicas is None or None not in replicas:
@@ -37,7 +37,7 @@ def replica_counts(component: Component, obj: Object, ids: tuple[str, ...]) -> l
     return [Scale(count, least, None).effective for count, least in zip(replicas, minimum, strict=True)]
 
 
-def scales(component: Component, obj: Object, ids: tuple[str, ...]) -> list[Scale]:
+def scales(component: ComponentRules, obj: Object, ids: tuple[str, ...]) -> list[Scale]:
     """Return the scale of each instance. Raises InterpretationError if results and ids do not match."""
     replicas = _counts(component, "replicasPath", component.replicas, obj, ids)
     minimum = _counts(component, "minReplicasPath", component.min_replicas, obj, ids)
@@ -46,7 +46,7 @@ def scales(component: Component, obj: Object, ids: tuple[str, ...]) -> list[Scal
 
 
 def _counts(
-    component: Component, field: str, query: Query | None, obj: Object, ids: tuple[str, ...]
+    component: ComponentRules, field: str, query: Query | None, obj: Object, ids: tuple[str, ...]
 ) -> list[int | None]:
     """Return the count of each instance by one field. Only the bounds may be missing for all instances."""
     if query is None:
@@ -58,7 +58,7 @@ def _counts(
     ]
 
 
-def _count(component: Component, field: str, query: Query, value: JSON) -> int | None:
+def _count(component: ComponentRules, field: str, query: Query, value: JSON) -> int | None:
     if value is None:
         return None
     number = _integer(value)

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, NamedTuple
 
 from karta_interpreter.base.k8s import JSON, Object, Projection, type_name
-from karta_interpreter.definitions.karta import Component, ConditionsRule, Definition, Matcher, Status, StatusRules
+from karta_interpreter.definitions.karta import ComponentRules, ConditionsRule, Definition, Matcher, Status, StatusRules
 from karta_interpreter.engine.evaluation.evaluation import evaluate, failure, mistyped
 from karta_interpreter.languages.jq import Query, project, take_outputs, to_text
 
@@ -69,7 +69,7 @@ def status_match_reads(definition: Definition, projection: Projection) -> None:
 class StatusReader:
     """The input of the matchers: the phase, the conditions and the object."""
 
-    def __init__(self, root: Component, rules: StatusRules, obj: Object) -> None:
+    def __init__(self, root: ComponentRules, rules: StatusRules, obj: Object) -> None:
         self._root = root
         self._obj = obj
         self.phase = None if rules.phase is None else _phase(root, rules.phase, obj)
@@ -97,7 +97,7 @@ def _fits(condition: Condition | None, expected: "ConditionMatcher") -> bool:
     return not expected.reason or condition.reason == expected.reason
 
 
-def _phase(root: Component, query: Query, obj: Object) -> str | None:
+def _phase(root: ComponentRules, query: Query, obj: Object) -> str | None:
     results = evaluate(root, "phaseDefinition.path", query, obj)
     # Karta's library converts every result before it takes the first, so a later one of a wrong type is also an error.
     for value in results:
@@ -106,7 +106,7 @@ def _phase(root: Component, query: Query, obj: Object) -> str | None:
     return (results[0] or "") if results else None  # Go converts null to the zero value of a string
 
 
-def _conditions(root: Component, rule: ConditionsRule, obj: Object) -> tuple[Condition, ...]:
+def _conditions(root: ComponentRules, rule: ConditionsRule, obj: Object) -> tuple[Condition, ...]:
     conditions: list[Condition] = []
     for value in evaluate(root, "conditionsDefinition.path", rule.query, obj):
         if value is not None and type(value) is not list:
@@ -115,7 +115,7 @@ def _conditions(root: Component, rule: ConditionsRule, obj: Object) -> tuple[Con
     return tuple(conditions)
 
 
-def _condition(root: Component, rule: ConditionsRule, element: JSON) -> Condition:
+def _condition(root: ComponentRules, rule: ConditionsRule, element: JSON) -> Condition:
     if element is None:
         return _NO_CONDITION
     if type(element) is not dict:

@@ -9,7 +9,7 @@ from karta_interpreter.base.k8s import JSON, Object, field_path, type_name
 from karta_interpreter.definitions.karta import (
     AddedContainers,
     AnnotationQuery,
-    Component,
+    ComponentRules,
     Definition,
     Fragments,
     PodDefinition,
@@ -48,7 +48,7 @@ _WHOLE = ("podTemplateSpecPath", "podSpecPath")
 """Fields that must yield something for every named instance. The others may yield nothing at all."""
 
 
-def templates(component: Component, pods: PodDefinition, obj: Object, ids: tuple[str, ...]) -> list[Object | None]:
+def templates(component: ComponentRules, pods: PodDefinition, obj: Object, ids: tuple[str, ...]) -> list[Object | None]:
     """Return one pod template per instance, None for an instance without pods.
 
     A template that is null, or has no `spec`, does not describe pods. So a workload without its worker section has no
@@ -67,7 +67,7 @@ def templates(component: Component, pods: PodDefinition, obj: Object, ids: tuple
     return _assembled(component, pods, obj, ids)
 
 
-def read_pods(component: Component, field: str, query: Query, obj: Object, ids: tuple[str, ...]) -> list[JSON]:
+def read_pods(component: ComponentRules, field: str, query: Query, obj: Object, ids: tuple[str, ...]) -> list[JSON]:
     """Return the value of a pod field for each instance, null without one. Raises InterpretationError."""
     # If there is one unnamed instance without a template, the workload leaves it out: `.spec.worker | select(.)`.
     may_lack = component.instance_ids is None or field not in _WHOLE
@@ -84,7 +84,7 @@ def read_pods(component: Component, field: str, query: Query, obj: Object, ids: 
     return values
 
 
-def _whole(component: Component, query: Query, template: JSON) -> Object | None:
+def _whole(component: ComponentRules, query: Query, template: JSON) -> Object | None:
     spec = None if template is None else template.get("spec")
     if spec is None:
         return None
@@ -98,7 +98,7 @@ _LISTS = ("initContainers", "containers")
 
 
 def with_added(
-    definition: Definition, component: Component, obj: Object, templates: Sequence[Object | None]
+    definition: Definition, component: ComponentRules, obj: Object, templates: Sequence[Object | None]
 ) -> Sequence[Object | None]:
     """Return the pod templates with the operator's added containers at the end. Raises InterpretationError."""
     for added in definition.annotations.added_containers:
@@ -108,7 +108,7 @@ def with_added(
     return templates
 
 
-def _added(component: Component, added: AddedContainers, obj: Object, size: int) -> list[Mapping[str, list[JSON]]]:
+def _added(component: ComponentRules, added: AddedContainers, obj: Object, size: int) -> list[Mapping[str, list[JSON]]]:
     """Return the containers to add for each of ``size`` instances."""
     # An expression that cannot choose among the instances applies to all of them.
     ids = ("",) * (size if added.each else 1)
@@ -137,7 +137,9 @@ Pieces = dict[str, JSON]
 """The existing pieces of one instance, by the name of their schema field."""
 
 
-def _assembled(component: Component, fragments: Fragments, obj: Object, ids: tuple[str, ...]) -> list[Object | None]:
+def _assembled(
+    component: ComponentRules, fragments: Fragments, obj: Object, ids: tuple[str, ...]
+) -> list[Object | None]:
     """Return one pod template per instance. An instance with an id, and the root, exist even without a piece."""
     assembled: list[Pieces] = [{} for _ in ids]
     for field, query in fragments.queries:

@@ -15,7 +15,7 @@ from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.findings import Severity
 from karta_interpreter.base.k8s import Object, field_path, get
 from karta_interpreter.definitions.karta import (
-    Component,
+    ComponentRules,
     Definition,
     ExtraDependency,
     ExtraPodTemplates,
@@ -96,7 +96,7 @@ def _absence_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
 
 def _pod_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
     """Yield the warnings about pod templates and counts."""
-    missing: list[tuple[Component, str, Query]] = []
+    missing: list[tuple[ComponentRules, str, Query]] = []
     for component in definition.components:
         yield from _misspelt_parts(definition, component, obj)
     for component in definition.counted:
@@ -128,7 +128,7 @@ def _pod_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
         yield _warn(definition, *missing[0], "pods-not-found", f"no component has pods in this object ({looked})")
 
 
-def _misspelt_parts(definition: Definition, component: Component, obj: Object) -> Iterator[Fact]:
+def _misspelt_parts(definition: Definition, component: ComponentRules, obj: Object) -> Iterator[Fact]:
     """Yield the ids of instances and the pieces of pods with paths that miss a field of almost the same name."""
     parts = {} if component.instance_ids is None else {"instanceIdPath": component.instance_ids}
     parts |= pod_queries(component) if isinstance(component.pods, Fragments) else {}
@@ -144,7 +144,7 @@ def _misspelt_parts(definition: Definition, component: Component, obj: Object) -
 
 
 def _incomplete(
-    definition: Definition, component: Component, field: str, query: Query, whole: Sequence[Reading]
+    definition: Definition, component: ComponentRules, field: str, query: Query, whole: Sequence[Reading]
 ) -> Iterator[Fact]:
     """Yield what pods lack at their places: a spec, or containers."""
     for reading in whole:
@@ -162,7 +162,9 @@ def _incomplete(
             yield _warn(definition, component, field, query, "no-containers", note, places=reading.places)
 
 
-def _counts(definition: Definition, component: Component, obj: Object, pods: Sequence[Object | None]) -> Iterator[Fact]:
+def _counts(
+    definition: Definition, component: ComponentRules, obj: Object, pods: Sequence[Object | None]
+) -> Iterator[Fact]:
     """Yield counts without pods, and count expressions that find nothing in the whole object."""
     field, query = "scaleDefinition.replicasPath", component.replicas
     if query is None:
@@ -207,7 +209,7 @@ def _absent(counts: Sequence[Reading], obj: Object, definition: Definition) -> l
     return absent if len(absent) == len(read) else [pair for pair in absent if misspelt(pair[1].path, obj, definition)]
 
 
-def _other_count(component: Component, missing: Place, obj: Object) -> str:
+def _other_count(component: ComponentRules, missing: Place, obj: Object) -> str:
     """Return a hint about a count next to a place without one, or "" if there is none or the definition reads it."""
     beside, queries = get(obj, missing.path[:-1]), (component.replicas, component.min_replicas, component.max_replicas)
     texts = " ".join(query.text for query in queries if query)
@@ -294,6 +296,12 @@ def _dependency_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
 
 
 def _warn(
-    definition: Definition, component: Component, field: str, query: Query | None, rule: str, note: str, **fact: object
+    definition: Definition,
+    component: ComponentRules,
+    field: str,
+    query: Query | None,
+    rule: str,
+    note: str,
+    **fact: object,
 ) -> Fact:
     return about(definition, component, field, query, rule=rule, note=note, severity=Severity.WARNING, **fact)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from karta_interpreter.base.errors import QueryError
 from karta_interpreter.base.findings import is_typo
 from karta_interpreter.base.k8s import JSON, NOTHING, Object, Path, Projection, field_path, get, json_pointer, parts_of
-from karta_interpreter.definitions.karta import Component, Definition, Fragments, annotation_path
+from karta_interpreter.definitions.karta import ComponentRules, Definition, Fragments, annotation_path
 from karta_interpreter.engine.explain.explanation import OBJECT, Fact, Place
 from karta_interpreter.languages.jq import Location, Query, queries_in, take_outputs, truthy
 
@@ -207,13 +207,13 @@ def annotation_field(name: str) -> str:
     return field_path(annotation_path(name))
 
 
-def pod_queries(component: Component) -> dict[str, Query]:
+def pod_queries(component: ComponentRules) -> dict[str, Query]:
     """Return the expressions for a component's pods by the paths of their fields, the one for whole pods first."""
     parent = "specDefinition.fragmentedPodSpecDefinition" if isinstance(component.pods, Fragments) else "specDefinition"
     return {f"{parent}.{field}": query for field, query in component.pod_queries.items()}
 
 
-def about(definition: Definition, component: Component, field: str, query: Query | None, **fact: object) -> Fact:
+def about(definition: Definition, component: ComponentRules, field: str, query: Query | None, **fact: object) -> Fact:
     """Return a fact about an expression of a component."""
     text = "" if query is None else query.text
     where = field_of(definition, component.name, field)

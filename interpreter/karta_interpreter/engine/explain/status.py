@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from karta_interpreter.base.k8s import Object, Path, json_pointer
-from karta_interpreter.definitions.karta import Component, Definition, Matcher, Status, StatusRules
+from karta_interpreter.definitions.karta import ComponentRules, Definition, Matcher, Status, StatusRules
 from karta_interpreter.definitions.karta.model import ConditionMatcher
 from karta_interpreter.engine.evaluation import Condition, StatusReader, match_status
 from karta_interpreter.engine.explain.explanation import Fact, Place
@@ -34,7 +34,7 @@ class _Requirement(NamedTuple):
 class _Reader(StatusReader):
     """Reads the requirements of matchers one by one, with their places."""
 
-    def __init__(self, root: Component, rules: StatusRules, obj: Object) -> None:
+    def __init__(self, root: ComponentRules, rules: StatusRules, obj: Object) -> None:
         super().__init__(root, rules, obj)
         self._phase = readings(rules.phase, obj)[:1]
         paths = [

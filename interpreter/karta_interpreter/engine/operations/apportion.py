@@ -5,7 +5,7 @@ from math import ceil, floor, gcd, lcm
 from typing import NamedTuple
 
 from karta_interpreter.base.k8s import MOST_REPLICAS, Object, Path, Projection
-from karta_interpreter.definitions.karta import Component
+from karta_interpreter.definitions.karta import ComponentRules
 from karta_interpreter.engine.evaluation import ScaleLocation
 from karta_interpreter.languages.jq import Location, Query, take_outputs
 
@@ -124,7 +124,7 @@ def _bounds(scale: ScaleLocation, location: Location) -> tuple[int, int]:
     return ceil(least / location.factor), floor(most / location.factor)
 
 
-def why_fixed(component: Component) -> str:
+def why_fixed(component: ComponentRules) -> str:
     """Return why no number of pods can be written for a component, with the fields that set its number."""
     if component.count is None:
         return f"its definition has no replicasPath for {component.name}"

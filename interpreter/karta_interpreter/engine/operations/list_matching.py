@@ -15,7 +15,7 @@ from karta_interpreter.base.errors import (
     QueryStoppedError,
 )
 from karta_interpreter.base.k8s import JSON, NOTHING, Object, Path, Projection, Quantity, get
-from karta_interpreter.definitions.karta import Component, Definition, PodTemplate
+from karta_interpreter.definitions.karta import ComponentRules, Definition, PodTemplate
 from karta_interpreter.languages.jq import Query, take_outputs
 
 T = TypeVar("T")
@@ -154,12 +154,12 @@ def _has_elements(obj: Object, path: Path) -> bool:
     )
 
 
-def _named_elements(component: Component, obj: Object) -> Sequence[tuple[Path, str, int]]:
+def _named_elements(component: ComponentRules, obj: Object) -> Sequence[tuple[Path, str, int]]:
     """Return list, id and index of every instance that is an element of a list, none if they cannot be read."""
     return unless_broken(list, _elements(component, obj)) or ()
 
 
-def _elements(component: Component, obj: Object) -> Iterator[tuple[Path, str, int]]:
+def _elements(component: ComponentRules, obj: Object) -> Iterator[tuple[Path, str, int]]:
     query = component.instance_ids
     if query is None:
         return

@@ -11,7 +11,7 @@ from typing import Final, Literal, TypeAlias
 
 from karta_interpreter.base.k8s import JSON, Object, Path, Projection, get, label, remove, set_value
 from karta_interpreter.definitions.karta import (
-    Component,
+    ComponentRules,
     Definition,
     KeepQuantityFormat,
     Once,
@@ -93,7 +93,7 @@ def retain_reads(definition: Definition, projection: Projection) -> None:
     matching_reads(definition, projection)
 
 
-def switches(components: Iterable[Component]) -> Iterable[Query]:
+def switches(components: Iterable[ComponentRules]) -> Iterable[Query]:
     """Return the expressions of the fields that suspend and resume."""
     return dict.fromkeys(
         [action.path for component in components for action in (*component.suspend, *component.resume)]

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from karta_interpreter.base.errors import WorkloadError
 from karta_interpreter.base.k8s import Object, get, objects_in
-from karta_interpreter.definitions.karta import Component, Definition
+from karta_interpreter.definitions.karta import ComponentRules, Definition
 from karta_interpreter.engine.evaluation import PodSet, matches_component_type
 from karta_interpreter.engine.evaluation.attribution import instance_key
 
@@ -69,7 +69,11 @@ def members(definition: Definition, sets: Sequence[PodSet], pods: Iterable[Objec
 
 
 def _best(
-    definition: Definition, sets: Sequence[PodSet], chosen: Sequence[Component], pod: Object, numbers: Iterable[int]
+    definition: Definition,
+    sets: Sequence[PodSet],
+    chosen: Sequence[ComponentRules],
+    pod: Object,
+    numbers: Iterable[int],
 ) -> set[int]:
     """Return the numbers of those pod sets whose templates a pod resembles most."""
     scores = {number: _likeness(sets[number].template, pod) for number in numbers}
@@ -80,7 +84,7 @@ def _best(
     return {number for number, score in scores.items() if score == best}
 
 
-def _is_selected(component: Component, pod: Object) -> bool:
+def _is_selected(component: ComponentRules, pod: Object) -> bool:
     """Return whether the selector of a component's type selects a pod."""
     try:
         return matches_component_type(component, pod)
@@ -88,7 +92,7 @@ def _is_selected(component: Component, pod: Object) -> bool:
         return False
 
 
-def _instance(component: Component, pod: Object) -> str | None:
+def _instance(component: ComponentRules, pod: Object) -> str | None:
     try:
         return "" if component.instance_ids is None else instance_key(component, pod) or ""
     except WorkloadError:

@@ -9,7 +9,7 @@ from functools import cache, partial
 from karta_interpreter.base.errors import InterpretationError, LuaLimitError, QueryError, QueryStoppedError
 from karta_interpreter.base.findings import DefinitionError
 from karta_interpreter.base.k8s import Object, get
-from karta_interpreter.definitions.karta import Component, Definition, resolved
+from karta_interpreter.definitions.karta import ComponentRules, Definition, resolved
 from karta_interpreter.definitions.openapi.schema import CustomKind
 from karta_interpreter.engine.evaluation import pod_sets
 from karta_interpreter.engine.explain.reading import field_of
@@ -96,7 +96,7 @@ def _field_of(definition: Definition, obj: Object, message: str) -> str:
     return field_of(definition, match[1], f"{'scaleDefinition.' if is_count else ''}{match[2]}")
 
 
-def _has_containers(component: Component, obj: Object) -> bool:
+def _has_containers(component: ComponentRules, obj: Object) -> bool:
     with suppress(QueryError):
         pods = [value for query in component.pod_queries.values() for value in query.evaluate(obj)]
         return any(get(value, path) for value in pods for path in (("spec", "containers"), ("containers",)))

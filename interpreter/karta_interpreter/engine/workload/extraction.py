@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from karta_interpreter.base.k8s import JSON, Object
-from karta_interpreter.definitions.karta import Component, Fragments
+from karta_interpreter.definitions.karta import ComponentRules, Fragments
 from karta_interpreter.engine.evaluation import OBJECT_TYPES, PIECE_TYPES, Scale, instance_ids, read_pods, scales
 from karta_interpreter.engine.evaluation.templates import templates
 
@@ -63,13 +63,13 @@ class Instance:
     fragmented_pod_spec: FragmentedPodSpec | None = None
 
 
-def extract_pods(field: str, component: Component, obj: Object, ids: Ids) -> list[Object | None]:
+def extract_pods(field: str, component: ComponentRules, obj: Object, ids: Ids) -> list[Object | None]:
     """Return the object that a field's expression gives for each instance, or an empty list without an expression."""
     query = component.pod_queries.get(field)
     return [] if query is None else read_pods(component, field, query, obj, ids)
 
 
-def extract_fragments(component: Component, obj: Object, ids: Ids) -> list[FragmentedPodSpec]:
+def extract_fragments(component: ComponentRules, obj: Object, ids: Ids) -> list[FragmentedPodSpec]:
     """Return the pieces of each instance's pods, or an empty list without `fragmentedPodSpecDefinition`."""
     if not isinstance(component.pods, Fragments):
         return []
@@ -77,17 +77,17 @@ def extract_fragments(component: Component, obj: Object, ids: Ids) -> list[Fragm
     return [FragmentedPodSpec(**{piece: column[at] for piece, column in columns.items()}) for at in range(len(ids))]
 
 
-def has_scale(component: Component) -> bool:
+def has_scale(component: ComponentRules) -> bool:
     """Return whether a component has a `scaleDefinition` with a path."""
     return any((component.replicas, component.min_replicas, component.max_replicas))
 
 
-def extract_scales(component: Component, obj: Object, ids: Ids) -> list[Scale]:
+def extract_scales(component: ComponentRules, obj: Object, ids: Ids) -> list[Scale]:
     """Return the counts of each instance, or an empty list without a `scaleDefinition` that has a path."""
     return scales(component, obj, ids) if has_scale(component) else []
 
 
-def extract_instances(component: Component, obj: Object) -> Mapping[str, Instance]:
+def extract_instances(component: ComponentRules, obj: Object) -> Mapping[str, Instance]:
     """Return every instance with all its fields, by id and in the order of the object."""
     ids, has_pods = instance_ids(component, obj), component.pods is not None
     pods = [None] * len(ids) if component.pods is None else templates(component, component.pods, obj, ids)

@@ -11,7 +11,7 @@ from typing import Final
 
 from karta_interpreter.base.errors import PathNotWritableError, WorkloadError
 from karta_interpreter.base.k8s import JSON, Object, get, type_name
-from karta_interpreter.definitions.karta import Component
+from karta_interpreter.definitions.karta import ComponentRules
 from karta_interpreter.engine.evaluation import JSON_TYPES, OBJECT_TYPES, PIECE_TYPES
 from karta_interpreter.engine.workload.document import check_json
 from karta_interpreter.engine.workload.extraction import PIECES, FragmentedPodSpec
@@ -24,7 +24,7 @@ from karta_interpreter.languages.lua.gotypes import declarations
 class _Target:
     """The field of a component's definition through which values are written."""
 
-    component: Component
+    component: ComponentRules
     field: str
     type: type
     go_type: str
@@ -65,14 +65,14 @@ class _Target:
         return f"{self.component}, {self.field}"
 
 
-def update_field(field: str, component: Component, obj: Object, values: Mapping[str, Object | None]) -> Object:
+def update_field(field: str, component: ComponentRules, obj: Object, values: Mapping[str, Object | None]) -> Object:
     """Return the object with new values at the outputs of one field's expression."""
     plan, target = WritePlan(component, obj), _Target(component, field, dict, OBJECT_TYPES[field])
     target.stage(plan, values)
     return plan.commit()
 
 
-def update_fragments(component: Component, obj: Object, specs: Mapping[str, FragmentedPodSpec]) -> Object:
+def update_fragments(component: ComponentRules, obj: Object, specs: Mapping[str, FragmentedPodSpec]) -> Object:
     """Return the object with new pieces of pods."""
     for spec in specs.values():
         if not isinstance(spec, FragmentedPodSpec):

@@ -11,7 +11,7 @@ from karta_interpreter.base.findings import did_you_mean
 from karta_interpreter.base.k8s import GVK, Object, diff, get
 from karta_interpreter.base.k8s.patch import Operation as Patch
 from karta_interpreter.definitions.karta import (
-    Component as ComponentDefinition,
+    ComponentRules,
     Definition,
     Fragments,
     Known,
@@ -66,7 +66,7 @@ class Component:
     """
 
     workload: "Workload"
-    definition: ComponentDefinition
+    definition: ComponentRules
 
     @property
     def name(self) -> str:
@@ -163,14 +163,14 @@ class Component:
         is_known = field in self.definition.pod_queries
         return self._by_id(partial(extraction.extract_pods, field)) if is_known else {}
 
-    def _by_id(self, extract: Callable[[ComponentDefinition, Object, extraction.Ids], list[Value]]) -> _Named[Value]:
+    def _by_id(self, extract: Callable[[ComponentRules, Object, extraction.Ids], list[Value]]) -> _Named[Value]:
         with reading():
             ids = instance_ids(self.definition, self.workload.object)
             values = extract(self.definition, self.workload.object, ids)
         return _Named(zip(ids, values, strict=True) if values else ())
 
     def _updated(
-        self, update: Callable[[ComponentDefinition, Object, Mapping[str, Value]], Object], by_id: Mapping[str, Value]
+        self, update: Callable[[ComponentRules, Object, Mapping[str, Value]], Object], by_id: Mapping[str, Value]
     ) -> "Workload":
         ids = self.instance_ids
         if not isinstance(by_id, Mapping):

@@ -16,7 +16,7 @@ from karta_interpreter.base.errors import (
     WriteVerificationError,
 )
 from karta_interpreter.base.k8s import JSON, MOST_REPLICAS, Object, Path, field_path, get, set_value
-from karta_interpreter.definitions.karta import Component, Fragments
+from karta_interpreter.definitions.karta import ComponentRules, Fragments
 from karta_interpreter.engine.evaluation import evaluate, failure, instance_ids, query_failure, replica_counts
 from karta_interpreter.engine.evaluation.templates import templates
 from karta_interpreter.engine.workload.document import IDENTITY
@@ -34,7 +34,7 @@ _REPLICAS = "replicasPath"
 class _Field:
     """One field of a definition and the values of its expression before any change."""
 
-    component: Component
+    component: ComponentRules
     name: str
     query: Query
     object: Object
@@ -81,7 +81,7 @@ class _Write(NamedTuple):
 class WritePlan:
     """Writes that are computed from the same object and applied together."""
 
-    def __init__(self, component: Component, obj: Object) -> None:
+    def __init__(self, component: ComponentRules, obj: Object) -> None:
         self._component = component
         self._object = obj
         self._ids = instance_ids(component, obj)
@@ -158,7 +158,7 @@ class WritePlan:
                 raise WriteVerificationError(field.failed(reason))
 
 
-def check_pods_exist(component: Component, obj: Object, names: Iterable[str]) -> None:
+def check_pods_exist(component: ComponentRules, obj: Object, names: Iterable[str]) -> None:
     """Raise PathNotWritableError if the object has no pods for a named instance.
 
     A change would create only half of such pods: a count without a template, or a scheduler without containers. Pods
@@ -174,7 +174,7 @@ def check_pods_exist(component: Component, obj: Object, names: Iterable[str]) ->
             raise PathNotWritableError(f"{component}: the workload has no pods{instance} to change")
 
 
-def scale_to(component: Component, obj: Object, counts: Mapping[str, int]) -> Object:
+def scale_to(component: ComponentRules, obj: Object, counts: Mapping[str, int]) -> Object:
     """Return the object with these replicas for the given instances. All other instances keep their replicas.
 
     A count is a value of `replicasPath`, for the whole workload with all factors multiplied in. Raises
@@ -206,12 +206,12 @@ def scale_to(component: Component, obj: Object, counts: Mapping[str, int]) -> Ob
     return scaled
 
 
-def _counts(component: Component, obj: Object) -> dict[str, int]:
+def _counts(component: ComponentRules, obj: Object) -> dict[str, int]:
     ids = instance_ids(component, obj)
     return dict(zip(ids, replica_counts(component, obj, ids), strict=True))
 
 
-def apply_actions(components: Iterable[Component], direction: Direction, obj: Object) -> Object:
+def apply_actions(components: Iterable[ComponentRules], direction: Direction, obj: Object) -> Object:
     """Return the object after actions in sequence, the same one without a change.
 
     Raises WorkloadError without actions, PathNotWritableError without a place.

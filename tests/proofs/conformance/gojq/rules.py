@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from karta_interpreter.base.k8s.values import JSON
 from karta_interpreter.definitions.karta.definition import (
-    Component,
+    ComponentRules,
     Definition,
     Fragments,
     PodSpec,
@@ -35,7 +35,7 @@ _PIECES = {
 """The types of the pieces of a pod that are no objects."""
 
 
-def instance_ids(ask: Ask, component: Component) -> list[str]:
+def instance_ids(ask: Ask, component: ComponentRules) -> list[str]:
     """The id of each instance, in order."""
     if component.instance_ids is None:
         return [""]
@@ -47,7 +47,7 @@ def instance_ids(ask: Ask, component: Component) -> list[str]:
     return ids
 
 
-def scales(ask: Ask, component: Component) -> Answer:
+def scales(ask: Ask, component: ComponentRules) -> Answer:
     """Replicas, minimum and maximum of each instance."""
     queries = (component.replicas, component.min_replicas, component.max_replicas)
     if not any(queries):
@@ -64,7 +64,7 @@ def scales(ask: Ask, component: Component) -> Answer:
     return _by_id(ids, [list(row) for row in zip(*filled, strict=True)])
 
 
-def pod_templates(ask: Ask, component: Component) -> Answer:
+def pod_templates(ask: Ask, component: ComponentRules) -> Answer:
     """The pods of each instance by the field of the schema that says where they are."""
     match component.pods:
         case PodTemplate(query):
@@ -103,7 +103,7 @@ def acted(ask: Ask, actions: Iterable[SuspendWrite]) -> Answer:
 
 
 def attribution(ask_object: Ask, ask: Ask, definition: Definition) -> Answer:
-    """Component, instance and replica of a pod."""
+    """ComponentRules, instance and replica of a pod."""
     component = _component(ask, definition)
     ids = instance_ids(ask_object, component)
     return [component.name, _instance(ask, component, ids), _replica(ask, definition, component)]
@@ -129,7 +129,7 @@ def _count(ask: Ask, value: JSON) -> int | None:
     return number
 
 
-def _fragments(ask: Ask, component: Component, queries: Sequence[tuple[str, Query]]) -> Answer:
+def _fragments(ask: Ask, component: ComponentRules, queries: Sequence[tuple[str, Query]]) -> Answer:
     """The pieces by field and instance: lists are filled up to the longest of them."""
     ids = instance_ids(ask, component)
     lists = {field: _checked(ask, query, _PIECES.get(field, dict)) for field, query in queries}
@@ -142,7 +142,7 @@ def _fragments(ask: Ask, component: Component, queries: Sequence[tuple[str, Quer
     return {field: _by_id(ids, values + [empty[field]] * (longest - len(values))) for field, values in lists.items()}
 
 
-def _values(ask: Ask, component: Component, query: Query, kind: type, *, piece: bool = False) -> Answer:
+def _values(ask: Ask, component: ComponentRules, query: Query, kind: type, *, piece: bool = False) -> Answer:
     values = _checked(ask, query, kind)
     ids = instance_ids(ask, component)
     if Reading.ABSENT in ask.readings and not values and (piece or component.instance_ids is None):
@@ -197,7 +197,7 @@ def _holds(ask: Ask, matcher: Matcher, phase: str | None, by_type: dict[str, lis
     return bool(outputs) and outputs[0] == matcher.expected
 
 
-def _component(ask: Ask, definition: Definition) -> Component:
+def _component(ask: Ask, definition: Definition) -> ComponentRules:
     leaves = [component for component in definition.components if component.pods is not None]
     if len(leaves) == 1:
         return leaves[0]
@@ -207,7 +207,7 @@ def _component(ask: Ask, definition: Definition) -> Component:
     raise NoAnswerError("a pod of no component")
 
 
-def _matches(ask: Ask, component: Component) -> bool:
+def _matches(ask: Ask, component: ComponentRules) -> bool:
     selector = component.selector.component_type
     if selector is None:
         return False
@@ -221,7 +221,7 @@ def _matches(ask: Ask, component: Component) -> bool:
     return any(value is True for value in ask.outputs(selector.key, after=f"== {json.dumps(selector.value)}"))
 
 
-def _instance(ask: Ask, component: Component, ids: Sequence[str]) -> str:
+def _instance(ask: Ask, component: ComponentRules, ids: Sequence[str]) -> str:
     if list(ids) == [""] or (not ids and Reading.HOMELESS not in ask.readings):
         return ""
     selector = component.selector.instance_id
@@ -230,8 +230,8 @@ def _instance(ask: Ask, component: Component, ids: Sequence[str]) -> str:
     return said
 
 
-def _replica(ask: Ask, definition: Definition, component: Component) -> str | None:
-    maker: Component | None = component
+def _replica(ask: Ask, definition: Definition, component: ComponentRules) -> str | None:
+    maker: ComponentRules | None = component
     while maker is not None and maker.selector.replica_key is None:
         maker = _named(definition, maker.owner)
     if maker is None or maker.selector.replica_key is None:
@@ -242,7 +242,7 @@ def _replica(ask: Ask, definition: Definition, component: Component) -> str | No
     return _key(ask, path)
 
 
-def _named(definition: Definition, name: str | None) -> Component | None:
+def _named(definition: Definition, name: str | None) -> ComponentRules | None:
     return next((each for each in definition.components if each.name == name), None)
 
 

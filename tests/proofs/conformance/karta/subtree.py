@@ -7,7 +7,7 @@ instances with pods are counted. The library answers `minimum_members` instead, 
 
 from karta_interpreter import Workload
 from karta_interpreter.base.k8s.values import Object
-from karta_interpreter.definitions.karta import Component, Definition
+from karta_interpreter.definitions.karta import ComponentRules, Definition
 from karta_interpreter.engine.evaluation import instance_ids, scales
 from karta_interpreter.engine.workload.extraction import has_scale
 
@@ -20,11 +20,11 @@ def subtree_scale(workload: Workload, component: str, instance: str | None = Non
     return count(definition, workload.object, workload.component(component).definition, instance)
 
 
-def _children(definition: Definition, component: Component) -> list[Component]:
+def _children(definition: Definition, component: ComponentRules) -> list[ComponentRules]:
     return [child for child in definition.components if child.owner == component.name]
 
 
-def _multiplied(definition: Definition, obj: Object, component: Component, instance: str | None) -> int:
+def _multiplied(definition: Definition, obj: Object, component: ComponentRules, instance: str | None) -> int:
     ids = instance_ids(component, obj) if has_scale(component) else ()
     own = sum(
         scale.minimum or scale.replicas or 0  # `getEffectiveMinReplicas`: 0 if an owner has the scale
@@ -36,7 +36,7 @@ def _multiplied(definition: Definition, obj: Object, component: Component, insta
     return own * below or own or below
 
 
-def _counted(definition: Definition, obj: Object, component: Component, instance: str | None) -> int:
+def _counted(definition: Definition, obj: Object, component: ComponentRules, instance: str | None) -> int:
     if component.pods is None:
         return sum(_counted(definition, obj, child, None) for child in _children(definition, component))
     return 1 if instance is not None else len(instance_ids(component, obj))
