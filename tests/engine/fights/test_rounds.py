@@ -449,6 +449,32 @@ def noise(number: int) -> Change:
         pytest.param({"requests": {"cpu": 1}}, {"requests": {"cpu": "1"}}, [], id="a number is written as a text"),
         pytest.param({"limits": {"a/b": "1000m"}}, {"limits": {"a/b": "1"}}, [], id="the shortest form"),
         pytest.param({}, {"metadata": {}, "volumes": [], "cpu": None}, [], id="nothing, written by a typed client"),
+        pytest.param({}, {"name": "", "outputs": {"result": ""}}, [], id="a struct that nobody has set"),
+        pytest.param(
+            {"steps": [{"image": "i"}]}, {"steps": [{"name": "", "image": "i"}]}, [], id="an element without its name"
+        ),
+        pytest.param(
+            {"steps": [[{"name": "a"}], [{"name": "b"}]]},
+            {"steps": [[{"name": "a", "arguments": {}}], [{"name": "b", "arguments": {}}]]},
+            [],
+            id="a list of lists",
+        ),
+        pytest.param(
+            {"steps": [[{"name": "a"}]]},
+            {"steps": [[{"name": "a", "when": "x"}]]},
+            [".spec.steps[][].when"],
+            id="a value in a list of lists",
+        ),
+        pytest.param(
+            {"steps": [[{"name": "a"}]]},
+            {"steps": [[{"name": "a"}], [{"name": "b"}]]},
+            [".spec.steps"],
+            id="another number of lists",
+        ),
+        pytest.param({"args": ["a"]}, {"args": ["b"]}, [".spec.args"], id="a list of texts"),
+        pytest.param({}, {"args": [""]}, [".spec.args"], id="an element that is empty"),
+        pytest.param({"class": "a"}, {"class": ""}, [".spec.class"], id="a text that somebody has emptied"),
+        pytest.param({}, {"replicas": 0}, [".spec.replicas"], id="a count of 0"),
         pytest.param({}, {"paused": False}, [".spec.paused"], id="a value"),
         pytest.param({"requests": {"cpu": 1}}, {"requests": {"cpu": "2"}}, [".spec.requests.cpu"], id="another amount"),
         pytest.param({"requests": {"cpu": {}}}, {"requests": {"cpu": "x"}}, [".spec.requests.cpu"], id="no amounts"),

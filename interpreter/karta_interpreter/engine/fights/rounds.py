@@ -64,7 +64,7 @@ class Writer(NamedTuple):
 
 
 _KARMADA: Final = Writer("", 0)
-_EMPTY: Final[tuple[JSON, ...]] = (NOTHING, None, {}, [])
+_EMPTY: Final[tuple[JSON, ...]] = (NOTHING, None, "", [])
 _Owned: TypeAlias = Sequence[tuple[Writer, Object]]
 """The writers of a part of an object with their fields: Karmada first, then the latest writer first."""
 _Part: TypeAlias = tuple[str, JSON, JSON, _Owned, str]
@@ -125,9 +125,9 @@ def _seconds(time: str | None) -> int:
 def differences(ours: Object, theirs: Object, owned: _Owned = ()) -> Iterator[FieldDifference]:
     """Yield the differences that an update by Karmada could remove.
 
-    List elements correspond if their keys or names are equal. Null and an empty object or list count as
-    a missing field, since typed clients write them. Fields that the API server owns, or that Karmada takes over from
-    the member, are left out.
+    List elements correspond if their keys or names are equal. Null, an empty text or list, and an object of such fields
+    count as a missing field, since typed clients write them. Fields that the API server owns, or that Karmada takes
+    over from the member, are left out.
 
     >>> [each.field for each in differences({"spec": {"a": [{"b": 1}], "c": 2}}, {"spec": {"a": [{"b": 2}]}})]
     ['.spec.a[].b', '.spec.c']
@@ -197,14 +197,13 @@ def _elements(field: str, ours: list[JSON], theirs: list[JSON], owned: _Owned, w
     part_of = _parts(owned)
     example = _example(fields for _, fields in owned)
     key_of = element_key(fields for _, fields in owned)
-    if not example and not all(isinstance(element, dict) for element in (*ours, *theirs)):
-        return None
+    types = {type(element) for element in (*ours, *theirs)}
 
     def pair(old: JSON, new: JSON) -> _Part:
         return field, old, new, part_of(key_of(old if new is NOTHING else new) if example else ""), whole
 
     old, new = ({key_of(element): element for element in elements} for elements in (ours, theirs))
-    if len(old) == len(ours) and len(new) == len(theirs):
+    if len(old) == len(ours) and len(new) == len(theirs) and (example or types <= {dict}):
         if example or [key for key in old if key in new] == [key for key in new if key in old]:
             return [
                 pair(left, right)
@@ -212,7 +211,7 @@ def _elements(field: str, ours: list[JSON], theirs: list[JSON], owned: _Owned, w
                 if (left := old.get(key, NOTHING)) != (right := new.get(key, NOTHING))
             ]
         return None
-    if len(ours) != len(theirs):
+    if len(ours) != len(theirs) or not (example or types <= {dict, list}):
         return None
     return [pair(left, right) for left, right in zip(ours, theirs, strict=True) if left != right]
 
@@ -221,10 +220,13 @@ def element_key(owned: Iterable[Object]) -> Callable[[JSON], str]:
     """Return a function that gives the key of a list's element among the fields of its writers."""
     example = _example(owned)
     names = [*orjson.loads(example[2:])] if example.startswith("k:") else ["name"]
+    # A name that nobody has set tells nothing, unless it is a key.
+    unset = NOTHING if example else ""
 
     def key_of(element: JSON) -> str:
         if isinstance(element, dict) and not example.startswith("v:"):
-            return "k:" + orjson.dumps({name: element[name] for name in names if name in element}).decode()
+            keys = {name: element[name] for name in names if element.get(name, unset) != unset}
+            return "k:" + orjson.dumps(keys).decode()
         return "v:" + orjson.dumps(element).decode()
 
     return key_of
@@ -244,7 +246,14 @@ def _is_missing(value: JSON) -> bool:
 
 
 def _is_empty(value: JSON) -> bool:
-    return value in _EMPTY
+    """Return whether a value is what Go's types write for a field that nobody has set."""
+    pending = [value]
+    for part in pending:
+        if isinstance(part, dict):
+            pending += part.values()
+        elif part not in _EMPTY:
+            return False
+    return True
 
 
 def _step(key: str) -> str:

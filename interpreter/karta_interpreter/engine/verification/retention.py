@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.base.k8s import JSON, NOTHING, Object, Path, get, parts_of, set_value
+from karta_interpreter.base.k8s import JSON, NOTHING, Object, Path, get, set_value
 from karta_interpreter.definitions.karta import Definition, ReferenceReader
 from karta_interpreter.definitions.openapi.schema import below
 from karta_interpreter.engine.evaluation import pod_sets
@@ -97,14 +97,8 @@ def _fought(
     retained = interpret(definition, call, reader=reader)["retained"] if definition.answers(call.operation) else desired
     found: dict[str, FieldDifference] = {}
     for difference in differences(retained, observed, theirs):
-        if difference.ours is not NOTHING or not _is_zero(difference.theirs):
-            found.setdefault(difference.field, difference)
+        found.setdefault(difference.field, difference)
     return found.values()
-
-
-def _is_zero(value: JSON) -> bool:
-    """Return whether a value has only empty parts, as Go's types write structs that nobody has set."""
-    return value is None or (isinstance(value, dict | list) and all(_is_zero(part) for _, part in parts_of(value)))
 
 
 def _judged(definition: Definition, desired: Object, observed: Object, difference: FieldDifference) -> Judgement:
