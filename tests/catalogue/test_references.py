@@ -84,6 +84,20 @@ def test_absent_reference_costs_only_what_it_says(definition: Definition, cases:
                 assert _count(interpret(definition, call, reader=reader)) == _count(whole), case.name
 
 
+@applies(lambda entry: entry.definition is not None and entry.definition.references)
+def test_refused_count_names_each_object_that_is_absent(definition: Definition, cases: Sequence[Case]) -> None:
+    """Whoever reads the error creates all of them, and not the first one only."""
+    nothing = Known.of([], [reference.gvk for reference in definition.references])
+    for case, operation in product(cases, filter(definition.answers, _COUNTS)):
+        error = ""
+        try:
+            interpret(definition, Call(operation, case.call.object), reader=nothing)
+        except InterpretationError as refused:
+            error = str(refused)
+        absent = resolved(definition, case.call.object, nothing).absent
+        assert not error or [reason for reason in absent if reason not in error] == [], case.name
+
+
 _DEFAULTS = {
     "scheduler": "the preset of an LLMInferenceService's scheduler requests 1 CPU and 2Gi",
     "kserve-container": "KServe gives the container of a custom predictor, which has no runtime, 1 CPU and 2Gi",
@@ -134,7 +148,7 @@ def _count(results: Results) -> int:
 def test_requests_that_cannot_be_known_are_named_beside_a_count(definition: Definition, cases: Sequence[Case]) -> None:
     seen: set[str] = set()
     for case in cases:
-        if case.call.operation in _COUNTS:
+        if case.call.operation in _COUNTS and case.error is None:
             whole = resolved(definition, case.call.object, Known.of(case.references))
             if reasons := unknown_requests(whole, case.call.object):
                 assert _count(interpret(definition, case.call, reader=Known.of(case.references))), case.name
