@@ -12,7 +12,7 @@ Split = list[TargetComponent]
 
 
 def splits_of(definition: Definition, obj: Object, several: int = 4) -> Iterator[Split]:
-    """Yield the components as they are, in another order, none, one more and twice of all, and ``several`` at random.
+    """Yield the components as they are, in another order, none, one more, 2 and 50 times all, ``several`` at random.
 
     Then one more of each component alone. Raises InterpretationError for an object without an answer.
     """
@@ -23,6 +23,7 @@ def splits_of(definition: Definition, obj: Object, several: int = 4) -> Iterator
     yield [each._replace(replicas=0) for each in present]
     yield [each._replace(replicas=each.replicas + 1) for each in present]
     yield [each._replace(replicas=each.replicas * 2) for each in present]
+    yield [each._replace(replicas=each.replicas * 50) for each in present]
     for _ in range(several):
         yield [each._replace(replicas=chance.randint(0, each.replicas + 3)) for each in present]
     for name, replicas in present if len(present) > 1 else ():

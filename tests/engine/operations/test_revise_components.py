@@ -35,6 +35,7 @@ def call(obj: dict[str, Any], *components: tuple[str, int]) -> Call:
         pytest.param((("spare", 1), ("worker", 3), ("head", 1)), None, id="in another order"),
         pytest.param((("head", 1), ("worker", 0), ("spare", 1)), (0, 1), id="the default of another one is written"),
         pytest.param((("head", 1), ("worker", 5), ("spare", 2)), (5, 2), id="two"),
+        pytest.param((("head", 1), ("worker", 9), ("spare", 1_000)), (9, 1_000), id="many"),
     ],
 )
 def test_components_are_written(
@@ -75,6 +76,24 @@ def test_undivided_workload_has_its_components(define: Define) -> None:
     assert ask(definition, call(obj, ("head", 1), ("worker", 3), ("spare", 1)))["revised"] is obj
     with pytest.raises(InterpretationError, match="elastic: none"):
         ask(definition, call(obj, ("head", 1), ("worker", 4), ("spare", 1)))
+
+
+@pytest.mark.parametrize(
+    ("replicas", "groups"),
+    [
+        pytest.param(0, 0, id="no group"),
+        pytest.param(36, 9, id="nine groups"),
+        pytest.param(4_000, 1_000, id="many groups"),
+    ],
+)
+def test_groups_of_pods_are_written(define: Define, replicas: int, groups: int) -> None:
+    obj = train(worker=3)
+    obj["spec"]["worker"]["size"] = 4
+    definition = define(HEAD, component("worker", ".spec.worker.template", ".spec.worker.replicas * .spec.worker.size"))
+    revised = ask(definition, call(obj, ("head", 1), ("worker", replicas)))["revised"]
+    assert (revised["spec"]["worker"]["replicas"], revised["spec"]["worker"]["size"]) == (groups, 4)
+    with pytest.raises(InterpretationError, match="in steps of 4"):
+        ask(definition, call(obj, ("head", 1), ("worker", replicas + 1)))
 
 
 def test_call_without_components_is_a_bad_request(define: Define) -> None:
