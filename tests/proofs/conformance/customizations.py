@@ -25,9 +25,8 @@ from tests.proofs.conformance.export_reasons import Reason, reasons
 from tests.proofs.conformance.peer import Peer
 from tests.proofs.conformance.question import Outcome, Question
 
-_LEAST_EXPORTED = 0.86
-"""The share of pairs with a script. Kinds that look other objects up have none for what reads them, and an Experiment
-has none for what reads requests, in which it looks for parameters of its trials."""
+_LEAST_EXPORTED = 0.87
+"""The share of pairs with a script. Kinds that look other objects up have none for what reads them."""
 _COPIES = 3
 """So many changed copies of each case need every reason."""
 
