@@ -21,7 +21,7 @@ from docs.tools import (
 from karta_interpreter import __version__
 from karta_interpreter.base.k8s.yaml_writer import to_yaml
 from karta_interpreter.cli.render import to_json
-from karta_interpreter.definitions.karta.catalogue import example_files
+from karta_interpreter.definitions.karta import example_files
 from karta_interpreter.definitions.karta.schema_export import custom_resource_definition, json_schema
 
 ROOT = Path(__file__).parents[2]

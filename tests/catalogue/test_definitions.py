@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from karta_interpreter.definitions.karta.catalogue import CORE
+from karta_interpreter.definitions.karta import CORE
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.loading import Loaded
 from tests.catalogue.entries import of_all_kinds

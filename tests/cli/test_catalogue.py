@@ -8,7 +8,7 @@ import pytest
 import yaml
 from click.testing import Result
 
-from karta_interpreter.definitions.karta.catalogue import catalogue_files
+from karta_interpreter.definitions.karta import catalogue_files
 from karta_interpreter.definitions.sources.files import load_catalogue
 
 _FULL = """\

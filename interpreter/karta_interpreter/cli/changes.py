@@ -23,8 +23,7 @@ from karta_interpreter.cli.definitions import (
 from karta_interpreter.cli.files import STDIN, is_path
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import one_line, say
-from karta_interpreter.definitions.karta import Known
-from karta_interpreter.definitions.karta.catalogue import catalogue_kinds
+from karta_interpreter.definitions.karta import Known, catalogue_kinds
 from karta_interpreter.definitions.sources import ORIGIN, SourceDefinitions, combine, find_in_catalogue
 from karta_interpreter.engine.explain import Fact, explain
 from karta_interpreter.engine.operations import Call, Options

@@ -18,7 +18,7 @@ from karta_interpreter.cli.options import FOLDER, WholeNumber, definitions, file
 from karta_interpreter.cli.program import UsageProblem
 from karta_interpreter.cli.render import say
 from karta_interpreter.cli.verify import verify_folder
-from karta_interpreter.definitions.karta.schema import kartas_path, name_of
+from karta_interpreter.definitions.karta import kartas_path, name_of
 from karta_interpreter.definitions.sources import Snapshot, SourceDefinitions, combine, load_catalogue
 from karta_interpreter.definitions.sources.cluster_karta import ClusterKarta
 from karta_interpreter.web.console.application import ConsoleSources, Texts, run

@@ -28,7 +28,7 @@ from karta_interpreter.cli.options import (
 from karta_interpreter.cli.program import CommandGroup, Problem, UsageProblem
 from karta_interpreter.cli.render import Data, findings_text, say
 from karta_interpreter.cli.verify import summary, verify_all
-from karta_interpreter.definitions.karta.catalogue import example_files
+from karta_interpreter.definitions.karta import example_files
 from karta_interpreter.definitions.karta.loading import load_definition, load_documents
 from karta_interpreter.definitions.openapi.check import contradictions
 from karta_interpreter.definitions.openapi.draft import Draft, draft

@@ -21,9 +21,7 @@ from karta_interpreter.cli.files import (
 from karta_interpreter.cli.options import PATH, Command, definitions
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text, say
-from karta_interpreter.definitions.karta import Definition
-from karta_interpreter.definitions.karta.catalogue import catalogue_kinds
-from karta_interpreter.definitions.karta.schema import KARTA, RESOURCE_INTERFACE
+from karta_interpreter.definitions.karta import KARTA, RESOURCE_INTERFACE, Definition, catalogue_kinds
 from karta_interpreter.definitions.sources import (
     EVERYTHING,
     DefinitionFile,

@@ -17,7 +17,7 @@ from karta_interpreter.cli.options import Decimal, ObjectName, control_plane, ou
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import one_line, say, table, written
 from karta_interpreter.cli.verify import verify_member
-from karta_interpreter.definitions.karta.schema import kartas_path
+from karta_interpreter.definitions.karta import kartas_path
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.files import load_catalogue
 from karta_interpreter.engine.verification import Verdict

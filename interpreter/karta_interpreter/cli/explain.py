@@ -44,10 +44,8 @@ from karta_interpreter.cli.options import (
 )
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import full_name, one_line, say, written
-from karta_interpreter.definitions.karta import PREFIX, Known
+from karta_interpreter.definitions.karta import PREFIX, Known, catalogue_kinds, is_definition
 from karta_interpreter.definitions.karta.annotation_records import ANNOTATIONS
-from karta_interpreter.definitions.karta.catalogue import catalogue_kinds
-from karta_interpreter.definitions.karta.schema import is_definition
 from karta_interpreter.definitions.karta.schema_export import json_schema
 from karta_interpreter.definitions.sources.files import ORIGIN
 from karta_interpreter.engine.explain import Explanation, Fact, Place, explain, outline

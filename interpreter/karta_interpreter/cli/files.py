@@ -17,7 +17,7 @@ from karta_interpreter.base.findings import did_you_mean, escaped, listed
 from karta_interpreter.base.k8s import GVK, JSON, Object, edit, manifest
 from karta_interpreter.cli.program import NAME, Problem, UsageProblem
 from karta_interpreter.cli.render import full_name, say
-from karta_interpreter.definitions.karta.catalogue import catalogue_kinds
+from karta_interpreter.definitions.karta import catalogue_kinds
 from karta_interpreter.definitions.sources import decode, list_files
 from karta_interpreter.engine.operations import StatusItem
 from karta_interpreter.engine.registered.operations import CRD

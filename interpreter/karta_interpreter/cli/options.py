@@ -13,7 +13,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from karta_interpreter.base.k8s import MOST_REPLICAS, Counting
-from karta_interpreter.definitions.karta.catalogue import catalogue_files
+from karta_interpreter.definitions.karta import catalogue_files
 from karta_interpreter.engine.operations import Operation, Options
 
 Command = Callable[..., None]

@@ -314,7 +314,7 @@ def program(ctx: click.Context) -> None:
     """Answer Karmada's resource interpreter from Karta definitions."""
     if (group := os.environ.get(KARTA_API_GROUP)) and not ctx.resilient_parsing:
         # Imported only if it is needed: it takes as long as many a command.
-        from karta_interpreter.definitions.karta.schema import karta_api_group  # noqa: PLC0415 - see above
+        from karta_interpreter.definitions.karta import karta_api_group  # noqa: PLC0415 - see above
 
         ctx.with_resource(karta_api_group(group))
     if os.environ.get("NO_COLOR"):  # no-color.org. click leaves colours out only for files and pipes

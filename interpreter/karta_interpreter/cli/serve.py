@@ -30,7 +30,7 @@ from karta_interpreter.cli.options import (
 )
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import table
-from karta_interpreter.definitions.karta.schema import karta_api_group
+from karta_interpreter.definitions.karta import karta_api_group
 from karta_interpreter.definitions.sources import ServedDefinition, Snapshot, list_files
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.webhook.log import flush_log, has_terminal, log, print_text

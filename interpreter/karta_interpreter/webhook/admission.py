@@ -14,10 +14,8 @@ import orjson
 from karta_interpreter.base.errors import RequestError
 from karta_interpreter.base.findings import DefinitionError, Finding, Severity, count, error, format_path
 from karta_interpreter.base.k8s import GVK, JSON, Object, Path, edit, type_name
-from karta_interpreter.definitions.karta import PREFIX
+from karta_interpreter.definitions.karta import PREFIX, ROOT_KIND, gvk_of, is_kind_of_definitions, name_of
 from karta_interpreter.definitions.karta.loading import load_definition
-from karta_interpreter.definitions.karta.schema import gvk_of, is_kind_of_definitions, name_of
-from karta_interpreter.definitions.karta.schema_types import ROOT_KIND
 from karta_interpreter.webhook.wire.request import parsed
 
 _VERSION = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview"}

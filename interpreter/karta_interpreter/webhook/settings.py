@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from karta_interpreter.definitions.karta.schema import API_GROUP
+from karta_interpreter.definitions.karta import API_GROUP
 
 MIB = 1024 * 1024
 ANSWER_MARGIN = 0.5

@@ -1,9 +1,9 @@
 import pytest
 
 from karta_interpreter.base.k8s.values import GVK
+from karta_interpreter.definitions.karta import is_definition, karta_api_group
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.definitions.karta.packing import pack, unpack
-from karta_interpreter.definitions.karta.schema import is_definition, karta_api_group
 from karta_interpreter.definitions.karta.schema_export import custom_resource_definition
 from karta_interpreter.definitions.openapi.draft import draft
 from karta_interpreter.definitions.openapi.schema import CustomKind

@@ -6,7 +6,7 @@ import yaml
 from karta_interpreter.base.findings import DefinitionError, Severity
 from karta_interpreter.base.k8s import edit
 from karta_interpreter.base.k8s.values import GVK
-from karta_interpreter.definitions.karta.catalogue import catalogue_kinds
+from karta_interpreter.definitions.karta import catalogue_kinds
 from karta_interpreter.definitions.karta.loading import load_definition, load_documents
 
 Raw = dict[str, Any]

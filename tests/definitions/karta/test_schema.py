@@ -6,8 +6,9 @@ import pytest
 from karta_interpreter.base.findings import Finding, Severity, format_path
 from karta_interpreter.base.k8s import edit
 from karta_interpreter.base.k8s.values import JSON, Path
+from karta_interpreter.definitions.karta import name_of
 from karta_interpreter.definitions.karta.loading import load_definition
-from karta_interpreter.definitions.karta.schema import name_of, read_karta
+from karta_interpreter.definitions.karta.schema import read_karta
 
 Raw = dict[str, Any]
 FindingsOf = Callable[[Raw], list[Finding]]

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from karta_interpreter.base.k8s.values import GVK, JSON
-from karta_interpreter.definitions.karta.catalogue import CORE, catalogue_files
+from karta_interpreter.definitions.karta import CORE, catalogue_files
 from karta_interpreter.definitions.karta.loading import load_documents
 from karta_interpreter.definitions.sources.files import find_in_catalogue, load_catalogue
 from karta_interpreter.definitions.sources.store import Store

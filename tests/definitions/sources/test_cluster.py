@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from karta_interpreter.base.k8s.values import GVK, JSON, Object
-from karta_interpreter.definitions.karta import loading
-from karta_interpreter.definitions.karta.schema import karta_api_group
+from karta_interpreter.definitions.karta import karta_api_group, loading
 from karta_interpreter.definitions.sources.cluster_karta import ClusterKarta
 from karta_interpreter.definitions.sources.snapshot import Snapshot
 from tests.definitions.sources.running import expressions, quarantined, running_cluster

@@ -9,7 +9,7 @@ import pytest
 
 from karta_interpreter import GVK, Karta, Workload, WorkloadError
 from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.definitions.karta.catalogue import CORE, catalogue_files
+from karta_interpreter.definitions.karta import CORE, catalogue_files
 from karta_interpreter.definitions.karta.reference_resolver import Known, resolved
 from karta_interpreter.engine.evaluation.pods import pod_sets
 from tests.catalogue.entries import entries

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s.values import JSON
-from karta_interpreter.definitions.karta.catalogue import catalogue_files
+from karta_interpreter.definitions.karta import catalogue_files
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.sources.files import find_in_catalogue
 from karta_interpreter.engine.operations import Call, Operation, StatusItem, interpret

@@ -3,7 +3,7 @@
 import pytest
 
 from karta_interpreter.base.k8s.values import GVK
-from karta_interpreter.definitions.karta.catalogue import catalogue_kinds
+from karta_interpreter.definitions.karta import catalogue_kinds
 from tests.proofs.conformance.bundle import KINDS, LATER, answered
 
 

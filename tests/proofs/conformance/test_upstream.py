@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from karta_interpreter.definitions.karta.catalogue import example_files
+from karta_interpreter.definitions.karta import example_files
 from tests.proofs.conformance.upstream import load_all
 
 

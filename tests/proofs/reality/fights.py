@@ -22,7 +22,7 @@ from tempfile import TemporaryDirectory
 import yaml
 
 from karta_interpreter.base.k8s.values import GVK
-from karta_interpreter.definitions.karta.catalogue import catalogue_kinds
+from karta_interpreter.definitions.karta import catalogue_kinds
 from tests.proofs.reality.ours import Ours, RejectedError
 from tests.proofs.reality.run import API_SERVERS, Say, running
 from tests.proofs.reality.template import prepared, template_of

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from karta_interpreter.base.k8s.values import GVK
-from karta_interpreter.definitions.karta.catalogue import catalogue_kinds
+from karta_interpreter.definitions.karta import catalogue_kinds
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.engine.fights.rounds import MOST_FIELDS

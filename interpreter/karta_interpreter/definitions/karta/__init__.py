@@ -1,8 +1,8 @@
 """The Karta definition language: reads and validates definitions.
 
-Reading: `loading` takes text through `schema` (is it a Karta), `validation` (rules of the Karta project), `expressions`
-(its jq), `annotation_records` and `lint` to a compiled `definition`, and collects every finding on the way. Evaluating
-a definition on an object belongs to `engine.evaluation`.
+Reading: `loading` takes text through `identity` (is it a Karta), `schema` (does it fit), `validation` (rules of the
+Karta project), `expressions` (its jq), `annotation_records` and `lint` to a compiled `definition`, and collects every
+finding on the way. Evaluating a definition on an object belongs to `engine.evaluation`.
 """
 
 from karta_interpreter.definitions.karta.annotations import (
@@ -26,6 +26,7 @@ from karta_interpreter.definitions.karta.annotations import (
     annotation_path,
     field_text,
 )
+from karta_interpreter.definitions.karta.catalogue import CORE, catalogue_files, catalogue_kinds, example_files
 from karta_interpreter.definitions.karta.definition import (
     ComponentRules,
     Definition,
@@ -34,6 +35,24 @@ from karta_interpreter.definitions.karta.definition import (
     PodSpec,
     PodTemplate,
     SuspendWrite,
+)
+from karta_interpreter.definitions.karta.identity import (
+    API_GROUP,
+    KARTA,
+    RESOURCE_INTERFACE,
+    ROOT,
+    ROOT_KIND,
+    ROOT_STATUS,
+    STRUCTURE,
+    VERSION,
+    api_group,
+    gvk_of,
+    is_definition,
+    is_kind_of_definitions,
+    karta_api_group,
+    karta_type,
+    kartas_path,
+    name_of,
 )
 from karta_interpreter.definitions.karta.reference_resolver import (
     NOWHERE,
@@ -54,12 +73,21 @@ from karta_interpreter.definitions.karta.status_rules import (
 
 __all__ = [
     "ADDING_UP",
+    "API_GROUP",
+    "CORE",
     "FAILING",
+    "KARTA",
     "MATCHING_ORDER",
     "NOWHERE",
     "OF_A_CLUSTER",
     "PREFIX",
+    "RESOURCE_INTERFACE",
+    "ROOT",
+    "ROOT_KIND",
+    "ROOT_STATUS",
+    "STRUCTURE",
     "TRANSITIONAL",
+    "VERSION",
     "AddedContainers",
     "AggregateRule",
     "AnnotationQuery",
@@ -89,6 +117,17 @@ __all__ = [
     "SuspendWrite",
     "Unset",
     "annotation_path",
+    "api_group",
+    "catalogue_files",
+    "catalogue_kinds",
+    "example_files",
     "field_text",
+    "gvk_of",
+    "is_definition",
+    "is_kind_of_definitions",
+    "karta_api_group",
+    "karta_type",
+    "kartas_path",
+    "name_of",
     "resolved",
 ]

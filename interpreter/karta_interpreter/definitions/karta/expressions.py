@@ -22,9 +22,10 @@ from karta_interpreter.base.errors import (
 from karta_interpreter.base.findings import Finding, Span, error, warning
 from karta_interpreter.base.k8s import Object, Path, Projection, field_path, get, set_value
 from karta_interpreter.definitions.karta.expression_text import PodQuery, count_places
+from karta_interpreter.definitions.karta.identity import REFERENCES
 from karta_interpreter.definitions.karta.model import KartaResource
 from karta_interpreter.definitions.karta.rules import violation
-from karta_interpreter.definitions.karta.schema_types import REFERENCES, expressions
+from karta_interpreter.definitions.karta.schema_types import expressions
 from karta_interpreter.languages.jq import (
     GENERATORS,
     PICKERS,

@@ -21,6 +21,7 @@ from karta_interpreter.definitions.karta.expressions import (
     takes_number,
     useless_defaults,
 )
+from karta_interpreter.definitions.karta.identity import REFERENCES, ROOT, ROOT_STATUS, STRUCTURE
 from karta_interpreter.definitions.karta.model import (
     ComponentDefinition,
     KartaResource,
@@ -33,7 +34,6 @@ from karta_interpreter.definitions.karta.model import (
     SuspendDefinition,
 )
 from karta_interpreter.definitions.karta.rules import violation
-from karta_interpreter.definitions.karta.schema_types import REFERENCES, ROOT, ROOT_STATUS, STRUCTURE
 from karta_interpreter.definitions.karta.status_rules import MATCHING_ORDER, Status
 from karta_interpreter.definitions.karta.validation import repeated
 

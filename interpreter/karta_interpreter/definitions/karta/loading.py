@@ -11,8 +11,9 @@ from karta_interpreter.definitions.karta.annotation_text import unquoted_path
 from karta_interpreter.definitions.karta.compile import compile_definition
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.expressions import check_expressions
+from karta_interpreter.definitions.karta.identity import gvk_of, name_of
 from karta_interpreter.definitions.karta.lint import lint
-from karta_interpreter.definitions.karta.schema import gvk_of, name_of, read_karta
+from karta_interpreter.definitions.karta.schema import read_karta
 from karta_interpreter.definitions.karta.validation import validate
 from karta_interpreter.languages.jq import forget_many
 from karta_interpreter.languages.lua.customization import is_customization

@@ -11,10 +11,9 @@ from pydantic import ConfigDict
 
 from karta_interpreter.base.k8s import Path
 from karta_interpreter.definitions.karta.expression_text import Expression, ObjectQuery, PodQuery
+from karta_interpreter.definitions.karta.identity import ROOT, STRUCTURE
 from karta_interpreter.definitions.karta.schema_types import (
     AS_SET,
-    ROOT,
-    STRUCTURE,
     AtLeastOne,
     Many,
     Schema,

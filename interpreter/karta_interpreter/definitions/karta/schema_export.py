@@ -13,8 +13,8 @@ from pydantic_core import core_schema
 from karta_interpreter.base.k8s import Object
 from karta_interpreter.definitions.karta.annotation_records import ANNOTATIONS
 from karta_interpreter.definitions.karta.annotations import PREFIX
+from karta_interpreter.definitions.karta.identity import KARTA, RESOURCE_INTERFACE, VERSION, api_group
 from karta_interpreter.definitions.karta.model import Spec
-from karta_interpreter.definitions.karta.schema import KARTA, RESOURCE_INTERFACE, VERSION, api_group
 
 REFERENCE = "#/definitions/"
 

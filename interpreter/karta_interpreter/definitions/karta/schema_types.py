@@ -13,15 +13,6 @@ from pydantic.alias_generators import to_camel
 from karta_interpreter.base.k8s import JSON, Path
 from karta_interpreter.definitions.karta.expression_text import Expression
 
-STRUCTURE: Final[Path] = ("spec", "structureDefinition")
-"""Where a Karta describes the workload. Other rooms name the parts below it."""
-
-REFERENCES: Final[Path] = (*STRUCTURE, "references")
-ROOT: Final[Path] = (*STRUCTURE, "rootComponent")
-ROOT_KIND: Final[Path] = (*ROOT, "kind")
-ROOT_STATUS: Final[Path] = (*ROOT, "statusDefinition")
-
-
 Item = TypeVar("Item")
 Many = Annotated[tuple[Item, ...], Field(strict=False)]
 """A JSON list. Strict reading would require a tuple."""

@@ -12,8 +12,8 @@ from karta_interpreter.base.findings import Finding, did_you_mean, error, hints
 from karta_interpreter.base.k8s import Path
 from karta_interpreter.definitions.karta import model
 from karta_interpreter.definitions.karta.definition import LabelOperator
+from karta_interpreter.definitions.karta.identity import REFERENCES
 from karta_interpreter.definitions.karta.rules import violation
-from karta_interpreter.definitions.karta.schema_types import REFERENCES
 
 Hint: TypeAlias = Callable[[str], str]
 _LONGEST: Final = 253, 63, 63

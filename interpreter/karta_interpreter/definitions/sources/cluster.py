@@ -21,8 +21,8 @@ from http import HTTPStatus
 from karta_interpreter.base.errors import ClusterError
 from karta_interpreter.base.findings import Finding, Severity, count, escaped
 from karta_interpreter.base.k8s import GVK, JSON, Object, edit, generation, objects_in
+from karta_interpreter.definitions.karta import kartas_path, name_of
 from karta_interpreter.definitions.karta.loading import Loaded
-from karta_interpreter.definitions.karta.schema import kartas_path, name_of
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.background import keep_running
 from karta_interpreter.definitions.sources.budget import Budget, weight_of

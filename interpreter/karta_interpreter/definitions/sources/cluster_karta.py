@@ -6,8 +6,7 @@ from typing import Self
 
 from karta_interpreter.base.findings import error
 from karta_interpreter.base.k8s import Object, edit
-from karta_interpreter.definitions.karta import loading
-from karta_interpreter.definitions.karta.schema import gvk_of, name_of
+from karta_interpreter.definitions.karta import gvk_of, loading, name_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from typing import Any, Generic, Self, TypeVar
 
 from karta_interpreter.base.findings import Finding, Severity
 from karta_interpreter.base.k8s import GVK
-from karta_interpreter.definitions.karta.catalogue import catalogue_files, catalogue_kinds
+from karta_interpreter.definitions.karta import catalogue_files, catalogue_kinds
 from karta_interpreter.definitions.karta.loading import Loaded, load_documents
 from karta_interpreter.definitions.sources.budget import Budget, weight
 from karta_interpreter.definitions.sources.file_scan import list_files, name_of

@@ -11,9 +11,8 @@ from typing import Final, NamedTuple
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s import JSON, Object, Path, edit, get, objects_in
-from karta_interpreter.definitions.karta import PREFIX, ComponentRules, Definition, annotation_path
+from karta_interpreter.definitions.karta import PREFIX, STRUCTURE, ComponentRules, Definition, annotation_path
 from karta_interpreter.definitions.karta.loading import load_definition
-from karta_interpreter.definitions.karta.schema_types import STRUCTURE
 from karta_interpreter.definitions.openapi.draft import Decision, Draft, Form, PodsField, draft, find_pods
 from karta_interpreter.definitions.openapi.schema import CustomKind, completed
 from karta_interpreter.engine.drafting.inference import (

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from karta_interpreter.base.errors import QueryError
 from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s import JSON, Object, Path, edit, get
-from karta_interpreter.definitions.karta.schema_types import ROOT
+from karta_interpreter.definitions.karta import ROOT
 from karta_interpreter.definitions.openapi.draft import Draft
 from karta_interpreter.definitions.openapi.draft.pod_fields import FACTORS, Form, NumberField, PodsField, product
 from karta_interpreter.definitions.openapi.schema import (

@@ -10,7 +10,7 @@ from karta_interpreter.base.errors import InterpretationError, WorkloadError
 from karta_interpreter.base.findings import DefinitionError, Finding, closest, did_you_mean
 from karta_interpreter.base.k8s import GVK, JSON, Object
 from karta_interpreter.base.karmada import SLOTS, Operation
-from karta_interpreter.definitions.karta import Definition, Known
+from karta_interpreter.definitions.karta import Definition, Known, catalogue_kinds
 from karta_interpreter.engine.workload.document import check_kind, checked_object, checked_objects, reading
 
 if TYPE_CHECKING:
@@ -181,8 +181,6 @@ class _Catalogue(Mapping[GVK, Karta]):
 
     @cached_property
     def _files(self) -> Mapping[GVK, Path]:
-        from karta_interpreter.definitions.karta.catalogue import catalogue_kinds  # noqa: PLC0415 - as in `_read`
-
         return catalogue_kinds()
 
     def __getitem__(self, gvk: GVK) -> Karta:

@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 
 from karta_interpreter.base.errors import ClusterError, ServeError
 from karta_interpreter.base.k8s import JSON, Object, edit
-from karta_interpreter.definitions.karta.schema import VERSION, api_group
+from karta_interpreter.definitions.karta import VERSION, api_group
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.web.types_api.models import ApiError, unavailable
 

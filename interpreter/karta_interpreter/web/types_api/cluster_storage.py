@@ -13,7 +13,7 @@ from typing import Final, TypeVar
 
 from karta_interpreter.base.errors import ClusterError
 from karta_interpreter.base.k8s import JSON, Object, edit, label
-from karta_interpreter.definitions.karta.schema import gvk_of, kartas_path
+from karta_interpreter.definitions.karta import gvk_of, kartas_path
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.cluster import ORIGIN, Cluster
 from karta_interpreter.definitions.sources.cluster_karta import ClusterKarta

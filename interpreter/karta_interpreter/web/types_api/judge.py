@@ -15,9 +15,9 @@ from karta_interpreter.base.errors import SandboxError, StopCause
 from karta_interpreter.base.findings import Finding, Severity, did_you_mean, error
 from karta_interpreter.base.k8s import GVK, Object, json_pointer
 from karta_interpreter.base.sandbox.awaiting import AsyncPool
+from karta_interpreter.definitions.karta import ROOT_KIND, gvk_of
 from karta_interpreter.definitions.karta.loading import load_object
-from karta_interpreter.definitions.karta.schema import gvk_of, message_of
-from karta_interpreter.definitions.karta.schema_types import ROOT_KIND
+from karta_interpreter.definitions.karta.schema import message_of
 from karta_interpreter.web.console.questions import ANSWER, FAILURE, processes, responding
 from karta_interpreter.web.types_api.models import (
     MOST_ERRORS,

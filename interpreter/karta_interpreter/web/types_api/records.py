@@ -12,7 +12,7 @@ import orjson
 
 from karta_interpreter.base.findings import Finding
 from karta_interpreter.base.k8s import GVK, JSON, Object, edit, label, objects_in
-from karta_interpreter.definitions.karta.schema import gvk_of, karta_type
+from karta_interpreter.definitions.karta import gvk_of, karta_type
 
 _PREFIX: Final = "types.karta-interpreter.io/"
 ID: Final = f"{_PREFIX}id"

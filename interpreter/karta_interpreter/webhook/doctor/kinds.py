@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from karta_interpreter.base.findings import count, listed
 from karta_interpreter.base.k8s import GVK, Object, edit, objects_in
-from karta_interpreter.definitions.karta.schema import gvk_of, name_of
+from karta_interpreter.definitions.karta import gvk_of, name_of
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.webhook.doctor.result import CheckResult, ok, problem, warning
 from karta_interpreter.webhook.doctor.webhooks import Client

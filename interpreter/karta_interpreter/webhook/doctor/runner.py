@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from karta_interpreter.base.errors import ClusterError
 from karta_interpreter.base.k8s import GVK, Object
-from karta_interpreter.definitions.karta.schema import kartas_path
+from karta_interpreter.definitions.karta import kartas_path
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.webhook.doctor.connection import address_of
 from karta_interpreter.webhook.doctor.endpoint import examine_endpoint

@@ -12,8 +12,7 @@ from urllib.parse import urlsplit
 from karta_interpreter.base.errors import ServeError
 from karta_interpreter.base.findings import Finding, warning
 from karta_interpreter.base.k8s import GVK, Object
-from karta_interpreter.definitions.karta import Definition
-from karta_interpreter.definitions.karta.schema_types import ROOT_KIND
+from karta_interpreter.definitions.karta import ROOT_KIND, Definition
 from karta_interpreter.definitions.sources.snapshot import Snapshot
 from karta_interpreter.engine.registered.operations import (
     ServedKind,

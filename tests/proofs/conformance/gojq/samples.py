@@ -14,7 +14,7 @@ from karta_interpreter import Component, Karta, Workload
 from karta_interpreter.base.errors import InterpreterError
 from karta_interpreter.base.k8s.manifest import read_documents
 from karta_interpreter.base.k8s.values import JSON, Object
-from karta_interpreter.definitions.karta.catalogue import catalogue_files
+from karta_interpreter.definitions.karta import catalogue_files
 from karta_interpreter.definitions.karta.expression_text import PodQuery
 from karta_interpreter.definitions.karta.schema_types import Schema
 from karta_interpreter.engine.suites.suite import find_suites, load_suite

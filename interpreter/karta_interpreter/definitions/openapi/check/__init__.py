@@ -10,10 +10,10 @@ from typing import Final
 from karta_interpreter.base.errors import ManifestError
 from karta_interpreter.base.findings import DefinitionError, Finding, closest, error, warning
 from karta_interpreter.base.k8s import GVK, Object, edit
+from karta_interpreter.definitions.karta import ROOT_KIND, gvk_of
 from karta_interpreter.definitions.karta.loading import KINDS
 from karta_interpreter.definitions.karta.model import KartaResource
-from karta_interpreter.definitions.karta.schema import gvk_of, read_karta
-from karta_interpreter.definitions.karta.schema_types import ROOT_KIND
+from karta_interpreter.definitions.karta.schema import read_karta
 from karta_interpreter.definitions.openapi.check.check import check
 from karta_interpreter.definitions.openapi.schema import CustomKind
 from karta_interpreter.languages.lua.ignores import placed_objects, unignored

@@ -9,7 +9,13 @@ from karta_interpreter.base.errors import QuerySyntaxError
 from karta_interpreter.base.findings import Finding, Span, did_you_mean, error, warning
 from karta_interpreter.base.k8s import DEPENDENCY_NAMES, JSON, Object, Path
 from karta_interpreter.base.karmada import Operation
-from karta_interpreter.definitions.karta import MATCHING_ORDER, annotation_path, annotations as values, field_text
+from karta_interpreter.definitions.karta import (
+    MATCHING_ORDER,
+    ROOT_STATUS,
+    annotation_path,
+    annotations as values,
+    field_text,
+)
 from karta_interpreter.definitions.karta.annotation_records import Annotations, parse_annotations
 from karta_interpreter.definitions.karta.compile import action_value
 from karta_interpreter.definitions.karta.expression_text import ObjectQuery, PodQuery
@@ -19,7 +25,7 @@ from karta_interpreter.definitions.karta.model import (
     StatusDefinition,
     SuspendDefinition,
 )
-from karta_interpreter.definitions.karta.schema_types import ROOT_STATUS, expressions
+from karta_interpreter.definitions.karta.schema_types import expressions
 from karta_interpreter.definitions.openapi.check.coverage import Coverage, in_yaml, names_below, parts, unread_text
 from karta_interpreter.definitions.openapi.check.expected import (
     BOOLEAN,

@@ -12,9 +12,7 @@ from typing import Final
 
 from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s import JSON, Object, Path
-from karta_interpreter.definitions.karta import PREFIX, annotation_path
-from karta_interpreter.definitions.karta.schema import karta_type
-from karta_interpreter.definitions.karta.schema_types import ROOT, STRUCTURE
+from karta_interpreter.definitions.karta import PREFIX, ROOT, STRUCTURE, annotation_path, karta_type
 from karta_interpreter.definitions.openapi.draft.pod_fields import Form, PodsField, counts, find_pods, have_state
 from karta_interpreter.definitions.openapi.draft.statuses import statuses, undecided
 from karta_interpreter.definitions.openapi.references import PODS, references
