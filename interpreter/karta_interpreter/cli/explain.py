@@ -110,7 +110,8 @@ def command(
         return
     files = [file, given["observed_file"], given["status_file"], *given["references"], *filenames, *overrides]
     check_stdin([each for each in files if each])
-    if file is None or (path is None and _is_definition(file)):
+    # Standard input is an object, because it is read once.
+    if file is None or (path is None and file != STDIN and any(map(is_definition, read_objects(file)[:1]))):
         if not (target or filenames):
             raise UsageProblem("error: give a KIND, a FILE with an object, --object FILE, or definitions with -f FILE")
         named = definitions_named([], [file]) if file else definitions_named([target] if target else [], filenames)
@@ -128,11 +129,6 @@ def command(
     interpreter, calls = calls_for(arguments, operation, filenames, overrides)
     references = read_references(given["references"], [each.gvk for each in interpreter.entry.definition.references])
     show(interpreter, calls, references, output, given["options"], strict=strict)
-
-
-def _is_definition(path: str) -> bool:
-    """Return whether a file, or a folder's first one, has a Karta. Standard input is an object, as it is read once."""
-    return path != STDIN and any(map(is_definition, read_objects(path)[:1]))
 
 
 def show(

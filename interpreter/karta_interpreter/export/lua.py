@@ -1,8 +1,9 @@
 """Lua as a tree: the nodes that the generator builds, the questions about them, and the only writer of their text."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
+from itertools import count
 from typing import Final, TypeAlias, cast
 
 from karta_interpreter.base.k8s import JSON
@@ -405,6 +406,17 @@ def lua_name(text: str) -> str:
     """
     name = "_".join(word.lower() for word in _PARTS.findall(text))[:_LONGEST_NAME].strip("_") or "value"
     return name if name[0].isalpha() else f"value_{name}"
+
+
+def unused_name(hint: str, *taken: Container[str]) -> str:
+    """Return a Lua name that is not taken, with a number if it must be.
+
+    >>> unused_name("pods", {"pods"}, {"pods_2"})
+    'pods_3'
+    """
+    name = lua_name(hint)
+    candidates = (f"{name}_{number}" if number > 1 else name for number in count(1))
+    return next(candidate for candidate in candidates if not any(candidate in names for names in taken))
 
 
 def table_of(parts: Sequence[str]) -> str:

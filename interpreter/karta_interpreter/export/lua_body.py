@@ -18,8 +18,8 @@ from karta_interpreter.export.lua import (
     Name,
     Statement,
     is_field,
-    lua_name,
     parts_of,
+    unused_name,
 )
 from karta_interpreter.languages.lua.machine.source import RESERVED_WORDS
 
@@ -97,12 +97,9 @@ class LuaBody:
 
     def new(self, hint: str = "value") -> str:
         """Return a name for a local variable that this function does not have yet."""
-        name = lua_name(hint)
-        found, number = name, 2
-        while found in self._taken or found in _KNOWN or found in LIBRARY:
-            found, number = f"{name}_{number}", number + 1
-        self._taken.add(found)
-        return found
+        name = unused_name(hint, self._taken, _KNOWN, LIBRARY)
+        self._taken.add(name)
+        return name
 
     def local(self, hint: str, *values: Expression) -> Name:
         """Write a new variable, and return it."""

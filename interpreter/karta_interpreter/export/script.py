@@ -27,9 +27,9 @@ from karta_interpreter.export.lua import (
     constant,
     flattened,
     lines_of,
-    lua_name,
     quoted,
     table,
+    unused_name,
     written,
 )
 from karta_interpreter.export.lua_body import OutputSink, Value
@@ -252,12 +252,9 @@ class OperationScript:
 
     def new(self, hint: str) -> str:
         """Return a name for a function that the script does not have yet."""
-        name = lua_name(hint)
-        free_name, number = name, 2
-        while free_name in self.names or free_name in _RESERVED or free_name in LIBRARY:
-            free_name, number = f"{name}_{number}", number + 1
-        self.names.add(free_name)
-        return free_name
+        name = unused_name(hint, self.names, _RESERVED, LIBRARY)
+        self.names.add(name)
+        return name
 
     def components(self) -> str:
         """Write a table of the components with pods and the bounds of their counts, and return its name."""

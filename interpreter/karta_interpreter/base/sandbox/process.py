@@ -94,7 +94,15 @@ class Process:
             self.socket, theirs = socket.socketpair()
             self.socket.setblocking(False)
             with theirs:
-                self._process = _start(program, theirs.fileno())
+                self._process = subprocess.Popen(  # noqa: S603 - our own program, and no shell
+                    program.command(),
+                    stdin=theirs.fileno(),
+                    stdout=theirs.fileno(),
+                    stderr=subprocess.DEVNULL,
+                    cwd="/",
+                    env={},
+                    start_new_session=True,  # Ctrl-C in a terminal is for the server, which finishes its calls
+                )
         except OSError as error:
             if hasattr(self, "socket"):
                 self.socket.close()
@@ -249,15 +257,3 @@ class Process:
         cause = _DEATHS.get(status, StopCause.DEFECT)
         reason = _REASONS.get(cause, f"its process ended with status {status}")
         return SandboxError(reason.format(self._memory >> 20), cause)
-
-
-def _start(program: Program, stream: int) -> "subprocess.Popen[bytes]":
-    return subprocess.Popen(  # noqa: S603 - our own program, and no shell
-        program.command(),
-        stdin=stream,
-        stdout=stream,
-        stderr=subprocess.DEVNULL,
-        cwd="/",
-        env={},
-        start_new_session=True,  # Ctrl-C in a terminal is for the server, which finishes its calls
-    )

@@ -286,14 +286,12 @@ class Definition:
     @property
     def suspend(self) -> tuple[SuspendWrite, ...]:
         """The writes that suspend the workload: the children's first, then the root's, as Karta applies them."""
-        children = [action for component in self.components[1:] for action in component.suspend]
-        return (*children, *self.root.suspend)
+        return tuple(write for component in (*self.components[1:], self.root) for write in component.suspend)
 
     @property
     def resume(self) -> tuple[SuspendWrite, ...]:
         """The writes that resume the workload, in the order of `suspend`."""
-        children = [action for component in self.components[1:] for action in component.resume]
-        return (*children, *self.root.resume)
+        return tuple(write for component in (*self.components[1:], self.root) for write in component.resume)
 
     @property
     def queued(self) -> tuple[QueuedFields, ...]:

@@ -2,13 +2,12 @@
 
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from typing import Final
 
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s import (
     COMPUTE_DOMAIN,
-    JSON,
     Object,
     Path,
     claim_dependencies,
@@ -73,18 +72,14 @@ def _extra(definition: Definition, obj: Object, dependency: Object, title: str, 
             dependency["apiVersion"],
             dependency["kind"],
         ):
-            objects = objects_text(dependency)
-            named = [reading for reading in readings(extra.objects, obj) if _objects(extra, reading.value) == objects]
+            objects, text_of = objects_text(dependency), partial(label_selector, extra) if extra.by_labels else str
+            named = [reading for reading in readings(extra.objects, obj) if text_of(reading.value) == objects]
             if named:
                 places: tuple[Place, ...] = tuple(read_place for reading in named for read_place in reading.places)
                 note = f"{title}: {named[0].source}"
                 yield Fact(
                     "dependency", note, dependency, answer, field=field, expression=extra.objects.text, places=places
                 )
-
-
-def _objects(extra: ExtraDependency, output: JSON) -> str:
-    return label_selector(extra, output) if extra.by_labels else str(output)
 
 
 def _templates(definition: Definition, obj: Object) -> Iterator[tuple[str, str, Object, Path | None]]:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from karta_interpreter.base.k8s import JSON, Object, get, parts_of
+from karta_interpreter.base.k8s import JSON, get, parts_of
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.engine.evaluation import Status, match_status
 from karta_interpreter.engine.explain.reading import field_of
@@ -42,7 +42,12 @@ def judge_health(definition: Definition, evidence: Evidence, members: Members) -
     failures = [failure for pod in evidence.active if (failure := failure_of(pod))]
     matched = f"its status: {', '.join(match_status(definition, evidence.object).matched)}"
     is_unjudged = doubt or state == _UNCLEAR
-    verdict, field = (Verdict.UNJUDGED, "") if is_unjudged else (Verdict.DIFFERS, _field(definition))
+    decider = (
+        "metadata.annotations.karta-interpreter.io/health"
+        if definition.annotations.health
+        else field_of(definition, definition.root.name, "statusDefinition.statusMappings")
+    )
+    verdict, field = (Verdict.UNJUDGED, "") if is_unjudged else (Verdict.DIFFERS, decider)
     yield Judgement(Question.HEALTH, verdict, reason, "; ".join([*failures[:1], matched]), field)
 
 
@@ -69,7 +74,7 @@ def _doubt(definition: Definition, evidence: Evidence, state: str, wanted: int |
     doubts = {
         "its kind starts others": state in (_UNREADY, _FAILED)
         and wanted is None
-        and any(map(_runs_to_completion, evidence.pods)),
+        and any(get(pod, ("spec", "restartPolicy"), "Always") != "Always" for pod in evidence.pods),
         "it may wait or try again": (state == _UNREADY and may_wait) or (state == _FAILED and not has_failed),
         "a failure counts as healthy": state == _FAILED and Status.FAILED in healthy,
         "its status does not show it": state == _UNREADY and not _tells(status),
@@ -81,15 +86,6 @@ def _doubt(definition: Definition, evidence: Evidence, state: str, wanted: int |
         "they may be of an earlier template": state == _READY and not may_wait and any(map(evidence.is_outdated, pods)),
     }
     return next((doubt for doubt, holds in doubts.items() if holds), "")
-
-
-def _runs_to_completion(pod: Object) -> bool:
-    return bool(get(pod, ("spec", "restartPolicy"), "Always") != "Always")
-
-
-def _field(definition: Definition) -> str:
-    mappings = field_of(definition, definition.root.name, "statusDefinition.statusMappings")
-    return "metadata.annotations.karta-interpreter.io/health" if definition.annotations.health else mappings
 
 
 def _tells_failure(evidence: Evidence) -> bool:

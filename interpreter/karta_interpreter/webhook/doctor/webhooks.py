@@ -82,7 +82,7 @@ def read_webhooks(configuration: Object) -> tuple[RegisteredWebhook, ...]:
             configuration["metadata"]["name"],
             entry.get("name", ""),
             _client(entry.get("clientConfig") or {}),
-            tuple(_rule(rule) for rule in entry.get("rules") or ()),
+            tuple(Rule(*(tuple(rule.get(field) or ()) for field in _RULE_FIELDS)) for rule in entry.get("rules") or ()),
             entry.get("timeoutSeconds"),
         )
         for entry in configuration.get("webhooks") or ()
@@ -116,10 +116,7 @@ def _client(config: Object) -> Client:
     return Client(config.get("url") or "", service, config.get("caBundle") or "")
 
 
-def _rule(value: Object) -> Rule:
-    return Rule(*(tuple(value.get(field) or ()) for field in ("apiGroups", "apiVersions", "kinds", "operations")))
-
-
+_RULE_FIELDS = ("apiGroups", "apiVersions", "kinds", "operations")
 _REGISTERED, _TIMEOUT, _RULES = "registration", "timeout", "rules"
 _LONGEST = 10
 """Seconds. Karmada's controllers have five workers. Each worker blocks while it waits for an answer."""

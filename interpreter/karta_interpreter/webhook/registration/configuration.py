@@ -241,9 +241,8 @@ def webhook_names(kinds: Iterable[GVK]) -> dict[GVK, str]:
     plain = {gvk: f"{gvk.kind}.{gvk.version}.{gvk.group or 'core'}.{_SUFFIX}".lower() for gvk in kinds}
     uses = Counter(plain.values())
     return {
-        gvk: name if uses[name] == 1 and _QUALIFIED.fullmatch(name) else _digest(gvk) for gvk, name in plain.items()
+        gvk: name
+        if uses[name] == 1 and _QUALIFIED.fullmatch(name)
+        else f"kind-{sha256('/'.join(gvk).encode()).hexdigest()[:16]}.{_SUFFIX}"
+        for gvk, name in plain.items()
     }
-
-
-def _digest(gvk: GVK) -> str:
-    return f"kind-{sha256('/'.join(gvk).encode()).hexdigest()[:16]}.{_SUFFIX}"

@@ -88,7 +88,7 @@ class Registrar:
         self._woken = asyncio.Event()
         self._crds = Informer(api, CRDS, lambda crd: served_kinds([crd]), _PACE)
         self._present = Informer(api, CONFIGURATIONS, dict, _PACE)
-        self._admission = AdmissionCA(api, self._authority, registration.name)
+        self._admission = AdmissionCA(api, lambda: at.ca_bundle if (at := endpoint()) else b"", registration.name)
         self._applied: Object | None = None
         self._became: JSON = None
         self._differed = False
@@ -184,10 +184,6 @@ class Registrar:
             message = "nothing is registered yet: definitions or certificate are not there"
             self._messages.log("apply", logging.WARNING, message)
         return endpoint
-
-    def _authority(self) -> bytes:
-        endpoint = self._endpoint()
-        return endpoint.ca_bundle if endpoint else b""
 
     async def _apply(self, desired: Object) -> float | None:
         path = f"{CONFIGURATIONS}/{self._registration.name}"

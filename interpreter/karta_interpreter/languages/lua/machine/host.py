@@ -54,7 +54,7 @@ class Host:
         yield "date", _on_text(dates.formatted)
         yield "date_fields", _on_text(dates.fields)
         yield "take", self._take
-        yield "names", self._names
+        yield "names", lambda number: self._to_lua(list(map(as_latin1, self._rest(number))))
         yield "rest", self._rest_json
         yield "as_karmada_compiles", lambda code: as_karmada_compiles(code.encode("latin-1")).decode("latin-1")
         yield "print", self._print
@@ -129,9 +129,6 @@ class Host:
         if field is None:
             return None
         return self.give(_without_nulls_of(bytes(field)) if type(field) is msgspec.Raw else field)
-
-    def _names(self, number: int) -> Any:  # noqa: ANN401 - a table of the machine's
-        return self._to_lua(list(map(as_latin1, self._rest(number))))
 
     def _rest_json(self, number: int) -> str:
         fields = self._rests.get(number, self._objects[number - 1])
