@@ -57,8 +57,12 @@ def operation_named(name: str) -> Operation:
     """
     supported = {operation.lower(): operation for operation in ORDER}.get(name.lower())
     if supported is None:
-        meant = closest(name.lower().removeprefix(_PREFIX), (each.lower().removeprefix(_PREFIX) for each in ORDER))
-        full = next((f"did you mean {each}? " for each in ORDER if meant and each.lower().endswith(meant)), "")
+        meant = closest(
+            name.lower().removeprefix(_PREFIX), (operation.lower().removeprefix(_PREFIX) for operation in ORDER)
+        )
+        full = next(
+            (f"did you mean {operation}? " for operation in ORDER if meant and operation.lower().endswith(meant)), ""
+        )
         raise UsageProblem(f"error: operation {name} is not supported. {full}Use one of: {', '.join(ORDER)}")
     return supported
 
@@ -110,7 +114,7 @@ class Arguments:
     def _call(self, operation: Operation) -> Call:
         objects = [obj for obj in (self.desired, self.observed) if obj is not None]
         # A lone object is the template and the live object, as karmadactl takes it.
-        components = tuple(TargetComponent(*each) for each in (self.components or {}).items())
+        components = tuple(TargetComponent(*target) for target in (self.components or {}).items())
         return Call.of(operation, objects[0], objects[-1], self.replicas, self.items or (), components)
 
 

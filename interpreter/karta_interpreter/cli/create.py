@@ -117,13 +117,13 @@ def _print_from(shown: Shown, crd: Object | None, version: str | None) -> None:
     custom = CustomKind.of(crd, version or shown.gvk.version) if crd else CustomKind("", shown.gvk, {})
     sources = [
         count(len(shown.evidence), "object"),
-        count(sum(len(each.pods) for each in shown.evidence), "pod"),
+        count(sum(len(evidence.pods) for evidence in shown.evidence), "pod"),
         *([f"the CustomResourceDefinition {custom.crd}"] if crd else []),
     ]
     drafted = draft_from(custom, shown.evidence)
     _print(drafted, custom, f"Drafted from {', '.join(sources)}.", crd)
     definition = load_definition(drafted.karta)
-    workloads = [(definition, each) for each in shown.evidence]
+    workloads = [(definition, evidence) for evidence in shown.evidence]
     say(f"verify: {summary(verify_all(workloads, lambda _: crd, shown.problems))}", err=True)
 
 

@@ -116,8 +116,10 @@ def command(
 
     questions = read_questions(paths, replicas, definitions)
     changes = _distinct(
-        _changed_answer((sides[0].find(each.gvk), sides[1].find(each.gvk)), each, options, explained=shown["explained"])
-        for each in questions
+        _changed_answer(
+            (sides[0].find(question.gvk), sides[1].find(question.gvk)), question, options, explained=shown["explained"]
+        )
+        for question in questions
     )
     warnings = [
         f"neither side has a definition for {gvk}"
@@ -148,7 +150,7 @@ def _changed_answer(
     """Return a question with the differences between two answers."""
     before, after = interpreters
     call, references = question.call, question.references
-    found = tuple(differences(*(answer_of(each, call, references, options) for each in interpreters)))
+    found = tuple(differences(*(answer_of(interpreter, call, references, options) for interpreter in interpreters)))
     if not found:
         return ChangedAnswer(question, ())
     cause = cause_of(before, after, call, references, options, found) if explained else ""

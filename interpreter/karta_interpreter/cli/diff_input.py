@@ -52,7 +52,7 @@ def _changed(value: JSON, field: str = "") -> Any:  # noqa: ANN401 - JSON of the
         case dict():
             return {key: _changed(each, key) for key, each in value.items()}
         case list():
-            return [_changed(each, field) if isinstance(each, dict | list) else each for each in value]
+            return [_changed(element, field) if isinstance(element, dict | list) else element for element in value]
         case bool():
             return not value
         case int() | float():
@@ -66,7 +66,7 @@ def _changed(value: JSON, field: str = "") -> Any:  # noqa: ANN401 - JSON of the
 def _bare(value: JSON) -> JSON:
     """Return a value without numbers, switches and maps of texts."""
     if isinstance(value, list):
-        return [_bare(each) for each in value]
+        return [_bare(element) for element in value]
     if not isinstance(value, dict):
         return value
     return {key: _bare(each) for key, each in value.items() if not _may_be_unset(each)}
@@ -74,7 +74,7 @@ def _bare(value: JSON) -> JSON:
 
 def _may_be_unset(value: JSON) -> bool:
     if isinstance(value, dict):
-        return bool(value) and all(isinstance(each, str) for each in value.values())
+        return bool(value) and all(isinstance(text, str) for text in value.values())
     return isinstance(value, int | float)
 
 
@@ -133,7 +133,7 @@ def read_questions(paths: Sequence[str], replicas: Callable[[Object], int], defi
         )
     ]
     texts = dict(text for place in (*paths, *suites) for text in read_texts(place))
-    found = [each for source, text in texts.items() for each in _read(text, source, replicas, definitions)]
+    found = [question for source, text in texts.items() for question in _read(text, source, replicas, definitions)]
     if not found:
         raise Problem(f"error: {', '.join(paths)}: there is no object and no suite in it")
     return found

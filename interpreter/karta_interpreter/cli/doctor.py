@@ -121,7 +121,7 @@ async def _verify(kubeconfig: Path | None, context: str | None, member: str) -> 
     except ClusterError as error:
         return [problem("member", str(error), "give a context of the member, and the rights of deploy/member")]
     advice = "verify them all with karta-interpreter verify"
-    results = [warning("member", each, advice) for each in report.problems]
+    results = [warning("member", problem, advice) for problem in report.problems]
     for cause in report.causes:
         text = f"{cause.objects}: {cause.judgement.question}: {cause.judgement.reason}"
         results.append(problem("member", text, cause.judgement.fix or cause.judgement.field))

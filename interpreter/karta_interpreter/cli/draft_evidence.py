@@ -48,18 +48,18 @@ def shown_by(gvk: GVK, evidence: Iterable[Evidence], crd: Object | None = None, 
 
 def from_files(objects: Sequence[str], pods: Sequence[str], kind: str | None) -> Shown:
     """Read objects, and their pods with the objects between."""
-    listed = [each for path in objects for each in read_objects(path)]
+    listed = [obj for path in objects for obj in read_objects(path)]
     for each in listed:
         if not (isinstance(each.get("kind"), str) and isinstance(each.get("apiVersion"), str)):
             raise Problem(f"error: {', '.join(objects)}: an object has no apiVersion and kind")
-    gvk = _chosen_kind({GVK.of(each) for each in listed}, kind, ", ".join(objects))
-    chosen = [_with_uid(each) for each in listed if GVK.of(each) == gvk]
-    others = [each for path in pods for each in read_objects(path)]
+    gvk = _chosen_kind({GVK.of(obj) for obj in listed}, kind, ", ".join(objects))
+    chosen = [_with_uid(obj) for obj in listed if GVK.of(obj) == gvk]
+    others = [obj for path in pods for obj in read_objects(path)]
     tree = Tree()
     for each in (*chosen, *others):
         is_alone = each.get("kind") == "Pod" and gvk.kind != "Pod" and not owner_references(each)
         tree.keep(_with_uid(_with_owner(each, chosen) if is_alone else each))
-    evidence = [_evidence(tree, each) for each in chosen]
+    evidence = [_evidence(tree, obj) for obj in chosen]
     mine = {get(pod, ("metadata", "name")) for each in evidence for pod in each.pods}
     strays = [
         named(each) for each in others if each.get("kind") == "Pod" and get(each, ("metadata", "name")) not in mine
@@ -73,8 +73,8 @@ def from_files(objects: Sequence[str], pods: Sequence[str], kind: str | None) ->
 
 def _evidence(tree: Tree, obj: Object) -> Evidence:
     below = tree.below(str(get(obj, ("metadata", "uid"))))
-    pods = tuple(each for each in (obj, *below) if each.get("kind") == "Pod")
-    owners = tuple(each for each in below if each.get("kind") != "Pod")
+    pods = tuple(item for item in (obj, *below) if item.get("kind") == "Pod")
+    owners = tuple(item for item in below if item.get("kind") != "Pod")
     return Evidence(obj, pods, owners, now=time.time())
 
 
@@ -88,8 +88,8 @@ def _with_uid(obj: Object) -> Object:
 def _with_owner(pod: Object, objects: Sequence[Object]) -> Object:
     """Return a pod without owners as one of the object with the name that it begins with."""
     name = str(get(pod, ("metadata", "name")))
-    owners = [each for each in objects if name.startswith(f"{get(each, ('metadata', 'name'))}-")]
-    owners = [each for each in owners if namespace(each) == namespace(pod)]
+    owners = [owner for owner in objects if name.startswith(f"{get(owner, ('metadata', 'name'))}-")]
+    owners = [owner for owner in owners if namespace(owner) == namespace(pod)]
     if not owners:
         return pod
     owner = max(owners, key=lambda each: len(get(each, ("metadata", "name"))))
@@ -100,8 +100,8 @@ def _with_owner(pod: Object, objects: Sequence[Object]) -> Object:
 
 def _chosen_kind(kinds: Iterable[GVK], kind: str | None, source: str) -> GVK:
     """Return the kind among several. Another one is a UsageProblem."""
-    names = sorted({each.kind for each in kinds})
-    chosen = sorted(each for each in kinds if kind is None or kind.lower() in each.names)
+    names = sorted({gvk.kind for gvk in kinds})
+    chosen = sorted(gvk for gvk in kinds if kind is None or kind.lower() in gvk.names)
     if not names:
         raise Problem(f"error: {source}: it contains no object")
     if not chosen:
@@ -129,7 +129,7 @@ async def resource_of(api: ApiServer, text: str) -> tuple[str, Object]:
     versions = ([] if group else ["v1"]) + list(_versions(groups, group))
     # All versions are asked at once. An aggregated API that is down must not hide the resources of others.
     lists = await asyncio.gather(*map(api.resources, versions), return_exceptions=True)
-    errors = [each for each in lists if isinstance(each, BaseException)]
+    errors = [answer for answer in lists if isinstance(answer, BaseException)]
     for version, resources in zip(versions, lists, strict=True):
         for each in resources if not isinstance(resources, BaseException) else ():
             names = (each["name"], each.get("singularName"), each["kind"], *(each.get("shortNames") or ()))

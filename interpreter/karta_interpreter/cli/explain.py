@@ -109,16 +109,19 @@ def command(
         say(text, nl=False)
         return
     files = [file, given["observed_file"], given["status_file"], *given["references"], *filenames, *overrides]
-    check_stdin([each for each in files if each])
+    check_stdin(filter(None, files))
     # Standard input is an object, because it is read once.
     if file is None or (path is None and file != STDIN and any(map(is_definition, read_objects(file)[:1]))):
         if not (target or filenames):
             raise UsageProblem("error: give a KIND, a FILE with an object, --object FILE, or definitions with -f FILE")
         named = definitions_named([], [file]) if file else definitions_named([target] if target else [], filenames)
-        for each in named:
-            origin = each.source if file or filenames else ORIGIN
-            explanations = [outline(each, one, origin=origin) for one in Operation if asked in (None, one)]
-            _print(f"{each.gvk.kind} {each.gvk.api_version}, by {each.name} ({origin})", explanations, output)
+        for definition in named:
+            origin = definition.source if file or filenames else ORIGIN
+            explanations = [
+                outline(definition, question, origin=origin) for question in Operation if asked in (None, question)
+            ]
+            title = f"{definition.gvk.kind} {definition.gvk.api_version}, by {definition.name} ({origin})"
+            _print(title, explanations, output)
         return
     observed = (
         None if given["observed_file"] is None else read_object(given["observed_file"], lambda: kinds_of(filenames))
@@ -127,7 +130,9 @@ def command(
     obj = read_object(file, lambda: kinds_of(filenames))
     arguments = Arguments(obj, observed, items, given["desired_replica"], given["components"])
     interpreter, calls = calls_for(arguments, operation, filenames, overrides)
-    references = read_references(given["references"], [each.gvk for each in interpreter.entry.definition.references])
+    references = read_references(
+        given["references"], [reference.gvk for reference in interpreter.entry.definition.references]
+    )
     show(interpreter, calls, references, output, given["options"], strict=strict)
 
 
@@ -150,9 +155,9 @@ def show(
         explanations.append(found)
     names = {f"{call.object['kind']} {full_name(call.object.get('metadata'))}" for call in calls}
     _print(f"{', '.join(sorted(names))}, by {definition.name} ({origin})", explanations, form)
-    if any(each.error for each in explanations):
+    if any(explanation.error for explanation in explanations):
         raise SystemExit(Problem.exit_code)
-    exit_if_strict([fact for each in explanations for fact in each.warnings], strict=strict)
+    exit_if_strict([fact for explanation in explanations for fact in explanation.warnings], strict=strict)
 
 
 def exit_if_strict(warnings: Sequence[Fact], *, strict: bool) -> None:
@@ -163,7 +168,7 @@ def exit_if_strict(warnings: Sequence[Fact], *, strict: bool) -> None:
 
 def _print(title: str, explanations: Sequence[Explanation], form: str) -> None:
     if form in ("json", "yaml"):
-        document = {"title": title, "explanations": [each.to_json() for each in explanations]}
+        document = {"title": title, "explanations": [explanation.to_json() for explanation in explanations]}
         say(written(document, form), nl=False)
     else:
         say(f"{click.style(one_line(title), bold=True)}\n\n{explanations_text(explanations)}", nl=False)
@@ -182,7 +187,9 @@ _PREFIX: Final = "spec.structureDefinition."
 def explanations_text(explanations: Iterable[Explanation]) -> str:
     """Return each answer, which layer gives it, and below it the facts, as wide as the terminal or ``$COLUMNS``."""
     columns = max(_NARROW, min(_WIDE, shutil.get_terminal_size((100, 24)).columns))
-    return "\n".join("".join(f"{one_line(line)}\n" for line in _lines(each, columns)) for each in explanations)
+    return "\n".join(
+        "".join(f"{one_line(line)}\n" for line in _lines(explanation, columns)) for explanation in explanations
+    )
 
 
 def _lines(explanation: Explanation, columns: int) -> Iterator[str]:

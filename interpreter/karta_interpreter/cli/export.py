@@ -213,18 +213,25 @@ def customization_command(
             for operation in of_kind
         ]
         say(table(rows, header=["APIVERSION", "KIND", "OPERATION", "CUSTOMIZATION"]), nl=False)
-    elif twice := [name for name, number in Counter(each["metadata"]["name"] for each in made).items() if number > 1]:
+    elif twice := [
+        name
+        for name, number in Counter(customization["metadata"]["name"] for customization in made).items()
+        if number > 1
+    ]:
         names = " and ".join(twice)
         raise Problem(f"error: several definitions are called {names}: their customizations would replace each other")
     elif output_dir is not None:
-        write_files(output_dir, {f"{each['metadata']['name']}.{output}": written(each, output) for each in made})
+        write_files(
+            output_dir,
+            {f"{customization['metadata']['name']}.{output}": written(customization, output) for customization in made},
+        )
     elif made:
         whole = made[0] if len(made) == 1 else {"apiVersion": "v1", "kind": "List", "items": list(made)}
         say(Data(to_json(whole) if output == "json" else "---\n".join(map(to_yaml, made))), nl=False)
     rejected = {
         f"{gvk}, {operation}": reason for gvk, _, each in exported for operation, reason in each.rejected.items()
     }
-    scripts = sum(len(each["spec"]["customizations"]) for each in made)
+    scripts = sum(len(customization["spec"]["customizations"]) for customization in made)
     summary = f"{count(len(made), 'customization')}, {count(scripts, 'script')}"
     _report(rejected, f"{summary}; {len(rejected)} rejected", is_quiet=check, is_error=bool(kinds or paths))
 
@@ -310,24 +317,27 @@ def _export_health(
     Kinds that the tool judges itself are left out unless they are named.
     """
     definitions = definitions_named(options["kinds"], options["paths"])
-    left_out = {each.gvk for each in definitions if not options["kinds"] and tool.judges(each.gvk)}
-    chosen = [each for each in definitions if each.gvk not in left_out]
+    left_out = {definition.gvk for definition in definitions if not options["kinds"] and tool.judges(definition.gvk)}
+    chosen = [definition for definition in definitions if definition.gvk not in left_out]
     exported: list[Check] = []
     rejected: dict[GVK, str] = {}
     for versions in by_kind(chosen):
         try:
             exported.append(export(*versions))
         except ExportError as error:
-            rejected |= dict.fromkeys((each.gvk for each in versions), str(error))
+            rejected |= dict.fromkeys((version.gvk for version in versions), str(error))
     if options["check"]:
         known = dict.fromkeys(left_out, f"left out: {tool} judges it itself") | rejected
-        rows = [[each.gvk.api_version, each.gvk.kind, known.get(each.gvk, "exported")] for each in definitions]
+        rows = [
+            [definition.gvk.api_version, definition.gvk.kind, known.get(definition.gvk, "exported")]
+            for definition in definitions
+        ]
         title = f"{tool.name.replace(' ', '').upper()}-HEALTH"
         say(table(rows, header=["APIVERSION", "KIND", title]), nl=False)
     elif exported:
         say(written(document(exported), options["output"]), nl=False)
     if left_out and not options["check"]:
-        names = ", ".join(f"{each.api_version}/{each.kind}" for each in sorted(left_out))
+        names = ", ".join(f"{gvk.api_version}/{gvk.kind}" for gvk in sorted(left_out))
         say(f"left out, as {tool} judges them itself; name a KIND to export its check: {names}", err=True)
     summary = f"{count(len(exported), 'health check')}, {len(rejected)} of {len(chosen)} rejected"
     _report(rejected, summary, is_quiet=options["check"], is_error=bool(options["kinds"] or options["paths"]))
@@ -355,7 +365,7 @@ def propagation_policy_command(*, kind: str, paths: tuple[str, ...], cluster_sco
     """
     definition, *others = definitions_named([kind], paths)
     if others:
-        names = ", ".join(f"{each.gvk.api_version}/{each.gvk.kind}" for each in (definition, *others))
+        names = ", ".join(f"{version.gvk.api_version}/{version.gvk.kind}" for version in (definition, *others))
         raise UsageProblem(f"error: {kind} names several kinds; write one of {names}")
     policy = failover_policy(definition, cluster_scoped=cluster_scoped)
     notes = "".join(f"{fill(note, _WIDTH, initial_indent='# ', subsequent_indent='# ')}\n" for note in policy.notes)

@@ -30,9 +30,9 @@ _OBJECT = re.compile(r"([A-Za-z][A-Za-z0-9.]*)/(?!v[0-9]\w*$)([a-z0-9-]+)")
 _ITEM_FIELDS = {"clusterName", "status", "applied", "appliedMessage", "health"}
 
 
-def check_stdin(paths: Sequence[str]) -> None:
+def check_stdin(paths: Iterable[str]) -> None:
     """Stop when more than one option is to be read from standard input."""
-    if paths.count(STDIN) > 1:
+    if [*paths].count(STDIN) > 1:
         raise UsageProblem('error: only one option can read standard input ("-")')
 
 
@@ -67,7 +67,7 @@ def read_objects(path: str, kinds: Kinds | None = None) -> list[Object]:
             status = "; the status of a cluster is given with --status-file" if found[0].keys() <= _ITEM_FIELDS else ""
             raise Problem(f"error: {path}: {error}{status}") from error
     known = {(gvk.api_version, gvk.kind) for gvk in kinds()} if kinds and len(found) > 1 else ()
-    chosen = [each for each in found if not known or (each.get("apiVersion"), each.get("kind")) in known]
+    chosen = [obj for obj in found if not known or (obj.get("apiVersion"), obj.get("kind")) in known]
     if not chosen:
         raise Problem(
             f"error: {path} has no object of a kind that the definitions describe: {', '.join(map(named, found[:8]))}"
@@ -77,9 +77,9 @@ def read_objects(path: str, kinds: Kinds | None = None) -> list[Object]:
 
 def read_references(paths: Iterable[str], kinds: Iterable[GVK]) -> list[Object]:
     """Return the objects that a definition may look up. If it looks up none of these ``kinds``, stderr says so."""
-    found = [each for path in paths for each in read_objects(path)]
+    found = [obj for path in paths for obj in read_objects(path)]
     looked_up = [str(gvk) for gvk in kinds]
-    if found and not any(f"{each.get('apiVersion')}, Kind={each.get('kind')}" in looked_up for each in found):
+    if found and not any(f"{obj.get('apiVersion')}, Kind={obj.get('kind')}" in looked_up for obj in found):
         names = ", ".join(map(named, found[:8]))
         say(escaped(f"warning: the definition looks up {', '.join(looked_up) or 'no objects'}, not {names}"), err=True)
     return found

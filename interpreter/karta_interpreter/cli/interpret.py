@@ -98,7 +98,9 @@ def command(
         _print_revised(given["components"], arguments, filenames, given["references"], output or "yaml")
         return
     interpreter, calls = calls_for(arguments, operation, filenames, overrides)
-    references = read_references(given["references"], [each.gvk for each in interpreter.entry.definition.references])
+    references = read_references(
+        given["references"], [reference.gvk for reference in interpreter.entry.definition.references]
+    )
     if explain:
         show_explanations(interpreter, calls, references, output or "table", given["options"], strict=strict)
         return
@@ -190,6 +192,6 @@ def _title(entry: ServedDefinition, obj: Object) -> str:
     lines = [f"{title}, interpreted by {entry.definition.name} ({entry.origin})"]
     for operation in Operation if entry.definition.has_karta else ():
         scripts = entry.definition.scripts.of(operation)
-        names = ", ".join(f"{each.name} ({each.source})" if each.source else each.name for each in scripts)
+        names = ", ".join(f"{script.name} ({script.source})" if script.source else script.name for script in scripts)
         lines += [f"{operation} by the script of {names}"] if names else []
     return "".join(f"{one_line(line)}\n" for line in lines) + "\n"

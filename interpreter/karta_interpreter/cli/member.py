@@ -77,7 +77,7 @@ class Tree:
                 if child not in seen:
                     seen[child] = None
                     pending.append(child)
-        return [self.get(each) for each in seen if each != uid]
+        return [self.get(owner_uid) for owner_uid in seen if owner_uid != uid]
 
 
 @dataclass(slots=True)
@@ -99,10 +99,16 @@ class Member:
         """Read everything, and return the definition and the uid of each workload. Raises ClusterError."""
         groups = objects_in((await self.api.get("/apis")).get("groups"))
         chosen = _preferred(definitions, groups)
-        workloads = [(each, uid) for each in chosen for uid in await self._workloads(each.gvk)]
-        if workloads or _POD in [each.gvk for each in chosen]:
+        workloads = [(definition, uid) for definition in chosen for uid in await self._workloads(definition.gvk)]
+        if workloads or _POD in [definition.gvk for definition in chosen]:
             pods = await self._read_pods()
-            workloads += [(each, uid) for each in chosen if each.gvk == _POD for uid in pods if self._is_wanted(uid)]
+            workloads += [
+                (definition, uid)
+                for definition in chosen
+                if definition.gvk == _POD
+                for uid in pods
+                if self._is_wanted(uid)
+            ]
             await self._read_owners()
             await self._read_used()
             await self._read_kinds([definition for definition, _ in workloads])
@@ -111,9 +117,9 @@ class Member:
     def evidence(self, uid: str, now: float, reader: Known) -> Evidence:
         """Return the evidence about a workload."""
         obj, below = self._tree.get(uid), self._tree.below(uid)
-        pods = tuple(each for each in (obj, *below) if each.get("kind") == "Pod")
-        owners = tuple(each for each in below if each.get("kind") != "Pod")
-        targets = ((namespace_of(obj), str(each.get("kind")), _name(each)) for each in (obj, *owners))
+        pods = tuple(item for item in (obj, *below) if item.get("kind") == "Pod")
+        owners = tuple(item for item in below if item.get("kind") != "Pod")
+        targets = ((namespace_of(obj), str(target.get("kind")), _name(target)) for target in (obj, *owners))
         scaled = next((self._scaled[target] for target in targets if target in self._scaled), "")
         return Evidence(obj, pods, owners, self._made.get(namespace_of(obj), {}), scaled, self._unread, now, reader)
 
@@ -163,7 +169,9 @@ class Member:
                 names = self._made[namespace_of(obj)]
                 names[f"{gvk.kind}/{_name(obj)}"] = bool(owner_references(obj))
                 # Admission adds these to pods, and the account names them in every cluster.
-                names.update({f"Secret/{each.get('name')}": True for each in objects_in(obj.get("imagePullSecrets"))})
+                names.update(
+                    {f"Secret/{secret.get('name')}": True for secret in objects_in(obj.get("imagePullSecrets"))}
+                )
         async for obj in self._list(_AUTOSCALER, is_optional=True):
             target = get(obj, ("spec", "scaleTargetRef")) or {}
             key = (namespace_of(obj), str(target.get("kind")), str(target.get("name")))
@@ -171,7 +179,7 @@ class Member:
 
     async def _read_kinds(self, definitions: Sequence[Definition]) -> None:
         """Read the CRDs of kinds, and the objects that their definitions look up."""
-        for gvk in sorted({each.gvk for each in definitions if "." in each.gvk.group}):
+        for gvk in sorted({definition.gvk for definition in definitions if "." in definition.gvk.group}):
             plural = (await self._served(gvk.api_version))[gvk.kind]["name"]
             try:
                 crd = await self.api.find(f"{_CRDS}/{plural}.{gvk.group}")
@@ -180,18 +188,20 @@ class Member:
                 break
             if crd:
                 self.crds[gvk] = crd
-        await self.look_up({reference.gvk for each in definitions for reference in each.references})
+        await self.look_up({reference.gvk for definition in definitions for reference in definition.references})
 
     async def look_up(self, kinds: Iterable[GVK]) -> None:
         """Read all objects of some kinds as references."""
-        for gvk in sorted(each for each in kinds if each.kind not in _UNREAD):
+        for gvk in sorted(gvk for gvk in kinds if gvk.kind not in _UNREAD):
             self.references += [obj async for obj in self._list(gvk, is_optional=True, is_everywhere=True)]
 
     async def _served(self, api_version: str) -> dict[str, Object]:
         """Return the resources of an API version by kind."""
         if api_version not in self._resources:
             found = await self.api.resources(api_version)
-            self._resources[api_version] = {str(each["kind"]): each for each in found if "/" not in str(each["name"])}
+            self._resources[api_version] = {
+                str(resource["kind"]): resource for resource in found if "/" not in str(resource["name"])
+            }
         return self._resources[api_version]
 
     async def _list(
@@ -243,7 +253,7 @@ def _preferred(definitions: Iterable[Definition], groups: Sequence[Object]) -> l
         versions = [get(group, ("preferredVersion",)), *objects_in(group.get("versions"))]
         served += [str(get(version, ("groupVersion",))) for version in versions]
     by_kind: dict[tuple[str, str], Definition] = {}
-    chosen = (each for each in definitions if each.gvk.api_version in served)
+    chosen = (definition for definition in definitions if definition.gvk.api_version in served)
     for definition in sorted(chosen, key=lambda each: served.index(each.gvk.api_version)):
         by_kind.setdefault((definition.gvk.group, definition.gvk.kind), definition)
     return list(by_kind.values())

@@ -102,7 +102,7 @@ class Decimal(click.FloatRange):
 def complete_operations(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
     """Return the operations that complete a word, or the last one of a list with commas."""
     before, comma, word = incomplete.rpartition(",")
-    return [f"{before}{comma}{each}" for each in Operation if each.lower().startswith(word.lower())]
+    return [f"{before}{comma}{operation}" for operation in Operation if operation.lower().startswith(word.lower())]
 
 
 def complete_kinds(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001 - as above
@@ -161,7 +161,7 @@ components = click.option(
 
 QUOTA_ESTIMATE = "Answer as with Karmada's feature gate ResourceQuotaEstimate."
 POD_REQUESTS = "Whose formula counts the resources of a pod."
-COUNTING = click.Choice([each.value for each in Counting])
+COUNTING = click.Choice([counting.value for counting in Counting])
 
 
 def answer_options(function: Command) -> Command:
@@ -173,7 +173,7 @@ def answer_options(function: Command) -> Command:
     )
     @wraps(function)
     def answering(**given: object) -> None:
-        chosen = {each.name: given.pop(each.name) for each in fields(Options)}
+        chosen = {option.name: given.pop(option.name) for option in fields(Options)}
         function(**given, options=Options.of(chosen))
 
     return answering

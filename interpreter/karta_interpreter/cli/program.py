@@ -262,7 +262,9 @@ def _meant(option: str, ctx: click.Context) -> str:
     """Return a hint about an unknown option: the command's option that it stands for, by other tools or by letters."""
     if option in _OTHERWISE:
         return f" Instead: {_OTHERWISE[option]}"
-    options = [name for each in ctx.command.get_params(ctx) for name in (*each.opts, *each.secondary_opts)]
+    options = [
+        name for parameter in ctx.command.get_params(ctx) for name in (*parameter.opts, *parameter.secondary_opts)
+    ]
     options = [name for name in options if name.startswith("-")]
     if option in _OF_A_CLUSTER and not {"--object", "--observed-file"}.isdisjoint(options):
         return f" Instead: {_FROM_A_CLUSTER}"
@@ -270,9 +272,9 @@ def _meant(option: str, ctx: click.Context) -> str:
     meant = option[1:] if option[1:] in options else next(synonyms, closest(option, options))
     word = option.lstrip("-").upper()
     if not meant and any(
-        word in re.findall(r"\w+", each.make_metavar(ctx))
-        for each in ctx.command.params
-        if each.param_type_name != "option"
+        word in re.findall(r"\w+", parameter.make_metavar(ctx))
+        for parameter in ctx.command.params
+        if parameter.param_type_name != "option"
     ):
         return f" Write {word} without an option"
     where = " Options of a command stand behind its name" if isinstance(ctx.command, CommandGroup) else ""
@@ -280,10 +282,12 @@ def _meant(option: str, ctx: click.Context) -> str:
 
 
 def _place_of_file(ctx: click.Context) -> str:
-    paths = [each for each in ctx.command.params if isinstance(each.type, click.Path)]
-    if arguments := [each.make_metavar(ctx) for each in ctx.command.params if each.param_type_name == "argument"]:
+    paths = [parameter for parameter in ctx.command.params if isinstance(parameter.type, click.Path)]
+    if arguments := [
+        parameter.make_metavar(ctx) for parameter in ctx.command.params if parameter.param_type_name == "argument"
+    ]:
         return f"The command takes {' '.join(arguments)}"
-    options = [each.opts[-1] for each in paths if each.opts[-1] not in ("--kubeconfig", "--output-dir")]
+    options = [parameter.opts[-1] for parameter in paths if parameter.opts[-1] not in ("--kubeconfig", "--output-dir")]
     return f"A file is given with {' or '.join(options)}" if options else ""
 
 

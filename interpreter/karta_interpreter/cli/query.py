@@ -116,7 +116,10 @@ def _text(found: Object) -> str:
     verdict = found["verdict"]
     lines = [f"{click.style(verdict, bold=True)}: {_MEANINGS[Execution(verdict)]}\n"]
     if "outputs" in found:
-        rows = [[short(each["value"]), each.get("path", "computed"), each.get("how", "")] for each in found["outputs"]]
+        rows = [
+            [short(output["value"]), output.get("path", "computed"), output.get("how", "")]
+            for output in found["outputs"]
+        ]
         lines.append(table(rows, header=["OUTPUT", "READ FROM", "HOW"]) if rows else "no output\n")
     if "changes" in found:
         lines += [f"{line}\n" for line in found["changes"] or ["no change"]]

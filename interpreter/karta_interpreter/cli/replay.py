@@ -162,7 +162,9 @@ class Replay:
         return tuple(differences(_recorded_answer(recorded, call, is_answered=after is not None), after))
 
     def _cause(self, gvk: GVK, call: Call, options: Options, found: tuple[Difference, ...]) -> str:
-        paths = sorted({".".join(str(part) for part in each.path if isinstance(part, str)) for each in found})
+        paths = sorted(
+            {".".join(str(part) for part in difference.path if isinstance(part, str)) for difference in found}
+        )
         key = gvk, call.operation, " ".join(paths)
         times, cause = self._causes.get(key, (0, ""))
         if times < _MOST_EXPLAINED:
@@ -320,12 +322,12 @@ def _json(groups: list[tuple[Key, ChangeGroup]], findings: Findings) -> JSON:
                 "objects": len(group.objects),
                 "examples": [
                     {
-                        "uid": each.uid,
-                        "name": each.name,
-                        "redacted": each.redacted,
-                        "differences": differences_json(each.differences),
+                        "uid": example.uid,
+                        "name": example.name,
+                        "redacted": example.redacted,
+                        "differences": differences_json(example.differences),
                     }
-                    for each in group.examples
+                    for example in group.examples
                 ],
             }
             for key, group in groups

@@ -17,12 +17,14 @@ def github(findings: Sequence[Finding]) -> str:
 
     Source: GitHub's "Workflow commands for GitHub Actions".
     """
-    return "".join(f"::{each.severity} {_properties(each)}::{_command(_message(each))}\n" for each in findings)
+    return "".join(
+        f"::{finding.severity} {_properties(finding)}::{_command(_message(finding))}\n" for finding in findings
+    )
 
 
 def sarif(findings: Sequence[Finding]) -> str:
     """Return a SARIF 2.1.0 document, which code scanning and editors read."""
-    rules = [{"id": rule} for rule in sorted({each.rule for each in findings})]
+    rules = [{"id": rule} for rule in sorted({finding.rule for finding in findings})]
     driver = {"name": "karta-interpreter", "version": __version__, "rules": rules}
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": [*map(_result, findings)]}
     return to_json({"$schema": _SARIF, "version": "2.1.0", "runs": [run]})

@@ -50,7 +50,7 @@ class Saved:
     @property
     def reader(self) -> Known:
         """The objects that definitions look up."""
-        return Known.of(self.references, {GVK.of(each) for each in self.references})
+        return Known.of(self.references, {GVK.of(obj) for obj in self.references})
 
     def crd(self, gvk: GVK) -> Object | None:
         """Return the CRD of a kind."""

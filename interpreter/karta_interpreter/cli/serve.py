@@ -248,7 +248,7 @@ class SettingsCommand(click.Command):
         rest = [option for option in self.get_params(ctx) if option not in self.params]
         for title, options in [*self.sections.items(), ("Help", rest)]:
             with formatter.section(title):
-                formatter.write_dl([record for each in options if (record := each.get_help_record(ctx))])
+                formatter.write_dl([record for option in options if (record := option.get_help_record(ctx))])
 
 
 command = SettingsCommand("serve", OPTIONS, serve)

@@ -234,9 +234,13 @@ def _updated(report: SuiteReport) -> SuiteReport:
         files.setdefault(Path(outcome.case.source).resolve(), []).append(outcome)
     for place, outcomes in files.items():
         source = outcomes[0].case.source
-        changed = [each for each in outcomes if not each.passed]
-        answers = {each.case.line: answer_of(each.case, each.results) for each in changed if each.results is not None}
-        left += [each for each in changed if each.results is None]
+        changed = [outcome for outcome in outcomes if not outcome.passed]
+        answers = {
+            outcome.case.line: answer_of(outcome.case, outcome.results)
+            for outcome in changed
+            if outcome.results is not None
+        }
+        left += [outcome for outcome in changed if outcome.results is None]
         if answers:
             # By its bytes: reading it as text would lose the line ends of Windows.
             old = place.read_bytes().decode()
@@ -244,7 +248,7 @@ def _updated(report: SuiteReport) -> SuiteReport:
                 write_files(place.parent, {place.name: with_outputs(old, source, answers)})  # a link stays one
             except (SuiteError, Problem) as error:
                 (error if isinstance(error, Problem) else Problem(f"error: {error}")).show()
-                left += [each for each in changed if each.results is not None]
+                left += [outcome for outcome in changed if outcome.results is not None]
                 continue
             say(f"{source}: updated {count(len(answers), 'output')}", err=True)
     return replace(report, outcomes=tuple(left))

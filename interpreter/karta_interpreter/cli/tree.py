@@ -55,11 +55,12 @@ def _warnings(tree: WorkloadTree) -> tuple[Fact, ...]:
 def _branch(node: ComponentNode, lacks: _Lacks) -> _Branch:
     kind = node.kind.kind if node.kind else ""
     children = tuple(_branch(child, lacks) for child in node.children)
-    if [each.instance.id for each in node.instances] == [""]:
+    if [child.instance.id for child in node.instances] == [""]:
         (only,) = node.instances
         return _Branch(node.name, kind, _counted(node, only, lacks), _each(only), only.pods, children)
     instances = tuple(
-        _Branch(each.instance.id, "", _counted(node, each, lacks), _each(each), each.pods) for each in node.instances
+        _Branch(child.instance.id, "", _counted(node, child, lacks), _each(child), child.pods)
+        for child in node.instances
     )
     return _Branch(node.name, kind, "" if instances else _NONE, "", (), (*instances, *children))
 
@@ -91,13 +92,13 @@ def _drawn(branch: _Branch) -> Iterator[str]:
     """Yield the lines below a branch."""
     parts: Sequence[tuple[str, _Branch | None]] = [
         *((_pod(pod), None) for pod in branch.pods),
-        *((": ".join(filter(None, [each.name, ", ".join(_counts(each))])), each) for each in branch.below),
+        *((": ".join(filter(None, [child.name, ", ".join(_counts(child))])), child) for child in branch.below),
     ]
     for position, (line, below) in enumerate(parts, start=1):
         first, further = _BRANCHES[position == len(parts)]
         yield first + line
         if below is not None:
-            yield from (further + each for each in _drawn(below))
+            yield from (further + line for line in _drawn(below))
 
 
 def _counts(branch: _Branch) -> list[str]:
@@ -145,7 +146,7 @@ def command(
     component.
     """
     path = file_given(file, path)
-    check_stdin([each for each in (path, pods, *filenames, *references) if each])
+    check_stdin(filter(None, (path, pods, *filenames, *references)))
     if path is None:
         raise UsageProblem(NO_WORKLOAD)
     obj = read_object(path, lambda: kinds_of(filenames))

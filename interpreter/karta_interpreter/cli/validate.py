@@ -71,8 +71,8 @@ def command(
         crds += asyncio.run(_crds_of(kubeconfig, context))
     given = dict(zip(paths, read_existing(paths), strict=True))
     findings = [finding for path, each in given.items() for finding in _findings(path, each)]
-    findings += combine(each.layer for each in given.values()).findings
-    findings += merge(found for each in given.values() for found in each.customizations).findings
+    findings += combine(files.layer for files in given.values()).findings
+    findings += merge(found for files in given.values() for found in files.customizations).findings
     compared = [*crd_findings(given.values(), crds)] if crds or has_cluster else []
     is_error = not (has_cluster or _has_crd(given.values(), crds))
     findings += [
@@ -108,24 +108,24 @@ def _findings(path: str, given: DefinitionFiles) -> Iterator[Finding]:
     ]
     if not found:
         yield Finding(Severity.ERROR, "no-definitions", (), "it has no definition", source=path)
-    yield from chain.from_iterable(each.findings for each in found)
+    yield from chain.from_iterable(loaded.findings for loaded in found)
 
 
 def _has_crd(given: Iterable[DefinitionFiles], crds: Sequence[Object]) -> bool:
     """Return whether one of the CRDs is that of a definition."""
     kinds = {(edit.get(crd, ("spec", "group")), edit.get(crd, ("spec", "names", "kind"))) for crd in crds}
-    layers = [each.layer for each in given]
+    layers = [files.layer for files in given]
     gvks = [
         *(entry.definition.gvk for layer in layers for entry in layer.entries),
-        *(each.gvk for layer in layers for each in layer.quarantined if each.gvk),
+        *(broken.gvk for layer in layers for broken in layer.quarantined if broken.gvk),
     ]
     return any((gvk.group, gvk.kind) in kinds for gvk in gvks)
 
 
 def _document(given: Sequence[DefinitionFiles], findings: Sequence[Finding], *, has_crds: bool) -> Object:
     by_name = itemgetter("source", "name")
-    definitions = sorted((found for each in given for found in _definitions(each)), key=by_name)
-    customizations = sorted((found for each in given for found in _customizations(each)), key=by_name)
+    definitions = sorted((found for files in given for found in _definitions(files)), key=by_name)
+    customizations = sorted((found for files in given for found in _customizations(files)), key=by_name)
     errors = sum(finding.severity is Severity.ERROR for finding in findings)
     files = {file.path: file for each in given for file in each.files}
     texts = (text for text, reason in (decode(file.content or b"") for file in files.values()) if not reason)

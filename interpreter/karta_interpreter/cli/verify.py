@@ -197,4 +197,4 @@ def summary(report: Report) -> str:
     totals = sum(report.totals.values(), Counter[Verdict]())
     objects = f"{count(sum(report.objects.values()), 'object')} of {count(len(report.objects), 'kind')}"
     numbers = ", ".join(f"{totals[verdict]} {verdict}" for verdict in Verdict)
-    return "".join(f"warning: {one_line(each)}\n" for each in report.problems) + f"{objects}: {numbers}"
+    return "".join(f"warning: {one_line(problem)}\n" for problem in report.problems) + f"{objects}: {numbers}"

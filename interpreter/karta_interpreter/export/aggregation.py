@@ -56,7 +56,7 @@ def aggregate(script: OperationScript) -> None:
     required = definition.annotations.required_status
     own = dict(definition.status.mappings) if definition.status else {}
     nested = {path: rule for path, rule in rules.items() if path[:-1] != ("status",)}
-    worst_first: list[JSON] = [each for each in STATUSES_WORST_FIRST if each in {*own, Status.UNDEFINED}]
+    worst_first: list[JSON] = [status for status in STATUSES_WORST_FIRST if status in {*own, Status.UNDEFINED}]
     projection = Projection()
     status_match_reads(script.definition, projection)
     read = projection.at("status")

@@ -87,12 +87,14 @@ def _verdict(script: OperationScript) -> Iterator[str]:
     definition = script.definition
     mapped = [each for each, _ in definition.status.mappings] if definition.status else []
     named = definition.annotations.healthy_statuses
-    trouble = [each for each in Status if each in FAILING and each in mapped and (named is None or each not in named)]
-    suspended = [each for each in (Status.SUSPENDED, Status.SUSPENDING) if each in mapped]
+    trouble = [
+        status for status in Status if status in FAILING and status in mapped and (named is None or status not in named)
+    ]
+    suspended = [status for status in (Status.SUSPENDED, Status.SUSPENDING) if status in mapped]
     healthy = [
-        each
-        for each in (*mapped, Status.UNDEFINED)
-        if each in ((Status.RUNNING, Status.COMPLETED) if named is None else named)
+        status
+        for status in (*mapped, Status.UNDEFINED)
+        if status in ((Status.RUNNING, Status.COMPLETED) if named is None else named)
     ]
     if definition.annotations.observes_generation:
         # A status of an older generation shows only a failure.
@@ -111,7 +113,7 @@ def _verdict(script: OperationScript) -> Iterator[str]:
         yield from _returns("Degraded", trouble, when="not healthy and ")
         yield from _returns("Suspended", suspended)
         yield f'  if healthy then return "Healthy", {lua_value(healthy)} end'
-    others = [each for each in mapped if each not in {*trouble, *suspended, *healthy}]
+    others = [status for status in mapped if status not in {*trouble, *suspended, *healthy}]
     yield f'  return "Progressing", {lua_value(others)}'
 
 

@@ -189,8 +189,8 @@ Check = TypeVar("Check")
 def by_kind(definitions: Iterable[Definition]) -> list[Sequence[Definition]]:
     """Return definitions, those with the same group and kind together."""
     kinds: dict[tuple[str, str], list[Definition]] = {}
-    for each in definitions:
-        kinds.setdefault((each.gvk.group, each.gvk.kind), []).append(each)
+    for definition in definitions:
+        kinds.setdefault((definition.gvk.group, definition.gvk.kind), []).append(definition)
     return list(kinds.values())
 
 

@@ -163,8 +163,8 @@ def _statuses(script: OperationScript, wanted: frozenset[Status]) -> list[str]:
 
 def _has_statuses_alone(rules: StatusRules) -> bool:
     """Return whether mappings ask for nothing of conditions but their statuses."""
-    expected = [each for _, matchers in rules.mappings for matcher in matchers for each in matcher.conditions]
-    return all(each.status and not each.reason for each in expected)
+    expected = [condition for _, matchers in rules.mappings for matcher in matchers for condition in matcher.conditions]
+    return all(condition.status and not condition.reason for condition in expected)
 
 
 def _conditions(script: OperationScript, rule: ConditionsRule, *, has_statuses_alone: bool) -> list[str]:
@@ -245,16 +245,19 @@ def health(script: OperationScript) -> None:
     observes = definition.annotations.observes_generation
     known = {Status.UNDEFINED, *(dict(definition.status.mappings) if definition.status else ())}
     stale_ones = {Status.INITIALIZING} if observes else set()
-    healthy = [each for each in Status if each in counts and each in known | stale_ones]
-    trouble = [each for each in Status if each in FAILING & known - counts]
+    healthy = [status for status in Status if status in counts and status in known | stale_ones]
+    trouble = [status for status in Status if status in FAILING & known - counts]
     lines = ["function InterpretHealth(obj)", *_statuses(script, frozenset([*healthy, *trouble]))]
     if observes:
-        fields = ["Initializing = true", *(f"{each} = statuses.{each}" for each in Status if each in FAILING & known)]
+        fields = [
+            "Initializing = true",
+            *(f"{status} = statuses.{status}" for status in Status if status in FAILING & known),
+        ]
         lines += [
             "  -- A status of an older generation counts as Initializing; a failure remains one.",
             f"  if is_stale(obj) then statuses = {{{', '.join(fields)}}} end",
         ]
-    holds, fails = (" or ".join(f"statuses.{each}" for each in group) for group in (healthy, trouble))
+    holds, fails = (" or ".join(f"statuses.{status}" for status in group) for group in (healthy, trouble))
     is_healthy = f"({holds or 'false'}) == true" if len(healthy) != 1 else f"{holds} == true"
     lines.append(f"  return {is_healthy} and not ({fails})" if fails else f"  return {is_healthy}")
     script.add("\n".join([*lines, "end"]))

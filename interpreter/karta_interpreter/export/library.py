@@ -110,7 +110,7 @@ def _folded(lines: Iterator[str], features: frozenset[str], end: str = "") -> It
             if condition:
                 yield from (f"{depth}if {condition}", *inner, *([f"{depth}end"] if inner else []))
             else:
-                yield from [f"{depth}{statement}"] if statement else (each.removeprefix("  ") for each in inner)
+                yield from [f"{depth}{statement}"] if statement else (line.removeprefix("  ") for line in inner)
         elif choice:
             before, feature, value, other, after = choice.groups()
             chosen = value.removeprefix("(").removesuffix(")") if value.startswith("(") else value

@@ -256,12 +256,12 @@ def is_field(code: Expression) -> bool:
 def parts_of(tree: object) -> Iterator[object]:
     """Yield all nodes of a tree, or of several."""
     if isinstance(tree, tuple | list):
-        for each in tree:
-            yield from parts_of(each)
+        for node in tree:
+            yield from parts_of(node)
     elif is_dataclass(tree):
         yield tree
-        for each in fields(tree):
-            yield from parts_of(getattr(tree, each.name))
+        for field in fields(tree):
+            yield from parts_of(getattr(tree, field.name))
 
 
 def calls_any(tree: object, functions: frozenset[str]) -> bool:
@@ -286,12 +286,12 @@ def flattened(body: tuple[Statement, ...]) -> tuple[Statement, ...]:
 
 def _without_blocks(tree: object) -> object:
     if isinstance(tree, tuple):
-        inner = (each.body if isinstance(each, Do) else (each,) for each in tree)
-        found = tuple(_without_blocks(each) for body in inner for each in body)
-        return _without_blocks(found) if any(isinstance(each, Do) for each in found) else found
+        inner = (node.body if isinstance(node, Do) else (node,) for node in tree)
+        found = tuple(_without_blocks(node) for body in inner for node in body)
+        return _without_blocks(found) if any(isinstance(node, Do) for node in found) else found
     if not is_dataclass(tree) or isinstance(tree, type):
         return tree
-    return replace(tree, **{each.name: _without_blocks(getattr(tree, each.name)) for each in fields(tree)})
+    return replace(tree, **{field.name: _without_blocks(getattr(tree, field.name)) for field in fields(tree)})
 
 
 def written(code: Expression, level: int = 0) -> str:

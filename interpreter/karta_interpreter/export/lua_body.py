@@ -92,7 +92,7 @@ class LuaBody:
         """Write a block of its own, if it has variables: it only bounds how many of them a function has at once."""
         with self.aside() as body:
             yield
-        has_own = any(isinstance(each, Local | LocalFunction) for each in body)
+        has_own = any(isinstance(statement, Local | LocalFunction) for statement in body)
         self.write(*([Do(tuple(body))] if has_own else body))
 
     def new(self, hint: str = "value") -> str:

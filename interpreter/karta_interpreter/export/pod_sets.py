@@ -49,7 +49,7 @@ def has_one(script: OperationScript, component: ComponentRules) -> bool:
     metadata = pods.metadata if isinstance(pods, PodSpec) else None
     queries = (pods.query, metadata, component.replicas, component.min_replicas)
     added = script.definition.annotations.added_containers
-    return not any(each.each and each.component == component.name for each in added) and all(
+    return not any(containers.each and containers.component == component.name for containers in added) and all(
         query is None or script.has_one_output(query) for query in queries
     )
 

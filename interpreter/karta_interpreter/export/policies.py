@@ -52,9 +52,9 @@ def failover_policy(definition: Definition, *, cluster_scoped: bool = False) -> 
     application: dict[str, JSON] = {"decisionConditions": {"tolerationSeconds": toleration}, "purgeMode": "Directly"}
     notes = [_SERVES if is_service else _RUNS_TO_COMPLETION]
     if state:
-        rules = [{"aliasLabelName": each.label, "jsonPath": each.json_path} for each in state]
+        rules = [{"aliasLabelName": item.label, "jsonPath": item.json_path} for item in state]
         application["statePreservation"] = {"rules": rules}
-        notes += [_STATE, *(f"A mutation in the members makes of {each}." for each in state)]
+        notes += [_STATE, *(f"A mutation in the members makes of {name}." for name in state)]
     elif is_service:
         application |= {"purgeMode": "Gracefully", "gracePeriodSeconds": _GRACE_PERIOD}
     spec = {

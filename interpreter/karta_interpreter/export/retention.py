@@ -76,7 +76,7 @@ def retain(script: OperationScript) -> None:
 
 def _is_plain(query: Query) -> bool:
     guarded = guarded_paths(query.node) or []
-    return bool(guarded) and not any(each.condition for each in guarded)
+    return bool(guarded) and not any(path.condition for path in guarded)
 
 
 def _switches(definition: Definition) -> Iterable[Query]:
@@ -111,7 +111,7 @@ def _calls(script: OperationScript, function: str, query: Query, name: str, *arg
         fields.append((script.places_of(query, name), "nil"))
     else:
         fields += [
-            (_keys(each), _condition(script, each, name)) for each in guarded_paths(query.node, may_be_null=True) or ()
+            (_keys(path), _condition(script, path, name)) for path in guarded_paths(query.node, may_be_null=True) or ()
         ]
     calls: list[str] = []
     for finder, condition in fields:

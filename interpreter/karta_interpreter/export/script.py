@@ -259,7 +259,7 @@ class OperationScript:
     def components(self) -> str:
         """Write a table of the components with pods and the bounds of their counts, and return its name."""
         if not self._table:
-            fields = [self.component(each, counted=True, bounds=True) for each in self.definition.counted]
+            fields = [self.component(component, counted=True, bounds=True) for component in self.definition.counted]
             body = "".join(f"  {line},\n" for line in fields)
             self._table = self.new("components")
             self.add(f"local {self._table} = {{\n{body}}}")

@@ -140,7 +140,7 @@ def _leaves(structure: StructureDefinition, annotations: Annotations) -> Iterato
 def _list_keys(karta: KartaResource) -> Iterator[Finding]:
     """Check the lists that the API server keys by a field: it rejects a second entry with the same key."""
     kinds, gang = karta.spec.structure_definition.additional_child_kinds, karta.spec.gang
-    yield from _repeated((*STRUCTURE, "additionalChildKinds"), "kind", (one.kind for one in kinds))
+    yield from _repeated((*STRUCTURE, "additionalChildKinds"), "kind", (child_kind.kind for child_kind in kinds))
     yield from _repeated((*_GANG, "podGroups"), "name", (group.name for group in gang.pod_groups))
     for index, group in enumerate(gang.pod_groups):
         members = (member.component for member in group.members)

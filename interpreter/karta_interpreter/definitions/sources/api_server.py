@@ -321,7 +321,9 @@ def _check_there(kubeconfig: str, context: str | None) -> None:
     contents = [yaml.safe_load(Path(file).read_bytes()) for file in files]
     names = [str(entry["name"]) for content in contents for entry in objects_in(content.get("contexts"))]
     # Of several files kubernetes_asyncio takes the last one's.
-    wanted = context or next((each["current-context"] for each in reversed(contents) if "current-context" in each), "")
+    wanted = context or next(
+        (content["current-context"] for content in reversed(contents) if "current-context" in content), ""
+    )
     if contents and wanted not in names:
         what = f'there is no context "{wanted}"' if wanted else "it names no current-context"
         raise LookupError(f"{what}; its contexts are: {', '.join(names) or 'none'}")

@@ -164,7 +164,9 @@ class Store:
         self.snapshot = snapshot
         if self._cluster:
             definitions = (entry.definition for entry in snapshot.entries.values())
-            pairs = [(each.gvk, reference.gvk) for each in definitions for reference in each.references]
+            pairs = [
+                (definition.gvk, reference.gvk) for definition in definitions for reference in definition.references
+            ]
             # Pods of any kind may name what a ComputeDomain makes.
             self._cluster.referenced.want([*pairs, (COMPUTE_DOMAIN, COMPUTE_DOMAIN)])
         # A copy: a subscriber may end its subscription.

@@ -72,9 +72,9 @@ def interpret(
 def with_domains(results: Results, reader: ReferenceReader | None) -> Results:
     """Replace templates of claims by the ComputeDomains that make them in the member: those have to be there."""
     dependencies = results.get("dependencies", ())
-    if reader is None or not any(each["kind"] == _CLAIM_TEMPLATE for each in dependencies):
+    if reader is None or not any(dependency["kind"] == _CLAIM_TEMPLATE for dependency in dependencies):
         return results
-    made = [_maker(each, reader) or each for each in dependencies]
+    made = [_maker(dependency, reader) or dependency for dependency in dependencies]
     return {"dependencies": sorted(made, key=itemgetter("apiVersion", "kind"))}
 
 

@@ -25,7 +25,9 @@ _unjudged = partial(Judgement, Question.COUNTS, Verdict.UNJUDGED)
 def judge_counts(definition: Definition, evidence: Evidence, members: Members) -> Iterator[Judgement]:
     """Compare the number of pods of each pod set."""
     # Once for all groups: there may be as many as pods.
-    locations = cache(lambda: {each.pod_set.name: each for each in scale_locations(definition, evidence.object)})
+    locations = cache(
+        lambda: {location.pod_set.name: location for location in scale_locations(definition, evidence.object)}
+    )
     matched = cache(lambda: match_status(definition, evidence.object).matched)
     late = cache(partial(_late, definition, evidence, members))
     if not evidence.active and any(group.replicas for group in members.groups):
@@ -114,7 +116,9 @@ def _is_rolling(evidence: Evidence, group: MemberGroup, pods: Iterable[Object]) 
         for uid, of_owner in found.items():
             # The fields of the template that have another value in the pod.
             fields = [
-                frozenset(each.field for each in differences(template, pod) if each.ours is not NOTHING)
+                frozenset(
+                    difference.field for difference in differences(template, pod) if difference.ours is not NOTHING
+                )
                 for template in of_owner
                 if isinstance(template, dict)
             ]

@@ -176,7 +176,7 @@ def unsettled(definition: Definition, evidence: Evidence) -> str:
         return evidence.unread
     if is_stale(definition, obj):
         return f"its controller has not seen generation {generation(obj)} yet"
-    if any(evidence.now - _created(each) < YOUNG for each in (obj, *evidence.pods)):
+    if any(evidence.now - _created(item) < YOUNG for item in (obj, *evidence.pods)):
         return "the object or one of its pods is younger than a minute"
     if any(get(pod, ("metadata", "deletionTimestamp")) and not is_ended(pod) for pod in evidence.pods):
         return "one of its pods is being deleted"
@@ -204,7 +204,7 @@ def is_active(pod: Object) -> bool:
 def is_ready(pod: Object, until: float, *, ready: bool = True) -> bool:
     """Return whether a pod has been ready, or else not ready, since before a time."""
     conditions = objects_in(get(pod, ("status", "conditions")))
-    condition: Object = next((each for each in conditions if each.get("type") == "Ready"), {})
+    condition: Object = next((item for item in conditions if item.get("type") == "Ready"), {})
     since = time_of(condition.get("lastTransitionTime")) or _created(pod)
     return (condition.get("status") == "True") == ready and since <= until
 
@@ -212,5 +212,7 @@ def is_ready(pod: Object, until: float, *, ready: bool = True) -> bool:
 def failure_of(pod: Object) -> str:
     """Return why a container of a pod cannot run, or ""."""
     lists = (get(pod, ("status", name)) for name in ("initContainerStatuses", "containerStatuses"))
-    reasons = (get(container, ("state", "waiting", "reason")) for each in lists for container in objects_in(each))
+    reasons = (
+        get(container, ("state", "waiting", "reason")) for containers in lists for container in objects_in(containers)
+    )
     return next((str(reason) for reason in reasons if reason in _CRASHES), "")

@@ -47,7 +47,7 @@ def members(definition: Definition, sets: Sequence[PodSet], pods: Iterable[Objec
     for pod in pods:
         selecting = [leaf for leaf in definition.leaves if _is_selected(leaf, pod)][:1]
         chosen = selecting or [leaf for leaf in definition.leaves if leaf.selector.component_type is None]
-        keys = {(each.name, _instance(each, pod)) for each in chosen}
+        keys = {(component.name, _instance(component, pod)) for component in chosen}
         candidates = [number for key in keys for number in numbers_by_key.get(key, ())]
         matches = _best(definition, sets, chosen, pod, candidates)
         if not matches:
@@ -101,9 +101,10 @@ def _instance(component: ComponentRules, pod: Object) -> str | None:
 
 def _likeness(template: Object, pod: Object) -> int:
     """Return how much containers of a pod resemble those of a template: by their names, images, and then resources."""
-    containers = {str(each.get("name")): each for each in objects_in(get(pod, ("spec", "containers")))}
+    containers = {str(container.get("name")): container for container in objects_in(get(pod, ("spec", "containers")))}
     pairs = [
-        (each, containers.get(str(each.get("name")))) for each in objects_in(get(template, ("spec", "containers")))
+        (container, containers.get(str(container.get("name"))))
+        for container in objects_in(get(template, ("spec", "containers")))
     ]
     return sum(
         4 + 2 * (ours.get("image") == theirs.get("image")) + (ours.get("resources") == theirs.get("resources"))

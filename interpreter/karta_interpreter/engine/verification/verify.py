@@ -76,7 +76,7 @@ def _answered(definition: Definition, obj: Object, question: Question, answer: A
         yield from answer()
     except InterpretationError as error:
         # A busy machine, or a reference that could not be looked up, says nothing about the definition.
-        stopped = any(isinstance(each, QueryStoppedError | LuaLimitError) for each in (error, error.__cause__))
+        stopped = any(isinstance(cause, QueryStoppedError | LuaLimitError) for cause in (error, error.__cause__))
         verdict = Verdict.UNJUDGED if stopped or "the reference $" in str(error) else Verdict.DIFFERS
         yield Judgement(question, verdict, f"there is no answer: {error}", "", _field_of(definition, obj, str(error)))
 

@@ -75,7 +75,7 @@ def load_customizations(text: str, source: str) -> list[LoadedCustomization]:
     except ManifestError as err:
         finding = replace(error("unreadable", (), str(err)), source=source, line=err.line, column=err.column)
         return [LoadedCustomization("", None, Scripts(), (finding,), source)]
-    return [_load(*each) for each in objects]
+    return [_load(*obj) for obj in objects]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ Label selectors are judged as API servers do: see ``ValidateLabelSelector`` of a
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 from karta_interpreter.base.errors import LuaRunError
 from karta_interpreter.base.k8s import JSON, Object, objects_text
@@ -55,7 +56,7 @@ def merge_dependencies(answers: Iterable[Sequence[Object]]) -> list[JSON]:
     """
     seen: set[tuple[str, ...]] = set()
     merged: list[Object] = []
-    for dependency in (one for answer in answers for one in answer):
+    for dependency in chain.from_iterable(answers):
         # Go compares selectors by their address: a dependency that has one is never the same as another.
         if "labelSelector" not in dependency:
             if _key(dependency) in seen:

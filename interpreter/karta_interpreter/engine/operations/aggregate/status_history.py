@@ -82,7 +82,9 @@ def _with_outcome(definition: Definition, merged: _Fields, before: Object, items
     # The merged conditions may show an end too early. Of the conditions in outcomes, only those returned by `_outcome`
     # are kept.
     outcome = _outcome(definition, reported, _true_conditions(before), over=over)
-    others = [one for one in _conditions(merged) if one["type"] not in {*outcomes, *outcomes.values()}]
+    others = [
+        condition for condition in _conditions(merged) if condition["type"] not in {*outcomes, *outcomes.values()}
+    ]
     status = {**merged, "conditions": [*others, *outcome.values()]} if outcome or _conditions(merged) else merged
     if any(name in outcome and name in reported for name in outcomes):
         return status

@@ -110,8 +110,8 @@ def objects(entries: Sequence[tuple[Many, Many]], value: JSON) -> Iterator[dict[
     *others, (keys, items) = entries
     for fields in objects(others, value):
         for key in keys(value):
-            for one in items(value):
-                yield {**fields, key_of(key): one}
+            for item in items(value):
+                yield {**fields, key_of(key): item}
 
 
 def texts(parts: Sequence[tuple[Many, Callable[[JSON], str]]], value: JSON) -> Iterator[str]:

@@ -50,7 +50,7 @@ def _get_pod_dependencies(*arguments: JSON) -> JSON:
     template = _template(table, "corev1.PodTemplateSpec")
     spec = {field: value for field, value in template.get("spec", {}).items() if field != "serviceAccount"}  # not read
     needed = sorted(pod_dependencies({"spec": spec}, namespace), key=lambda one: (_KINDS.index(one.kind), one.name))
-    return [one.to_json() for one in needed] or None
+    return [dependency.to_json() for dependency in needed] or None
 
 
 def _get_resource_quantity(*arguments: JSON) -> float:
