@@ -158,21 +158,18 @@ def test_pod_of_a_helper_job_in_the_tree_is_no_difference() -> None:
     ]
 
 
-_NAMELESS = "pods of job do not tell their instance"
-
-
 @pytest.mark.parametrize(
-    ("second", "reasons"),
+    ("question", "second", "cpu", "reason"),
     [
-        pytest.param(2, {_NAMELESS, "pods of a Job belong to no component"}, id="as-many-as-all-instances-lack"),
-        pytest.param(
-            1, {"job has fewer pods than the answer", "pods of a Job belong to no component"}, id="fewer-than-that"
-        ),
+        pytest.param(Question.COUNTS, 2, "1", "", id="as-many-as-all-instances-lack"),
+        pytest.param(Question.COUNTS, 1, "1", "job has fewer pods than the answer", id="fewer-than-that"),
+        pytest.param(Question.REQUIREMENTS, 2, "1", "", id="the-same-requests"),
+        pytest.param(Question.REQUIREMENTS, 2, "2", "container main requests 2 cpu, not 1 cpu", id="other-requests"),
     ],
 )
-def test_pods_under_generated_names_are_counted_together(second: int, reasons: set[str]) -> None:
+def test_pods_under_generated_names_are_judged_together(question: Question, second: int, cpu: str, reason: str) -> None:
     # The API server appends to the names, which the AppWrapper does not have.
-    template = {"spec": {"containers": [container()]}}
+    template = {"spec": {"containers": [container(resources={"requests": {"cpu": "1"}})]}}
     components = [
         {"template": {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"generateName": "sweep-"}, "spec": spec}}
         for spec in ({"template": template}, {"parallelism": 2, "completions": 2, "template": template})
@@ -185,12 +182,25 @@ def test_pods_under_generated_names_are_counted_together(second: int, reasons: s
         for name in ("sweep-x", "sweep-y")
     ]
     owners = ["sweep-x", *["sweep-y"] * second]
+    running = container(resources={"requests": {"cpu": cpu}})
     pods = [
-        pod(number, labels={"batch.kubernetes.io/job-name": owner}, owner=owner) for number, owner in enumerate(owners)
+        pod(number, running, labels={"batch.kubernetes.io/job-name": owner}, owner=owner)
+        for number, owner in enumerate(owners)
     ]
 
     shown = evidence(obj, *pods, owners=tuple(jobs))
-    assert {each.reason for each in judged(Question.COUNTS, shown)} == reasons
+    assert [each.reason for each in judged(question, shown)] == [reason]
+
+
+def test_wrong_count_of_pods_with_init_containers_only_is_one_of_the_count() -> None:
+    # Each task is an init container of the template, since their pods come one after another.
+    task = {"name": "build", "taskSpec": {"steps": [{"name": "go", "image": "i", "computeResources": {}}]}}
+    conditions = [{"type": "Succeeded", "status": "Unknown", "reason": "Running"}]
+    run = workload("tekton.dev/v1", "PipelineRun", {"pipelineSpec": {"tasks": [task]}}, {"conditions": conditions})
+
+    (found,) = judged(Question.COUNTS, evidence(run, pod(0, container("step-go")), pod(1, container("step-go"))))
+    assert found.reason == "pipelinerun has more pods than the answer"
+    assert found.field == "spec.structureDefinition.rootComponent.scaleDefinition.replicasPath"
 
 
 @pytest.mark.parametrize(
@@ -215,13 +225,13 @@ def test_autoscaler_of_an_object_between_explains_no_fewer_pods_than_the_minimum
 
 
 @pytest.mark.parametrize(
-    ("trainers", "reason"),
+    ("trainers", "expected"),
     [
-        pytest.param(0, "instances of task may run one after another", id="the-next-job-waits"),
-        pytest.param(2, "pods of task do not tell their instance", id="all-jobs-run"),
+        pytest.param(0, (UNJUDGED, "instances of task may run one after another"), id="the-next-job-waits"),
+        pytest.param(2, (OK, ""), id="all-jobs-run"),
     ],
 )
-def test_job_that_waits_for_another_is_no_difference(trainers: int, reason: str) -> None:
+def test_job_that_waits_for_another_is_no_difference(trainers: int, expected: tuple[Verdict, str]) -> None:
     flows = [{"name": "extract"}, {"name": "train", "dependsOn": {"targets": ["extract"]}}]
     flow = workload("flow.volcano.sh/v1alpha1", "JobFlow", {"flows": flows}, {"state": {"phase": "Running"}})
     tasks = {"extract": {"name": "a", "replicas": 1}, "train": {"name": "b", "replicas": 2}}
@@ -236,8 +246,7 @@ def test_job_that_waits_for_another_is_no_difference(trainers: int, reason: str)
     ]
 
     shown = evidence(flow, *pods, owners=jobs, reader=Known.of(templates))
-    assert {each.verdict for each in judged(Question.COUNTS, shown)} == {UNJUDGED}
-    assert reason in [each.reason for each in judged(Question.COUNTS, shown)]
+    assert verdicts(Question.COUNTS, shown) == [expected]
 
 
 def test_bounds_that_no_user_gives_are_no_autoscaler() -> None:

@@ -19,8 +19,10 @@ from pathlib import Path
 from typing import Any
 
 from karta_interpreter import Karta
+from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.cli.member import Wanted
 from karta_interpreter.cli.verify import verify_member
+from karta_interpreter.definitions.karta import Definition, Known, ReferenceReader, resolved
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from tests.proofs.reality.experiment import Experiment, GoneError
 from tests.proofs.reality.findings import Finding, State
@@ -111,7 +113,35 @@ def _saved(experiment: Experiment) -> tuple[Object | None, list[Object]]:
         asyncio.run(save())
     about = json.loads((folder / ABOUT).read_bytes())
     lines = gzip.decompress((folder / WORKLOADS).read_bytes()).splitlines()
-    return ({**json.loads(lines[0]), "now": NOW} if lines else None), about["references"]
+    if not lines:
+        return None, []
+    workload = json.loads(lines[0])
+    return {**workload, "now": NOW}, looked_up(definition, workload["object"], about["references"])
+
+
+@dataclass
+class _Asked(ReferenceReader):
+    """A reader that takes note of the objects that it has given."""
+
+    known: Known
+    given: list[Mapping[str, Any]] = field(default_factory=list)
+
+    def get(self, gvk: GVK, namespace: str, name: str) -> Mapping[str, Any] | None:
+        found = self.known.get(gvk, namespace, name)
+        self.given += [found] if found else []
+        return found
+
+    def list(self, gvk: GVK, namespace: str | None) -> Sequence[Mapping[str, Any]]:
+        found = self.known.list(gvk, namespace)
+        self.given += found
+        return found
+
+
+def looked_up(definition: Definition, thing: Object, references: Sequence[Object]) -> list[Object]:
+    """Return those of the saved objects that a definition looks up for an object: `verify` saves all of their kinds."""
+    reader = _Asked(Known.of(references, map(GVK.of, references)))
+    resolved(definition, thing, reader)
+    return [each for each in references if each in reader.given]
 
 
 def normalized(document: Object, namespace: str, name: str, time_of: Callable[[str], str]) -> str:

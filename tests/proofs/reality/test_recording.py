@@ -8,7 +8,7 @@ from karta_interpreter.cli.member import Wanted
 from karta_interpreter.cli.verify import verify_folder
 from tests.proofs.reality.controllers import CONTROLLERS
 from tests.proofs.reality.findings import State
-from tests.proofs.reality.recording import differences, normalized, write
+from tests.proofs.reality.recording import differences, looked_up, normalized, write
 from tests.support.recorded import FOLDER, recorded, state_of
 
 
@@ -66,6 +66,20 @@ def test_reference_without_a_namespace_is_written_once(tmp_path: Path) -> None:
         ("Runtime", "a.1"),
         ("Runtime", "a.2"),
     ]
+
+
+def test_objects_that_a_workload_does_not_refer_to_are_not_recorded() -> None:
+    rollout: dict[str, Any] = {
+        "apiVersion": "argoproj.io/v1alpha1",
+        "kind": "Rollout",
+        "metadata": {"name": "it", "namespace": "shop"},
+    }
+    rollout["spec"] = {"workloadRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}}
+    metadata = [{"name": name, "namespace": "shop"} for name in ("web", "api")]
+    saved = [{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": each} for each in metadata]
+    saved.append({"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": metadata[0]})
+
+    assert looked_up(Karta.for_object(rollout).definition, rollout, saved) == saved[:1]
 
 
 def test_recorded_folders_are_of_controllers_and_small() -> None:

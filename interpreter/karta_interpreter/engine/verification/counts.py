@@ -42,7 +42,8 @@ def judge_counts(definition: Definition, evidence: Evidence, members: Members) -
         pods = [pod for pod in group.pods if is_active(pod)]
         if len(pods) != group.replicas:
             why = _explanation(evidence, group, pods, locations, matched)
-            if not why and not group.pods:
+            # Instances without pods, or several whose pods do not tell which they belong to.
+            if not why and (not group.pods or len(group.sets) > 1):
                 why = late(group.sets[0].component)
             yield _judged(definition, group, pods, why)
 
@@ -56,7 +57,7 @@ def _judged(definition: Definition, group: MemberGroup, pods: list[Object], why:
     component = group.sets[0].component
     if why:
         return _unjudged(why, detail)
-    if not get(group.sets[0].template, ("spec", "containers")):
+    if not any(get(group.sets[0].template, ("spec", name)) for name in ("containers", "initContainers")):
         return _differs(f"{component} has a template without containers", detail, pod_field(definition, component))
     counted = definition.component(component)
     field = "scaleDefinition.replicasPath"
@@ -67,14 +68,14 @@ def _judged(definition: Definition, group: MemberGroup, pods: list[Object], why:
 
 
 def _late(definition: Definition, evidence: Evidence, members: Members, name: str) -> str:
-    """Return why an instance without pods may have them later, or pods that do not tell so, or ""."""
+    """Return why instances may have pods later, or pods that do not tell so, or ""."""
     component = definition.component(name)
     if component is None or component.selector.instance_id is None:
         return ""
     if len(evidence.active) == sum(group.replicas for group in members.groups):
         return f"pods of {name} do not tell their instance"
     makers = {get(evidence.owner_of(pod), ("metadata", "uid")) for pod in evidence.active}
-    may_wait = _completes(definition) and len(makers) < len(members.groups)
+    may_wait = _completes(definition) and len(makers) < sum(len(group.sets) for group in members.groups)
     return f"instances of {name} may run one after another" if may_wait else ""
 
 

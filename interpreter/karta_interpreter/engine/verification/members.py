@@ -34,21 +34,26 @@ class Members(NamedTuple):
     strays: tuple[Object, ...]
 
 
-def members(definition: Definition, sets: Sequence[PodSet], pods: Iterable[Object]) -> Members:
+def members(definition: Definition, sets: Sequence[PodSet], pods: Sequence[Object]) -> Members:
     """Return the pods by the pod set that they belong to."""
     strays: list[Object] = []
     joined: list[tuple[set[int], list[Object]]] = [({position}, []) for position in range(len(sets))]
+    keys_of_pods = [
+        (
+            chosen := _components_of(definition, pod),
+            {(component.name, _instance(component, pod)) for component in chosen},
+        )
+        for pod in pods
+    ]
+    known = {key for _, keys in keys_of_pods for key in keys}
+    # Pods of drafts do not tell their instance, nor do those whose ids are no instance's.
+    tells = {own.component for own in sets if (own.component, own.instance) in known}
     numbers_by_key: dict[tuple[str, str | None], list[int]] = {}
-    # Drafts have components whose pods do not tell their instance.
-    tells = {leaf.name for leaf in definition.leaves if leaf.selector.instance_id is not None}
     for number, own in enumerate(sets):
-        key = own.component, own.instance if own.component in tells else ""
-        numbers_by_key.setdefault(key, []).append(number)
-    for pod in pods:
-        selecting = [leaf for leaf in definition.leaves if _is_selected(leaf, pod)][:1]
-        chosen = selecting or [leaf for leaf in definition.leaves if leaf.selector.component_type is None]
-        keys = {(component.name, _instance(component, pod)) for component in chosen}
-        candidates = [number for key in keys for number in numbers_by_key.get(key, ())]
+        numbers_by_key.setdefault((own.component, own.instance if own.component in tells else ""), []).append(number)
+    for pod, (chosen, keys) in zip(pods, keys_of_pods, strict=True):
+        told = {(name, instance if name in tells else "") for name, instance in keys}
+        candidates = [number for key in told for number in numbers_by_key.get(key, ())]
         matches = _best(definition, sets, chosen, pod, candidates)
         if not matches:
             strays.append(pod)
@@ -66,6 +71,12 @@ def members(definition: Definition, sets: Sequence[PodSet], pods: Iterable[Objec
     ordered = sorted({id(group): group for group in joined}.values(), key=lambda group: min(group[0]))
     groups = tuple(MemberGroup(tuple(sets[index] for index in sorted(numbers)), tuple(own)) for numbers, own in ordered)
     return Members(groups, tuple(strays))
+
+
+def _components_of(definition: Definition, pod: Object) -> list[ComponentRules]:
+    """Return the component that selects a pod, or else those that select no type."""
+    selecting = [leaf for leaf in definition.leaves if _is_selected(leaf, pod)][:1]
+    return selecting or [leaf for leaf in definition.leaves if leaf.selector.component_type is None]
 
 
 def _best(
