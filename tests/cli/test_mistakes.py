@@ -142,6 +142,6 @@ def test_message_shows_place_reason_and_hint(mistake: dict[str, str], run: Run, 
     result = _ask(run, mistake[kind])
 
     lines = result.output.splitlines()
-    # A hint has a line of its own below its message, behind two lines that show the expression.
+    # A hint has its own line below the message and the two lines that show the expression.
     messages = ["\n".join(lines[start : start + 4]) for start in range(len(lines))]
     assert any(all(part in message for part in mistake["message"]) for message in messages), result.output

@@ -1,4 +1,4 @@
-"""`karta-interpreter test`: which suites are run, what is shown, and how it ends."""
+"""`karta-interpreter test`: the suites that it runs, its output and its exit code."""
 
 import json
 from collections.abc import Callable

@@ -53,7 +53,7 @@ Make = Callable[[int], dict[str, Any]]
 def request_body(operation: str, size: int, make: Make) -> bytes:
     """Return the body of one webhook call about an object of ``size`` bytes of JSON, which ``make`` makes of parts.
 
-    It is spelled as Karmada's client does: its own fields in the order of Karmada's types, those of the object sorted.
+    It is spelled as by Karmada's client: Karmada's fields in the order of its types, the object's fields sorted.
     """
     return body_about(operation, sized(size, make))
 

@@ -1,4 +1,4 @@
-"""Whether a draft is right about pods, and asks where it is not."""
+"""Judges whether a draft is right about pods, or has a CHECK at a wrong line."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -30,5 +30,5 @@ def swept(cases: Iterable[T], sort: Callable[[T], Hashable]) -> list[T]:
 
 
 def few(kinds: Sequence[T], test: str) -> Sequence[T]:
-    """Return one in six of many kinds, for the names of tests different ones; or all of them."""
+    """Return every sixth of many kinds, chosen by the name of the test, or all kinds."""
     return kinds if SWEEPS_ALL or len(kinds) < 9 else kinds[len(test) % 6 :: 6]

@@ -17,7 +17,7 @@ Thing = dict[str, Any]
 Place = tuple[str, ...]
 Keys = Mapping[str, tuple[str, ...]]
 TYPED: Keys = {"containers": ("name",), "env": ("name",), "ports": ("containerPort", "protocol"), "finalizers": ()}
-"""The keys of lists in types that declare them, by field; those of sets are empty. Others are atomic."""
+"""The declared keys of lists by field. Sets have empty keys. All other lists are atomic."""
 
 
 @dataclass

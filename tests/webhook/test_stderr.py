@@ -158,7 +158,7 @@ async def port_in(file: Path) -> int:
 
 async def test_server_without_standard_files_answers_and_ends(tmp_path: Path) -> None:
     options = {"folder": str(KARTAS), "port": 0, "grace_period": 0.0, "plain_http": True}
-    # It would say on stdout where it listens.
+    # Its stdout would have the address that it listens on.
     told, program = tmp_path / "port", PROGRAM.replace("print(json.dumps(", "Path(sys.argv[2]).write_text(json.dumps(")
     command = [sys.executable, "-c", program.replace("), flush=True)", "))"), json.dumps(options), str(told)]
     with without_files(command) as child:

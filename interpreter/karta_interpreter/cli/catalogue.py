@@ -95,7 +95,7 @@ SUMMARIES = Path(__file__).with_name("catalogue.json")
 
 
 def _is_own(given: Sources) -> bool:
-    """Return whether the definitions are the catalogue alone."""
+    """Return whether only the catalogue's definitions are asked for."""
     return given["catalogue"] and not (given["filenames"] or given["kartas"] or given["overrides"])
 
 

@@ -72,7 +72,7 @@ class Side:
 
 
 def _check(name: str) -> None:
-    """Raise UsageProblem for a name that is neither the catalogue nor a kind of it."""
+    """Raise UsageProblem unless a name is the catalogue or one of its kinds."""
     kinds = catalogue_kinds()
     if not any(_is_about(name, gvk) for gvk in kinds) and not is_path(name):
         hint = did_you_mean(name, sorted({CATALOGUE, *(gvk.kind for gvk in kinds)}))

@@ -250,7 +250,7 @@ def definitions_named(kinds: Sequence[str], paths: Sequence[str]) -> list[Defini
 
 
 def catalogue_entries(kinds: Sequence[str]) -> Sequence[ServedDefinition]:
-    """Return the entries of the catalogue among which the named ones are: those alone if all names are of kinds."""
+    """Return the catalogue's entries of the named kinds, or all entries if a name may be a definition's."""
     names = {kind.lower() for kind in kinds}
     named = {gvk: names.intersection(gvk.names) for gvk in catalogue_kinds()}
     if not names or names.difference(*named.values()):

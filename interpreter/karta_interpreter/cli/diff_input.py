@@ -31,7 +31,7 @@ class MadeMember(NamedTuple):
 
 
 def made_members(obj: Object, definitions: Iterable[Definition]) -> Iterator[MadeMember]:
-    """Yield an object as template next to a member with another value at each place where a definition may keep one."""
+    """Yield an object as a template, with a member that differs at each place where a definition may keep a value."""
     definitions = tuple(definitions)
     template = {field: value for field, value in obj.items() if field != "status"}
     member: Object = {**obj, "spec": _changed(obj.get("spec"))}

@@ -82,7 +82,7 @@ class Tree:
 
 @dataclass(slots=True)
 class Member:
-    """A member cluster. ``problems`` say what could not be read, ``crds`` are those of the kinds that have objects."""
+    """A member cluster. ``problems`` say what could not be read, ``crds`` define the kinds that have objects."""
 
     api: ApiServer
     wanted: Wanted = Wanted()  # noqa: RUF009 - it cannot be changed

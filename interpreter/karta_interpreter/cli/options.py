@@ -87,7 +87,7 @@ class Counts(click.ParamType[Any]):
 
 
 class Decimal(click.FloatRange):
-    """A number in a range. To click "nan" is in any range, because it is neither less nor more."""
+    """A number in a range. click accepts "nan" in any range, because it compares as neither less nor more."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:  # noqa: ANN401 - click's signature
         """Return the number. Anything else is a usage error."""

@@ -18,13 +18,13 @@ _WORKFLOW_COMMAND = re.compile(r"^([^\S\n]*+(?:\x1b\[\d+m[^\S\n]*+)*+)::", re.MU
 
 
 class Data(str):
-    """Text for machines, which has rules of its own and is written as it is."""
+    """Text for machines. It is written unchanged."""
 
     __slots__ = ()
 
 
 def one_line(text: str, keep: str = "") -> str:
-    r"""Return a text as one line: all that is no visible character is escaped, but for its colours and what to keep.
+    r"""Return a text as one line. Invisible characters are escaped, except colours and the characters to keep.
 
     >>> print(one_line("a\nb\x1b[2J"))
     a\nb\x1b[2J

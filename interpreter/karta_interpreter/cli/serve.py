@@ -193,7 +193,7 @@ _NEEDED = {
     "public_url": "register",
     "service": "register",
 }
-"""The settings that have no effect without another one."""
+"""The settings that have no effect without another setting."""
 
 
 def _introduce(started: Started, settings: Settings) -> None:

@@ -112,7 +112,7 @@ def _findings(path: str, given: DefinitionFiles) -> Iterator[Finding]:
 
 
 def _has_crd(given: Iterable[DefinitionFiles], crds: Sequence[Object]) -> bool:
-    """Return whether one of the CRDs is that of a definition."""
+    """Return whether one of the CRDs defines the kind of a definition."""
     kinds = {(edit.get(crd, ("spec", "group")), edit.get(crd, ("spec", "names", "kind"))) for crd in crds}
     layers = [files.layer for files in given]
     gvks = [

@@ -20,7 +20,7 @@ class Office:
             self._requests[name] = self.places.request(name[0], lambda name=name: self.granted.append(name))  # type: ignore[misc]
 
     def leave(self, *names: str) -> list[str]:
-        """Give places back; return who got one thereby."""
+        """Give places back, and return the owners that got one."""
         before = len(self.granted)
         for name in names:
             self.places.release(self._requests.pop(name))

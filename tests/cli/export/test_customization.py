@@ -79,7 +79,7 @@ def test_unregistered_operation_is_named_with_its_gate(run: Run) -> None:
         ),
         "0 customizations, 0 scripts; 0 rejected",
     ]
-    # Two kinds are the fewest for which there is a warning: one alone that lacks the operation is an error.
+    # A warning needs at least two kinds: a single kind that lacks the operation is an error.
     result = run("export", "customization", "JobSet", "RayCluster", "--operations", "Retain", "--check")
     assert (result.exit_code, result.stderr) == (0, "2 customizations, 2 scripts; 0 rejected\n")
 

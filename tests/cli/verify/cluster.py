@@ -73,7 +73,7 @@ class MemberServer:
             each for each in self.collections.get(everywhere, []) if namespace in ("", each["metadata"]["namespace"])
         ]
         more = {"continue": str(start + self.page)} if start + self.page < len(found) else {}
-        # As from an API server: the items of built-in kinds have neither apiVersion nor kind.
+        # As from an API server: the items of built-in kinds lack apiVersion and kind.
         items = [{name: each[name] for name in each.keys() - {"apiVersion", "kind"}} for each in found]
         return 200, {"metadata": more, "items": items[start : start + self.page]}
 

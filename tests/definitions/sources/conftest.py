@@ -54,7 +54,7 @@ def karta() -> Callable[..., str]:
 
 @pytest.fixture(scope="session")
 def spec(karta: Callable[..., str]) -> Callable[..., Any]:
-    """The spec of a definition; arguments as those of ``karta``."""
+    """Return the spec of a definition. The arguments are as for ``karta``."""
 
     def read(kind: str = "Job", **changes: str) -> Any:
         return yaml.safe_load(karta(kind, **changes))["spec"]

@@ -176,7 +176,7 @@ async def test_forbidden_list_is_logged_with_the_missing_rule(tmp_path: Path, sp
 
 
 class _DeletingApi:
-    """A collection whose one object is deleted during the first watch; the second watch has no end."""
+    """A collection whose only object is deleted during the first watch. The second watch never ends."""
 
     def __init__(self) -> None:
         self.deleted, self.go_on, self.watched_again = asyncio.Event(), asyncio.Event(), asyncio.Event()

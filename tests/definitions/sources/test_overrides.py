@@ -15,7 +15,7 @@ _BROKEN = "function InterpretHealth(obj) return end end"
 
 
 def customization(kind: str = "Job", name: str = "mine", /, **scripts: str) -> str:
-    """The text of a customization; ``scripts`` by operation, a mere word becoming a script with it in a comment."""
+    """Return the text of a customization, ``scripts`` by operation. A word becomes a script with it in a comment."""
     text = f"""\
 apiVersion: config.karmada.io/v1alpha1
 kind: ResourceInterpreterCustomization

@@ -104,7 +104,7 @@ def test_pieces_of_the_wrong_type(compiled: dict[str, Definition], dock: Raw, me
 
 
 def single(harbor: Raw, *, root: bool) -> Definition:
-    """The harbor with one dock and no instances; on request that dock is the workload itself."""
+    """The harbor with one dock and no instances. On request the dock is the workload itself."""
     structure = ("spec", "structureDefinition")
     child = (*structure, "childComponents", 0)
     for field in ("instanceIdPath", "podSelector", "scaleDefinition"):

@@ -17,7 +17,7 @@ from tests.support.both_ways import ask
 
 Status = dict[str, Any]
 Reports = dict[str, Status | None]
-"""What each cluster reports; None of one that the Job was sent to and that has not reported."""
+"""The report of each cluster, None for a cluster that has the Job and has not reported."""
 
 CLUSTERS = ("east", "north", "south")
 

@@ -1,4 +1,4 @@
-"""What the annotation ``retain`` keeps of a member where the template has no value."""
+"""The member's values that the annotation ``retain`` keeps if the template has none."""
 
 from typing import Any
 

@@ -74,7 +74,7 @@ print(*(each.__name__ for each in new if (getattr(each, "__file__", "") or "").s
 
 
 def test_first_karta_loads_pydantic_and_yaml() -> None:
-    """Half of the time that importing the library would take; a program may never read a Karta."""
+    """Half of the library's import time. Many programs never read a Karta."""
     loaded = loaded_after("from karta_interpreter import Karta, Workload, WorkloadTree")
 
     assert loaded.isdisjoint(

@@ -11,7 +11,7 @@ from tests.support.rows import rows
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """One row of ``cases.yaml``; there it says what each part means."""
+    """One row of ``cases.yaml``. The file explains its parts."""
 
     jq: str
     about: str

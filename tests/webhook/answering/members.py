@@ -15,7 +15,7 @@ from tests.webhook.wire.karmada import receive
 
 Thing = dict[str, Any]
 Write = Callable[[Thing, int], None]
-"""Changes an object of the member; also gets the number of the round."""
+"""Changes an object of the member in a round, by its number."""
 KARMADA = "karmada-controller-manager"
 
 

@@ -48,7 +48,7 @@ def store() -> Store:
 @pytest.fixture(autouse=True)
 def _in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Load, "spend", lambda *_: None)
-    # In this process also where a dozen more lines make a definition dear.
+    # In this process, even if a dozen more lines make a definition expensive.
     monkeypatch.setattr(lanes, "_MOST_STEPS", 10**9)
 
 

@@ -118,7 +118,7 @@ async def test_deeply_nested_object_is_denied(calls: ChildLane) -> None:
 async def test_body_with_too_much_memory_ends_only_its_process(
     calls: ChildLane, new_calls: ChildLane, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The limit is lower than in production, where the largest review does not reach it."""
+    """The limit is lower than in production, because the largest review does not reach the production limit."""
     await calls.review(review(karta()), HANG, {})
     [pid] = calls.pool.processes
     limit = size(pid)[0] + 80 * 2**20

@@ -166,7 +166,7 @@ async def test_child_process_answers_for_large_definition(
 async def test_child_process_answers_interrupted_call(
     server: Calls, isolated: list[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The second one is interrupted, too; from then on this process does not try."""
+    """The second call is interrupted, too. After it this process does not try again."""
     tried = 0
 
     def endless(*_: Any, **__: Any) -> Results:

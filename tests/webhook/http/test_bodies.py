@@ -119,7 +119,7 @@ async def test_large_body_without_room_is_told_to_come_again(monkeypatch: pytest
         # With a smaller part, the two bodies would race for the room, and either could be told to come again.
         await until(lambda: bodies._total == len(request) - 1)  # noqa: SLF001
         client = await Client.connect(server.started.port, None)
-        # A body that is complete with the part for which there is no room is answered at once, and takes none.
+        # A body whose last part finds no room is answered at once and takes no room.
         await client.send(request[:-1])
         answer = await client.receive()
         assert (answer.status, answer.headers["retry-after"]) == (503, "1")

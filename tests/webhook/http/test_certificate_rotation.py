@@ -94,7 +94,7 @@ def test_successor_unknown_to_karmada_signs_last() -> None:
     first = rotation().turn(NOTHING, START)
     plan = rotation(is_trusted=lambda pem: pem == first.bundle)
     signers = [(day, signer_of(keyring)) for day, keyring in passing(plan, 721, first)]
-    # What the authority signs on day 660 ends with it on day 720; a tenth of these 60 days is waited for.
+    # A certificate that the authority signs on day 660 ends with it on day 720. The renewal waits a tenth of 60 days.
     assert min(day for day, signer in signers if signer != first.authorities[0].certificate) == 715
 
 

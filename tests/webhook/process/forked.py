@@ -21,7 +21,7 @@ _FORKS.set_forkserver_preload(["karta_interpreter.cli.serve"])
 def forked(
     program: str, *arguments: str, stderr_ends: tuple[int, int] | None = None
 ) -> Iterator[tuple[ForkServerProcess, IO[bytes], IO[bytes]]]:
-    """Run what `python -c` would run; yield the process, what it writes to stdout, and what it writes to stderr.
+    """Run a program as `python -c` does, and yield the process, its stdout and its stderr.
 
     Its stderr is a pipe, or the second of these two ``stderr_ends``, as of a terminal; the block closes both. The
     process is killed at the end of the block.

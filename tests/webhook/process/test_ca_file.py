@@ -1,4 +1,4 @@
-"""The CA file: what is taken of it, and what it takes to be told of a change."""
+"""The CA file: which certificates are read from it, and when a change is noticed."""
 
 from pathlib import Path
 

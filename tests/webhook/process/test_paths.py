@@ -66,7 +66,7 @@ class Line:
     async def written(self, parts: Sequence[bytes], *, patient: bool = False) -> tuple[bytes, bool]:
         """Return what a new connection writes when these parts come, and whether it closes; without dates.
 
-        To be ``patient`` is to wait for scripts; the parts must be whole requests.
+        ``patient`` callers wait for scripts. The parts must be whole requests.
         """
         wire, connection = Wire(), self.connections()
         connection.connection_made(wire)

@@ -66,7 +66,7 @@ class Outcome:
 
 @dataclass
 class Bench:
-    """One connection of one server, to be made where an event loop runs; ``exchange`` is the limit in seconds."""
+    """One connection of one server, made in a running event loop. ``exchange`` is the limit in seconds."""
 
     exchange: float = 10.0
     load: Load | None = None

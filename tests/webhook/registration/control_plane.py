@@ -73,7 +73,7 @@ class ControlPlane:
 
     @property
     def configuration(self) -> Any:
-        """The configuration of the usual name, None when there is none."""
+        """The configuration with the usual name, or None."""
         return self.collections[CONFIGURATIONS].get("karta-interpreter")
 
     def operations(self, kind: str) -> list[str] | None:

@@ -1,7 +1,7 @@
 """The objects that a pod cannot start without.
 
 Follows ``GetDependenciesFromPodTemplate`` of Karmada (``pkg/util/helper/pod.go``, ``pkg/util/lifted/visitpod.go``).
-That knows neither the claims of Dynamic Resource Allocation, nor groups of pods, nor the older name of
+It does not know the claims of Dynamic Resource Allocation, groups of pods or the older name of
 ``serviceAccountName``. On a control plane only built-in kinds have both names: an API server does not complete the pod
 templates of custom resources.
 """
@@ -26,7 +26,7 @@ SELECTOR_FIELDS: Final = frozenset({"matchLabels", "matchExpressions"})
 
 
 class Dependency(NamedTuple):
-    """An object that another one needs. Its namespace is empty if it has none.
+    """An object that another object needs. The namespace of a cluster-scoped object is empty.
 
     With a label selector instead of a name, all objects of the kind that it matches. The selector is JSON with sorted
     keys: equal ones are equal texts.

@@ -22,7 +22,7 @@ def get(document: JSON, path: Path, default: JSON = None) -> JSON:
 def set_value(document: JSON, path: Path, value: JSON) -> JSON:
     """Return a new document with ``value`` at ``path``. Missing and null parents become objects.
 
-    Raises InterpretationError if a parent is neither an object nor a list that has the index.
+    Raises InterpretationError unless every parent is an object, or a list that has the index.
 
     >>> set_value({"kind": "Job"}, ("spec", "suspend"), True)
     {'kind': 'Job', 'spec': {'suspend': True}}

@@ -104,7 +104,7 @@ class Projection:
             current.at(last).take_all()
 
     def paths(self, steps: int) -> list[str]:
-        """Return the paths of what is read, each with at most so many steps.
+        """Return the paths that are read, each cut to the given number of steps.
 
         >>> projection = Projection()
         >>> projection.take("spec.replicas", "spec.containers[].image")

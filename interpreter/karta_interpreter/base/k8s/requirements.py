@@ -173,7 +173,7 @@ def _raise(totals: dict[str, int], amounts: Mapping[str, int]) -> None:
 def _of_the_pod(resources: Object, containers: Mapping[str, int]) -> dict[str, int]:
     """Return the amounts that the pod states as a whole. They replace the sum of its containers.
 
-    A limit of the pod stands in for a request that neither the pod nor its containers have. A limit of huge pages,
+    A limit of the pod replaces a request that the pod and its containers lack. A limit of huge pages,
     which cannot be overcommitted, counts next to anything that the containers have.
     """
     path = (*_SPEC, "resources")
@@ -260,7 +260,7 @@ def _written(name: str, amount: int) -> str:
 
 
 def _node_claim(spec: Object) -> Object | None:
-    """Return node selector, tolerations and the required node affinity, or None if there are none of them.
+    """Return node selector, tolerations and the required node affinity, or None if all are absent.
 
     A node selector that is an empty object still makes a claim, an empty one, as it does for Karmada.
     """

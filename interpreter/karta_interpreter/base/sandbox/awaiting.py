@@ -21,7 +21,7 @@ class AsyncPool:
 
     def __init__(self, pool: Pool) -> None:
         self.pool = pool
-        # As many as processes: to start or to end one never waits for another one.
+        # A thread for each process, so that a start or an end never waits for another process.
         self._threads = ThreadPoolExecutor(pool.size, thread_name_prefix="sandbox")
         self._settling = set[asyncio.Task[None]]()
 

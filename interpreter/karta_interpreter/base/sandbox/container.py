@@ -18,7 +18,7 @@ SECONDS: Final = 0.01
 
 
 class Files(NamedTuple):
-    """Where a container finds its limit, and its memory without that of files."""
+    """Where a container finds its limit, and the memory that it uses without cached files."""
 
     folder: str
     limit: str

@@ -14,7 +14,7 @@ _end: Final[ContextVar[float | None]] = ContextVar("end", default=None)
 def deadline(seconds: float) -> Iterator[None]:
     """Let everything that is evaluated inside of the block take ``seconds`` together.
 
-    A deadline inside of another one can only be earlier.
+    An inner deadline can only be earlier than the outer one.
 
     >>> with deadline(0.1), deadline(9):
     ...     remaining(1) <= 0.1

@@ -113,7 +113,7 @@ class NotExported:
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """One annotation. There are no defaults, so that the type checker asks for every part of a new one."""
+    """One annotation. Without defaults the type checker demands every part of a new annotation."""
 
     name: str
     """The name without the prefix."""
@@ -501,7 +501,7 @@ _LABEL: Final = re.compile(r"([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]
 def parse_retain(annotation: AnnotationText) -> tuple[RetainRule, ...]:
     """Return the rules of ``retain``, which is a YAML list or has one path per line."""
     lines = annotation.parts(r"^[^\S\n]*([^\s#].*)$")
-    # A jq path begins with neither bracket nor dash: an array in jq is a new value, and has no place.
+    # No jq path begins with a bracket or a dash: an array in jq is a new value and has no place.
     is_yaml = bool(lines) and lines[0].startswith(("[", "-"))
     rules: list[RetainRule] = []
     for at, entry in enumerate(annotation.yaml(list)) if is_yaml else zip(lines, lines, strict=True):

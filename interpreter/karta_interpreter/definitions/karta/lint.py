@@ -226,7 +226,7 @@ def _expressions(
 
 
 def _values(expression: Parsed, *, of_count: bool) -> Iterator[Finding]:
-    """Check where a value comes from, and what stands for an absent one."""
+    """Check where a value comes from, and which default replaces an absent value."""
     if of_count and reads_status(expression.node):
         yield _about("count-from-status", expression)
     for rule, written, better in misread_defaults(expression.node, of_count=of_count):

@@ -56,7 +56,7 @@ _OF_PODS: Final = frozenset(
 
 
 def relevant(schema: Object, scale_path: str = "") -> Iterator[RelevantPart]:
-    """Yield the parts of a kind's spec that answers depend on: no part of a pod, but for fields that no pod has.
+    """Yield the parts of a kind's spec that answers depend on: in a pod only fields that no pod has.
 
     ``scale_path`` is the count of the scale subresource, as the CRD writes it.
 

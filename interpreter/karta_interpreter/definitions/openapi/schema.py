@@ -255,7 +255,7 @@ def completed(schema: Object, values: Iterable[JSON], field: str = "") -> Object
     if lists := [value for value in present if isinstance(value, list)]:
         items = _items(schema, [value for listed in lists for value in listed], field)
         return {"type": "array", **schema, "items": items}
-    # A field that is a number in one object and a text in another one is neither.
+    # A field that is a number in one object and a text in another has no type here.
     types = {_TYPES.get(type(value)) for value in present}
     return {"type": types.pop(), **schema} if len(types) == 1 else schema
 

@@ -135,7 +135,7 @@ async def _next_change(roots: Sequence[Path], places: frozenset[Path]) -> None:
 
 
 def _places(roots: Sequence[Path]) -> frozenset[Path]:
-    """Return the folders to watch: all that may hold definitions, and the parents where a root would appear anew."""
+    """Return the folders to watch: all that may contain definitions, and the parents in which a root could reappear."""
     inside = {folder for root in roots for folder in list_files(root).folders}
     # Not `Path.is_dir`: it raises errors, for example for a path that is stale or may not be searched.
     above = {next(filter(os.path.isdir, (root.parent, *root.parents))) for root in roots}

@@ -61,7 +61,7 @@ class ReferenceCache(ReferenceReader):
         workloads: dict[GVK, set[GVK]] = defaultdict(set)
         for workload, gvk in references:
             workloads[gvk].add(workload)
-        # Without those of definitions that are gone.
+        # Without the collections of removed definitions.
         for source in self._names:
             self._budget.forget(source)
         self._names = {}

@@ -175,7 +175,7 @@ def draft_from(kind: CustomKind, evidence: Sequence[Evidence]) -> Draft:
     proof = prove(drafted, evidence)
     proofs = [proof] if places else []
     # A template whose pods request something else may be an override of what the operator makes from other fields:
-    # those of a list's entries, or all of the object.
+    # the numbers of a list's entries, or all numbers of the object.
     if not places or proof.mistaken(Question.REQUIREMENTS):
         made = [pods_of_fields(kind, evidence, in_entries=in_entries) for in_entries in (True, False)]
         proofs += [prove(_with_counts(kind, pods, evidence), evidence) for pods in made if pods]
@@ -185,7 +185,7 @@ def draft_from(kind: CustomKind, evidence: Sequence[Evidence]) -> Draft:
 def _with_counts(kind: CustomKind, selected: Sequence[Selected], evidence: Sequence[Evidence]) -> Draft:
     definition, shown = _attributed(kind, selected, evidence)
     settled = [workload for workload in shown if not unsettled(definition, workload.evidence)]
-    # The least count of an autoscaler is that of an object, if there is no other evidence.
+    # Without other evidence, an autoscaler's minimum is the count of an object.
     judged = [workload for workload in settled if not workload.evidence.scaled] or settled
     counted = []
     for (pods, decision), leaf in zip(selected, definition.leaves, strict=True):
@@ -196,7 +196,7 @@ def _with_counts(kind: CustomKind, selected: Sequence[Selected], evidence: Seque
 
 
 def _counted(component: ComponentRules, shown: PodsOfSets) -> Counted | None:
-    """Return the pods of a component in an object, None if they cannot be told from those of others."""
+    """Return the pods of a component in an object, None if they cannot be distinguished from other components' pods."""
     ids = instance_ids(component, shown.evidence.object)
     mine = [group for group in shown.groups if component.name in {own.component for own in group.sets}]
     if not mine or any(own.component != component.name for group in mine for own in group.sets):

@@ -280,7 +280,7 @@ def _agrees(factors: Sequence[list[int] | None], shown: Counted) -> bool:
 def _numbers(
     kind: CustomKind, pods: PodsField, shown: Sequence[Counted]
 ) -> Iterator[tuple[NumberField, list[list[int] | None]]]:
-    """Yield the numbers that some objects have, with their values for each instance, None if some are no numbers.
+    """Yield the numbers that some objects have, with their values for each instance, None if a value is not a number.
 
     A number that an object leaves unset may also mean that it has no pods.
     """

@@ -149,7 +149,7 @@ def _key(component: ComponentRules, field: str, path: PodQuery, pod: Object) -> 
 
 
 def _single(component: ComponentRules, field: str, path: PodQuery, pod: Object) -> JSON:
-    """Return the one required answer, neither null nor empty."""
+    """Return the only answer. It must not be null or empty."""
     results = _ask(component, field, path, pod)
     if len(results) != 1:
         raise _failure(component, field, path, pod, f"gives {len(results)} results where one belongs")

@@ -266,7 +266,7 @@ def unique_names(parts: list[tuple[str, str]]) -> list[str]:
 
 
 def sole_name(component: str, instance: str) -> str:
-    """Return the name of a pair that cannot clash with another one: the id, else the component's name."""
+    """Return the unique name of a pair: the id, else the component's name."""
     return _shortened(instance or component)
 
 

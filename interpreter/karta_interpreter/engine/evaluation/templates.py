@@ -37,7 +37,7 @@ PIECE_TYPES: Final[Mapping[str, str]] = {
     "priorityClassNamePath": "string",
     "imagePath": "string",
 }
-"""The Go types of the values of pod fields, alone or as a piece of a pod."""
+"""The Go types of the values of pod fields, for whole pods and for pieces."""
 
 JSON_TYPES: Final[Mapping[str, type]] = {
     field: str if go_type == "string" else list if go_type.startswith("[]") else dict
@@ -176,5 +176,5 @@ def _containers(name: str, pieces: Pieces) -> list[JSON]:
 
 
 def _present(**fields: JSON) -> dict[str, JSON]:
-    """Return the fields with a value that is neither null nor empty."""
+    """Return the fields without null and empty values."""
     return {name: value for name, value in fields.items() if value}

@@ -110,7 +110,7 @@ def _key(dependency: Object) -> tuple[str, str, str]:
 
 
 def _naming(template: Object, dependency: Object) -> Iterator[Path]:
-    """Yield the places in a template that name a dependency: with another name there, another one is needed."""
+    """Yield the places in a template that name a dependency. Another name there means another dependency."""
     for path in paths_of_text(template, dependency["name"]):
         # Other fields may have the same text. Trying each of them finds those that count, without a list of names here.
         if _key({**dependency, "name": _PROBE}) in _needed(set_value(template, path, _PROBE)):

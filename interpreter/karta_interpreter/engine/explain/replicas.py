@@ -1,4 +1,4 @@
-"""Explains pod sets, their counts and the requests of their pods by the object, and where a new count is written."""
+"""Explains which places of an object give pod sets, counts and requests, and where a new count is written."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

@@ -21,7 +21,7 @@ def with_shares(definition: Definition, obj: Object, revised: Object) -> Object:
 def shares(definition: Definition, obj: Object, revised: Object) -> Iterator[Share]:
     """Yield the numbers of an object whose counts are other ones in the revised object. Raises QueryError.
 
-    Percentages and unset numbers follow the counts by themselves, and counts that are no numbers divide nothing.
+    Percentages and unset numbers follow the counts by themselves, and counts that are not numbers divide nothing.
     """
     for rule in definition.annotations.divided:
         values, before, after = rule.value.evaluate(obj), rule.of.evaluate(obj), rule.of.evaluate(revised)

@@ -1,4 +1,4 @@
-"""AggregateStatus and the CRD: does a merged status have all fields, and the served version what is read of it?"""
+"""AggregateStatus and the CRD: does a merged status have all fields, and does the served version have those read?"""
 
 from collections.abc import Iterator
 from typing import Final

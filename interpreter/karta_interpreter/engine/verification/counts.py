@@ -105,7 +105,7 @@ def _explanation(
 
 
 def _is_rolling(evidence: Evidence, group: MemberGroup, pods: Iterable[Object]) -> bool:
-    """Return whether pods below one owner differ from its template in different fields, so that it had another one."""
+    """Return whether pods below one owner differ from its template in different fields: it has changed."""
     templates = [own.template for own in group.sets]
     deviations: dict[JSON, set[frozenset[str]]] = {}
     for pod in pods:

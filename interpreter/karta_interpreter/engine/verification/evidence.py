@@ -93,7 +93,7 @@ class Evidence:
     def own(self) -> tuple[Object, ...]:
         """The pods below controllers of the workload. Without any, all pods, since some operators name no controller.
 
-        Another object that only names the workload as its owner, so that it ends with it, may have pods of its own.
+        An object that names the workload as its owner only to be deleted with it may have separate pods.
         """
         uid = get(self.object, ("metadata", "uid"))
         highest = ((pod, (pod, *self.owners_of(pod))[-1]) for pod in self.pods)
@@ -131,7 +131,7 @@ class Evidence:
 
     @cached_property
     def container_names(self) -> frozenset[JSON]:
-        """The names in all that looks like a container, in the workload's spec and in what is looked up."""
+        """The names of everything that looks like a container in the workload's spec and in looked-up objects."""
         parts = (part for part in values_in([self.object.get("spec"), *self.looked_up]) if isinstance(part, dict))
         return frozenset(
             part["name"]

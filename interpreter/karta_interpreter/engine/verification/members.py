@@ -111,7 +111,7 @@ def _instance(component: ComponentRules, pod: Object) -> str | None:
 
 
 def _likeness(template: Object, pod: Object) -> int:
-    """Return how much containers of a pod resemble those of a template: by their names, images, and then resources."""
+    """Return how much a pod's containers resemble a template's: by names, then images, then resources."""
     containers = {str(container.get("name")): container for container in objects_in(get(pod, ("spec", "containers")))}
     pairs = [
         (container, containers.get(str(container.get("name"))))

@@ -1,4 +1,4 @@
-"""Retain: does Karmada leave the fields alone that others write in the member? If not, they will fight.
+"""Retain: does Karmada keep the fields that others write in the member? If not, they will fight.
 
 The template is not known here. It is taken as the object without the fields of other managers, so that a field counts
 only if Retain does not bring it back. A queue that holds an object has put the template's own values back where it had
@@ -40,7 +40,7 @@ _Owned = Sequence[Object]
 
 
 def judge_retention(definition: Definition, evidence: Evidence, schema: Object) -> Iterator[Judgement]:
-    """Have Retain answer about the object without the fields of other managers. ``schema`` is that of its CRD."""
+    """Have Retain answer about the object without the fields of other managers. ``schema`` comes from its CRD."""
     observed = evidence.object
     owned = owners(observed)
     if not owned:
@@ -72,7 +72,7 @@ def template_of(
     others = [fields for _, fields in theirs]
     desired = _template(observed, ours, others, schema)
     if _containers(definition, desired) != _containers(definition, observed):
-        # A controller that writes an object back in another form owns whole lists, of which the template has the pods.
+        # A controller that writes an object back in another form owns whole lists. The template has the pods in them.
         desired = _template(observed, ours, others, schema, keeps_lists=True)
     # Most templates have the count that an autoscaler writes through the subresource, whose entry has no time.
     return _changed(desired, observed, [fields for writer, fields in theirs if not writer.time]), theirs

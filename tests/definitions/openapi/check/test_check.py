@@ -136,7 +136,7 @@ def _findings(karta: dict[str, Any]) -> list[str]:
 
 
 def _checked(karta: KartaResource, schema: dict[str, Any]) -> list[Finding]:
-    """Return the findings but for parts that no expression reads: test_unread.py is about these."""
+    """Return the findings, except about parts that no expression reads (see test_unread.py)."""
     return [finding for finding in check(karta, schema) if finding.rule != "crd-unread"]
 
 

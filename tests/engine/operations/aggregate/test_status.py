@@ -140,7 +140,7 @@ def test_lone_report_is_taken_as_it_is(train: Definition) -> None:
 
 
 def test_lone_report_loses_generations_of_its_cluster(train: Definition) -> None:
-    """By that of a condition, which is lower, `kubectl wait` on the template would wait for ever."""
+    """With the lower generation of a condition, `kubectl wait` on the template would never return."""
     ready = condition("Ready", "True", message="m")
     pools = [{"name": "a", "status": {"conditions": [ready]}}]
     known = {"conditions": [ready], "pools": pools}

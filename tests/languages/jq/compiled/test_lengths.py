@@ -40,7 +40,7 @@ STAGES: dict[str, Callable[[Node], object]] = {
 
 
 def work(unit: str, operator: str, times: int) -> dict[str, int]:
-    """How much work each stage has with a unit that is repeated so often; only vetting if another process runs it."""
+    """The work of each stage on an expression that repeats a unit. Only vetting, if another process runs it."""
     node = parse(operator.join([f"({unit})"] * times))
     vetting = {"vetting": calls(lambda: vet(node))}
     if vet(node).verdict is not Execution.PLAIN:

@@ -1,4 +1,4 @@
-"""Nodes are values: what is equal, and what is not."""
+"""Nodes are values: which of them are equal."""
 
 import pytest
 

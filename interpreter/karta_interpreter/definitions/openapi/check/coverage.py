@@ -20,7 +20,7 @@ class Coverage:
 
     given: set[str] = field(default_factory=set)
     reached: set[str] = field(default_factory=set)
-    """The places on the way to a value, and to what is given, and all above them."""
+    """The places on the way to a value or to a given object, and all places above them."""
     omitted: set[str] = field(default_factory=set)
     """The places that are left out on purpose, each with everything below it."""
 

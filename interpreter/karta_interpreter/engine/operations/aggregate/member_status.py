@@ -77,7 +77,7 @@ def _report(
     if not isinstance(item.status, dict | None):
         message = f"the status of cluster {item.cluster} must be an object, but is {type_name(item.status)}"
         raise InterpretationError(message, code=400)
-    # The status of an object that its controller has not seen is no status, with an observed generation or without.
+    # Until its controller has seen an object, the object has no status, even with an observed generation.
     is_unseen = (observed_generation(item.status) or 0) < 1
     if not item.status or (is_unseen and item.status.keys() <= _GENERATIONS):
         return MemberReport(item.cluster, {})
