@@ -53,6 +53,24 @@ def test_pod_that_is_not_ready_any_more_is_a_difference(tmp_path: Path) -> None:
     ]
 
 
+def test_step_that_is_recorded_in_one_run_only_is_a_difference_when_no_other_step_was_so(tmp_path: Path) -> None:
+    workload = _document("bbbbb", "ccccc", "aaaaaaaa-2222-3333-4444-555555555555", "10.0.0.1")["workload"]
+    again, unready = copy.deepcopy(workload), copy.deepcopy(workload)
+    unready["pods"][0]["status"] = {}
+    for step, each in (("1-running", workload), ("2-retain", again), ("3-stuck", unready)):
+        for thing in (each["object"], *each["pods"]):
+            thing["metadata"]["namespace"] = f"shop.{step}"
+    running, same, stuck = (
+        State("shop.1-running", workload),
+        State("shop.2-retain", again),
+        State("shop.3-stuck", unready),
+    )
+    write("shop", [running, same], tmp_path)
+
+    assert not [*differences([running], tmp_path / "shop")]
+    assert [each.what for each in differences([running, stuck], tmp_path / "shop")] == ["recorded shop.3-stuck"]
+
+
 def test_reference_without_a_namespace_is_written_once(tmp_path: Path) -> None:
     workload = _document("bbbbb", "ccccc", "aaaaaaaa-2222-3333-4444-555555555555", "10.0.0.1")["workload"]
     runtime = {"apiVersion": "example.io/v1", "kind": "ClusterRuntime", "metadata": {"name": "torch"}}
