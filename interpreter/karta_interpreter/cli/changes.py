@@ -109,7 +109,7 @@ def cause_of(
     call: Call,
     references: Iterable[Object],
     options: Options,
-    found: Sequence[Difference],
+    changed: Sequence[Difference],
 ) -> str:
     """Return the new definition's expressions or annotations that give the differing places, as `explain` knows.
 
@@ -119,7 +119,7 @@ def cause_of(
     if after is None or not after.is_asked(call.operation):
         return ""
     explanation = explain(after.entry.definition, call, options, reader=Known.of(references))
-    pointers = {json_pointer(difference.path) for difference in found}
+    pointers = {json_pointer(difference.path) for difference in changed}
     above = {beginning for pointer in pointers for beginning in _beginnings(pointer)}
     facts = [
         fact
@@ -161,14 +161,14 @@ def print_changes(text: str, warnings: Iterable[str], questions: str, different:
         raise SystemExit(Problem.exit_code)
 
 
-def difference_lines(found: Sequence[Difference], *, full: bool) -> Iterator[str]:
+def difference_lines(changed: Sequence[Difference], *, full: bool) -> Iterator[str]:
     """Yield the lines that show the places, or one line for an operation that only one side answers."""
     # Below a path, the mark of an operation that one side does not answer is a text of the answers.
-    if any(not difference.path and SILENT in difference[1:] for difference in found):
-        is_new = found[0].expected == SILENT
+    if any(not difference.path and SILENT in difference[1:] for difference in changed):
+        is_new = changed[0].expected == SILENT
         yield click.style(f"  {'answered now' if is_new else 'no longer answered'}", fg="green" if is_new else "red")
         return
-    for difference in found:
+    for difference in changed:
         if difference.path:
             yield f"  {field_path(difference.path)}"
         yield from (
@@ -184,7 +184,7 @@ def _excerpt(value: JSON, *, full: bool) -> str:
     return text if full or len(text) <= _EXCERPT else f"{text[:_EXCERPT]}… ({len(text)} characters: --full)"
 
 
-def differences_json(found: Sequence[Difference]) -> list[JSON]:
+def differences_json(changed: Sequence[Difference]) -> list[JSON]:
     """Return the places as JSON."""
     return [
         {"path": format_path(difference.path)}
@@ -193,7 +193,7 @@ def differences_json(found: Sequence[Difference]) -> list[JSON]:
             for side, value in (("from", difference.expected), ("to", difference.actual))
             if value is not NOTHING
         }
-        for difference in found
+        for difference in changed
     ]
 
 

@@ -112,7 +112,7 @@ def command(
         return _one_more(sides[0], obj) if desired_replica is None else desired_replica
 
     def definitions(gvk: GVK) -> list[Definition]:
-        return [found.entry.definition for side in sides if (found := side.find(gvk))]
+        return [interpreter.entry.definition for side in sides if (interpreter := side.find(gvk))]
 
     questions = read_questions(paths, replicas, definitions)
     changes = _distinct(
@@ -150,11 +150,11 @@ def _changed_answer(
     """Return a question with the differences between two answers."""
     before, after = interpreters
     call, references = question.call, question.references
-    found = tuple(differences(*(answer_of(interpreter, call, references, options) for interpreter in interpreters)))
-    if not found:
+    changed = tuple(differences(*(answer_of(interpreter, call, references, options) for interpreter in interpreters)))
+    if not changed:
         return ChangedAnswer(question, ())
-    cause = cause_of(before, after, call, references, options, found) if explained else ""
-    return ChangedAnswer(question, found, reason_of(before, after, call.operation), cause)
+    cause = cause_of(before, after, call, references, options, changed) if explained else ""
+    return ChangedAnswer(question, changed, reason_of(before, after, call.operation), cause)
 
 
 def _distinct(changes: Iterable[ChangedAnswer]) -> list[ChangedAnswer]:

@@ -133,10 +133,10 @@ def read_questions(paths: Sequence[str], replicas: Callable[[Object], int], defi
         )
     ]
     texts = dict(text for place in (*paths, *suites) for text in read_texts(place))
-    found = [question for source, text in texts.items() for question in _read(text, source, replicas, definitions)]
-    if not found:
+    questions = [question for source, text in texts.items() for question in _read(text, source, replicas, definitions)]
+    if not questions:
         raise Problem(f"error: {', '.join(paths)}: there is no object and no suite in it")
-    return found
+    return questions
 
 
 def _read(text: str, source: str, replicas: Callable[[Object], int], definitions: _Finder) -> Iterable[SourcedCall]:

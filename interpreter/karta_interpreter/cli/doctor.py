@@ -83,8 +83,8 @@ def command(
         say(summary(results), err=True)
     else:
         number = Counter(result.level for result in results)
-        found = [{**asdict(result), "level": str(result.level)} for result in results]
-        document = {"results": found, "summary": {str(level): number[level] for level in Level}}
+        records = [{**asdict(result), "level": str(result.level)} for result in results]
+        document = {"results": records, "summary": {str(level): number[level] for level in Level}}
         say(written(document, output), nl=False)
     if _has_problem(results):
         raise SystemExit(Problem.exit_code)

@@ -37,13 +37,13 @@ class Shown(NamedTuple):
 def shown_by(gvk: GVK, evidence: Iterable[Evidence], crd: Object | None = None, problems: Iterable[str] = ()) -> Shown:
     """Return evidence within the bounds. Nothing to look at is a Problem."""
     problems = list(problems)
-    found = list(evidence)[:MOST]
-    if not found:
+    workloads = list(evidence)[:MOST]
+    if not workloads:
         why = f": {'; '.join(problems)}" if problems else ""
         raise Problem(f"error: there is no object of the kind {gvk.kind}{why}")
-    large = [named(each.object) for each in found if len(each.pods) > _MOST_PODS]
+    large = [named(each.object) for each in workloads if len(each.pods) > _MOST_PODS]
     problems += [f"{name} is left out: it has more than {_MOST_PODS} pods" for name in large]
-    return Shown(gvk, tuple(each for each in found if len(each.pods) <= _MOST_PODS), crd, tuple(problems))
+    return Shown(gvk, tuple(each for each in workloads if len(each.pods) <= _MOST_PODS), crd, tuple(problems))
 
 
 def from_files(objects: Sequence[str], pods: Sequence[str], kind: str | None) -> Shown:

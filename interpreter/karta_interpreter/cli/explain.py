@@ -288,12 +288,12 @@ def described(name: str) -> str:
         examples = "".join(f"\n{title}:\n{indent(rule[title].rstrip(), '  ')}\n" for title in ("bad", "good"))
         return f"{name}\n\n{fill(rule['why'], 100)}\n{examples}"
     fields = _fields()
-    found = [(part, own[name]) for part, own in fields.items() if name in own]
+    texts = [(part, own[name]) for part, own in fields.items() if name in own]
     known = {*rules(), *chain.from_iterable(fields.values())}
-    meant = "" if found else closest(name, [*known, *(gvk.kind for gvk in catalogue_kinds())])
+    meant = "" if texts else closest(name, [*known, *(gvk.kind for gvk in catalogue_kinds())])
     if meant in known:
         raise UsageProblem(f"error: there is no rule or field {name}; did you mean {meant}?")
-    return "".join(f"{name}, of {part}\n{indent(fill(text, 98), '  ')}\n" for part, text in found)
+    return "".join(f"{name}, of {part}\n{indent(fill(text, 98), '  ')}\n" for part, text in texts)
 
 
 def _fields() -> Mapping[str, Mapping[str, str]]:

@@ -44,11 +44,11 @@ def check_path(path: str) -> None:
 
 def read_object(path: str, kinds: Kinds | None = None) -> Object:
     """Return the one object in a file, a folder or standard input. Of several, take the one of ``kinds``, if any."""
-    found = read_objects(path, kinds)
-    if len(found) > 1:
-        names = ", ".join(map(named, found[:8]))
-        raise Problem(f"error: {path} contains {len(found)} objects, pass one of them: {names}")
-    return found[0]
+    objects = read_objects(path, kinds)
+    if len(objects) > 1:
+        names = ", ".join(map(named, objects[:8]))
+        raise Problem(f"error: {path} contains {len(objects)} objects, pass one of them: {names}")
+    return objects[0]
 
 
 def read_objects(path: str, kinds: Kinds | None = None) -> list[Object]:
@@ -57,32 +57,34 @@ def read_objects(path: str, kinds: Kinds | None = None) -> list[Object]:
     Of several objects, only objects of the ``kinds``, if any: samples have Secrets and Services with the workload.
     A single one has to name its kind then. Raises Problem without an object.
     """
-    found = list(starmap(_object, _values(path)))
-    if not found:
+    objects = list(starmap(_object, _values(path)))
+    if not objects:
         raise Problem(f"error: {path}: it contains no object")
-    if kinds and len(found) == 1:
+    if kinds and len(objects) == 1:
         try:
-            GVK.of(found[0])
+            GVK.of(objects[0])
         except InterpretationError as error:
-            status = "; the status of a cluster is given with --status-file" if found[0].keys() <= _ITEM_FIELDS else ""
+            status = (
+                "; the status of a cluster is given with --status-file" if objects[0].keys() <= _ITEM_FIELDS else ""
+            )
             raise Problem(f"error: {path}: {error}{status}") from error
-    known = {(gvk.api_version, gvk.kind) for gvk in kinds()} if kinds and len(found) > 1 else ()
-    chosen = [obj for obj in found if not known or (obj.get("apiVersion"), obj.get("kind")) in known]
+    known = {(gvk.api_version, gvk.kind) for gvk in kinds()} if kinds and len(objects) > 1 else ()
+    chosen = [obj for obj in objects if not known or (obj.get("apiVersion"), obj.get("kind")) in known]
     if not chosen:
         raise Problem(
-            f"error: {path} has no object of a kind that the definitions describe: {', '.join(map(named, found[:8]))}"
+            f"error: {path} has no object of a kind that the definitions describe: {', '.join(map(named, objects[:8]))}"
         )
     return chosen
 
 
 def read_references(paths: Iterable[str], kinds: Iterable[GVK]) -> list[Object]:
     """Return the objects that a definition may look up. If it looks up none of these ``kinds``, stderr says so."""
-    found = [obj for path in paths for obj in read_objects(path)]
+    objects = [obj for path in paths for obj in read_objects(path)]
     looked_up = [str(gvk) for gvk in kinds]
-    if found and not any(f"{obj.get('apiVersion')}, Kind={obj.get('kind')}" in looked_up for obj in found):
-        names = ", ".join(map(named, found[:8]))
+    if objects and not any(f"{obj.get('apiVersion')}, Kind={obj.get('kind')}" in looked_up for obj in objects):
+        names = ", ".join(map(named, objects[:8]))
         say(escaped(f"warning: the definition looks up {', '.join(looked_up) or 'no objects'}, not {names}"), err=True)
-    return found
+    return objects
 
 
 def named(obj: Object) -> str:
@@ -124,8 +126,8 @@ def missing(path: str) -> UsageProblem:
     if any(path.lower() in gvk.names for gvk in catalogue_kinds()):
         kind = path.rpartition("/")[2]
         command = f"`kubectl get {kind} NAME -o yaml`, or its definition from `{NAME} catalogue export {path}`"
-    elif found := _OBJECT.fullmatch(path):
-        command = f"`kubectl get {found[1]} {found[2]} -o yaml`"
+    elif match := _OBJECT.fullmatch(path):
+        command = f"`kubectl get {match[1]} {match[2]} -o yaml`"
     advice = f'; pipe the output of {command}, and read "-"' if command else ""
     return UsageProblem(f"error: {path}: {os.strerror(ENOENT)}{advice}")
 
@@ -172,8 +174,8 @@ def _read(path: str, reader: Callable[[str, str], Iterable[_Read]]) -> Iterator[
 
 def _values(path: str) -> Iterator[tuple[manifest.Document, JSON]]:
     """Yield each value that stands for an object, with its document."""
-    found = _read(path, lambda text, source: manifest.read_objects(text, source, CRD))
-    return ((document, value) for document, _, value in found)
+    values = _read(path, lambda text, source: manifest.read_objects(text, source, CRD))
+    return ((document, value) for document, _, value in values)
 
 
 def _text(content: bytes, source: str) -> str:

@@ -66,8 +66,8 @@ class Tree:
 
     def get(self, uid: str) -> Object:
         """Return an object."""
-        found: Object = orjson.loads(zlib.decompress(self.objects[uid]))
-        return found
+        obj: Object = orjson.loads(zlib.decompress(self.objects[uid]))
+        return obj
 
     def below(self, uid: str) -> list[Object]:
         """Return the objects that an object owns, and the objects that these own."""
@@ -198,9 +198,9 @@ class Member:
     async def _served(self, api_version: str) -> dict[str, Object]:
         """Return the resources of an API version by kind."""
         if api_version not in self._resources:
-            found = await self.api.resources(api_version)
+            resources = await self.api.resources(api_version)
             self._resources[api_version] = {
-                str(resource["kind"]): resource for resource in found if "/" not in str(resource["name"])
+                str(resource["kind"]): resource for resource in resources if "/" not in str(resource["name"])
             }
         return self._resources[api_version]
 

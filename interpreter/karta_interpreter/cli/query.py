@@ -53,13 +53,13 @@ def command(expression: str, target: str | None, path: str | None, assign: str |
     if parsed is None:
         raise Problem(f"error: refused: {_MEANINGS[Execution.REFUSED]}")
     query = Query.compile(expression)
-    found: dict[str, JSON] = {"expression": expression, "verdict": str(query.vetting.verdict)}
+    answer: dict[str, JSON] = {"expression": expression, "verdict": str(query.vetting.verdict)}
     if path is not None:
         workload = read_object(path)
-        found["outputs"] = list(_outputs(query, workload))
+        answer["outputs"] = list(_outputs(query, workload))
         if assign is not None:
-            found["changes"] = changes(workload, _assigned(query, workload, _value(assign)))
-    say(_text(found) if output == "table" else written(found, output), nl=False)
+            answer["changes"] = changes(workload, _assigned(query, workload, _value(assign)))
+    say(_text(answer) if output == "table" else written(answer, output), nl=False)
 
 
 def _outputs(query: Query, workload: Object) -> Iterator[Object]:
@@ -112,15 +112,15 @@ def _value(text: str) -> JSON:
         ) from error
 
 
-def _text(found: Object) -> str:
-    verdict = found["verdict"]
+def _text(answer: Object) -> str:
+    verdict = answer["verdict"]
     lines = [f"{click.style(verdict, bold=True)}: {_MEANINGS[Execution(verdict)]}\n"]
-    if "outputs" in found:
+    if "outputs" in answer:
         rows = [
             [short(output["value"]), output.get("path", "computed"), output.get("how", "")]
-            for output in found["outputs"]
+            for output in answer["outputs"]
         ]
         lines.append(table(rows, header=["OUTPUT", "READ FROM", "HOW"]) if rows else "no output\n")
-    if "changes" in found:
-        lines += [f"{line}\n" for line in found["changes"] or ["no change"]]
+    if "changes" in answer:
+        lines += [f"{line}\n" for line in answer["changes"] or ["no change"]]
     return "".join(lines)

@@ -121,14 +121,14 @@ class Replay:
             gvk, call = _question(request)
             if not self._selection.takes(gvk):
                 return
-            found = self.differences(recorded, request)
+            changed = self.differences(recorded, request)
         except (RecordingError, RequestError) as error:
             findings.left_out[str(error)] += 1
             return
         if (gvk, call.operation) not in findings.asked:
             self._charge(*gvk)
         findings.asked[gvk, call.operation] += 1
-        if not found:
+        if not changed:
             return
         interpreter = self._after.find(gvk)
         if interpreter and interpreter.entry.definition.references:
@@ -136,15 +136,15 @@ class Replay:
             return
         name = "/".join(filter(None, [request.namespace, request.name]))
         is_redacted = _MARK in orjson.dumps(recorded.request)
-        key = Key(gvk, call.operation, self._cause(gvk, call, recorded.options, found))
+        key = Key(gvk, call.operation, self._cause(gvk, call, recorded.options, changed))
         group = findings.groups.setdefault(key, ChangeGroup())
         group.calls += 1
         if name not in group.objects:
             self._charge(name)
         group.objects.add(name)
         if len(group.examples) < _MOST_EXAMPLES:
-            self._charge(request.uid, *[repr(found)] * _PARSED)
-            group.examples.append(Example(request.uid, name, is_redacted, found))
+            self._charge(request.uid, *[repr(changed)] * _PARSED)
+            group.examples.append(Example(request.uid, name, is_redacted, changed))
 
     def differences(self, recorded: RecordedCall, request: Request) -> tuple[Difference, ...]:
         """Return the differences between the two answers to a recorded call. Raises RecordingError."""
@@ -161,15 +161,15 @@ class Replay:
                 after = CallOutcome(call, error=str(error))
         return tuple(differences(_recorded_answer(recorded, call, is_answered=after is not None), after))
 
-    def _cause(self, gvk: GVK, call: Call, options: Options, found: tuple[Difference, ...]) -> str:
+    def _cause(self, gvk: GVK, call: Call, options: Options, changed: tuple[Difference, ...]) -> str:
         paths = sorted(
-            {".".join(str(part) for part in difference.path if isinstance(part, str)) for difference in found}
+            {".".join(str(part) for part in difference.path if isinstance(part, str)) for difference in changed}
         )
         key = gvk, call.operation, " ".join(paths)
         times, cause = self._causes.get(key, (0, ""))
         if times < _MOST_EXPLAINED:
             before = self._before.find(gvk) if self._before else None
-            cause = cause_of(before, self._after.find(gvk), call, (), options, found)
+            cause = cause_of(before, self._after.find(gvk), call, (), options, changed)
             self._causes[key] = times + 1, cause
             self._charge(key[2], cause)
         return cause
@@ -341,10 +341,10 @@ def _explain(files: list[Path], uid: str, sides: tuple[Side | None, Side], outpu
     interpreter = sides[1].find(request.gvk) if request.gvk else None
     if request.call is None or interpreter is None:
         raise Problem(f"error: --to has no answer to {uid}: {request.problem or f'no definition for {request.gvk}'}")
-    found = Replay(*sides).differences(recorded, request)
+    changed = Replay(*sides).differences(recorded, request)
     answer = "The answer of --from" if sides[0] else "The recorded answer"
-    lines = "\n".join([f"{answer} differs:", *difference_lines(found, full=full)])
-    say(lines if found else f"{answer} is the same.", err=True)
+    lines = "\n".join([f"{answer} differs:", *difference_lines(changed, full=full)])
+    say(lines if changed else f"{answer} is the same.", err=True)
     show(
         interpreter,
         [request.call],

@@ -119,8 +119,8 @@ def junit(report: SuiteReport) -> str:
     """Return the outcomes that are shown, as a document. A suite that cannot be read is an error in it."""
     totals, unreadable = Totals.of(report.shown), len(report.unreadable)
     root = _element(None, "testsuites", tests=totals.cases + unreadable, failures=totals.failed, errors=unreadable)
-    for gvk, found in by_kind(report.shown).items():
-        _suite(root, gvk, found)
+    for gvk, outcomes in by_kind(report.shown).items():
+        _suite(root, gvk, outcomes)
     if unreadable:
         suite = _element(root, "testsuite", name="suites", tests=unreadable, failures=0, errors=unreadable)
         for error in report.unreadable:
@@ -255,12 +255,12 @@ def _updated(report: SuiteReport) -> SuiteReport:
 
 
 def _suites(paths: Sequence[Path]) -> list[Path]:
-    found = [suite for path in paths for suite in (find_suites(path) if path.is_dir() else [path])]
-    if not found:
+    suites = [suite for path in paths for suite in (find_suites(path) if path.is_dir() else [path])]
+    if not suites:
         places = ", ".join(map(str, paths))
         raise UsageProblem(f'error: {places}: there is no suite; suites are YAML files in folders "testdata"')
     by_place: dict[Path, Path] = {}
-    for suite in found:
+    for suite in suites:
         by_place.setdefault(suite.absolute(), suite)
     return list(by_place.values())
 

@@ -101,14 +101,14 @@ async def _crds_of(kubeconfig: Path | None, context: str | None) -> Sequence[Obj
 
 def _findings(path: str, given: DefinitionFiles) -> Iterator[Finding]:
     layer = given.layer
-    found: list[Definition | Quarantined | LoadedCustomization] = [
+    documents: list[Definition | Quarantined | LoadedCustomization] = [
         *(entry.definition for entry in layer.entries),
         *layer.quarantined,
         *given.customizations,
     ]
-    if not found:
+    if not documents:
         yield Finding(Severity.ERROR, "no-definitions", (), "it has no definition", source=path)
-    yield from chain.from_iterable(loaded.findings for loaded in found)
+    yield from chain.from_iterable(loaded.findings for loaded in documents)
 
 
 def _has_crd(given: Iterable[DefinitionFiles], crds: Sequence[Object]) -> bool:
@@ -147,20 +147,25 @@ def _document(given: Sequence[DefinitionFiles], findings: Sequence[Finding], *, 
 
 
 def _definitions(given: DefinitionFiles) -> Iterator[Object]:
-    found: list[Definition | Quarantined] = [entry.definition for entry in given.layer.entries]
-    found += [each for each in given.layer.quarantined if all(finding.rule != UNREADABLE for finding in each.findings)]
-    for each in found:
+    entries: list[Definition | Quarantined] = [entry.definition for entry in given.layer.entries]
+    entries += [
+        each for each in given.layer.quarantined if all(finding.rule != UNREADABLE for finding in each.findings)
+    ]
+    for each in entries:
         defines = each.gvk and each.gvk.type_meta
         yield {"source": each.source, "name": each.name, "defines": defines, "valid": isinstance(each, Definition)}
 
 
 def _customizations(given: DefinitionFiles) -> Iterator[Object]:
-    for found in given.customizations:
-        operations = {**dict.fromkeys(found.scripts.operations, True), **dict.fromkeys(found.broken, False)}
+    for customization in given.customizations:
+        operations = {
+            **dict.fromkeys(customization.scripts.operations, True),
+            **dict.fromkeys(customization.broken, False),
+        }
         yield {
-            "source": found.source,
-            "name": found.name,
-            "customizes": found.gvk and found.gvk.type_meta,
+            "source": customization.source,
+            "name": customization.name,
+            "customizes": customization.gvk and customization.gvk.type_meta,
             "operations": operations,
         }
 

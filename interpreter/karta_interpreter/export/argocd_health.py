@@ -162,8 +162,8 @@ def _condition_message(script: OperationScript, rules: StatusRules, rule: Condit
     yield "    for _, expected in ipairs(statuses[name] and conditions_of[name] or {}) do"
     yield "      local condition = by_type[expected.type]"
     for field, path in (("status", rule.status_field), ("reason", rule.reason_field)):
-        found = f"peek(condition, {quoted(path)})"
-        yield f"      local has_{field} = expected.{field} == nil or {found} == expected.{field}"
+        message = f"peek(condition, {quoted(path)})"
+        yield f"      local has_{field} = expected.{field} == nil or {message} == expected.{field}"
     yield f"      local text = text_or_nil(peek(condition, {quoted(rule.message_field)}))"
     yield '      if has_status and has_reason and text and text ~= "" then return message .. ": " .. text end'
     yield "    end"

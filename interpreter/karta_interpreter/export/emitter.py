@@ -525,14 +525,14 @@ class Emitter(LuaBody):
             return NIL
         return value.origin if is_place(value.origin) else self.bound(value.origin, "origin")
 
-    def append(self, found: Name, output: Value, node: ast.Node | None = None, origins: Name | None = None) -> None:
+    def append(self, outputs: Name, output: Value, node: ast.Node | None = None, origins: Name | None = None) -> None:
         """Write that a list has another element. ``origins``: the variable with the origins of all elements."""
         if origins and output.origin and self.follows(output):
-            self.write(call("append_from", found, output.code, origins, output.origin))
+            self.write(call("append_from", outputs, output.code, origins, output.origin))
         elif node is not None and is_present(node):
-            self.write(Assignment((Indexing(found, operation("+", Length(found), _ONE)),), (output.code,)))
+            self.write(Assignment((Indexing(outputs, operation("+", Length(outputs), _ONE)),), (output.code,)))
         else:
-            self.write(call("append", found, output.code))
+            self.write(call("append", outputs, output.code))
 
     def _collection(self, here: Value) -> tuple[Name, Name | None]:
         """Write an empty list, and one for the origins of its elements if the places of ``here`` are followed."""
@@ -541,11 +541,11 @@ class Emitter(LuaBody):
         outputs, origins = self.locals(("found", "origins"), EMPTY, EMPTY)
         return outputs, origins
 
-    def _again(self, found: Name, origins: Expression | None, sink: OutputSink) -> None:
+    def _again(self, outputs: Name, origins: Expression | None, sink: OutputSink) -> None:
         """Write a loop over collected outputs."""
         element = Name(self.new("each_found"))
         index = Name(self.new("index") if origins else "_")
-        with self.loop_over((index.text, element.text), call("each", found)):
+        with self.loop_over((index.text, element.text), call("each", outputs)):
             sink.write(Value(element, Indexing(origins, index) if origins else None))
 
     def _outputs_of(self, function: str, here: Value, sink: OutputSink) -> None:

@@ -146,8 +146,8 @@ def _statuses(script: OperationScript, wanted: frozenset[Status]) -> list[str]:
     lines = ["  local statuses = {}"]
     if rules.phase is not None:
         phase = script.inline(rules.phase)
-        found = f"phase_of({phase})" if phase else f"first_phase({script.list_of(rules.phase, 'phase')}(obj))"
-        lines.append(f"  local phase = {found}")
+        phase_read = f"phase_of({phase})" if phase else f"first_phase({script.list_of(rules.phase, 'phase')}(obj))"
+        lines.append(f"  local phase = {phase_read}")
     if rules.conditions is not None:
         lines += _conditions(script, rules.conditions, has_statuses_alone=_has_statuses_alone(rules))
     for status_, matchers in mappings:

@@ -287,8 +287,8 @@ def flattened(body: tuple[Statement, ...]) -> tuple[Statement, ...]:
 def _without_blocks(tree: object) -> object:
     if isinstance(tree, tuple):
         inner = (node.body if isinstance(node, Do) else (node,) for node in tree)
-        found = tuple(_without_blocks(node) for body in inner for node in body)
-        return _without_blocks(found) if any(isinstance(node, Do) for node in found) else found
+        statements = tuple(_without_blocks(node) for body in inner for node in body)
+        return _without_blocks(statements) if any(isinstance(node, Do) for node in statements) else statements
     if not is_dataclass(tree) or isinstance(tree, type):
         return tree
     return replace(tree, **{field.name: _without_blocks(getattr(tree, field.name)) for field in fields(tree)})
@@ -300,8 +300,8 @@ def written(code: Expression, level: int = 0) -> str:
     >>> written(Not(operation("==", Name("a"), text("b")))), written(table(a=NIL))
     ('not (a == "b")', '{a = nil}')
     """
-    found, own = _expression(code)
-    return f"({found})" if own < level else found
+    text_of, own = _expression(code)
+    return f"({text_of})" if own < level else text_of
 
 
 def _expression(code: Expression) -> tuple[str, int]:  # noqa: C901, PLR0911 - one case for each node

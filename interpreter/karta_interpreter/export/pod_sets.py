@@ -68,8 +68,8 @@ def lone_component(
     is_spec = isinstance(pods, PodSpec)
     spec = script.new(f"{name} spec")
     value = script.value_of(pods.query, spec if is_spec else f"{name} template")
-    found = written(value if is_spec else path_in(value, [text("spec")]))
-    yield f"  local {spec} = {found if reads_spec else f'check_object({quoted(name)}, {found})'}"
+    spec_text = written(value if is_spec else path_in(value, [text("spec")]))
+    yield f"  local {spec} = {spec_text if reads_spec else f'check_object({quoted(name)}, {spec_text})'}"
     if isinstance(pods, PodSpec) and pods.metadata:
         yield f"  check_object({quoted(name)}, {written(script.value_of(pods.metadata, f'{name} metadata'))})"
     yield f"  if {spec} ~= nil then"

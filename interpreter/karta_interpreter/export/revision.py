@@ -88,13 +88,13 @@ def _revise_components(script: OperationScript, head: str) -> None:
 def _only_scaled(script: OperationScript) -> ComponentRules | None:
     """Return the only component with a count that may change, or None if the script cannot write it at its path."""
     leaves, elastic = script.definition.counted, script.definition.annotations.elastic
-    found = [leaf for leaf in leaves if (len(leaves) == 1 if elastic is None else elastic == (leaf.name,))]
-    if len(found) != 1 or not all(has_plain_count(script, leaf) for leaf in leaves):
+    elastic_leaves = [leaf for leaf in leaves if (len(leaves) == 1 if elastic is None else elastic == (leaf.name,))]
+    if len(elastic_leaves) != 1 or not all(has_plain_count(script, leaf) for leaf in leaves):
         return None
-    path = _count_path(found[0])
+    scaled, path = elastic_leaves[0], _count_path(elastic_leaves[0])
     if path is None:
-        return found[0] if len(leaves) == 1 else None
-    return None if is_read(_other_reads(script, found[0]), _written(found[0], path)) else found[0]
+        return scaled if len(leaves) == 1 else None
+    return None if is_read(_other_reads(script, scaled), _written(scaled, path)) else scaled
 
 
 def _written(component: ComponentRules, path: Path) -> Sequence[str]:

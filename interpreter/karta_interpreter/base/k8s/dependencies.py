@@ -108,8 +108,8 @@ def claim_dependencies(template: Object, namespace: str) -> tuple[Dependency, ..
         for kind, field in _CLAIMS.items()
     ]
     group = text_field(object_field(spec, "schedulingGroup", _SPEC), "podGroupName", ("spec", "schedulingGroup"))
-    found = (*claims, Dependency("scheduling.k8s.io/v1beta1", "PodGroup", namespace, group))
-    return tuple(dependency for dependency in found if dependency.name)
+    dependencies = (*claims, Dependency("scheduling.k8s.io/v1beta1", "PodGroup", namespace, group))
+    return tuple(dependency for dependency in dependencies if dependency.name)
 
 
 DEPENDENCIES_READ: Final = (

@@ -83,9 +83,9 @@ def _place(schema: Object, names: Sequence[str]) -> SchemaPath:
 
 
 def _parts(path: SchemaPath, schema: Object, pods: SchemaPath = SchemaPath()) -> Iterator[RelevantPart]:  # noqa: B008
-    found = [(at, field_schema, _sort(at, field_schema)) for at, field_schema in parts_below(path, schema)]
-    has_pods = any(sort in (Sort.PODS, Sort.RESOURCES) for _, _, sort in found)
-    for at, field_schema, sort in found:
+    sorted_parts = [(at, field_schema, _sort(at, field_schema)) for at, field_schema in parts_below(path, schema)]
+    has_pods = any(sort in (Sort.PODS, Sort.RESOURCES) for _, _, sort in sorted_parts)
+    for at, field_schema, sort in sorted_parts:
         inside, own = at, field_schema
         if at.steps[-1] == "status" or "accessModes" in dict(fields(field_schema)):  # the size of a claim
             continue

@@ -127,8 +127,8 @@ def with_running(draft: Draft, evidence: Sequence[Evidence]) -> Draft:
     mappings = edit.get(draft.karta, _MAPPINGS) or {}
     guessed = [json.dumps(matcher) for matcher in mappings.get("running", ())]
     # Without an object that does not run, every value that all have is as good: then the guess by names decides.
-    found = sorted({*chain(*signs)}, key=lambda sign: (sign not in guessed, "byExpression" in sign, len(sign), sign))
-    rules = {sign: [(sign in own) == right for own, right in zip(signs, ready, strict=True)] for sign in found}
+    ordered = sorted({*chain(*signs)}, key=lambda sign: (sign not in guessed, "byExpression" in sign, len(sign), sign))
+    rules = {sign: [(sign in own) == right for own, right in zip(signs, ready, strict=True)] for sign in ordered}
     sign = max(rules, key=lambda candidate: sum(rules[candidate]), default="")
     shown = sum(sign in own for own, right in zip(signs, ready, strict=True) if right)
     if 2 * shown <= sum(ready):
@@ -292,9 +292,9 @@ def _numbers(
         before: list[list[int] | None] = [None] * len(shown)
         for variant in (number,) if number.is_length else (number, replace(number, default=0)):
             text = product(pods.place, (variant,))
-            found = [[value for value in outputs(text, counted.object) if type(value) is int] for counted in shown]
+            numbers = [[value for value in outputs(text, counted.object) if type(value) is int] for counted in shown]
             columns = [
-                own if len(own) == counted.instances else None for own, counted in zip(found, shown, strict=True)
+                own if len(own) == counted.instances else None for own, counted in zip(numbers, shown, strict=True)
             ]
             if columns != before:
                 yield variant, columns

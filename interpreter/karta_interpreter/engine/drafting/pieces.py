@@ -149,7 +149,7 @@ def _instances(paths: Sequence[SchemaPath], shown: Sequence[Evidence]) -> tuple[
         last = path.steps[-1]
         if not isinstance(last, Entries) or not (last.key or last.is_map):
             continue
-        ids = [frozenset((0, str(found)) for found in outputs(path.ids, workload.object)) for workload in shown]
+        ids = [frozenset((0, str(output)) for output in outputs(path.ids, workload.object)) for workload in shown]
         pods = [PlacedPod(pod, own) for workload, own in zip(shown, ids, strict=True) for pod in workload.active]
         if selector := instance_selector(pods, 0):
             return path, selector
@@ -163,7 +163,7 @@ def _parts(place: SchemaPath, selector: Object, evidence: Evidence) -> Iterator[
     label = Query.compile(selector["componentInstanceSelector"]["idPath"])
     pods = {str(label.first(pod)): pod for pod in evidence.active}
     ids, values = outputs(place.ids, evidence.object), outputs(place.jq, evidence.object)
-    yield from (Part(value, pods[found]) for found, value in zip(ids, values, strict=False) if found in pods)
+    yield from (Part(value, pods[name]) for name, value in zip(ids, values, strict=False) if name in pods)
 
 
 def _template(paths: Sequence[SchemaPath], parts: Sequence[Part]) -> tuple[str, list[str]]:

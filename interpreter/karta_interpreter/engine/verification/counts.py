@@ -109,12 +109,12 @@ def _is_rolling(evidence: Evidence, group: MemberGroup, pods: Iterable[Object]) 
     templates = [own.template for own in group.sets]
     deviations: dict[JSON, set[frozenset[str]]] = {}
     for pod in pods:
-        found = {
+        changed = {
             get(owner, ("metadata", "uid")): [get(owner, ("spec", "template"))] for owner in evidence.owners_of(pod)
         }
         # The workload itself has had no other template in its first generation.
-        found |= {} if generation(evidence.object) == 1 else {None: templates}
-        for uid, of_owner in found.items():
+        changed |= {} if generation(evidence.object) == 1 else {None: templates}
+        for uid, of_owner in changed.items():
             # The fields of the template that have another value in the pod.
             fields = [
                 frozenset(

@@ -64,8 +64,8 @@ def _causes(
     ours, theirs, of_owner = _containers(group.sets[0].template), _containers(given), _containers(template)
     whole = pod_field(definition, component, "containersPath", "containerPath", "resourcesPath")
     amounts = pod_field(definition, component, "resourcesPath", "containerPath", "containersPath")
-    found = definition.component(component)
-    texts = [query.text for query in found.pod_queries.values()] if found else []
+    rules = definition.component(component)
+    texts = [query.text for query in rules.pod_queries.values()] if rules else []
     different = [key for key in sorted(ours.keys() | theirs.keys()) if (ours.get(key) or {}) != (theirs.get(key) or {})]
     for key in different:
         answered, requested, (kind, name) = ours.get(key), theirs.get(key), key

@@ -95,10 +95,10 @@ def _fought(
 ) -> Iterable[FieldDifference]:
     call = Call(Operation.RETAIN, desired, observed)
     retained = interpret(definition, call, reader=reader)["retained"] if definition.answers(call.operation) else desired
-    found: dict[str, FieldDifference] = {}
+    fights: dict[str, FieldDifference] = {}
     for difference in differences(retained, observed, theirs):
-        found.setdefault(difference.field, difference)
-    return found.values()
+        fights.setdefault(difference.field, difference)
+    return fights.values()
 
 
 def _judged(definition: Definition, desired: Object, observed: Object, difference: FieldDifference) -> Judgement:

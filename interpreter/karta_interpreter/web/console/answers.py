@@ -79,7 +79,7 @@ class PageQuestion:
                 raise ValueError(f"{name} must be of type {_TYPES[name].__name__}")
         given = {name: entry for name, entry in value.items() if entry is not None}
         chosen = {
-            _CAPITAL.sub(lambda found: f"_{found[0].lower()}", name): each
+            _CAPITAL.sub(lambda match: f"_{match[0].lower()}", name): each
             for name, each in given.get("options", {}).items()
         }
         return cls(**{**given, "options": Options.of(chosen)})
@@ -290,12 +290,15 @@ def _with_old(change: Object, before: JSON) -> Object:
     )
 
 
-def _without_change(found: Explanation, operation: Operation) -> Object:
+def _without_change(explanation: Explanation, operation: Operation) -> Object:
     """Return the explanation without the changed object. The page shows the object's patch instead."""
-    document: dict[str, JSON] = {"operation": str(operation), "layers": [layer.to_json() for layer in found.layers]}
-    results = found.results
+    document: dict[str, JSON] = {
+        "operation": str(operation),
+        "layers": [layer.to_json() for layer in explanation.layers],
+    }
+    results = explanation.results
     if results is None:
-        return {**document, "error": found.error}
+        return {**document, "error": explanation.error}
     if operation is Operation.AGGREGATE_STATUS:
         return {**document, "results": {"aggregatedStatus": {"status": results["aggregatedStatus"].get("status")}}}
     return document if SLOTS[operation].results[0] in CHANGED else {**document, "results": dict(results)}

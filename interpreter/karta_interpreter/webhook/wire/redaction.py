@@ -156,7 +156,11 @@ class Redaction:
         if long := [value for value in marks if len(value) >= _LONG]:
             known = _KnownValues(long, "\n".join(owner[field] for _, owner, field, _ in texts))
             # What distinguishes objects, and what refers to them.
-            names = [owner[field] for name, owner, field, _ in texts if _is_name(name, owner, field)]
+            names = [
+                owner[field]
+                for name, owner, field, _ in texts
+                if name == "labels" or (field if type(owner) is dict else name).endswith(_NAMING)
+            ]
             kept = {value for name in names for _, value in known.within(name)}
             for _, owner, field, _ in texts:
                 owner[field] = known.replaced(owner[field], marks, kept)
@@ -233,10 +237,6 @@ def _texts(document: JSON) -> Iterator[tuple[str, Any, Any, str]]:
             elif type(value) is dict or type(value) is list:
                 own: Any = field if type(owner) is dict and name != "labels" else name
                 pending.append((own, value))
-
-
-def _is_name(name: str, owner: Any, field: Any) -> bool:  # noqa: ANN401 - JSON
-    return name == "labels" or (field if type(owner) is dict else name).endswith(_NAMING)
 
 
 def _names_secret(name: str, owner: Any, field: Any) -> bool:  # noqa: ANN401 - JSON

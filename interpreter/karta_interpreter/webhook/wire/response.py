@@ -28,8 +28,6 @@ _MAX_MESSAGE_LENGTH = 4096
 # Karmada stores the requirements of replicas in a ResourceBinding, and etcd takes 1.5 MiB.
 _MAX_SHARED_LENGTH = 2**20
 
-"""The part of an answer after the uid."""
-
 _Fields: TypeAlias = dict[str, JSON]
 
 

@@ -284,14 +284,14 @@ class _Checked:
             return  # a faulty entry there may be meant to cover them
         places = self._covered(karta, annotations) | self._coverage.omitted
         spec = below(self._root.schema, "spec")
-        found = dict(references(SchemaPath(("spec",)), spec, lambda path: f"${path.jq}" in places))
-        for group, paths in self._coverage.grouped(found).items():
+        references_found = dict(references(SchemaPath(("spec",)), spec, lambda path: f"${path.jq}" in places))
+        for group, paths in self._coverage.grouped(references_found).items():
             if len(paths) > 1:
                 message = f"{group.jq} has {len(paths)} fields that look like references ({names_below(group, paths)})"
                 place, entry = group, "the names of the objects"
             else:
                 [place] = paths
-                message, kind, text = f"{place.jq} looks like a reference", found[place], in_yaml(place)
+                message, kind, text = f"{place.jq} looks like a reference", references_found[place], in_yaml(place)
                 entry = (
                     f"{{pods: {text}}}" if kind == PODS else f"{{apiVersion: v1, kind: {kind or '…'}, name: {text}}}"
                 )
@@ -320,10 +320,10 @@ class _Checked:
 
     def unread(self, scale_path: str, origin: str) -> None:
         """Warn of parts that answers look like depending on if no expression reads them."""
-        for group, found in self._coverage.unread(self._root.schema, scale_path):
+        for group, unread_parts in self._coverage.unread(self._root.schema, scale_path):
             hint = f"read it, or add {{omit: {in_yaml(group)}, reason: …}} to the annotation unread"
             hint += f"; the CRD may be newer than {origin}, which the definition was written from" * bool(origin)
-            message = f"no expression reads {unread_text(group, found)}"
+            message = f"no expression reads {unread_text(group, unread_parts)}"
             self.findings.append(warning("crd-unread", annotation_path("unread"), message, hint))
 
     def _followed(self, text: str, scope: TypeScope) -> Shapes:

@@ -73,16 +73,16 @@ def parts(shapes: Shapes) -> Iterator[Shape]:
             yield from parts(inner)
 
 
-def unread_text(group: SchemaPath, found: Sequence[RelevantPart]) -> str:
+def unread_text(group: SchemaPath, unread_parts: Sequence[RelevantPart]) -> str:
     """Return what a group looks like, in words.
 
     >>> canary = SchemaPath(("spec", "canary"))
     >>> unread_text(canary, [RelevantPart(canary / "size", Sort.COUNT, canary / "size")])
     '.spec.canary, which has a count (.size)'
     """
-    sorts = [sort for sort in Sort if sort in {part.sort for part in found}]
+    sorts = [sort for sort in Sort if sort in {part.sort for part in unread_parts}]
     words = " and ".join(filter(None, (", ".join(sorts[:-1]), sorts[-1])))
-    paths = [part.path for part in found]
+    paths = [part.path for part in unread_parts]
     if paths == [group]:
         return f"{group.jq}, which looks like {words}"
     return f"{group.jq}, which has {words} ({names_below(group, paths)})"

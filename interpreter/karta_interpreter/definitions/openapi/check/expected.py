@@ -23,11 +23,6 @@ def _is_template(shape: Shape) -> bool:
     return bool(specs) and all(not spec.is_known or _is_pod_spec(spec) for spec in specs or ())
 
 
-def _is_count(shape: Shape) -> bool:
-    # The values of annotations and labels are strings, even counts.
-    return bool(shape.types & {"integer", "number"}) or ".metadata." in shape.at
-
-
 TEXT: Final = of("a string", "string")
 OBJECT: Final = of("an object", "object")
 LIST: Final = of("a list", "array")
@@ -36,10 +31,15 @@ PART_OF_TEMPLATE: Final[Expected] = (
     "a pod template, with spec",
     lambda shape: "object" in shape.types and shape.field("spec") is not None and "containers" not in shape.fields,
 )
+_COUNT: Final[Expected] = (
+    "a number",
+    # The values of annotations and labels are strings, even counts.
+    lambda shape: bool(shape.types & {"integer", "number"}) or ".metadata." in shape.at,
+)
 EXPECTED: Final[Mapping[str, Expected]] = {
     "podTemplateSpecPath": ("a pod template, with spec.containers", _is_template),
     "podSpecPath": ("a pod spec, with containers", _is_pod_spec),
-    **dict.fromkeys(("replicasPath", "minReplicasPath", "maxReplicasPath"), ("a number", _is_count)),
+    **dict.fromkeys(("replicasPath", "minReplicasPath", "maxReplicasPath"), _COUNT),
     **dict.fromkeys(("instanceIdPath", "schedulerNamePath", "priorityClassNamePath", "imagePath"), TEXT),
     "nameExpression": of("a string or a list of strings", "string", "array"),
     "namespaceExpression": TEXT,

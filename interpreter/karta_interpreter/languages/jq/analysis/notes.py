@@ -47,9 +47,9 @@ class Reason(Struct, frozen=True, gc=False):
     hint: str = ""
 
     @staticmethod
-    def in_order(found: Iterable["Reason"]) -> tuple["Reason", ...]:
+    def in_order(reasons: Iterable["Reason"]) -> tuple["Reason", ...]:
         """Each reason once, in the order of the text: a key that is also read is in the tree twice."""
-        return tuple(sorted(dict.fromkeys(found), key=lambda reason: reason.span.start))
+        return tuple(sorted(dict.fromkeys(reasons), key=lambda reason: reason.span.start))
 
 
 def find_notes(node: ast.Node, variables: frozenset[str]) -> tuple[tuple[Reason, ...], int]:

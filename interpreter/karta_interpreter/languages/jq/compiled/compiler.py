@@ -694,9 +694,9 @@ class PythonCode:
             case Code.FILTER:
                 sink.write(self.bind(f"{name}({here}, {self.generator(arguments[0])})"))
             case Code.REGEX:
-                self._regex(node, name, here, lambda found: sink.write(self.bind(found)))
+                self._regex(node, name, here, lambda match: sink.write(self.bind(match)))
             case Code.MATCHES:
-                self._regex(node, name, here, lambda found: self.loop(found, sink))
+                self._regex(node, name, here, lambda match: self.loop(match, sink))
             case Code.NOTHING:
                 pass
             case Code.NOT:

@@ -250,7 +250,7 @@ _Found: TypeAlias = Callable[[int, bool, list[Growth]], Growth]
 """How a function grows one match with a number of captures, or all matches if the second argument is true."""
 
 
-def regex(found: _Found, *, all_groups: bool) -> Cost:
+def regex(matches: _Found, *, all_groups: bool) -> Cost:
     """Return the cost of a regular expression. Each of its instructions may run for each character.
 
     Only captures with a name count if not ``all_groups``.
@@ -262,7 +262,7 @@ def regex(found: _Found, *, all_groups: bool) -> Cost:
         size, groups = COMPUTED_SIZE, COMPUTED_GROUPS
         if compiled is not None:
             size, groups = compiled.size, len([name for name in compiled.groups if name or all_groups])
-        growth = found(1 + groups, is_everywhere, arguments)
+        growth = matches(1 + groups, is_everywhere, arguments)
         work = _REMEMBERED if size <= _SMALL else min(_SEARCH * size, _LARGE)
         if is_everywhere and growth is not ANSWER:
             # There may be a match at each character, and some characters count as much as one value.

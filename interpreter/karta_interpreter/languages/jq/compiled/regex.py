@@ -201,13 +201,13 @@ def _matches(text: str, pattern: Pattern) -> Iterator[Any]:
         raise QueryEvaluationError("a string of the object is not Unicode text") from error
 
 
-def _part(found: Any, group: int) -> dict[str, JSON]:  # noqa: ANN401 - the package has no types
-    start, end = found.span(group)
-    return {"offset": start, "length": end - start, "string": found.group(group)}
+def _part(match: Any, group: int) -> dict[str, JSON]:  # noqa: ANN401 - the package has no types
+    start, end = match.span(group)
+    return {"offset": start, "length": end - start, "string": match.group(group)}
 
 
-def _captured(found: Any, pattern: Pattern) -> dict[str, JSON]:  # noqa: ANN401 - the package has no types
-    return {name: found.group(index) for index, name in enumerate(pattern.groups, start=1) if name is not None}
+def _captured(match: Any, pattern: Pattern) -> dict[str, JSON]:  # noqa: ANN401 - the package has no types
+    return {name: match.group(index) for index, name in enumerate(pattern.groups, start=1) if name is not None}
 
 
 _EVERYWHERE: Final = ("gsub", "scan", "split", "splits")

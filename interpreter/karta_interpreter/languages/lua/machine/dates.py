@@ -38,7 +38,7 @@ def formatted(form: str, seconds: float | None = None) -> str:
     """
     date = _date(form, seconds)
     words = {letter: _directive(letter, date) for letter in set(_DIRECTIVE.findall(form))}
-    return _DIRECTIVE.sub(lambda found: words[found[1]], form.lstrip("!"))
+    return _DIRECTIVE.sub(lambda match: words[match[1]], form.lstrip("!"))
 
 
 def fields(form: str, seconds: float | None = None) -> tuple[int, ...]:

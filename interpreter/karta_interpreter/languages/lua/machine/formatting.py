@@ -81,9 +81,9 @@ def sprintf(form: str, *arguments: JSON) -> str:
     return "".join((*pieces, form[position:], f"%!(EXTRA {extra})" if extra else ""))
 
 
-def _directive(found: re.Match[str]) -> _Directive:
-    width = min(int(found[2]), _WIDEST) if found[2].isdecimal() else 0
-    return _Directive(found[1], width, None if found[3] is None else min(int(found[3] or 0), _WIDEST), found[4])
+def _directive(match: re.Match[str]) -> _Directive:
+    width = min(int(match[2]), _WIDEST) if match[2].isdecimal() else 0
+    return _Directive(match[1], width, None if match[3] is None else min(int(match[3] or 0), _WIDEST), match[4])
 
 
 def _value(directive: _Directive, kind: str, value: JSON) -> str:

@@ -110,9 +110,9 @@ def lint(operation: str, text: str, names_of: Callable[[str], Names]) -> list[Li
     return _shortened(sorted(lints, key=attrgetter("line")))
 
 
-def _shortened(found: list[Lint]) -> list[Lint]:
+def _shortened(lints: list[Lint]) -> list[Lint]:
     """Return the first of many, and the first fatal one of the others. It decides whether the script can be run."""
-    shown, hidden = found[:_MOST_SHOWN], found[_MOST_SHOWN:]
+    shown, hidden = lints[:_MOST_SHOWN], lints[_MOST_SHOWN:]
     if not hidden:
         return shown
     fatal = [finding for finding in hidden if finding.fatal][:1]
@@ -120,20 +120,20 @@ def _shortened(found: list[Lint]) -> list[Lint]:
     return [*shown, *fatal, _warning("more-findings", message, "", hidden[0].line, "")]
 
 
-def _function(operation: str, found: Names) -> Iterator[Lint]:
+def _function(operation: str, names: Names) -> Iterator[Lint]:
     name, parameters = SLOTS[operation].function, SLOTS[operation].parameters
     # A function is global once the script has run, unless it is local or inside of another one.
     functions = [
         candidate
-        for candidate in found.functions
+        for candidate in names.functions
         if candidate.name == name and not (candidate.is_local or candidate.is_nested)
     ]
     function = functions[-1] if functions else None
     if function and not function.is_variadic and function.parameters != len(parameters):
         message = f"{name} has {function.parameters} parameters, and is called with {len(parameters)} arguments"
         yield _warning("parameter-count", message, _write(name, parameters), function.line, name)
-    elif function is None and name not in {mention.name for mention in found.assigned}:
-        yield _missing(name, parameters, found.functions)
+    elif function is None and name not in {mention.name for mention in names.assigned}:
+        yield _missing(name, parameters, names.functions)
 
 
 def _missing(name: str, parameters: Sequence[str], functions: Sequence[FunctionValue]) -> Lint:
@@ -154,26 +154,26 @@ def _write(name: str, parameters: Sequence[str]) -> str:
     return f"write function {name}({', '.join(parameters)})"
 
 
-def _globals(found: Names) -> Iterator[Lint]:
-    for mention in _first_of_each(found.assigned):
+def _globals(names: Names) -> Iterator[Lint]:
+    for mention in _first_of_each(names.assigned):
         message = f"{mention.name} is global: in Karmada it stays for whatever script runs next"
         if mention.name in GLOBALS:
             message = f"{mention.name} hides Lua's own, in Karmada for whatever script runs next, too"
         yield _warning("global-variable", message, f"write local {mention.name}", mention.line, mention.name)
-    own = found.own
-    unknown = _first_of_each(reading for reading in found.read if not _is_known(reading.name, found, own))
+    own = names.own
+    unknown = _first_of_each(reading for reading in names.read if not _is_known(reading.name, names, own))
     for number, mention in enumerate(unknown):
-        meant = _guess(mention.name, own | found.locals) if number < _MOST_GUESSES else ""
+        meant = _guess(mention.name, own | names.locals) if number < _MOST_GUESSES else ""
         required = f'write local {mention.name} = require("{mention.name}")' if mention.name in MODULES else ""
         hint = f"did you mean {meant}?" if meant and not required else required
         yield _warning("unknown-global", f"{mention.name} is nil: nothing sets it", hint, mention.line, mention.name)
 
 
-def _is_known(name: str, found: Names, own: set[str]) -> bool:
+def _is_known(name: str, names: Names, own: set[str]) -> bool:
     """Return whether something sets a global, or a member of a module, as ``os.getenv``."""
     module, _, member = name.partition(".")
     # A member that is set on any table counts as known: no finding is better than a wrong one.
-    if name in own or name in GLOBALS or member in found.own_members:
+    if name in own or name in GLOBALS or member in names.own_members:
         return True
     return bool(member) and (module in own or module not in MODULES or member in MODULES[module])
 
@@ -186,14 +186,14 @@ def _guess(name: str, names: set[str]) -> str:
     return f"{module}.{meant}" if meant else ""
 
 
-def _rejected(found: Names) -> Iterator[Lint]:
-    own = found.own
-    called = [*found.read, *(Mention(f"string.{name}", line) for name, line in found.methods)]
+def _rejected(names: Names) -> Iterator[Lint]:
+    own = names.own
+    called = [*names.read, *(Mention(f"string.{name}", line) for name, line in names.methods)]
     for name, line in sorted(dict.fromkeys(called), key=lambda mention: mention.line):
-        if name in FORBIDDEN and name not in own and name.partition(".")[2] not in found.own_members:
+        if name in FORBIDDEN and name not in own and name.partition(".")[2] not in names.own_members:
             message = f"Karmada does not allow {name}: it fails when it is called"
             yield Lint("error", "forbidden-function", message, "", line, name)
-    for name, line in found.required:
+    for name, line in names.required:
         if name not in MODULES and name != "_G":
             message, hint = f"there is no module {name}", did_you_mean(name, MODULES)
             yield Lint("error", "unknown-module", message, hint, line, name)

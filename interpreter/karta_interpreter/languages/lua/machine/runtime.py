@@ -131,8 +131,8 @@ class Runtime:
         return chunk
 
 
-def _pair(found: Any) -> tuple[Any, str | None]:  # noqa: ANN401 - a function of Lua, or nil and a message
-    return found if isinstance(found, tuple) else (found, None)
+def _pair(result: Any) -> tuple[Any, str | None]:  # noqa: ANN401 - a function of Lua, or nil and a message
+    return result if isinstance(result, tuple) else (result, None)
 
 
 @cache

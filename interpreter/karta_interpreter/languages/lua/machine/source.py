@@ -179,9 +179,9 @@ def _recursive_functions(words: Sequence[str]) -> frozenset[int]:
     return frozenset(recursive)
 
 
-def _escape(found: re.Match[str]) -> str:
+def _escape(match: re.Match[str]) -> str:
     r"""Return an escape as Lua 5.2 has it. To gopher-lua ``\z`` is a z."""
-    return found.group() if found[1][0] in _ESCAPES else found[1]
+    return match.group() if match[1][0] in _ESCAPES else match[1]
 
 
 _PLACE: Final = re.compile(r"<string>:(\d+): (.*)", re.DOTALL)
