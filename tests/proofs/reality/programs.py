@@ -58,7 +58,7 @@ AGENT_SANDBOX = Program(
 _ARGO_WORKFLOWS = "github.com/argoproj/argo-workflows/v4"
 ARGO_WORKFLOWS = Program("argo-workflows", _ARGO_WORKFLOWS, "v4.0.2", f"{_ARGO_WORKFLOWS}/cmd/workflow-controller")
 _KSERVE = "github.com/kserve/kserve"
-KSERVE = Program("kserve", _KSERVE, "v0.17.0", f"{_KSERVE}/cmd/manager")
+KSERVE = Program("kserve", _KSERVE, "v0.20.0", f"{_KSERVE}/cmd/manager")
 _VOLCANO = "volcano.sh/volcano"
 # Its go.mod takes the types from a folder of its repository, which the module does not carry.
 _VOLCANO_TYPES = ("volcano.sh/apis => volcano.sh/apis v1.14.0",)

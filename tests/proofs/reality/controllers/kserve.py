@@ -3,7 +3,7 @@
 import json
 
 from tests.proofs.reality import programs
-from tests.proofs.reality.controller import Controller, Kind, labelled
+from tests.proofs.reality.controller import Controller, Kind
 from tests.proofs.rig.api import Object
 from tests.proofs.rig.cluster import Cluster, documents
 from tests.proofs.rig.processes import free_port
@@ -40,9 +40,16 @@ def _in_deployments(config: Object) -> Object:
     return {**config, "data": {**config["data"], **changed}}
 
 
+def _component(pod: Object) -> str:
+    """Return the component by the Service of a pod, which has the name of a canary in its own."""
+    labels = pod["metadata"]["labels"]
+    service: str = labels["app"].removeprefix(f"isvc.{labels['serving.kserve.io/inferenceservice']}-")
+    return service.removesuffix("-predictor")
+
+
 KSERVE = Controller(
     name="kserve",
-    kinds=(Kind("serving.kserve.io/v1beta1", "InferenceService", completes=False, component=labelled("component")),),
+    kinds=(Kind("serving.kserve.io/v1beta1", "InferenceService", completes=False, component=_component),),
     start=_start,
     programs=(programs.KSERVE,),
 )
