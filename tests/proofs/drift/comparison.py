@@ -11,7 +11,7 @@ from karta_interpreter.base.findings import DefinitionError
 from karta_interpreter.base.k8s import GVK, Object
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.openapi.check import contradictions
-from karta_interpreter.definitions.openapi.relevance import relevant
+from karta_interpreter.definitions.openapi.check.coverage import relevant
 from karta_interpreter.definitions.openapi.schema import CustomKind, Entries, SchemaPath, below, entries
 from tests.proofs.conformance.crds.sources import kubevirt_crds
 from tests.proofs.drift.sources import Source

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.definitions.openapi.relevance import relevant
+from karta_interpreter.definitions.openapi.check.coverage import relevant
 from tests.support.rows import rows
 
 _NUMBER = {"type": "integer"}
