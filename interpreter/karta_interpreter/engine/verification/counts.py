@@ -15,7 +15,11 @@ from karta_interpreter.engine.verification.judgement import Judgement, Question,
 from karta_interpreter.engine.verification.members import MemberGroup, Members
 
 _UPPER_BOUND = re.compile("max[^a-z]")
-"""A field with the upper bound of an autoscaler, unlike a bound that the definition computes from other fields."""
+"""A field with the upper bound of an autoscaler, unlike a bound that the definition computes from other fields.
+
+What an expression reads does not tell: the lower bound of a SparkCluster reads both, and that of a DisaggregatedSet
+what its upper one does.
+"""
 _WAITING = TRANSITIONAL | {Status.SUSPENDED, Status.COMPLETED, Status.FAILED}
 
 _differs = partial(Judgement, Question.COUNTS, Verdict.DIFFERS)

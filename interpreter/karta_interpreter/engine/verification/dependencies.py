@@ -16,6 +16,7 @@ from karta_interpreter.engine.verification.judgement import Judgement, Question,
 _FIELD: Final = "metadata.annotations.karta-interpreter.io/dependencies"
 _COMPONENTS: Final = "spec.structureDefinition.childComponents"
 _IN_EVERY_NAMESPACE: Final = frozenset({("ConfigMap", "kube-root-ca.crt")})
+"""Made by Kubernetes under this name (`RootCACertConfigMapName`). It names no owner, so that nothing else tells."""
 
 _differs = partial(Judgement, Question.DEPENDENCIES, Verdict.DIFFERS)
 

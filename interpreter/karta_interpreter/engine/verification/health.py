@@ -18,6 +18,7 @@ _FAILURE: Final = re.compile(
     r"fail|error|crash|degraded|unhealthy|backoff|not_?ready|unavailable|stalled", re.IGNORECASE
 )
 _WELL: Final = re.compile(r"ready|available|healthy|running|active|succe", re.IGNORECASE)
+"""Words of failure and success in statuses. The definition's own rules, which are judged, cannot stand for them."""
 _READY: Final = "all its pods are ready"
 _SUCCEEDED: Final = "all its pods have succeeded"
 _STOPPED: Final = "it is to have no pods"
