@@ -1,14 +1,14 @@
 """What definitions answer while something that they refer to does not exist, as a server finds it."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 
 import pytest
 
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s import JSON
-from karta_interpreter.base.k8s.values import GVK
+from karta_interpreter.base.k8s.values import GVK, Object
 from karta_interpreter.base.karmada import Results
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.reference_resolver import Known, resolved
@@ -102,7 +102,6 @@ _DEFAULTS = {
     "scheduler": "the preset of an LLMInferenceService's scheduler requests 1 CPU and 2Gi",
     "kserve-container": "KServe gives the container of a custom predictor, which has no runtime, 1 CPU and 2Gi",
     "transformer": "a transformer has no runtime, and its container gets the same",
-    "pipelineParallelSize": "KServe gives each node of a pipeline GPUs (computeRayNodeAndGPUs)",
 }
 """What an object says if it has pods that an operator's default gives an amount, whatever is absent."""
 
@@ -128,6 +127,46 @@ def test_requests_beside_absent_references_are_written_in_the_object(
         requests = (results.get("requires") or {}).get("resourceRequest") or {}
         added = [name for name in requests if f'"{name}"' not in written and name != "ephemeral-storage"]
         assert not added or any(f'"{name}"' in written for name in _DEFAULTS), f"{case.name}: {added}"
+
+
+_MAIN: JSON = {"containers": [{"name": "main", "image": "main"}]}
+_SCHEDULER: JSON = {"containers": [{"name": "main", "resources": {"requests": {"cpu": 1, "memory": "2Gi"}}}]}
+_TOKENIZER: JSON = {"containers": [{"name": "main", "resources": {"requests": {"cpu": "1", "memory": "4Gi"}}}]}
+_PRESETS: Mapping[str, JSON] = {
+    "template": {"template": _MAIN},
+    "decode-template": {"template": _MAIN},
+    "worker-data-parallel": {"template": _MAIN, "worker": _MAIN},
+    "decode-worker-data-parallel": {"template": _MAIN, "worker": _MAIN},
+    "prefill-template": {"prefill": {"template": _MAIN}},
+    "prefill-worker-data-parallel": {"prefill": {"template": _MAIN, "worker": _MAIN}},
+    "scheduler": {"router": {"scheduler": {"template": _SCHEDULER}}},
+    "tokenizer": {"router": {"scheduler": {"tokenizer": {"template": _TOKENIZER}}}},
+}
+"""What KServe's own configs of a service have (config/llmisvcconfig of 0.20+aaac4e2): only two request anything."""
+
+
+@applies(lambda entry: entry.definition is not None and entry.definition.gvk.kind == "LLMInferenceService")
+def test_absent_presets_are_taken_for_those_of_kserve(definition: Definition, cases: Sequence[Case]) -> None:
+    """KServe lays each service on its presets, also one without ``baseRefs``; the control plane may not have them."""
+    kinds = [reference.gvk for reference in definition.references]
+    presets: list[Object] = [
+        {**kinds[0].type_meta, "metadata": {"name": f"kserve-config-llm-{name}", "namespace": "kserve"}, "spec": spec}
+        for name, spec in _PRESETS.items()
+    ]
+    asked = [case for case in cases if not case.references]
+    for case, operation in product(asked, _COUNTS):
+        beside = [_answer(definition, Call(operation, case.call.object), known, kinds) for known in ([], presets)]
+        assert beside[0] == beside[1], case.name
+
+
+def _answer(definition: Definition, call: Call, known: Sequence[Object], kinds: Sequence[GVK]) -> JSON:
+    """Return the numbers of pods and their requests, or the error."""
+    try:
+        results = interpret(definition, call, reader=Known.of(known, kinds))
+    except InterpretationError as error:
+        return str(error)
+    parts = results.get("components") or [{"replicas": results["replica"], "replicaRequirements": results["requires"]}]
+    return [[each["replicas"], (each.get("replicaRequirements") or {}).get("resourceRequest")] for each in parts]
 
 
 def _without(resource: str | None, value: JSON) -> JSON:
