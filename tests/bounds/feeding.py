@@ -110,7 +110,7 @@ def growth(fed: Fed, count: int) -> Growth:
 
 @contextmanager
 def _traced() -> Iterator[None]:
-    gc.freeze()  # so that collections only look at what is new
+    gc.freeze()  # so that collections only look at new objects
     tracemalloc.start()
     try:
         yield

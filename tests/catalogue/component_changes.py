@@ -40,7 +40,7 @@ class Step(NamedTuple):
     def violation(self, before: Any, after: Any, total: int | None = None) -> str:
         """Say what of the contract two answers break, to Karmada's eyes; nothing where they keep it.
 
-        ``total`` is the answer to InterpretReplica after the change, where there is one.
+        ``total`` is the answer to InterpretReplica after the change, if there is one.
         """
         if after is None:
             return f"{self.law}: there is an answer before and none after"

@@ -113,7 +113,7 @@ def entry_of(path: Path) -> Entry:
 
 
 def for_sweep(entry: Entry) -> Entry:
-    """Return an entry whose objects and statuses are those of the swept cases, and the made ones."""
+    """Return an entry with the objects and statuses of the swept cases, and the made ones."""
     others = entry.objects[len(_objects(entry.cases)) :], entry.reported[len(_reported(entry.cases)) :]
     objects, reported = [*_objects(entry.swept), *others[0]], [*_reported(entry.swept), *others[1]]
     return entry._replace(objects=objects, reported=reported)

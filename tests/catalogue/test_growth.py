@@ -17,7 +17,7 @@ from tests.support.counting import calls
 from tests.support.examples import SWEEPS_ALL
 
 _SIZES = (8, 16, 48)
-_MOST = 4.4  # exactly 4 where the work is linear, 10 where it is quadratic
+_MOST = 4.4  # exactly 4 if the work is linear, 10 if it is quadratic
 _SMALL = 100
 
 

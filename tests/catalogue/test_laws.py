@@ -337,7 +337,7 @@ def test_answer_leaves_question_unchanged(definition: Definition, cases: Sequenc
 
 @applies(lambda entry: entry.reported and answers(Operation.AGGREGATE_STATUS, scripted=False)(entry))
 def test_equal_reports_give_what_one_gives(definition: Definition, reported: Sequence[Object]) -> None:
-    """But for what is summed up or put together, and for messages, which name the clusters."""
+    """Except sums, joined values, and messages, which name the clusters."""
     concatenated = {path[-1] for path, rule in definition.annotations.aggregate.items() if rule == "concat"}
     compared = 0
     for status in map(_tidy, reported):

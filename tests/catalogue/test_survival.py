@@ -51,7 +51,7 @@ def test_switch_that_template_sets_survives_retain(definition: Definition, objec
 
 
 def _survives(definition: Definition, direction: str, obj: Object, ours: Object, theirs: Object) -> bool:
-    """Fail where the other state of the member undoes the patches of a direction. Return False without any."""
+    """Fail if the other state of the member undoes the patches of a direction. Return False without any."""
     patches = diff(obj, ours)
     if is_queued(definition, obj):
         return False

@@ -61,7 +61,7 @@ _RAY_WITH_SWITCHES: Final = {
     "workerGroupSpecs": [{"groupName": "g", "template": _TEMPLATE, "replicas": 2}],
     "gcsFaultToleranceOptions": {"backend": "rocksdb"},
 }
-"""The switches of what KubeRay 1.2 does not have are on, so each of these fields alone makes a difference."""
+"""The switches that KubeRay 1.2 lacks are on, so each of these fields makes a difference by itself."""
 _NEWER_RAY: Final = (
     "authOptions.secretName",
     "gcsFaultToleranceOptions.redisPassword.valueFrom.configMapKeyRef.name",

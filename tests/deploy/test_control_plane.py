@@ -1,4 +1,4 @@
-"""Whether what is installed on karmada-apiserver fits the server, and gives it no more than it needs."""
+"""The objects installed on karmada-apiserver fit the server, and give it no more rights than it needs."""
 
 from typing import Any
 

@@ -34,7 +34,7 @@ _AT_ONCE = 50
 
 
 def _run(cases: list[Case]) -> list[Any]:
-    """What a script returns for each case: its outputs, or true where it fails."""
+    """What a script returns for each case: its outputs, or true if it fails."""
     if len(cases) > _AT_ONCE:
         rest = _run(cases[_AT_ONCE:])
         return [*_run(cases[:_AT_ONCE]), *rest]

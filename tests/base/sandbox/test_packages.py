@@ -15,7 +15,7 @@ import pytest
 from tests.support.waiting import HANG
 
 TOP = Path(__file__).parents[3]
-# Not that of a virtual environment, which would find packages by itself.
+# Not the interpreter of a virtual environment, which finds packages by itself.
 PYTHON = Path(sys.base_prefix) / "bin" / f"python{sys.version_info.major}.{sys.version_info.minor}"
 LARGE = 3 * 2**20
 

@@ -57,7 +57,7 @@ def value_of(record: Annotation) -> Any:
 
 
 def expressions(value: Any, schema: Mapping[str, Any]) -> Iterator[str]:
-    """The strings of the format jq in a value; raises AssertionError where it does not fit the schema."""
+    """Return the jq strings in a value. Raises AssertionError if it does not fit the schema."""
     if "anyOf" in schema:
         yield from first_fit(value, schema["anyOf"])
         return

@@ -30,7 +30,7 @@ def _make(folder: Path, text: str) -> None:
 
 
 def _delete(folder: Path) -> None:
-    """Delete a folder at once; rmtree alone deletes its files first, which a store may notice."""
+    """Delete a folder at once. rmtree deletes its files first, which a store may notice."""
     shutil.rmtree(folder.rename(folder.with_name("away")))
 
 

@@ -1,4 +1,4 @@
-"""Containers that an operator adds: to all pods, and to those of objects that a field tells."""
+"""Containers that an operator adds to all pods, or to the pods of objects with a certain field."""
 
 from typing import Any
 

@@ -130,7 +130,7 @@ def _escaped(name: str) -> str:
 
 
 def _path(pointer: str, document: Object) -> tuple[str | int, ...]:
-    """Return the path of a pointer; a step is an index where the value is a list."""
+    """Return the path of a pointer. A step into a list is an index."""
     path: tuple[str | int, ...] = ()
     for step in pointer.split("/")[1:]:
         name = step.replace("~1", "/").replace("~0", "~")

@@ -66,7 +66,7 @@ def libjq(node: Node, value: JSON, most: int = 1000) -> list[JSON] | None:
 
 
 def libjq_program(node: Node) -> Callable[[JSON], Iterator[JSON]]:
-    """An expression as a function of its input; that and the outputs' iterator raise ValueError where it fails."""
+    """An expression as a function of its input. It and its iterator of outputs raise ValueError on failure."""
     program = jq.compile(_PRELUDE + render(_comparable(node), lenient=True))
     return lambda value: iter(program.input_text(to_json(value)))
 

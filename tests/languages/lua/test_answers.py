@@ -214,7 +214,7 @@ _COPY = """
     ],
 )  # fmt: skip
 def test_requirements_that_a_script_hands_on_are_as_if_it_had_written_them(spec: Any) -> None:
-    """The way from kube to the result is short where a script touches nothing."""
+    """The way from kube to the result is short if a script touches nothing."""
     handed = "local r = require('kube').accuratePodRequirements(obj.template) return {{name = 'a', %s}}"
     short = _script("InterpretComponent", handed.replace("%s", "replicaRequirements = r"))
     long = _script("InterpretComponent", _COPY + handed.replace("%s", "replicaRequirements = copy(r)"))

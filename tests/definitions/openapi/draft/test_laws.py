@@ -1,4 +1,4 @@
-"""Whatever the schema is, the draft can be loaded, and counts what is in the objects of it."""
+"""The draft of any schema can be loaded, and counts the pods in objects of the schema."""
 
 from typing import Any
 
