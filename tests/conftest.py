@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, settings
 
 from karta_interpreter.languages.jq.bounded import evaluation
 from karta_interpreter.languages.lua.machine import worker
+from tests.support.catalogue_once import share_definitions
 from tests.support.examples import EXAMPLES
 from tests.support.forking import forking, write_program
 from tests.support.waiting import Clock
@@ -30,6 +31,8 @@ settings.load_profile("suite")
 
 # Tests read hundreds of documents: libyaml takes a tenth of the time of the parser in Python.
 yaml.SafeLoader = yaml.CSafeLoader  # type: ignore[misc, assignment]
+
+share_definitions()
 
 # On a busy machine the process for an expression, or a script, takes longer to start than that may take.
 evaluation.EXPRESSION_SECONDS = 20.0  # type: ignore[misc]

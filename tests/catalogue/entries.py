@@ -11,11 +11,12 @@ import pytest
 
 from karta_interpreter.base.k8s.values import Object
 from karta_interpreter.definitions.karta.definition import Definition
-from karta_interpreter.definitions.karta.loading import Loaded, load_documents
+from karta_interpreter.definitions.karta.loading import Loaded
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.engine.suites.suite import Case, find_suites, load_suite
 from tests.catalogue.knowledge import remember
 from tests.catalogue.shape import made
+from tests.support.catalogue_once import definition_of
 from tests.support.examples import EXAMPLES, swept
 from tests.support.rows import Test, rows
 
@@ -95,7 +96,7 @@ def entries() -> tuple[Entry, ...]:
 @cache
 def entry_of(path: Path) -> Entry:
     text = path.read_text(encoding="utf-8")
-    (loaded,) = load_documents(text, str(path.relative_to(_KARTAS)))
+    loaded = definition_of(path)
     cases = [case for suite in find_suites(path.parent) for case in load_suite(suite)]
     if loaded.definition:
         remember(loaded.definition, cases)

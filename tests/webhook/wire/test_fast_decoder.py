@@ -17,12 +17,13 @@ from hypothesis import given, strategies as st
 from karta_interpreter.base.errors import InterpretationError, RequestError
 from karta_interpreter.base.k8s.projection import Projection
 from karta_interpreter.base.k8s.values import GVK
+from karta_interpreter.definitions.karta.catalogue import catalogue_kinds
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.operations import Operation, Options, interpret
 from karta_interpreter.engine.operations.dispatch import projection_of
 from karta_interpreter.engine.operations.interpretation import has_scripts_alone
 from karta_interpreter.webhook.wire import FastDecoder, Request, decode, encode_results, fast_decoder
-from tests.catalogue.entries import entries
+from tests.catalogue.entries import entry_of
 from tests.support.examples import EXAMPLES, few
 from tests.support.rows import rows
 
@@ -71,19 +72,21 @@ SPLINTERS: tuple[bytes, ...] = (
 SPLINTERS += (b"\xff", b"\xc3\xbc", b"\\u0073", b"\\ud800", b"null", b'"spec":1,', b"9" * 30, b"[" * 300 + b"]" * 300)
 
 
+KINDS = catalogue_kinds()
+FEW = few(sorted(KINDS), __name__)
+
+
 @cache
-def known() -> dict[GVK, tuple[Definition, Sequence[dict[str, Any]]]]:
-    """Return the definitions of the catalogue by kind, with the objects of their suites, each once."""
-    found: dict[GVK, tuple[Definition, Sequence[dict[str, Any]]]] = {}
-    for entry in entries():
-        assert entry.definition
-        texts = dict.fromkeys(json.dumps(case.call.object) for case in entry.cases)
-        found[entry.definition.gvk] = entry.definition, [json.loads(text) for text in texts]
-    return found
+def known(gvk: GVK) -> tuple[Definition, Sequence[dict[str, Any]]]:
+    """Return the definition of a kind of the catalogue, with the objects of its suites, each once."""
+    entry = entry_of(KINDS[gvk])
+    assert entry.definition
+    texts = dict.fromkeys(json.dumps(case.call.object) for case in entry.cases)
+    return entry.definition, [json.loads(text) for text in texts]
 
 
 def find(gvk: GVK) -> Definition | None:
-    return known()[gvk][0] if gvk in known() else None
+    return known(gvk)[0] if gvk in KINDS else None
 
 
 GLANCE = FastDecoder(find)
@@ -168,9 +171,9 @@ ABOUT_MORE = ("ReviseReplica", "ReviseComponents", "Retain", "AggregateStatus")
 
 @pytest.mark.sweep
 @pytest.mark.parametrize("operation", OPERATIONS)
-@pytest.mark.parametrize("gvk", few(list(known()), __name__), ids=str)
+@pytest.mark.parametrize("gvk", FEW, ids=str)
 def test_fast_decoder_agrees_for_catalogue(gvk: GVK, operation: str) -> None:
-    definition, objects = known()[gvk]
+    definition, objects = known(gvk)
     is_own = definition.answers(operation) and not definition.scripts.of(operation)
     reads_all = definition.uses_bounded or definition.references or not is_own
     if has_scripts_alone(definition, operation) and operation not in ABOUT_MORE:
@@ -263,8 +266,8 @@ def spoilt(chance: random.Random, obj: dict[str, Any]) -> dict[str, Any]:
 @st.composite
 def damaged(draw: st.DrawFn) -> bytes:
     """A request with up to two stretches of its object's bytes replaced."""
-    gvk = draw(st.sampled_from(sorted(known())))
-    text = json.dumps(draw(st.sampled_from(known()[gvk][1])), separators=(",", ":")).encode()
+    gvk = draw(st.sampled_from(FEW))
+    text = json.dumps(draw(st.sampled_from(known(gvk)[1])), separators=(",", ":")).encode()
     body = spelled(draw(st.sampled_from(OPERATIONS)), {"apiVersion": gvk.api_version, "kind": gvk.kind}, text)
     for _ in range(draw(st.integers(1, 2))):
         start = draw(st.integers(0, len(body)))
@@ -330,7 +333,7 @@ def test_decoder_keeps_what_it_learned_about_definition_that_stays(monkeypatch: 
     monkeypatch.setattr(fast_decoder, "projection_of", projection)
     kinds = [GVK("apps", "v1", kind) for kind in ("Deployment", "StatefulSet", "DaemonSet")]
     bodies = [spelled("InterpretHealth", {"apiVersion": "apps/v1", "kind": gvk.kind}) for gvk in kinds]
-    served = {gvk: known()[gvk][0] for gvk in kinds}
+    served = {gvk: known(gvk)[0] for gvk in kinds}
     decoder = FastDecoder(served.get)
     assert all(map(decoder.read, bodies))
     changed = replace(served[kinds[1]], name="changed")
