@@ -118,6 +118,13 @@ _OTHERWISE = {
     "--edit": "edit the file; `console -f FILE` has an editor that answers after each change",
     "--check": "`validate FILE` checks the scripts of customizations without running them",
     "--show-doc": "`explain RULE` shows what a rule of `validate` is for",
+    **dict.fromkeys(("-o", "--output"), "`> FILE` writes the output into a file"),
+    **dict.fromkeys(("-w", "--watch"), "`console -f FILE` answers after each change"),
+    **dict.fromkeys(("-q", "--quiet"), "the exit code tells the result; `> /dev/null` leaves the text out"),
+    **dict.fromkeys(("--arg", "--argjson"), "expressions have no variables of a caller: write the value into it"),
+    **dict.fromkeys(("--set", "--values"), "change the file of the object, or one of its copies"),
+    **dict.fromkeys(("--fix", "--write"), "edit the file: each finding has a hint"),
+    "lua": "`export customization` prints definitions as scripts in Lua",
     "--recursive": "a folder is read with the folders in it",
     "-R": "a folder is read with the folders in it",
 }

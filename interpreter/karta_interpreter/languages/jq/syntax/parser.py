@@ -46,7 +46,10 @@ _HINTS: Final = {
     "+": "jq has no sign for positive numbers",
     "/": "a path is written `.spec.replicas`",
     ";": "`;` stands between the arguments of a function only",
-    "..": "one `.` stands between two names",
+    "..": "one `.` stands between two names, and `+` between two texts",
+    "elseif": "write `elif`",
+    ".*": "write `[]` to iterate over all elements",
+    ".?": "a field that is absent is null: write `.name`, and a default as `.name // value`",
     "(": 'a function stands behind a pipe: `path | startswith("a")`',
     "is": "a comparison is written `==`",
     "for": "a list is filtered by `[path[] | select(...)]`",
@@ -108,7 +111,7 @@ class _Parser:
     def habit(self) -> str:
         """Return a hint about what other languages have between two expressions."""
         before = "".join(token.text for token in self._tokens[max(self._place - 2, 0) : self._place + 1])
-        if before.startswith("??") or before.endswith("?:"):
+        if before.startswith("??") or before.endswith("?:") or self._tokens[self._place - 1].text == "default":
             return _HINTS["??"]
         if before.endswith(":") or self._tokens[self._place - 1].text == "?":
             return _HINTS["if"]
@@ -222,7 +225,7 @@ class _Parser:
         if not dot:
             return None
         if not self.at_string():
-            hint = "write `[]` to iterate over all elements" if self.at("*") else 'write an unusual name as `.["..."]`'
+            hint = _HINTS.get(f".{self.next.text}", 'write an unusual name as `.["..."]`')
             self.fail("expected a name, a string or `[` after `.`", hint)
         return self.suffixed(ast.Index(target, self.string(), span=self.span(start)))
 
