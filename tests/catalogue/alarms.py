@@ -23,12 +23,6 @@ ALARMS = (
         "its parallelism lets one pod run at a time, and the other nodes follow",
     ),
     Alarm(
-        "InferenceService",
-        "kserve-canary.",
-        Question.REQUIREMENTS,
-        "pods of a canary have the labels of a predictor that was a canary before, and are taken for the predictor's",
-    ),
-    Alarm(
         "Workflow",
         "workflow-dag.",
         Question.REQUIREMENTS,

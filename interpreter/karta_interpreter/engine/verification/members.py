@@ -74,8 +74,8 @@ def members(definition: Definition, sets: Sequence[PodSet], pods: Sequence[Objec
 
 
 def _components_of(definition: Definition, pod: Object) -> list[ComponentRules]:
-    """Return the component that selects a pod, or else those that select no type."""
-    selecting = [leaf for leaf in definition.leaves if _is_selected(leaf, pod)][:1]
+    """Return the components that select a pod, or else those that select no type."""
+    selecting = [leaf for leaf in definition.leaves if _is_selected(leaf, pod)]
     return selecting or [leaf for leaf in definition.leaves if leaf.selector.component_type is None]
 
 
