@@ -130,5 +130,8 @@ def _without(value: JSON, removed: _Removed) -> JSON:
         return [_without(element, below) for element in value] if below else value
     if not isinstance(value, dict):
         return value
-    kept = ((key, field, removed.get(key, {})) for key, field in value.items())
-    return {key: _without(field, below) if below else field for key, field, below in kept if below is not None}
+    return {
+        key: _without(field, below) if below else field
+        for key, field in value.items()
+        if (below := removed.get(key, {})) is not None
+    }

@@ -29,6 +29,7 @@ _PROGRESSING = "Progressing"
 """The reason that Flux's controllers give before the first result (`meta.ProgressingReason` in fluxcd/pkg)."""
 
 _ENDED = frozenset({Status.COMPLETED, Status.FAILED})
+_KEPT = frozenset({AggregateRule.OMIT, AggregateRule.COUNTER})
 
 _Fields = dict[str, JSON]
 _Conditions = Mapping[str, Object]
@@ -130,12 +131,12 @@ def _agreed_generation(items: Sequence[StatusItem], current: int | None) -> JSON
     """
     if not items or current is None:
         return None
-    for status in (item.status for item in items):
-        observed = observed_generation(status)
-        own, of_template = (status.get(field) if isinstance(status, dict) else None for field in BOOKKEEPING)
-        if observed is None or type(own) is not int or type(of_template) is not int:
+    for item in items:
+        observed = observed_generation(item.status)
+        if observed is None:
             return None
-        if observed < own or of_template < current:
+        own, of_template = map(item.status.get, BOOKKEEPING)
+        if type(own) is not int or type(of_template) is not int or observed < own or of_template < current:
             return None
     return str(current) if any(isinstance(item.status["observedGeneration"], str) for item in items) else current
 
@@ -165,12 +166,12 @@ def is_suspended(definition: Definition, template: Object) -> bool:
 def _with_known(definition: Definition, status: dict[str, JSON], before: Object) -> dict[str, JSON]:
     """Restore counters that would fall or disappear (a 0 too), and the fields that no member decides."""
     for (_, *path), rule in definition.annotations.aggregate.items():
-        field = tuple(step for step in path if step is not None)
+        field = tuple([step for step in path if step is not None])
         # List elements have no fixed place here, because their order may vary.
-        if len(field) < len(path) or not isinstance(get(status, field[:-1]), dict | None):
+        if rule not in _KEPT or len(field) < len(path) or not isinstance(get(status, field[:-1]), dict | None):
             continue
         value, now = get(before, field), get(status, field)
-        if value is not None and (rule is AggregateRule.OMIT or (rule is AggregateRule.COUNTER and falls(value, now))):
+        if value is not None and (rule is AggregateRule.OMIT or falls(value, now)):
             status = set_value(status, field, value)
     return status
 
