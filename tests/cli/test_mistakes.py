@@ -88,6 +88,7 @@ _MISTAKEN_FILES = {
     "validate all the time": ("validate", "--watch", "kind"),
     "validate quietly": ("validate", "--quiet", "kind"),
     "export Lua": ("export", "lua", "-f", "kind"),
+    "interpret a folder": ("interpret", "kind", "-f", "kind/karta.yaml"),
     "draft from no option": ("create", "karta", "crd.yaml"),
     "test the definition": ("test", "kind/karta.yaml"),
     "test the object": ("test", "object.yaml"),

@@ -169,7 +169,9 @@ def interpreter_of(
     if gvk not in combined.entries:
         defined = ", ".join(map(str, sorted({gvk for files in given for gvk in _kinds(files)})))
         what = f"they define {defined}" if defined else "there is none in them that can be used: give others with -f"
-        raise NoDefinition(f"error: the given files have no definition for {gvk}; {what}")
+        raise NoDefinition(
+            f"error: the given files have no definition for {gvk}; {_advice(gvk) if gvk.kind in DEFINITIONS else what}"
+        )
     answered = frozenset(operation for customization in stronger for operation in customization.scripts.operations)
     return Interpreter(combined.entries[gvk], _broken(weaker, answered) | _broken(stronger))
 

@@ -420,6 +420,10 @@ def _mistake(err: yaml.MarkedYAMLError, text: str) -> ManifestError:
         for pattern, message in _CULPRITS.items():
             if match := pattern.search(lines[number]):
                 return _error(message, _place(number, match.start(1)))
+    before = text[: mark.index].rstrip()
+    quote = before.rfind(before[-1:], 0, -1)
+    if before.endswith(("'", '"')) and "\n" in before[quote:]:
+        return _error("the quote that begins here ends lines below: is its own end missing?", _place_at(text, quote))
     message, is_at_start = _PROBLEMS.get(
         err.problem or "", (": ".join(filter(None, (err.context, err.problem))), False)
     )

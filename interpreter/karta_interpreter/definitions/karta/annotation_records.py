@@ -189,6 +189,20 @@ _PLAIN_NAME = re.compile(r"[a-z0-9][-a-z0-9.]*")
 _NONE: Final = "none"
 """The value for an empty list in an annotation that takes names."""
 _DEPENDENCY_FIELDS: Final = ("apiVersion", "kind", "name", "namespace")
+_KINDS: Final = {
+    kind.lower(): kind
+    for kind in (
+        "Secret",
+        "ConfigMap",
+        "ServiceAccount",
+        "PersistentVolumeClaim",
+        "Service",
+        "Deployment",
+        "Pod",
+        "Job",
+    )
+}
+"""Kinds that are often written in the plural, by their names in small letters."""
 _FORMS: Final = {
     "pods": ("pods",),
     "claims": ("claims",),
@@ -360,9 +374,9 @@ def _dependency_problems(entry: Object) -> Iterator[Problem]:
             GVK.parse(api_version, kind)
         except InterpretationError as err:
             yield "apiVersion", str(err), ""
-        if kind[:1].islower():
-            hint = f"write the kind as manifests do: {kind.removesuffix('s').capitalize()}"
-            yield "kind", f"{kind} is the name of a resource, not a kind", hint
+        singular = kind.removesuffix("s").capitalize() if kind[:1].islower() else kind
+        if kind != (meant := _KINDS.get(kind.lower().removesuffix("s"), singular)):
+            yield "kind", f"{kind} is the name of a resource, not a kind", f"write the kind as manifests do: {meant}"
 
 
 def parse_added_containers(annotation: AnnotationText) -> tuple[values.AddedContainers, ...]:

@@ -115,12 +115,18 @@ def misread_path(text: str, node: ast.Node) -> tuple[str, str] | None:
     ('.spec.a .spec.b', '.spec.a, .spec.b')
     >>> misread_path('"spec.n"', parse('"spec.n"')), misread_path(".Spec.n", parse(".Spec.n"))
     (('"spec.n"', '.spec.n'), ('.Spec', '.spec'))
+    >>> misread_path("has(.spec.n)", parse("has(.spec.n)"))
+    ('has(.spec.n)', '.spec | has("n")')
     """
     match node:
         case ast.Literal(str() as value) if quoted := _QUOTED_PATH.fullmatch(value):
             return text, f".{quoted[1]}"
     if capital := _CAPITAL.search(text):
         return capital[0], capital[0].lower()
+    for part in _walk(node, children):
+        match part:
+            case ast.FunctionCall("has", (ast.Index(target, ast.Literal(str()) as key),)):
+                return render(part), render(ast.Pipe(target, ast.FunctionCall("has", (key,))))
     steps = (part for part in _walk(node, children) if isinstance(part, ast.Index)) if " ." in text else ()
     ends = (step.target.span.end for step in steps if not isinstance(step.target, ast.Identity))
     end = next((end for end in ends if text[end : end + 1] == " "), None)
@@ -202,7 +208,7 @@ def compares_alternative(key: str | None) -> bool:
 
 
 def useless_defaults(node: ast.Node, *, of_count: bool) -> list[str]:
-    """Return each `// null`, as text, and for a count each `//` with a negative default.
+    """Return each `// null`, as text, and for a count each `//` with a default that is no count.
 
     After a list `// null` has an effect: it yields one null if all elements are absent.
 
@@ -212,10 +218,16 @@ def useless_defaults(node: ast.Node, *, of_count: bool) -> list[str]:
     texts = []
     for current in _walk(node, _results if of_count else children):
         match current:
-            case ast.Alternative(left, ast.Literal(None | int() | float() as value)) if not several(left):
-                if value is None or (of_count and value < 0):
+            case ast.Alternative(left, ast.Literal(value)) if not several(left):
+                if value is None or (of_count and not _is_count(value)):
                     texts.append(render(current))
     return texts
+
+
+def _is_count(value: bool | float | str) -> bool:
+    if isinstance(value, bool | str):
+        return isinstance(value, str) and value.isdigit()
+    return value >= 0
 
 
 def reads_status(node: ast.Node) -> bool:

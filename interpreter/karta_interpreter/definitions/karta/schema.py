@@ -10,6 +10,7 @@ from pydantic_core import ErrorDetails
 
 from karta_interpreter.base.findings import Finding, closest, error, escaped, warning
 from karta_interpreter.base.k8s import JSON, Object, Path, edit, type_name
+from karta_interpreter.definitions.karta.annotations import PREFIX
 from karta_interpreter.definitions.karta.expressions import json_path_hint
 from karta_interpreter.definitions.karta.identity import (
     KARTA,
@@ -105,7 +106,10 @@ def _other_object(value: Object) -> tuple[str, str]:
     if kind in (None, KARTA[1], RESOURCE_INTERFACE[1]) or edit.get(value, STRUCTURE) is not None:
         message = f"{named or 'an object without apiVersion and kind'} is not a definition this version reads"
         return message, "write apiVersion: run.ai/v1alpha1 and kind: Karta"
-    return f"this is an object, not a Karta: {named}", "give it as --object, and a definition of its kind as -f"
+    return (
+        f"this is an object, not a Karta: {named}",
+        "give a Karta of its kind here (-f), and this as the object (--object)",
+    )
 
 
 def _metadata_findings(metadata: JSON, *, needs_name: bool) -> Iterator[Finding]:
@@ -126,6 +130,12 @@ def _metadata_findings(metadata: JSON, *, needs_name: bool) -> Iterator[Finding]
     if not isinstance(annotations, dict):
         yield _wrong_type(("metadata", "annotations"), "an object", annotations)
         return
+    for key in labels if isinstance(labels := metadata.get("labels"), dict) else ():
+        if key.startswith(PREFIX):
+            message = f"{key} is the name of an annotation: a label has no effect"
+            yield error(
+                "unknown-annotation", ("metadata", "labels", key), message, "write it below metadata.annotations"
+            )
     for key, text in annotations.items():
         if not isinstance(text, str):
             path = ("metadata", "annotations", key)
@@ -220,6 +230,11 @@ def _wrong_type(path: Path, expected: str, value: JSON) -> Finding:
         hint = _MATCHERS.get(field, "write a list of matchers: [{byPhase: Running}]")
     if path[-1] == "kind" and isinstance(value, str) and not hint:
         hint = _TYPE_META
+    if expected == "a string" and not hint:
+        hint = "write one text, in quotes if it begins with [ or {"
+    if expected == "an object" and path[1:] and path[0] == "spec" and "statusMappings" not in path and not hint:
+        fields = (str(field.alias) for field in _schema_at(path[1:]).model_fields.values())
+        hint = f"write its fields, of {', '.join(fields)}"
     return error("schema", path, f"must be {expected}, not {type_name(value)}", hint)
 
 

@@ -27,7 +27,8 @@ def read(source: Path | str | Object) -> tuple[Loaded, ...]:
     try:
         check_json(source)
     except WorkloadError as err:
-        return (_unusable("schema", str(err), _OBJECT),)
+        other = f"a Karta is read from a path, a text or an object, not {type(source).__name__}"
+        return (_unusable("schema", str(err) if isinstance(source, dict) else other, _OBJECT),)
     return (load_object(source, _OBJECT),)
 
 

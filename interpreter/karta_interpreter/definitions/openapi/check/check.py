@@ -146,9 +146,8 @@ class _Checked:
                 if below in keys or not (keys or is_one_of):
                     continue
                 message = f"{shape.at} is one of {', '.join(shape.values)} in the CRD, so two instances may have one id"
-                key_message = (
-                    f"{at} is keyed by {' and '.join(key[1:] for key in keys)} in the CRD, so {below} may repeat"
-                )
+                keyed = " and ".join(key[1:] for key in keys)
+                key_message = f"{at} is keyed by {keyed} in the CRD, so {below or 'it'} may repeat"
                 advice = f"read the id from {at}[]{keys[0]}" if keys else "the id of an instance has to be unique"
                 self._add(warning("crd-instance-id", path, key_message if keys else message, advice), text)
 

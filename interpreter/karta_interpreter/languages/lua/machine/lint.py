@@ -106,7 +106,10 @@ def lint(operation: str, text: str, names_of: Callable[[str], Names]) -> list[Li
         _warning("list-misread", f"Lua reads lists otherwise: {what}", hint, line, word)
         for (word, line), what, hint in names.misread
     )
-    lints += tuple(map(_zero, () if "0" in names.own_members else names.zeros))
+    lints += tuple(
+        _warning("index-zero", f"{name}[0] is nil: lists of Lua begin with 1", f"write {name}[1]", line, name)
+        for name, line in (() if "0" in names.own_members else names.zeros)
+    )
     return _shortened(sorted(lints, key=attrgetter("line")))
 
 
@@ -203,11 +206,6 @@ def _kept(mention: Mention) -> Lint:
     name, line = mention
     message = f"{name} keeps its value where the left side of `and` is false or nil, as in Karmada"
     return _warning("kept-value", message, "write if ... then ... end, or assign to a new local", line, name)
-
-
-def _zero(mention: Mention) -> Lint:
-    name, line = mention
-    return _warning("index-zero", f"{name}[0] is nil: lists of Lua begin with 1", f"write {name}[1]", line, name)
 
 
 def _first_of_each(mentions: Iterable[Mention]) -> Iterable[Mention]:
