@@ -240,8 +240,8 @@ class Commands(CommandGroup):
             with _meant_option():
                 return super().invoke(ctx)
         except click.UsageError as error:
-            if error.ctx and "unexpected extra arg" in error.message and (hint := _place_of_file(error.ctx)):
-                raise click.UsageError(f"{error.message}. {hint}", ctx=error.ctx) from error
+            if error.ctx and (hint := _further(error.message, error.ctx)):
+                raise click.UsageError(f"{error.format_message().removesuffix('.')}. {hint}", ctx=error.ctx) from error
             raise
         except ModuleNotFoundError as error:
             if problem := missing_extra(ctx.invoked_subcommand or "", error):
@@ -288,14 +288,20 @@ def _meant(option: str, ctx: click.Context) -> str:
     return f" Did you mean '{meant}'?" if meant else where
 
 
-def _place_of_file(ctx: click.Context) -> str:
+def _further(message: str, ctx: click.Context) -> str:
+    """Return what to write instead of an argument that cannot be used."""
+    if "unexpected extra arg" not in message:
+        is_of_objects = any(parameter.metavar == "KIND/NAME" for parameter in ctx.command.params)
+        folder = "Name a folder; an object is given with --object KIND/NAME" if is_of_objects else "Name a folder"
+        return folder if message.startswith("Directory ") else ""
     paths = [parameter for parameter in ctx.command.params if isinstance(parameter.type, click.Path)]
     if arguments := [
         parameter.make_metavar(ctx) for parameter in ctx.command.params if parameter.param_type_name == "argument"
     ]:
         return f"The command takes {' '.join(arguments)}"
     options = [parameter.opts[-1] for parameter in paths if parameter.opts[-1] not in ("--kubeconfig", "--output-dir")]
-    return f"A file is given with {' or '.join(options)}" if options else ""
+    name = "A name is given with --name" if any("--name" in each.opts for each in ctx.command.params) else ""
+    return f"A file is given with {' or '.join(options)}" if options else name
 
 
 class PluginHelp(click.HelpFormatter):
