@@ -1,3 +1,4 @@
+import json
 import subprocess
 import sys
 
@@ -26,59 +27,70 @@ LIBRARIES = {
 """The modules of other projects that the library imports, by the requirement that brings them."""
 
 
-def loaded_after(statement: str) -> set[str]:
-    program = f"{statement}\nimport sys\nprint('\\n'.join(sys.modules))"
-    return set(
-        subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
-    )
+STEPS = {
+    "the package": "import karta_interpreter",
+    "three names": "from karta_interpreter import Karta, Workload, WorkloadTree",
+    "one kind": "job = {'apiVersion': 'batch/v1', 'kind': 'Job', 'metadata': {'name': 'x'}, 'spec': {}}\n"
+    "karta = Karta.for_object(job)",
+    "an answer": "Workload(karta, job).suspend().status",
+    "every name": "from karta_interpreter import *",
+}
+"""What a program does with the library, in this order."""
+
+PROGRAM = """
+import json, sys, sysconfig
+before, folder, loaded, space = {*sys.modules}, sysconfig.get_path("platlib"), {}, {}
+for name, step in json.loads(sys.argv[1]).items():
+    exec(step, space)
+    loaded[name] = {each: (getattr(module, "__file__", "") or "").startswith(folder)
+        for each, module in sys.modules.items() if each not in before}
+print(json.dumps(loaded))
+"""
 
 
-def test_importing_the_package_loads_nothing_of_it() -> None:
-    loaded = loaded_after("import karta_interpreter")
-    assert {name for name in loaded if name.startswith("karta_interpreter")} == {"karta_interpreter"}
-    assert not loaded & {"pydantic", "yaml", *HEAVY}
+@pytest.fixture(scope="module")
+def loaded() -> dict[str, dict[str, bool]]:
+    """What one program has imported after each step, and whether it is of another project."""
+    command = [sys.executable, "-c", PROGRAM, json.dumps(STEPS)]
+    ran = subprocess.run(command, capture_output=True, text=True, check=True)
+    modules: dict[str, dict[str, bool]] = json.loads(ran.stdout)
+    return modules
+
+
+def test_importing_the_package_loads_nothing_of_it(loaded: dict[str, dict[str, bool]]) -> None:
+    modules = loaded["the package"]
+    assert {name for name in modules if name.startswith("karta_interpreter")} == {"karta_interpreter"}
+    assert not modules.keys() & {"pydantic", "yaml", *HEAVY}
 
 
 @pytest.mark.parametrize(
-    ("statement", "unneeded"),
+    ("step", "unneeded"),
     [
-        pytest.param("from karta_interpreter import *", {*OURS} - {OPERATIONS}, id="every name, explanations too"),
-        pytest.param(
-            "from karta_interpreter import Karta, Workload\n"
-            "job = {'apiVersion': 'batch/v1', 'kind': 'Job', 'metadata': {'name': 'x'}, 'spec': {}}\n"
-            "Workload(Karta.for_object(job), job).suspend().status",
-            {*OURS},
-            id="using it",
-        ),
+        pytest.param("an answer", {*OURS}, id="using it"),
+        pytest.param("every name", {*OURS} - {OPERATIONS}, id="every name, explanations too"),
     ],
 )
-def test_library_imports_nothing_of_the_server(statement: str, unneeded: set[str]) -> None:
-    loaded = loaded_after(statement)
-    assert not loaded & {*HEAVY, *unneeded}
+def test_library_imports_nothing_of_the_server(
+    loaded: dict[str, dict[str, bool]], step: str, unneeded: set[str]
+) -> None:
+    assert not loaded[step].keys() & {*HEAVY, *unneeded}
 
 
-def test_library_imports_few_packages() -> None:
+def test_library_imports_few_packages(loaded: dict[str, dict[str, bool]]) -> None:
     """Every other import would be time and memory for each program that uses the library."""
-    program = """
-import sys, sysconfig
-before = {*sys.modules}
-from karta_interpreter import Karta, Workload
-Karta.for_object({"apiVersion": "batch/v1", "kind": "Job"})
-folder = sysconfig.get_path("platlib")
-new = [each for name, each in sys.modules.items() if name not in before]
-print(*(each.__name__ for each in new if (getattr(each, "__file__", "") or "").startswith(folder)))
-"""
-    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    others = {name.partition(".")[0] for name, is_of_others in loaded["one kind"].items() if is_of_others}
 
-    assert {name.partition(".")[0] for name in ran.stdout.split()} == set().union(*LIBRARIES.values())
+    assert others == set().union(*LIBRARIES.values())
 
 
-def test_first_karta_loads_pydantic_and_yaml() -> None:
+def test_first_karta_loads_pydantic_and_yaml(loaded: dict[str, dict[str, bool]]) -> None:
     """Half of the library's import time. Many programs never read a Karta."""
-    loaded = loaded_after("from karta_interpreter import Karta, Workload, WorkloadTree")
-
-    assert loaded.isdisjoint(
-        {"pydantic", "yaml", "karta_interpreter.base.sandbox", "karta_interpreter.definitions.karta.loading"}
+    assert (
+        loaded["three names"]
+        .keys()
+        .isdisjoint(
+            {"pydantic", "yaml", "karta_interpreter.base.sandbox", "karta_interpreter.definitions.karta.loading"}
+        )
     )
 
 
