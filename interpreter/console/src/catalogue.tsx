@@ -38,7 +38,7 @@ export function CataloguePage({ rows, go }: { rows: Row[]; go: (to: string) => v
           {found.length} of {rows.length} kinds
         </span>
       </div>
-      <table class="kinds stacked">
+      <table class="kinds stacked" hidden={!found.length}>
         <thead>
           <tr>
             <th scope="col">kind</th>
@@ -54,6 +54,7 @@ export function CataloguePage({ rows, go }: { rows: Row[]; go: (to: string) => v
           ))}
         </tbody>
       </table>
+      {found.length ? null : <p class="empty">No kind has all of this.</p>}
       {found.length > MOST ? <p class="quiet">Search to see the other {found.length - MOST}.</p> : null}
     </div>
   );

@@ -23,7 +23,12 @@ export function KindPage(props: { path: string; open: (what: Opened) => void; go
   useEffect(() => {
     get<Kind>(`/api/kinds/${props.path}`).then(setKind, (failure) => setError(failure.message));
   }, [props.path]);
-  if (error) return <p class="empty" role="alert">{error}</p>;
+  if (error)
+    return (
+      <p class="empty" role="alert">
+        <code>{props.path}</code>: {error}. <a href="/catalogue">All kinds</a>
+      </p>
+    );
   if (!kind) return <p class="quiet pad">Loading …</p>;
   const lists: [string, string[]][] = [
     ["healthy", kind.healthy],
@@ -143,7 +148,7 @@ function Part({ component }: { component: Record<string, Json> }) {
   const rows = FIELDS.flatMap(([field, name]) => {
     const value = component[field];
     if (!value) return [];
-    return typeof value === "object" ? Object.entries(value).map(([key, text]) => [`${name}: ${key}`, String(text)]) : [[name, String(value)]];
+    return typeof value === "object" ? Object.entries(value).map(([key, text]) => [name, `${key}: ${text}`]) : [[name, String(value)]];
   });
   return (
     <>

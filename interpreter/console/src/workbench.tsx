@@ -117,7 +117,9 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
       const { karta, object } = props.start.texts;
       const draft = kept();
       if (wanted.kind && !link) {
-        const found = await get<Kind>(`/api/kinds/${wanted.kind}`);
+        const found = await get<Kind>(`/api/kinds/${wanted.kind}`).catch((failure) => {
+          throw new Error(`${wanted.kind}: ${failure.message}`);
+        });
         show(found, found.examples.find((each) => each.name === wanted.object));
         setTab(TABS.find((each) => each.name === wanted.tab)?.name ?? "object");
       } else if (link) put({ ...NOTHING, ...known(link) });
@@ -294,16 +296,18 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
             Share
           </button>
         </div>
-        <Answers
-          page={page}
-          light={light}
-          replicas={question.replicas}
-          revise={(replicas) => change({ replicas })}
-          setTab={goTo}
-          addCase={addCase}
-          chosen={operation}
-          choose={(name) => setOperation(name === operation ? "" : name)}
-        />
+        {page || !error ? (
+          <Answers
+            page={page}
+            light={light}
+            replicas={question.replicas}
+            revise={(replicas) => change({ replicas })}
+            setTab={goTo}
+            addCase={addCase}
+            chosen={operation}
+            choose={(name) => setOperation(name === operation ? "" : name)}
+          />
+        ) : null}
       </section>
     </div>
   );

@@ -120,6 +120,27 @@ def test_pictures(open_page: Open) -> None:
         page.screenshot(path=PICTURES / f"{name}.png")
 
 
+def test_search_without_a_kind_says_so(open_page: Open) -> None:
+    page = open_page("/catalogue?search=ray.io+nothing")
+    page.get_by_text("No kind has all of this").wait_for()
+    assert not page.locator(".kinds").is_visible()
+
+
+def test_versions_are_on_one_line(open_page: Open) -> None:
+    page = open_page("/catalogue?search=apps.kruise.io/v1alpha1")
+    page.locator(".kinds tbody tr").first.wait_for()
+    heights = "[...document.querySelectorAll('.kinds tbody tr')].map(row => row.clientHeight)"
+    assert max(page.evaluate(heights)) < 40
+
+
+@pytest.mark.parametrize("path", ["/?kind=example.com/v1/Nothing", "/catalogue/example.com/v1/Nothing"])
+def test_address_of_a_kind_without_a_definition_names_it(open_page: Open, errors: list[str], path: str) -> None:
+    page = open_page(path)
+    page.get_by_text("there is no definition for this kind").filter(has_text="example.com/v1/Nothing").wait_for()
+    assert not page.get_by_text("Loading").is_visible()
+    assert all("404" in errors.pop() for _ in [*errors])  # the browser's own line about the answer
+
+
 def test_unknown_address_has_a_page(open_page: Open) -> None:
     page = open_page()
     page.evaluate("history.pushState(null, '', '/nowhere'); dispatchEvent(new PopStateEvent('popstate'))")
