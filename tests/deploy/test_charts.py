@@ -102,6 +102,8 @@ CONTRADICTIONS = [
     ("resources.limits.cpu=50m", "resources.limits.cpu is less than resources.requests.cpu"),
     ("resources.requests.memory=4G,resources.limits.memory=3.5Gi", "resources.limits.memory is less than"),
     ("resources.limits.memory=3GB", "resources: 3GB is no quantity of Kubernetes: its units are m, Ki"),
+    ("resources.requests.cpu=1core", "resources: 1core is no quantity of Kubernetes"),
+    ("typesApi.enabled=true,typesApi.resources.requests.cpu=100mcpu", "resources: 100mcpu is no quantity"),
     (r"kartas.inline.a\.txt=x", "kartas.inline.a.txt: call the file .yaml"),
     (r"overrides.inline.a\.lua=x", "overrides.inline.a.lua: call the file .yaml"),
     ("resources.limits.memory=511Mi", "resources.limits.memory is 511Mi: the processes that answer large"),

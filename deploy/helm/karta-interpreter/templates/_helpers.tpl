@@ -262,6 +262,9 @@ labels:
 {{- define "karta-interpreter.checkResources" -}}
 {{- $path := first . -}}
 {{- $resources := last . | default dict -}}
+{{- range $resources.requests | default dict -}}
+{{- $_ := include "karta-interpreter.amount" (default 0 .) -}}
+{{- end -}}
 {{- range $name, $limit := $resources.limits | default dict -}}
 {{- $amount := include "karta-interpreter.amount" (default 0 $limit) | float64 -}}
 {{- $request := get ($resources.requests | default dict) $name | default 0 -}}
