@@ -117,6 +117,8 @@ def misread_path(text: str, node: ast.Node) -> tuple[str, str] | None:
     (('"spec.n"', '.spec.n'), ('.Spec', '.spec'))
     >>> misread_path("has(.spec.n)", parse("has(.spec.n)"))
     ('has(.spec.n)', '.spec | has("n")')
+    >>> misread_path("if not .spec.a then 1 else 2 end", parse("if not .spec.a then 1 else 2 end"))
+    ('if not .spec.a then 1 else 2 end', 'if (.spec.a | not) then 1 else 2 end')
     """
     match node:
         case ast.Literal(str() as value) if quoted := _QUOTED_PATH.fullmatch(value):
@@ -127,10 +129,14 @@ def misread_path(text: str, node: ast.Node) -> tuple[str, str] | None:
         match part:
             case ast.FunctionCall("has", (ast.Index(target, ast.Literal(str()) as key),)):
                 return render(part), render(ast.Pipe(target, ast.FunctionCall("has", (key,))))
-    steps = (part for part in _walk(node, children) if isinstance(part, ast.Index)) if " ." in text else ()
+    steps = [part for part in _walk(node, children) if isinstance(part, ast.Index)] if " ." in text else []
     ends = (step.target.span.end for step in steps if not isinstance(step.target, ast.Identity))
     end = next((end for end in ends if text[end : end + 1] == " "), None)
-    return None if end is None else (text, f"{text[:end]}, {text[end:].lstrip()}")
+    if end is None:
+        return None
+    if negated := [step.span.end for step in steps if text[step.span.start : end] == "not"]:
+        return text, f"{text[: end - 3]}({text[end : max(negated)].lstrip()} | not){text[max(negated) :]}"
+    return text, f"{text[:end]}, {text[end:].lstrip()}"
 
 
 _JSON_PATH: Final = re.compile(r"\{(\.[\w.*\[\]-]+)\}")
