@@ -17,6 +17,7 @@ import pytest
 
 from karta_interpreter.base.sandbox import child, process
 from tests.webhook.process.forked import FORKS
+from tests.webhook.process.processes import is_there
 
 
 @contextmanager
@@ -34,11 +35,13 @@ class _Forked:
         with Connection(os.dup(stdin)) as theirs:
             self._process = FORKS.Process(target=_answer, args=(theirs, command[-1]), daemon=True)
             self._process.start()
+        assert self._process.pid
         self.pid = self._process.pid
         self._lock = threading.Lock()
 
     def poll(self) -> int | None:
-        return self._end(0)
+        # Its status comes a moment after its end.
+        return self._end(0 if is_there(self.pid) else None)
 
     def wait(self, timeout: float | None = None) -> int:
         status = self._end(timeout)
