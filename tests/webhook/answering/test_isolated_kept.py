@@ -24,20 +24,12 @@ from karta_interpreter.webhook.wire import decode, encode_results
 from tests.support.settling import settled
 from tests.support.waiting import HANG, until
 from tests.webhook.answering import large
-from tests.webhook.answering.forked_children import forked_children
 from tests.webhook.process.client import question
 from tests.webhook.process.process import KARTAS
 from tests.webhook.process.processes import is_there
 
 MIB = 2**20
 SECONDS = HANG
-
-
-@pytest.fixture(scope="module", autouse=True)
-def forked() -> Iterator[None]:
-    """Processes that are forked: most tests here end one, so that the next one starts another."""
-    with forked_children():
-        yield
 
 
 @pytest.fixture
