@@ -26,6 +26,10 @@ TOY = yaml.safe_load(
         karta-interpreter.io/dependencies: "[{apiVersion: v1, kind: Secret, name: .spec.a}]"
     spec:
       structureDefinition:
+        references:
+          - name: sizes
+            gvk: {group: "", version: v1, kind: ConfigMap}
+            list: {matchLabels: {team: {expression: .spec.team}}}
         rootComponent:
           name: toy
           kind: {group: toys.example.com, version: v1, kind: Toy}
@@ -46,7 +50,7 @@ TOY = yaml.safe_load(
             scaleDefinition: {replicasPath: ".spec.parts[].n"}
             instanceIdPath: .spec.parts[].name
             podSelector:
-              componentTypeSelector: {keyPath: .metadata.labels.part, value: x}
+              componentTypeSelector: {keyPath: .metadata.labels.part, value: x, matchLabels: {app: toy}}
               componentInstanceSelector: {idPath: .metadata.labels.id}
       optimizationInstructions:
         gangScheduling:
@@ -97,3 +101,9 @@ def test_any_change(changes: list[tuple[Path, Any]]) -> None:
 @rows("path", list(places(TOY))[1:], ids=str)
 def test_anything_missing(path: Path) -> None:
     check(json.dumps(edit.remove(TOY, path)))
+
+
+@rows("path", list(places(TOY))[1:], ids=str)
+def test_anything_of_another_type(path: Path) -> None:
+    for value in ("part=x", 3, True, [], ["x"], {}, {"a": 1}):
+        check(json.dumps(edit.set_value(TOY, path, value)))

@@ -191,10 +191,10 @@ def _finding(detail: ErrorDetails, around: JSON) -> Finding:
     path: Path = (*_SPEC, *detail["loc"])
     kind = detail["type"]
     if kind == "extra_forbidden":
-        field_names = tuple(str(field.alias) for field in _schema_at(detail["loc"][:-1]).model_fields.values())
-        return _unknown(str(path[-1]), path, field_names)
+        return _unknown(str(path[-1]), path, _field_names(detail["loc"][:-1]))
     if kind in _EXPECTED:
-        return _wrong_type(path, _EXPECTED[kind], detail["input"])
+        names = _field_names(detail["loc"]) if kind == "model_type" else ()
+        return _wrong_type(path, _EXPECTED[kind], detail["input"], names)
     hint = _INDENT if kind == "missing" and isinstance(around, dict) and path[-1] in around else ""
     if path[-1] == "version" and isinstance(around, dict) and "/" in str(around.get("group")):
         hint = _TYPE_META
@@ -215,7 +215,7 @@ def message_of(detail: ErrorDetails) -> str:
     return messages.get(kind, detail["msg"])
 
 
-def _wrong_type(path: Path, expected: str, value: JSON) -> Finding:
+def _wrong_type(path: Path, expected: str, value: JSON, field_names: tuple[str, ...] = ()) -> Finding:
     hint = ""
     if expected == "a string" and isinstance(value, bool | int | float):
         hint = "write it in quotes"
@@ -232,9 +232,8 @@ def _wrong_type(path: Path, expected: str, value: JSON) -> Finding:
         hint = _TYPE_META
     if expected == "a string" and not hint:
         hint = "write one text, in quotes if it begins with [ or {"
-    if expected == "an object" and path[1:] and path[0] == "spec" and "statusMappings" not in path and not hint:
-        fields = (str(field.alias) for field in _schema_at(path[1:]).model_fields.values())
-        hint = f"write its fields, of {', '.join(fields)}"
+    if field_names and not hint:
+        hint = f"write its fields, of {', '.join(field_names)}"
     return error("schema", path, f"must be {expected}, not {type_name(value)}", hint)
 
 
@@ -271,8 +270,8 @@ def _homes() -> Mapping[str, Mapping[str, None]]:
     return homes
 
 
-def _schema_at(path: tuple[str | int, ...]) -> type[Schema]:
-    """Return the part of the schema at a path of a spec."""
+def _field_names(path: tuple[str | int, ...]) -> tuple[str, ...]:
+    """Return the names of the fields that the part at a path of a spec has."""
     schema: type[Schema] = Spec
     steps = iter(path)
     for step in steps:
@@ -281,7 +280,7 @@ def _schema_at(path: tuple[str | int, ...]) -> type[Schema]:
             schema = next(_schemas(field.annotation))
             if get_origin(field.annotation) is dict:
                 next(steps, None)  # the key of a label is not a field
-    return schema
+    return tuple(str(field.alias) for field in schema.model_fields.values())
 
 
 def _schemas(annotation: Any) -> Iterator[type[Schema]]:  # noqa: ANN401 - annotations have no type of their own
