@@ -141,7 +141,7 @@ def differences(ours: Object, theirs: Object, owned: _Owned = ()) -> Iterator[Fi
     ]
     while pending:
         field, old, new, owners, whole = pending.pop()
-        if (_is_empty(old) and _is_empty(new)) or len(field) > _LONGEST:
+        if len(field) > _LONGEST:
             continue
         if not whole and not any(fields for _, fields in owners):
             whole = field
@@ -157,6 +157,8 @@ def differences(ours: Object, theirs: Object, owned: _Owned = ()) -> Iterator[Fi
             inner = _elements(f"{field}[]", old, new, owners, whole)
         if inner is not None:
             pending += reversed(inner)
+        elif _is_empty(old) and _is_empty(new):
+            continue
         elif NOTHING in (old, new) or (diff(old, new) and not (AMOUNT.search(field) and _is_equal_amount(old, new))):
             writer = owners[0][0] if owners else None
             # A missing field is not Karmada's: an object that has lost its parts looks like an atomic one.
