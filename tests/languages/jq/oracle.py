@@ -12,7 +12,8 @@ import jq
 from hypothesis import reject
 
 from karta_interpreter.base.k8s.values import JSON
-from karta_interpreter.languages.jq.compiled.compiler import RUNTIME, Module, PythonCode
+from karta_interpreter.languages.jq.compiled.compiler import RUNTIME, PythonCode
+from karta_interpreter.languages.jq.compiled.module import Module
 from karta_interpreter.languages.jq.compiled.values import to_json
 from karta_interpreter.languages.jq.syntax import Binary, Entry, FunctionCall, Index, Negate, Node, Object, Pipe, Try
 from karta_interpreter.languages.jq.syntax.printer import render

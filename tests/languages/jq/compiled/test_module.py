@@ -8,7 +8,8 @@ from hypothesis import given, strategies as st
 
 from karta_interpreter.base.errors import QueryRaisedError
 from karta_interpreter.base.k8s.values import JSON
-from karta_interpreter.languages.jq.compiled.compiler import RUNTIME, Module, compile_list
+from karta_interpreter.languages.jq.compiled.compiler import RUNTIME, compile_list
+from karta_interpreter.languages.jq.compiled.module import Module
 from karta_interpreter.languages.jq.compiled.variables import with_values
 from karta_interpreter.languages.jq.syntax import (
     Binary,

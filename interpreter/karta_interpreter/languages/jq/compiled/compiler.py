@@ -22,19 +22,28 @@ definitions are written in, and the others keep the work of an expression bounde
   comparisons.
 """
 
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from itertools import takewhile
-from types import CodeType
-from typing import Any, Final, NamedTuple, Self, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from karta_interpreter.base.errors import QueryEvaluationError, QueryLimitError, QueryReferenceError
 from karta_interpreter.base.k8s import JSON
 from karta_interpreter.languages.jq import syntax as ast
 from karta_interpreter.languages.jq.bounded.libjq import MOST_RESULTS
 from karta_interpreter.languages.jq.compiled import operators
+from karta_interpreter.languages.jq.compiled.atoms import (
+    MERGE,
+    arithmetic,
+    comparison,
+    is_comparison,
+    is_name,
+    is_text,
+    truth,
+    untruth,
+)
+from karta_interpreter.languages.jq.compiled.function_body import INPUT, FunctionBody, Origin, Sink
 from karta_interpreter.languages.jq.compiled.functions import FUNCTIONS, Code, function_of
+from karta_interpreter.languages.jq.compiled.module import Module
 from karta_interpreter.languages.jq.compiled.regex import RegexCall, computed_pattern
 from karta_interpreter.languages.jq.compiled.singles import Singles, repeats_pieces
 from karta_interpreter.languages.jq.compiled.values import equal, is_number, less, normal, to_text
@@ -44,9 +53,6 @@ from karta_interpreter.languages.jq.syntax.traversal import is_merge, terms_of
 
 One: TypeAlias = Callable[[JSON], JSON]
 Outputs: TypeAlias = Callable[[JSON], list[JSON]]
-
-Origin: TypeAlias = str | tuple[str, ...] | None
-"""Python for the path that a value is read from: an expression, or each step of a path that is known."""
 
 
 def compile_one(node: ast.Node) -> One | None:
@@ -115,15 +121,6 @@ RUNTIME: Final[dict[str, Any]] = {
 }
 """Functions of Python and of jq, by the names that they have in the Python of an expression."""
 
-INPUT: Final = "v"
-"""The parameter of every function: the input of the expression that it runs."""
-
-_ORIGIN: Final = "o"
-"""The parameter for the origin of the input, in a function with origins of its outputs."""
-
-_LONGEST: Final = 1000
-"""The most characters of an origin in the code. Python nests at most 200 parentheses."""
-
 _DEEPEST: Final = 16
 """The most constructs nested in one function. Python takes 20 loops and 100 levels."""
 
@@ -136,73 +133,6 @@ _TYPES: Final = {
     "object": "type({0}) is dict",
 }
 
-Write: TypeAlias = Callable[[str], list[str]]
-"""Returns the lines of a function with that name."""
-
-
-class Module:
-    """Functions that call each other, with the constants that they share."""
-
-    def __init__(self) -> None:
-        self.singles = Singles()
-        self._constants: dict[str, Any] = {}
-        self._count = 0
-        self._unwritten: list[tuple[str, Write]] = []
-
-    def function(self, write: Write) -> str:
-        """Return the name of a new function, which is written after all earlier functions.
-
-        So a deep expression does not make the code that writes it recurse as deep.
-        """
-        self._count += 1
-        name = f"f{self._count}"
-        self._unwritten.append((name, write))
-        return name
-
-    def constant(self, value: object) -> str:
-        r"""Return Python for a value that comes from an expression, and so may be any text.
-
-        Texts and small numbers are spelled out, in ASCII. Other values get a name.
-
-        >>> module = Module()
-        >>> module.constant("it's"), module.constant("é"), module.constant(None), module.constant(0.5)
-        ('"it\'s"', "'\\xe9'", 'None', 'c0')
-        """
-        if value is None or value is True or value is False:
-            return str(value)
-        if type(value) is str or (type(value) is int and -_EXACT < value < _EXACT):
-            return ascii(value)
-        name = f"c{len(self._constants)}"
-        self._constants[name] = value
-        return name
-
-    def source(self) -> str:
-        """Return the text of all functions."""
-        lines: list[str] = []
-        while self._unwritten:
-            name, write = self._unwritten.pop()
-            lines += write(name)
-        return "\n".join(lines)
-
-    def functions(self, known: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the functions by their names.
-
-        ``known`` holds the names that they may use in addition to each other.
-        """
-        code = compile(self.source(), "<expression>", "exec", dont_inherit=True)
-        # No builtins: an expression has no use for any but those that its code names.
-        names = {name: known[name] for name in _names(code) if name in known}
-        space: dict[str, Any] = {"__builtins__": {}, **names, **self._constants}
-        exec(code, space)  # noqa: S102 - the text is made here. The expression contributes only constants to it
-        return space
-
-
-def _names(code: CodeType) -> Iterator[str]:
-    yield from code.co_names
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _names(constant)
-
 
 def compiled(write: Callable[["PythonCode"], None], known: Mapping[str, Any] = RUNTIME, origin: Origin = None) -> Any:  # noqa: ANN401 - any function
     """Return the function with the body that ``write`` writes, for an input with this origin."""
@@ -211,30 +141,16 @@ def compiled(write: Callable[["PythonCode"], None], known: Mapping[str, Any] = R
     return module.functions(known)[name]
 
 
-class Sink(NamedTuple):
-    """The code for each output: ``write`` writes Python for it. ``short`` if that may be written repeatedly."""
-
-    write: Callable[[str], None]
-    short: bool = False
-
-
-class PythonCode:
+class PythonCode(FunctionBody):
     """Writes what happens with every output of an expression, at the place where it is computed.
 
     ``a | b`` is ``a`` with ``b`` written at each of its outputs: loops inside of loops. A construct that would have to
-    write the same code twice becomes a generator of its own. So does one that is nested too deep. An *atom* is Python
-    for a value that takes no time: the name of a variable or a constant. If the input has an origin, ``origins`` has
-    the origin of each variable with a value read from the input.
+    write the same code twice becomes a generator of its own. So does one that is nested too deep.
     """
 
     def __init__(self, module: Module, origin: Origin = None) -> None:
-        self.module = module
-        self.lines: list[str] = []
+        super().__init__(module, origin)
         self.depth = 0
-        self.origins: dict[str, str | tuple[str, ...]] = {} if origin is None else {INPUT: origin}
-        self._is_traced = origin is not None
-        self._indent = "    "
-        self._variables = 0
 
     def return_list(self, node: ast.Node) -> None:
         """Write the body of a function that returns a list of all outputs, and fails if there are too many."""
@@ -257,26 +173,6 @@ class PythonCode:
     def produce(self, node: ast.Node) -> None:
         """Write the body of a generator of all outputs."""
         self.each(node, INPUT, Sink(lambda output: self.line(f"yield {self.handed(output)}"), short=True))
-
-    def function(self, write: Callable[[Self], None], *, generates: bool = False, origin: Origin = None) -> str:
-        """Return the name of another function of one input, with the body that ``write`` writes.
-
-        For an input with an origin, every output comes with its own.
-        """
-
-        def lines(name: str) -> list[str]:
-            code = type(self)(self.module, origin)
-            if generates:
-                code.line("if 0: yield")  # makes it a generator, even one without any output
-            write(code)
-            parameters = f"{INPUT}, {_ORIGIN}" if origin == _ORIGIN else INPUT
-            return [f"def {name}({parameters}):", *code.lines]
-
-        return self.module.function(lines)
-
-    def handed(self, output: str) -> str:
-        """Return Python for an output that leaves its function."""
-        return f"({output}, {self.origin(output)})" if self._is_traced else output
 
     def each(self, node: ast.Node, here: str, sink: Sink) -> None:
         """Write Python that runs an expression for the input ``here`` and runs the sink for every output.
@@ -355,47 +251,6 @@ class PythonCode:
             case key:
                 self._pairs(node.target, key, here, lambda whole, of: sink.write(self.item(whole, of)))
 
-    def field(self, whole: str, names: tuple[str, ...]) -> str:
-        """Write ``whole.a.b.c``, and return an atom for it."""
-        keys, value = tuple(map(self.module.constant, names)), whole
-        for key in keys:
-            value = self.named(value)
-            lookup = f"{value}.get({key}) if type({value}) is dict"
-            value = self.bind(f"{lookup} else None if {value} is None else no_field({value}, {key})")
-        return self.inside(whole, keys, value)
-
-    def item(self, whole: str, key: str) -> str:
-        """Write ``whole[key]``, and return an atom for it."""
-        whole = self.named(whole)
-        # In place, without a call: these two need no test of the index.
-        shortcut = f"{whole}[{key}] if type({whole}) is list and {whole} else " if key in ("0", "-1") else ""
-        value = self.bind(f"{shortcut}item({whole}, {key})")
-        if is_integer(key) and key[0] != "-":
-            return self.inside(whole, (key,), value)
-        is_known = whole in self.origins
-        return self.located(value, f"step({self.origin(whole)}, {whole}, {key}, {value})" if is_known else None)
-
-    def inside(self, whole: str, names: tuple[str, ...], part: str) -> str:
-        """Return a variable for a part of another. Its origin is inside of the other's."""
-        match self.origins.get(whole):
-            case str() as origin:
-                return self.located(part, f"inside({origin}, ({', '.join(names)},), {part})")
-            case tuple() as path:
-                return self.located(part, (*path, *names))
-        return part
-
-    def elements(self, whole: str, sink: Sink, function: str = "present_elements") -> None:
-        """Write a loop over the elements of a value, mostly a list. ``function`` is called for any other value."""
-        whole = self.entered(self.named(whole))
-        is_few = f"type({whole}) is list and len({whole}) <= {operators.MOST_ELEMENTS}"
-        if whole not in self.origins:
-            self.loop(f"{whole} if {is_few} else {function}({whole})", sink)
-            return
-        name, element = self.new(), self.new()
-        pairs = f"enumerate({whole}) if {is_few} else entries({whole}, {function}({whole}))"
-        with self.block(f"for {name}, {element} in {pairs}:"):
-            sink.write(self.entered(self.inside(whole, (name,), element)))
-
     def _slice(self, node: ast.Slice, here: str, sink: Sink) -> None:
         def cut(low: str, high: str) -> None:
             self.each(node.target, here, Sink(lambda whole: sink.write(self.bind(f"part({whole}, {low}, {high})"))))
@@ -434,18 +289,6 @@ class PythonCode:
         for term in terms[len(first) :]:
             self.each(term, here, Sink(lambda output: self.append(array, output), short=True))
         return array
-
-    def array(self, outputs: list[str], here: str) -> str:
-        """Return a variable for an array of outputs for ``here``. Other outputs may be appended to it."""
-        array = self.variable(here)
-        self.assign(array, f"[{', '.join(outputs)}]", f"[{', '.join(map(self.origin, outputs))}]")
-        return array
-
-    def append(self, array: str, output: str) -> None:
-        """Write that an array has another output in it."""
-        self.line(f"{array}.append({output})")
-        if array in self.origins:
-            self.line(f"{self.origins[array]}.append({self.origin(output)})")
 
     def _object(self, node: ast.Object, here: str, sink: Sink) -> None:
         if node in self.module.singles:
@@ -665,18 +508,6 @@ class PythonCode:
             case body:
                 self.streamed(lambda code: code.tried(lambda: code.produce(body), None), here, sink)
 
-    def tried(self, write: Callable[[], str | None], sink: Sink | None) -> None:
-        """Write code that runs up to the first error that can be caught, and the sink for its output."""
-        with self.block("try:"):
-            output = write()
-        with self.block("except UNCAUGHT:"):
-            self.line("raise")
-        with self.block("except QueryEvaluationError:"):
-            pass
-        if sink is not None and output is not None:
-            with self.block("else:"):
-                sink.write(output)
-
     def _call(self, node: ast.FunctionCall, here: str, sink: Sink) -> None:  # noqa: C901, PLR0912 - one case for each code
         """Write a call of a function as its record has it."""
         function = function_of(node)
@@ -810,179 +641,7 @@ class PythonCode:
         """Write a loop over the outputs of an expression that is a function of its own."""
         self.streamed(lambda code: code.produce(node), here, sink)
 
-    def streamed(self, write: Callable[[Self], None], here: str, sink: Sink) -> None:
-        """Write a loop over the outputs of another function."""
-        output = self.variable(here)
-        with self.block(f"for {self._target(output)} in {self._invocation(write, here, generates=True)}:"):
-            sink.write(output)
-
-    def called(self, write: Callable[[Self], None], here: str) -> str:
-        """Write a call of another function with one output, and return an atom for that."""
-        output = self.variable(here)
-        self.line(f"{self._target(output)} = {self._invocation(write, here)}")
-        return output
-
-    def _invocation(self, write: Callable[[Self], None], here: str, *, generates: bool = False) -> str:
-        if here not in self.origins:
-            return f"{self.function(write, generates=generates)}({here})"
-        return f"{self.function(write, generates=generates, origin=_ORIGIN)}({here}, {self.origin(here)})"
-
-    def _target(self, output: str) -> str:
-        return f"{output}, {self.origins[output]}" if output in self.origins else output
-
-    def loop(self, iterable: str, sink: Sink) -> None:
-        """Write a loop over the values of a Python expression."""
-        name = self.new()
-        with self.block(f"for {name} in {iterable}:"):
-            sink.write(name)
-
-    @contextmanager
-    def block(self, head: str) -> Iterator[None]:
-        """Write lines inside of a statement."""
-        self.line(head)
-        size = len(self.lines)
-        self._indent += "    "
-        yield
-        if len(self.lines) == size:
-            self.line("pass")
-        self._indent = self._indent[:-4]
-
-    def line(self, text: str) -> None:
-        """Write one line."""
-        self.lines.append(self._indent + text)
-
-    def new(self) -> str:
-        """Return a variable that was not there before."""
-        self._variables += 1
-        return f"t{self._variables}"
-
-    def bind(self, expression: str) -> str:
-        """Return a new variable with the value of a Python expression, computed here. An atom keeps its origin."""
-        name = self.new()
-        self.line(f"{name} = {expression}")
-        return self.located(name, self.origins.get(expression))
-
-    def named(self, atom: str) -> str:
-        """Return the same value in a variable."""
-        return atom if is_name(atom) else self.bind(atom)
-
-    def variable(self, here: str) -> str:
-        """Return a new variable for outputs, and one for their origins if the input ``here`` has an origin."""
-        name = self.new()
-        return self.located(name, self.new()) if here in self.origins else name
-
-    def assign(self, name: str, output: str, origin: str = "") -> None:
-        """Assign an output to such a variable."""
-        self.line(f"{name} = {output}")
-        if name in self.origins:
-            self.line(f"{self.origins[name]} = {origin or self.origin(output)}")
-
-    def located(self, atom: str, origin: Origin) -> str:
-        """Return a variable, from here on of that origin, which is computed where it is used."""
-        if origin is not None:
-            self.origins[atom] = origin if len(written(origin)) <= _LONGEST else self.bind(written(origin))
-        return atom
-
-    def entered(self, atom: str) -> str:
-        """Return an output that becomes an input: its origin, which is written repeatedly, is computed here and now."""
-        match self.origins.get(atom):
-            case str() as origin if not is_name(origin):
-                self.origins[atom] = self.bind(origin)
-        return atom
-
-    def origin(self, atom: str) -> str:
-        """Return Python for the origin of an atom."""
-        return written(self.origins.get(atom))
-
 
 def is_empty(node: ast.Node) -> bool:
     """Return whether an expression never has an output."""
     return isinstance(node, ast.FunctionCall) and node.name == "empty" and not node.arguments
-
-
-def is_name(atom: str) -> bool:
-    """Return whether an atom is a variable or a named constant."""
-    return atom.isidentifier() and atom[0].islower()
-
-
-def written(origin: Origin) -> str:
-    """Return Python for an origin."""
-    if isinstance(origin, tuple):
-        return f"Location(({''.join(f'{step}, ' for step in origin)}))"
-    return origin or "None"
-
-
-def truth(atom: str) -> str:
-    """Return Python that is true if a value is true to jq."""
-    return f"{atom} is not None and {atom} is not False"
-
-
-def untruth(atom: str) -> str:
-    """Return Python that is true if a value is null or false."""
-    return f"{atom} is None or {atom} is False"
-
-
-_EXACT: Final = 2**53
-_SAFE: Final = 2**52
-_INTEGER: Final = re.compile(r"-?[0-9]{1,15}")
-MERGE: Final = "merge"
-"""The operator of a product of objects."""
-
-_FUNCTIONS: Final = {"+": "add", "-": "subtract", "*": "multiply", MERGE: "merge", "/": "divide", "%": "modulo"}
-_ORDERS: Final = {
-    "<": "less({left}, {right})",
-    ">": "less({right}, {left})",
-    "<=": "not less({right}, {left})",
-    ">=": "not less({left}, {right})",
-}
-
-
-def is_comparison(operator: str) -> bool:
-    """Return whether the result of an operator is a boolean for all operands."""
-    return operator in ("==", "!=") or operator in _ORDERS
-
-
-def arithmetic(operator: str, left: str, right: str, result: str) -> str:
-    """Return Python for ``left operator right``. ``result`` is the variable that will hold it."""
-    general = f"{_FUNCTIONS[operator]}({left}, {right})"
-    variables = [atom for atom in (left, right) if not is_integer(atom)]
-    integers = "".join(f"type({atom}) is int and " for atom in variables)
-    # `type(...) is int` excludes booleans. Python would compute with them.
-    if operator == "*":
-        return f"{result} if {integers}-{_EXACT} <= ({result} := {left} * {right}) <= {_EXACT} else {general}"
-    if operator in ("+", "-") and len(variables) == 1:
-        # If the result is that small, both operands are. A larger operand would have been rounded before.
-        return f"{result} if {integers}-{_SAFE} < ({result} := {left} {operator} {right}) < {_SAFE} else {general}"
-    return general
-
-
-def comparison(operator: str, left: str, right: str) -> str:
-    """Return Python for a comparison. The left side has a name, or both sides are named or literals."""
-    if operator in _ORDERS:
-        general = _ORDERS[operator].format(left=left, right=right)
-        return f"{left} {operator} {right} if type({left}) is int else {general}" if is_integer(right) else general
-    if operator == "==":
-        return _equality(left, right)
-    return f"not ({_equality(left, right)})"
-
-
-def _equality(left: str, right: str) -> str:
-    # Each of these is a single object. `==` would find that 1 is true.
-    if right in ("None", "True", "False"):
-        return f"{left} is {right}"
-    if is_text(right):
-        return f"{left} == {right}"
-    if right in ("[]", "{}"):
-        return f"type({left}) is {'list' if right == '[]' else 'dict'} and not {left}"
-    general = f"equal({left}, {right})"
-    return f"{left} == {right} if type({left}) is int else {general}" if is_integer(right) else general
-
-
-def is_integer(atom: str) -> bool:
-    """Return whether an atom is a small integer as it is written."""
-    return _INTEGER.fullmatch(atom) is not None
-
-
-def is_text(atom: str) -> bool:
-    """Return whether an atom is a text as it is written."""
-    return atom[0] in "'\""

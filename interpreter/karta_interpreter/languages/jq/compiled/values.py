@@ -16,7 +16,9 @@ from karta_interpreter.base.k8s import JSON, type_name
 
 Number: TypeAlias = int | float
 
-_EXACT: Final = 2**53
+EXACT: Final = 2**53
+"""From here on, and below its negative, not every integer is a double."""
+
 _INT64: Final = 2**63
 _LARGEST: Final = sys.float_info.max
 _KINDS: Final = {bool: "boolean", int: "number", float: "number", str: "string", list: "array", dict: "object"}
@@ -48,7 +50,7 @@ def is_number(value: JSON) -> TypeGuard[Number]:
 
 def normal(number: Number) -> Number:
     """Return a number as a double holds it, or the largest double. Integral numbers are ints if they fit in 64 bits."""
-    if type(number) is int and -_EXACT <= number <= _EXACT:
+    if type(number) is int and -EXACT <= number <= EXACT:
         return number
     if number != number:  # noqa: PLR0124 - so only NaN. JSON has none, but objects in Python may
         raise QueryEvaluationError("a number is NaN")
@@ -143,7 +145,7 @@ def equal(left: JSON, right: JSON) -> bool:
 
 def less(left: JSON, right: JSON) -> bool:
     """``<`` between any two values."""
-    if type(left) is int and type(right) is int and -_EXACT <= left <= _EXACT and -_EXACT <= right <= _EXACT:
+    if type(left) is int and type(right) is int and -EXACT <= left <= EXACT and -EXACT <= right <= EXACT:
         return left < right
     if type(left) is str and type(right) is str:
         return left < right
