@@ -235,16 +235,32 @@ def test_dynamographdeployment(parts: list[tuple[Object, Object | None]]) -> Non
     assert [pods.replicas for pods in beta] == wanted
 
 
-@given(_fields(parallelism=st.integers(1, 9)), unset | st.integers(1, 4), _fields(replicas=st.integers(1, 6)))
-def test_flinkdeployment(job: Object, slots: int | None, task_manager: Object) -> None:
-    configuration = {} if slots is None else {"taskmanager.numberOfTaskSlots": str(slots)}
+@given(
+    unset | _fields(parallelism=st.integers(1, 9)),
+    unset | st.sampled_from(["native", "standalone"]),
+    _fields(**{"taskmanager.numberOfTaskSlots": st.integers(1, 4), "slotmanager.number-of-slots.min": counts}),
+    _fields(replicas=st.integers(1, 6)),
+)
+def test_flinkdeployment(job: Object | None, mode: str | None, options: Object, task_manager: Object) -> None:
     spec = {
         "flinkVersion": "v1_20",
         "job": job,
-        "flinkConfiguration": configuration,
+        "mode": mode,
+        "flinkConfiguration": {option: str(value) for option, value in options.items() if value is not None},
         "taskManager": task_manager,
     }
+    wanted = _task_managers(job, mode, options, task_manager.get("replicas"))
     manager, workers = _pod_sets("flink.apache.org/v1beta1", "FlinkDeployment", spec)
-    assert manager.replicas == 1
-    by_parallelism = ceil(_or(job.get("parallelism"), 1) / _or(slots, 1))
-    assert workers.replicas == _or(task_manager.get("replicas"), by_parallelism)
+    assert (manager.replicas, workers.replicas) == (1, wanted)
+    manager, workers = _pod_sets("flink.apache.org/v1beta1", "FlinkBlueGreenDeployment", {"template": {"spec": spec}})
+    assert (manager.replicas, workers.replicas) == (1, wanted)
+
+
+def _task_managers(job: Object | None, mode: str | None, options: Object, replicas: int | None) -> int:
+    """``FlinkConfigBuilder``: only a standalone cluster and the parallelism of a job read ``taskManager.replicas``."""
+    slots = _or(options.get("taskmanager.numberOfTaskSlots"), 1)
+    if job is not None:
+        return _or(replicas, ceil(_or(job.get("parallelism"), 1) / slots))
+    if mode == "standalone":
+        return _or(replicas, 1)
+    return ceil(_or(options.get("slotmanager.number-of-slots.min"), 0) / slots)
