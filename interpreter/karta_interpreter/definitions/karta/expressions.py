@@ -105,7 +105,7 @@ def check_expression(
 
 
 _QUOTED_PATH: Final = re.compile(r"\{?\.?((?:spec|status|metadata)[.\[].*?)\}?")
-_CAPITAL: Final = re.compile(r"\.(?:Spec|Status|Metadata)\b")
+_CAPITAL: Final = re.compile(r"\.(?:Spec|Status|Metadata|Values)\b")
 
 
 def misread_path(text: str, node: ast.Node) -> tuple[str, str] | None:
@@ -124,7 +124,7 @@ def misread_path(text: str, node: ast.Node) -> tuple[str, str] | None:
         case ast.Literal(str() as value) if quoted := _QUOTED_PATH.fullmatch(value):
             return text, f".{quoted[1]}"
     if capital := _CAPITAL.search(text):
-        return capital[0], capital[0].lower()
+        return capital[0], capital[0].lower().replace("values", "spec")
     for part in _walk(node, children):
         match part:
             case ast.FunctionCall("has", (ast.Index(target, ast.Literal(str()) as key),)):
@@ -264,7 +264,13 @@ def misread_defaults(node: ast.Node, *, of_count: bool) -> Iterator[tuple[str, s
             case ast.Binary("or", left, right):
                 is_value = isinstance(right, ast.Literal) and type(right.value) in (str, int, float)
                 if id(current) in results or is_value:
-                    yield "or-is-boolean", render(current), render(ast.Alternative(left, right))
+                    yield "or-is-boolean", render(current), render(_chosen(left, right))
+
+
+def _chosen(left: ast.Node, right: ast.Node) -> ast.Node:
+    if isinstance(left, ast.Binary) and left.operator == "and":  # `a and b or c` of Lua
+        return ast.If(((left.left, left.right),), right)
+    return ast.Alternative(left, right)
 
 
 def _results(node: ast.Node) -> tuple[ast.Node, ...]:

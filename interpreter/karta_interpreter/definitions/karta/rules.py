@@ -93,7 +93,7 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
     "or-is-boolean": (
         Severity.WARNING,
         "`{written}` is true or false, never one of its two values",
-        "write `{better}` for a default",
+        "write `{better}`",
     ),
     "owner-not-found": (
         Severity.ERROR,

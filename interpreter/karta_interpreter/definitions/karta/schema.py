@@ -42,6 +42,10 @@ _GHOSTS = {
     "ownerName": "older documentation calls ownerRef so; write ownerRef",
     "fragmentedPodDefinition": "older documentation calls fragmentedPodSpecDefinition so; write that",
     "apiVersion": _TYPE_META,
+    **dict.fromkeys(
+        ("target", "customizations", "names", "scope", "versions"),
+        "it belongs to another object: the rootComponent of a Karta has the kind, and expressions instead of scripts",
+    ),
     "key": "write keyPath: '.metadata.labels[\"KEY\"]'",
     "matchLabels": "a label is matched by componentTypeSelector: {keyPath: '.metadata.labels[\"KEY\"]', value: VALUE}",
     "referencedComponents": "it appears in older documentation only and never had an effect; remove it",
@@ -67,6 +71,14 @@ _EXPECTED = {
 }
 
 
+_BY_TYPES: Final = {
+    **dict.fromkeys((("a string", "a number"), ("a string", "a boolean")), "write it in quotes"),
+    **dict.fromkeys(
+        (("a string", "a list"), ("a string", "an object"), ("a string", "null")),
+        "write one text, in quotes if it begins with [ or {",
+    ),
+    ("a list", "an object"): "write the entry behind a dash, as the only one of a list",
+}
 _MATCHERS: Final = {
     "byPhase": "write a matcher for each phase: [{byPhase: Ready}, {byPhase: Active}]",
     "byConditions": 'write [{type: Ready, status: "True"}]',
@@ -216,22 +228,16 @@ def message_of(detail: ErrorDetails) -> str:
 
 
 def _wrong_type(path: Path, expected: str, value: JSON, field_names: tuple[str, ...] = ()) -> Finding:
-    hint = ""
-    if expected == "a string" and isinstance(value, bool | int | float):
-        hint = "write it in quotes"
+    hint = _BY_TYPES.get((expected, type_name(value)), "")
     if expected == "a string" and isinstance(value, dict) and [*value.values()] == [None]:
-        hint = json_path_hint(f"{{{next(iter(value))}}}")  # YAML reads {.status.phase} as an object
-    if expected == "an object" and isinstance(value, str) and value.partition(":")[0] in _homes():
-        hint = "write an ordinary space behind the colon of a key"
-    if expected == "a list" and isinstance(value, dict):
-        hint = "write the entry behind a dash, as the only one of a list"
-    if "statusMappings" in path and isinstance(value, str | list) and not hint:
+        hint = json_path_hint(f"{{{next(iter(value))}}}") or hint  # YAML reads {.status.phase} as an object
+    if "statusMappings" in path and isinstance(value, str | list):
         field = next(step for step in reversed(path) if isinstance(step, str))
         hint = _MATCHERS.get(field, "write a list of matchers: [{byPhase: Running}]")
+    if expected == "an object" and isinstance(value, str) and value.partition(":")[0] in _homes():
+        hint = "write an ordinary space behind the colon of a key"
     if path[-1] == "kind" and isinstance(value, str) and not hint:
         hint = _TYPE_META
-    if expected == "a string" and not hint:
-        hint = "write one text, in quotes if it begins with [ or {"
     if field_names and not hint:
         hint = f"write its fields, of {', '.join(field_names)}"
     return error("schema", path, f"must be {expected}, not {type_name(value)}", hint)
@@ -255,7 +261,9 @@ def _unknown(field: str, path: Path, names: tuple[str, ...]) -> Finding:
         return error("unknown-field", path, message, "a part of it is not seen, as a no-break space is: write it again")
     if meant:
         return error("unknown-field", path, message, f"did you mean {meant}?")
-    return warning("unknown-field", path, f"{message}; it has no effect", f"remove it; there are: {', '.join(names)}")
+    below = f"write a phase below its status: running: [{{byPhase: {field}}}]"
+    instead = below if path[-2:-1] == ("statusMappings",) else "remove it"
+    return warning("unknown-field", path, f"{message}; it has no effect", f"{instead}; there are: {', '.join(names)}")
 
 
 @cache

@@ -111,7 +111,9 @@ def _fields(shapes: Shapes, name: str, node: ast.Node, key: ast.Node, scope: Typ
         if below is not None:
             field_shapes.append(below)
         elif "object" not in shape.types:
-            hint = f"for each entry: {shape.at}[].{name}" if "array" in shape.types and shape.at else ""
+            entries = f"for each entry: {shape.at}[].{name}"
+            better = f"the number of entries: {shape.at} | length" if name in ("length", "size") else entries
+            hint = better if "array" in shape.types and shape.at else ""
             if shape.at.startswith((".metadata.labels.", ".metadata.annotations.")):
                 hint = f'a name with dots has quotes: {".".join(shape.at.split(".")[:3])}["example.io/name"]'
             wrong.append(_wrong_type(shape, f"`.{name}` reads an object", node.span, scope, hint))

@@ -28,7 +28,7 @@ _HABITS: Final = {
     "write `ascii_upcase`": "upper uppercase toUpper",
     "write `map(select(...))`": "filter where",
     'one of several values is written `path | IN("a", "b")`': "oneOf includes",
-    "the object itself is `.`": "self obj object this root",
+    "the object itself is `.`": "self obj object this root desiredObj observedObj",
 }
 """What other languages call a function, by the hint about it."""
 _HINTS: Final = {name: hint for hint, names in _HABITS.items() for name in names.split()}

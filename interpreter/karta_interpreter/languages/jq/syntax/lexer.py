@@ -182,8 +182,7 @@ class _Lexer:
         return Token(kind, intern(self.text[span.start : end] if text is None else text), span)
 
     def _endless_string(self) -> QuerySyntaxError:
-        start = self.open_quotes[-1]
-        return self._error("the string that starts here never ends", start, start + 1)
+        return self._error("the string that starts here never ends", self.open_quotes[-1], self.open_quotes[-1] + 1)
 
     @staticmethod
     def _error(message: str, start: int, end: int, hint: str = "") -> QuerySyntaxError:
@@ -200,6 +199,7 @@ _HABITS = (
     (r"\*\*", "write `pow(base; exponent)`"),
     (r"\[\?", "elements are chosen by `[] | select(...)`"),
     (r"\[\*\]", "write `[]` to iterate over all elements"),
+    (r"(?<=[\w\])])\.\d+", "an entry of a list is written `[0]`"),
     (r"\$\.", "a path starts with `.`, as in `.spec.replicas`"),
     (r"\$\[", "a path starts with `.`, as in `.[0]`"),
     (r"\$?\{\{|\$\{", "write the path alone: a template is not jq"),

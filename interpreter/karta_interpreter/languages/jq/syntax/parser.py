@@ -50,11 +50,15 @@ _HINTS: Final = {
     "elseif": "write `elif`",
     ".*": "write `[]` to iterate over all elements",
     ".?": "a field that is absent is null: write `.name`, and a default as `.name // value`",
-    "(": 'a function stands behind a pipe: `path | startswith("a")`',
-    "is": "a comparison is written `==`",
+    "#": "`.` is the whole input, and what is behind `#` is a comment",
+    "()": "the arguments of a function stand in ( ), with `;` between them",
+    "index": "an entry of a list is written `path[0]`",
+    "len": "the size of a list is `path | length`",
+    **dict.fromkeys(("is", "eq", "ne", "gt", "ge", "lt", "le"), "a comparison is written `==`, between two values"),
+    **dict.fromkeys(("or", "and"), "it stands between two conditions; a default is written `path // value`"),
     "for": "a list is filtered by `[path[] | select(...)]`",
     **dict.fromkeys(("in", "not"), 'one of several values is written `path | IN("a", "b")`'),
-    **dict.fromkeys(("if", "unless"), "a choice is written `if ... then ... else ... end`"),
+    **dict.fromkeys(("if", "unless", "ternary"), "a choice is written `if ... then ... else ... end`"),
     **dict.fromkeys(("default", "??"), "a default is written `path // value`"),
 }
 _CLOSERS: Final = {"(": ")", "[": "]", "{": "}", "\\(": ")"}
@@ -92,7 +96,7 @@ class _Parser:
     def program(self) -> ast.Node:
         """Read the whole text."""
         if self.next.kind is Kind.END:
-            raise self.error("the expression is empty", self.next.span, "`.` is the whole input")
+            raise self.error("the expression is empty", self.next.span, _HINTS["#"])
         if self.at("import", "include", "module"):
             message = f"`{self.next.text}` is not allowed: an expression has no files and no modules"
             raise self.error(message, self.next.span)
@@ -111,12 +115,17 @@ class _Parser:
     def habit(self) -> str:
         """Return a hint about what other languages have between two expressions."""
         before = "".join(token.text for token in self._tokens[max(self._place - 2, 0) : self._place + 1])
-        if before.startswith("??") or before.endswith("?:") or self._tokens[self._place - 1].text == "default":
+        previous, text = self._tokens[self._place - 1].text, self.next.text
+        if before.startswith("??") or before.endswith("?:"):
             return _HINTS["??"]
-        if before.endswith(":") or self._tokens[self._place - 1].text == "?":
+        if before.endswith(":") or previous == "?":
             return _HINTS["if"]
-        text = self.next.text
-        return _HINTS.get(text) or (f"a function stands behind a pipe: `path | {text}`" if text.isidentifier() else "")
+        stage = f"{previous}(...)" if text == "(" and previous.isidentifier() else text
+        if text not in _HINTS and stage[:1].isalpha():
+            return f"a function stands behind a pipe: `path | {stage}`"
+        called = [token for token in self._tokens[: self._place] if token.kind is not Kind.FIELD][-1:]
+        prefix = "".join(token.text for token in called if token.kind is Kind.NAME)
+        return _HINTS.get(text) or (prefix and _HINTS.get(prefix, _HINTS["()"]))
 
     def query(self) -> ast.Node:
         """Read as far as a query goes.
@@ -465,7 +474,7 @@ class _Parser:
 
     def expect(self, text: str, what: str) -> Token:
         """Take this symbol or keyword. ``what`` says where it belongs: "after the condition of `if`"."""
-        return self.accept(text) or self.fail(f"expected `{text}` {what}")
+        return self.accept(text) or self.fail(f"expected `{text}` {what}", self.habit() if text == "then" else "")
 
     def close(self, opened: Token) -> Token:
         """Take the bracket that closes ``opened``."""
@@ -475,7 +484,7 @@ class _Parser:
             return self.advance()
         if self.next.kind is Kind.END:
             raise self.error(f"`{opened.text}` opened here is never closed", opened.span)
-        return self.fail(f"expected `{closer}`")
+        return self.fail(f"expected `{closer}`", "" if closer == "}" else self.habit())
 
     def several(self, read: Callable[[], T], separator: str) -> tuple[T, ...]:
         """Read one or more of something, with a separator between them."""
