@@ -89,8 +89,7 @@ def _check_size(text: str) -> None:
     try:
         size = len(text.encode())
     except UnicodeEncodeError as err:
-        message = "this character is half of a surrogate pair"
-        raise QuerySyntaxError(message, start=err.start, end=err.end) from err
+        raise QuerySyntaxError("this character is half of a surrogate pair", start=err.start, end=err.end) from err
     if size > SIZE_LIMIT:
         message = f"the expression is {size} bytes long; at most {SIZE_LIMIT} are allowed"
         raise QuerySyntaxError(message, start=0, end=len(text))
@@ -172,8 +171,7 @@ class _Lexer:
             # UTF-16 joins two escapes that are the halves of one character.
             return "".join(units).encode("utf-16", "surrogatepass").decode("utf-16")
         except UnicodeDecodeError as err:
-            message = "this escape is half of a surrogate pair"
-            raise self._error(message, self.place, self.place + len(escapes)) from err
+            raise self._error("this escape is half of a surrogate pair", self.place, self.place + len(escapes)) from err
 
     def _token(self, kind: Kind, end: int, text: str | None = None) -> Token:
         span = Span(self.place, end)
