@@ -146,6 +146,11 @@ def defaulted(thing: Thing) -> None:
     thing["spec"].pop("paused", None)
 
 
+def default_zone(thing: Thing) -> None:
+    """A webhook that adds to an element of an atomic list."""
+    thing["spec"]["groups"][0].setdefault("zone", "a")
+
+
 def mutated(thing: Thing) -> None:
     defaulted(thing)
     pin(thing)
@@ -210,6 +215,13 @@ def another_field(series: Series, number: int) -> None:
     series.karmada()
 
 
+def another_field_of_a_list(series: Series, number: int) -> None:
+    """An atomic list belongs to whoever has changed any of it last."""
+    field = "replicas" if number == 3 else "size" if number == 6 else "priority" if number == 9 else ""
+    series.other(lambda thing: thing["spec"]["groups"][0].update({field: 9} if field else {}), "kubectl-edit")
+    series.karmada()
+
+
 def label(series: Series, number: int) -> None:
     series.other(lambda thing: thing["metadata"]["labels"].update(number=str(number)))
 
@@ -264,6 +276,10 @@ LEGITIMATE: dict[str, tuple[Callable[[], Series], Step]] = {
     "the template is scaled": (plain(), edits),
     "the template goes back and forth": (plain(), back_and_forth),
     "another field each time": (plain(), another_field),
+    "another field of an atomic list each time": (
+        lambda: Series(template(groups=[{"replicas": 2, "size": 2, "priority": 2}])),
+        another_field_of_a_list,
+    ),
     "an update fails": (plain(), fails(scale(9))),
     "an update that only removes a field fails": (plain(), fails(select_nodes)),
     "a webhook changes what is edited": (mutating(), edits),
@@ -369,6 +385,30 @@ def test_fights_in_one_object_are_all_found() -> None:
         series.other(*((scale(7), "hpa") if number % 2 else (pin, "rollouts")))
         series.karmada()
     assert series.named == [(".spec.template.spec.containers[].image", "rollouts"), (".spec.replicas", "hpa")]
+
+
+@pytest.mark.parametrize("webhook", [lambda _: None, default_zone], ids=["plain", "beside a default"])
+@pytest.mark.parametrize(("field", "is_named"), [("replicas", True), ("size", True), ("zone", False)])
+def test_later_fight_within_an_atomic_list_is_named_if_the_template_sets_it(
+    field: str, webhook: Change, *, is_named: bool
+) -> None:
+    """What Karmada only removes may be a default of a webhook, which the owner of the list owns, too."""
+
+    def write(*names: str) -> Change:
+        return lambda thing: thing["spec"]["groups"][0].update(dict.fromkeys(names, 7))
+
+    series = Series(template(groups=[{"replicas": 2, "size": 2, "priority": 2}]), webhook=webhook)
+    for _ in range(3):
+        series.other(write("priority"))
+        series.karmada()
+    assert series.named == [(".spec.groups[].priority", "operator")]
+    for _ in range(2):
+        series.other(write("priority", field))
+        series.karmada()
+    assert (f".spec.groups[].{field}", "operator") not in series.named
+    series.other(write("priority", field))
+    series.karmada()
+    assert ((f".spec.groups[].{field}", "operator") in series.named) is is_named
 
 
 def test_fight_behind_other_differences_is_found() -> None:

@@ -48,6 +48,9 @@ _LEAST, _MOST = 150.0, 300.0
 _SETTLE, _WATCHED = 15.0, 35.0
 """Seconds after new definitions until their effect is judged, and for which it is: the autoscaler looks every 15."""
 _LINES = 5
+_LATER = 8
+"""The first write of a controller that also changes the later field."""
+_BESIDE = "beside a webhook's default"
 _NAMED, _ENDED = 0.95, 0.80
 _CONFLICT = 409
 
@@ -69,14 +72,16 @@ Edit = Callable[[Object, int], None]
 class Series:
     """One object, and who writes it.
 
-    ``writes`` is what the member does, ``edit`` what the user does; ``fought`` is the field of a fight, empty for a
-    legitimate series, and ``managers`` who may be named for it.
+    ``writes`` is what the member does, ``edit`` what the user does. ``fought`` is the field of a fight, empty for a
+    legitimate series, and ``managers`` who may be named for it. ``later`` is a field that the same manager fights about
+    from its write `_LATER` on.
     """
 
     object: Object
     writes: Edit | None = None
     edit: Edit | None = None
     fought: str = ""
+    later: str = ""
     managers: tuple[str, ...] = (_OPERATOR,)
     more: tuple[Object, ...] = ()
     """Objects of the member that belong to it."""
@@ -195,9 +200,7 @@ def run_fights(say: Say) -> bool:
             cluster.add_namespace(_NAMESPACE)
             cluster.kubelet.want(_NAMESPACE, lambda _: RUNNING)
             ring = Ring(cluster, Ours(cluster.serve()), [*_fights(), *_legitimate()])
-            # The jobs of a JobSet have no keys here: a webhook's part of them belongs to the controller, too.
-            mutated = [one.object for one in ring.series if one.kind.kind != "JobSet"]
-            install_webhook(cluster, _NAMESPACE, mutated, _mutate)
+            install_webhook(cluster, _NAMESPACE, [one.object for one in ring.series], _mutate)
             try:
                 return _judged(ring, say)
             finally:
@@ -223,7 +226,12 @@ def _judged(ring: Ring, say: Say) -> bool:
             break
         time.sleep(1)
     named = [one for one in fights if _is_named(ring, one)]
-    others = [f"{one.name}: {found}" for one in fights for found in ring.named[one.name] if found != one.fought]
+    others = [
+        f"{one.name}: {found}"
+        for one in fights
+        for found in ring.named[one.name]
+        if found not in (one.fought, one.later)
+    ]
     alarms = [
         f"{one.name}: {[*ring.named[one.name]]}" for one in ring.series if not one.fought and ring.named[one.name]
     ]
@@ -249,8 +257,8 @@ def _judged(ring: Ring, say: Say) -> bool:
 
 
 def _is_named(ring: Ring, one: Series) -> bool:
-    _, line = ring.named[one.name].get(one.fought, (0.0, {"manager": None, "cluster": None}))
-    return line["manager"] in one.managers and line["cluster"] == "member1"
+    lines = [ring.named[one.name].get(field) for field in (one.fought, one.later) if field]
+    return all(line and line[1]["manager"] in one.managers and line[1]["cluster"] == "member1" for line in lines)
 
 
 def _parts(named: list[Series]) -> Iterator[list[Series]]:
@@ -266,10 +274,10 @@ def _ended(ring: Ring, fights: list[Series]) -> list[Series]:
     """Follow the remedies; return the fights in which Karmada's updates succeed, and change nothing any more."""
     lines: dict[GVK, dict[str, None]] = {one.kind: {} for one in fights}
     for one in fights:
-        remedy = ring.named[one.name][one.fought][1]["remedy"]
-        if _RETAIN_REPLICAS in remedy:
+        remedies = [ring.named[one.name][field][1]["remedy"] for field in (one.fought, one.later) if field]
+        if any(_RETAIN_REPLICAS in remedy for remedy in remedies):
             one.template["metadata"].setdefault("labels", {})[_RETAIN_REPLICAS] = "true"
-        lines[one.kind] |= dict.fromkeys(_LINE.findall(remedy))
+        lines[one.kind] |= dict.fromkeys(line for remedy in remedies for line in _LINE.findall(remedy))
     for kind, added in lines.items():
         karta = yaml.safe_load(catalogue_kinds()[kind].read_text(encoding="utf-8"))
         annotations = karta["metadata"].setdefault("annotations", {})
@@ -293,8 +301,13 @@ def _fights() -> Iterator[Series]:
             yield Series(_thing(kind, name), _of_pods(kind, change), fought=path + found, managers=managers)
     scaled = _thing("Deployment", "an autoscaler", replicas=2)
     yield Series(scaled, fought=".spec.replicas", managers=(_AUTOSCALER,), more=(_autoscaler(scaled),))
-    for kind in ("RayCluster", "JobSet", "LeaderWorkerSet", "Deployment"):
-        yield Series(_thing(kind, "a replica"), _COUNTS[kind][1], fought=_COUNTS[kind][0])
+    pinned, image = WRITES["a pinned image"]
+    for kind, (number, count) in _COUNTS.items():
+        yield Series(_thing(kind, "a replica"), count, fought=number)
+        # The pods of a JobSet are in a list without keys.
+        both, later = partial(_in_turn, kind, pinned), KINDS[kind][1] + image
+        yield Series(_thing(kind, "a later field"), both, fought=number, later=later)
+    yield Series(_thing("JobSet", _BESIDE), _COUNTS["JobSet"][1], fought=_COUNTS["JobSet"][0])
 
 
 def _legitimate() -> Iterator[Series]:
@@ -333,8 +346,12 @@ def _of_pods(kind: str, change: Edit) -> Edit:
 def _mutate(thing: Object) -> None:
     """Default a field of the pods that no series is about, and overwrite one of the template."""
     pod = pods(thing["kind"], thing)
-    pod["spec"].setdefault("automountServiceAccountToken", False)
-    pod.setdefault("metadata", {}).setdefault("annotations", {})["team"] = "platform"
+    # The jobs of a JobSet have no keys here: a webhook's part of them belongs to the controller, too.
+    is_whole = thing["kind"] == "JobSet"
+    if not is_whole or thing["metadata"]["name"] == _slug(f"JobSet {_BESIDE}"):
+        pod["spec"].setdefault("automountServiceAccountToken", False)
+    if not is_whole:
+        pod.setdefault("metadata", {}).setdefault("annotations", {})["team"] = "platform"
 
 
 def _slug(text: str) -> str:
@@ -361,6 +378,12 @@ def _back_and_forth(count: Edit, thing: Object, number: int) -> None:
 def _once(count: Edit, thing: Object, number: int) -> None:
     if number == 1:
         count(thing, 5)
+
+
+def _in_turn(kind: str, change: Edit, thing: Object, number: int) -> None:
+    _COUNTS[kind][1](thing, number)
+    if number >= _LATER:
+        change(pods(kind, thing), number)
 
 
 def _replicas(thing: Object, number: int) -> None:

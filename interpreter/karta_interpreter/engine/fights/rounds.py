@@ -312,14 +312,18 @@ def advanced(rounds: bytes, comparison: Comparison, now: int) -> tuple[bytes, li
 def _written_by_others(comparison: Comparison) -> dict[int, FieldDifference]:
     """Return the fields that others have written, by number, or else the removed fields, by negative numbers.
 
-    An atomic list or object is represented by a field that the template sets, or else by an element before the parts of
-    another one: the others may be defaults by a webhook. A field without a writer is identified by everything that
-    Karmada writes with it.
+    Of an atomic list or object these are the fields that the template sets, or else one field, an element before the
+    parts of another one: the others may be defaults by a webhook. A field without a writer is identified by everything
+    that Karmada writes with it.
     """
     by_others: dict[int, FieldDifference] = {}
-    for difference in sorted(comparison.differences, key=_doubt):
-        if difference.writer and difference.writer.manager:
-            by_others.setdefault(_number(difference.owned, difference.writer.manager), difference)
+    overwritten = {difference.owned for difference in comparison.differences if not _is_missing(difference.ours)}
+    # A part that Karmada only removes is more likely a default than an element.
+    for difference in sorted(comparison.differences, key=lambda one: (_is_missing(one.ours), one.field[-2:] != "[]")):
+        field = difference.owned if _is_missing(difference.ours) else difference.field
+        may_be_default = field != difference.field and field in overwritten
+        if difference.writer and difference.writer.manager and not may_be_default:
+            by_others.setdefault(_number(field, difference.writer.manager), difference)
     if by_others:
         return by_others
     written = [
@@ -331,11 +335,6 @@ def _written_by_others(comparison: Comparison) -> dict[int, FieldDifference]:
         for difference in comparison.differences
         if difference.writer is None and _is_missing(difference.theirs)
     }
-
-
-def _doubt(difference: FieldDifference) -> int:
-    """Return how likely it is that a default makes a difference: a rank."""
-    return 0 if not _is_missing(difference.ours) else 1 if difference.field.endswith("[]") else 2
 
 
 def _number(*identity: object) -> int:

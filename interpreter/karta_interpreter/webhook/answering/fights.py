@@ -94,7 +94,7 @@ class Fights(Collector):
         self._rounds = OrderedDict[bytes, bytes]()
         self._free_at = -inf
         self.present: dict[bytes, dict[str, Fight]] = {}
-        """By the uids of the objects, and by the fields that the other manager owns."""
+        """By the uids of the objects, and by their fields."""
 
     def see(self, call: PendingCall, answer: Answer) -> None:
         """Take note of a call of Retain, unless it is large. Look for a remedy if the call was answered inline."""
@@ -151,11 +151,11 @@ class Fights(Collector):
         kind = f"{request.gvk.api_version}/{request.gvk.kind}" if request.gvk else ""
         fields = dict.fromkeys(difference.field for difference in comparison.differences)
         before = self.present.get(uid, {})
-        begun = [pair for pair in fought if pair[0].owned not in before][:free]
+        begun = [pair for pair in fought if pair[0].field not in before][:free]
         remedies = self._remedies(kind, [difference for difference, _ in begun], remedied)
-        for difference, begin in [*(pair for pair in fought if pair[0].owned in before), *begun]:
-            field, ours, theirs, writer, owned = difference
-            known = before.get(owned)
+        for difference, begin in [*(pair for pair in fought if pair[0].field in before), *begun]:
+            field, ours, theirs, writer, _ = difference
+            known = before.get(field)
             fight = Fight(
                 kind,
                 cluster,
@@ -169,23 +169,20 @@ class Fights(Collector):
                 known.begin if known else begin,
                 now,
                 now + max(_SHORTEST, now - begin),
-                known.remedy if known else remedies.get(owned, ""),
+                known.remedy if known else remedies.get(field, ""),
             )
-            self.present.setdefault(uid, {})[owned] = fight
+            self.present.setdefault(uid, {})[field] = fight
             if not known:
                 _log(fight)
 
     def _remedies(self, kind: str, differences: Sequence[FieldDifference], remedied: Remedied | None) -> dict[str, str]:
-        """Return the remedies that are found in time, by the fields that are owned."""
+        """Return the remedies that are found in time, by field."""
         # One object is tried for all objects of a kind.
-        known = {fight.field: fight.remedy for fight in self.current() if fight.kind == kind}
-        remedies = {
-            difference.owned: known[difference.field] for difference in differences if difference.field in known
-        }
+        remedies = {fight.field: fight.remedy for fight in self.current() if fight.kind == kind}
         with suppress(InterpreterError, InterruptedWork), self.limited():
             for difference in differences:
-                if remedied and difference.owned not in remedies:
-                    remedies[difference.owned] = remedied(difference)
+                if remedied and difference.field not in remedies:
+                    remedies[difference.field] = remedied(difference)
         return remedies
 
     def collect(self) -> Iterator[Metric]:
