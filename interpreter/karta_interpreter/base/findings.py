@@ -173,7 +173,9 @@ def is_typo(name: str, other: str) -> bool:
     if len(words) != len(others) or get_close_matches(name, (other,), cutoff=_ALMOST_EQUAL):
         return True
     pairs = zip(words, others, strict=True)
-    return all(get_close_matches(word.lower(), (own.lower(),), cutoff=_ALIKE_WORDS) for word, own in pairs)
+    return all(
+        get_close_matches(word.lower(), (known_word.lower(),), cutoff=_ALIKE_WORDS) for word, known_word in pairs
+    )
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
@@ -188,8 +190,8 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     """
     known = list(known)
     holders = [other for other in known if name.lower() in other.lower()] if len(name) >= _SHORTEST_WORD else []
-    meant = closest(name, known) or " or ".join(holders)
-    return f"did you mean {meant}?" if meant else _listed(known)
+    suggestion = closest(name, known) or " or ".join(holders)
+    return f"did you mean {suggestion}?" if suggestion else _listed(known)
 
 
 def hints(known: Iterable[str]) -> Callable[[str], str]:
@@ -207,8 +209,8 @@ def hints(known: Iterable[str]) -> Callable[[str], str]:
     left = iter(range(_COMPARED))  # shared by all calls of the hint, so that the count is for the whole text
 
     def hint(name: str) -> str:
-        meant = closest(name, some) if next(left, None) is not None else ""
-        return f"did you mean {meant}?" if meant else listed
+        suggestion = closest(name, some) if next(left, None) is not None else ""
+        return f"did you mean {suggestion}?" if suggestion else listed
 
     return hint
 

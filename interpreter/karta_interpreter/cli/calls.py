@@ -57,11 +57,16 @@ def operation_named(name: str) -> Operation:
     """
     supported = {operation.lower(): operation for operation in ORDER}.get(name.lower())
     if supported is None:
-        meant = closest(
+        suggestion = closest(
             name.lower().removeprefix(_PREFIX), (operation.lower().removeprefix(_PREFIX) for operation in ORDER)
         )
         full = next(
-            (f"did you mean {operation}? " for operation in ORDER if meant and operation.lower().endswith(meant)), ""
+            (
+                f"did you mean {operation}? "
+                for operation in ORDER
+                if suggestion and operation.lower().endswith(suggestion)
+            ),
+            "",
         )
         raise UsageProblem(f"error: operation {name} is not supported. {full}Use one of: {', '.join(ORDER)}")
     return supported

@@ -39,9 +39,9 @@ def list_command(kinds: tuple[str, ...], output: str, **given: Unpack[Sources]) 
     OPERATIONS counts the operations that are registered with Karmada: those that add something to its own answers.
     """
     is_whole = _is_own(given) and not kinds
-    own: list[Object] = json.loads(SUMMARIES.read_text(encoding="utf-8")) if is_whole else []
+    catalogue: list[Object] = json.loads(SUMMARIES.read_text(encoding="utf-8")) if is_whole else []
     entries, problems = ([], ()) if is_whole else _entries(kinds, given)
-    summaries = own or list(map(summarize, entries))
+    summaries = catalogue or list(map(summarize, entries))
     rows = [
         [
             summary["apiVersion"],
@@ -81,12 +81,12 @@ def export_command(kinds: tuple[str, ...], output: str) -> None:
 
     YAML is printed as it was written, with its comments. Without KIND all are printed.
     """
-    wanted = definitions_named(kinds, ())
+    definitions = definitions_named(kinds, ())
     if output == "json":
-        items = [definition.manifest for definition in wanted]
+        items = [definition.manifest for definition in definitions]
         say(to_json({"apiVersion": "v1", "kind": "List", "items": items}), nl=False)
     else:
-        texts = [Path(definition.source).read_text(encoding="utf-8") for definition in wanted]
+        texts = [Path(definition.source).read_text(encoding="utf-8") for definition in definitions]
         say(Data("---\n".join(texts)), nl=False)
 
 
@@ -94,18 +94,18 @@ SUMMARIES = Path(__file__).with_name("catalogue.json")
 """The list of the catalogue, which `make generate` writes: to read all definitions takes seconds."""
 
 
-def _is_own(given: Sources) -> bool:
+def _is_own(sources: Sources) -> bool:
     """Return whether only the catalogue's definitions are asked for."""
-    return given["catalogue"] and not (given["filenames"] or given["kartas"] or given["overrides"])
+    return sources["catalogue"] and not (sources["filenames"] or sources["kartas"] or sources["overrides"])
 
 
-def _entries(kinds: Sequence[str], given: Sources) -> tuple[list[ServedDefinition], Sequence[Quarantined]]:
+def _entries(kinds: Sequence[str], sources: Sources) -> tuple[list[ServedDefinition], Sequence[Quarantined]]:
     """Return the entries of the named kinds, and what cannot be used of the given files."""
-    if _is_own(given):
+    if _is_own(sources):
         return chosen(catalogue_entries(kinds), kinds), ()
-    snapshot = load_sources(given)
-    if given["filenames"] and not snapshot.entries:
-        raise Problem(f"error: {', '.join(given['filenames'])}: there is no definition in it that can be used")
+    snapshot = load_sources(sources)
+    if sources["filenames"] and not snapshot.entries:
+        raise Problem(f"error: {', '.join(sources['filenames'])}: there is no definition in it that can be used")
     return chosen([snapshot.entries[gvk] for gvk in snapshot.kinds()], kinds), snapshot.quarantined
 
 

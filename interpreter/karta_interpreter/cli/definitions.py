@@ -152,7 +152,7 @@ def _advice(gvk: GVK) -> str:
         return f"give the {gvk.kind} with -f, and an object of the kind that it is for as FILE"
     if gvk.kind == "CustomResourceDefinition":
         return "give an object of its kind; `create karta --crd FILE` drafts a definition"
-    near = closest(gvk.kind, {known.kind for known in catalogue_kinds()})
+    near = closest(gvk.kind, {kind.kind for kind in catalogue_kinds()})
     return "give one with -f" + (f", or did you mean {near}?" if near and near != gvk.kind else "")
 
 
@@ -237,9 +237,9 @@ def scripts_of(customizations: Sequence[LoadedCustomization]) -> Overrides:
     return Overrides(merged.scripts, (*merged.findings, *errors))
 
 
-def _kinds(given: DefinitionFiles) -> Iterator[GVK]:
-    yield from (entry.definition.gvk for entry in given.layer.entries)
-    yield from (customization.gvk for customization in given.customizations if customization.gvk)
+def _kinds(files: DefinitionFiles) -> Iterator[GVK]:
+    yield from (entry.definition.gvk for entry in files.layer.entries)
+    yield from (customization.gvk for customization in files.customizations if customization.gvk)
 
 
 def definitions_named(kinds: Sequence[str], paths: Sequence[str]) -> list[Definition]:
@@ -279,10 +279,10 @@ def chosen(entries: Sequence[ServedDefinition], kinds: Sequence[str]) -> list[Se
             # With another version or group, or in another order: the kind tells more than the rest.
             parts, gvks = kind.lower().split("/"), [entry.definition.gvk for entry in entries]
             near = [f"{gvk.api_version}/{gvk.kind}" for gvk in gvks if {gvk.kind.lower(), gvk.group} & {*parts} - {""}]
-            meant = (
+            suggestion = (
                 f"did you mean {' or '.join(near)}?" if near else did_you_mean(kind, sorted({gvk.kind for gvk in gvks}))
             )
-            hint = f"give a file with -f: -f {kind}" if Path(kind).exists() else meant
+            hint = f"give a file with -f: -f {kind}" if Path(kind).exists() else suggestion
             raise UsageProblem(f"error: there is no definition for {kind}; {hint}")
     return [entry for entry in entries if not kinds or _is_named(entry, kinds)]
 
@@ -313,15 +313,17 @@ def sources(function: Command) -> Command:
     return definitions(click.option("--kartas", type=PATH, multiple=True, help=_KARTAS)(function))
 
 
-def load_sources(given: Sources, selection: Selection = EVERYTHING) -> Snapshot:
+def load_sources(sources: Sources, selection: Selection = EVERYTHING) -> Snapshot:
     """Load the snapshot of the sources. The findings about them are printed on stderr."""
-    if given["filenames"]:
-        if given["kartas"] or given["overrides"]:
+    if sources["filenames"]:
+        if sources["kartas"] or sources["overrides"]:
             raise UsageProblem("error: give -f, or --kartas and --overrides, not both")
-        check_stdin(given["filenames"])
-        snapshot = snapshot_of(given["filenames"], selection)
+        check_stdin(sources["filenames"])
+        snapshot = snapshot_of(sources["filenames"], selection)
     else:
-        store = Store(given["kartas"], overrides=given["overrides"], catalogue=given["catalogue"], selection=selection)
+        store = Store(
+            sources["kartas"], overrides=sources["overrides"], catalogue=sources["catalogue"], selection=selection
+        )
         snapshot = store.load()
     print_findings(snapshot)
     return snapshot

@@ -98,8 +98,8 @@ def command(
         words = iter(files)
         named = [
             f"{option} {side}"
-            for option, given in (("--from", before), ("--to", after))
-            for side in given or [next(words, "SIDE")]
+            for option, texts in (("--from", before), ("--to", after))
+            for side in texts or [next(words, "SIDE")]
         ]
         raise UsageProblem(f"error: name both sides: diff {' '.join([*named, *words])}")
     paths = files + paths

@@ -53,13 +53,13 @@ def from_files(objects: Sequence[str], pods: Sequence[str], kind: str | None) ->
         if not (isinstance(each.get("kind"), str) and isinstance(each.get("apiVersion"), str)):
             raise Problem(f"error: {', '.join(objects)}: an object has no apiVersion and kind")
     gvk = _chosen_kind({GVK.of(obj) for obj in listed}, kind, ", ".join(objects))
-    chosen = [_with_uid(obj) for obj in listed if GVK.of(obj) == gvk]
+    workloads = [_with_uid(obj) for obj in listed if GVK.of(obj) == gvk]
     others = [obj for path in pods for obj in read_objects(path)]
     tree = Tree()
-    for each in (*chosen, *others):
+    for each in (*workloads, *others):
         is_alone = each.get("kind") == "Pod" and gvk.kind != "Pod" and not owner_references(each)
-        tree.keep(_with_uid(_with_owner(each, chosen) if is_alone else each))
-    evidence = [_evidence(tree, obj) for obj in chosen]
+        tree.keep(_with_uid(_with_owner(each, workloads) if is_alone else each))
+    evidence = [_evidence(tree, obj) for obj in workloads]
     mine = {get(pod, ("metadata", "name")) for each in evidence for pod in each.pods}
     strays = [
         named(each) for each in others if each.get("kind") == "Pod" and get(each, ("metadata", "name")) not in mine
@@ -101,14 +101,14 @@ def _with_owner(pod: Object, objects: Sequence[Object]) -> Object:
 def _chosen_kind(kinds: Iterable[GVK], kind: str | None, source: str) -> GVK:
     """Return the kind among several. Another one is a UsageProblem."""
     names = sorted({gvk.kind for gvk in kinds})
-    chosen = sorted(gvk for gvk in kinds if kind is None or kind.lower() in gvk.names)
+    matching = sorted(gvk for gvk in kinds if kind is None or kind.lower() in gvk.names)
     if not names:
         raise Problem(f"error: {source}: it contains no object")
-    if not chosen:
+    if not matching:
         raise UsageProblem(f"error: {source} has no object of the kind {kind}; {did_you_mean(str(kind), names)}")
-    if len(chosen) > 1:
-        raise UsageProblem(f"error: {source}: choose one with --kind: {', '.join(map(str, chosen))}")
-    return chosen[0]
+    if len(matching) > 1:
+        raise UsageProblem(f"error: {source}: choose one with --kind: {', '.join(map(str, matching))}")
+    return matching[0]
 
 
 def from_folder(folder: Path, kind: str | None) -> Shown:
@@ -140,16 +140,16 @@ async def resource_of(api: ApiServer, text: str) -> tuple[str, Object]:
     raise Problem(f"error: {api.url} has no resource {text}")
 
 
-def _versions(groups: JSON, wanted: str) -> Iterator[str]:
+def _versions(groups: JSON, group_or_version: str) -> Iterator[str]:
     """Yield the preferred API version of each group, or the version of the one that is wanted, with or without it."""
     for group in groups if isinstance(groups, list) else ():
         name = edit.get(group, ("name",))
         yield from (
             str(edit.get(version, ("groupVersion",)))
             for version in edit.get(group, ("versions",)) or ()
-            if wanted == f"{edit.get(version, ('version',))}.{name}"
+            if group_or_version == f"{edit.get(version, ('version',))}.{name}"
         )
-        if wanted in ("", name):
+        if group_or_version in ("", name):
             yield str(edit.get(group, ("preferredVersion", "groupVersion")))
 
 
@@ -157,8 +157,8 @@ async def from_member(api: ApiServer, kind: str, namespace: str | None) -> Shown
     """Read the objects of a kind in a member, in a namespace or in all with ""."""
     api_version, resource = await resource_of(api, kind)
     gvk = GVK.of({"apiVersion": api_version, "kind": resource["kind"]})
-    wanted = Wanted(api.namespace if namespace is None else namespace, gvk.kind, most=MOST)
-    member, now = Member(api, wanted), time.time()
+    selection = Wanted(api.namespace if namespace is None else namespace, gvk.kind, most=MOST)
+    member, now = Member(api, selection), time.time()
     workloads = await member.read([load_definition(draft(CustomKind("", gvk, {})).karta)])
     shown = [member.evidence(uid, now, Known.of(())) for _, uid in workloads]
     return shown_by(gvk, shown, member.crds.get(gvk), member.problems)

@@ -290,9 +290,9 @@ def described(name: str) -> str:
     fields = _fields()
     texts = [(part, own[name]) for part, own in fields.items() if name in own]
     known = {*rules(), *chain.from_iterable(fields.values())}
-    meant = "" if texts else closest(name, [*known, *(gvk.kind for gvk in catalogue_kinds())])
-    if meant in known:
-        raise UsageProblem(f"error: there is no rule or field {name}; did you mean {meant}?")
+    suggestion = "" if texts else closest(name, [*known, *(gvk.kind for gvk in catalogue_kinds())])
+    if suggestion in known:
+        raise UsageProblem(f"error: there is no rule or field {name}; did you mean {suggestion}?")
     return "".join(f"{name}, of {part}\n{indent(fill(text, 98), '  ')}\n" for part, text in texts)
 
 

@@ -194,17 +194,21 @@ def customization_command(
     definition does is named on stderr with the reason, and Karmada answers it as without a definition; the exit code is
     1 when its kind was asked for.
     """
-    wanted = (
+    operations_asked = (
         list(Operation) if operations is None else [operation_named(name.strip()) for name in operations.split(",")]
     )
     # Without its name ReviseComponents is left out: no release of Karmada has the field for its script.
     registered = partial(
         operations_for, multiple_pod_templates=multiple_pod_templates, component_revision=operations is not None
     )
-    chosen = [(each, [one for one in registered(each) if one in wanted]) for each in definitions_named(kinds, paths)]
+    selected = [
+        (each, [one for one in registered(each) if one in operations_asked]) for each in definitions_named(kinds, paths)
+    ]
     if operations is not None:
-        _check_answered(chosen, wanted, gate=multiple_pod_templates)
-    exported = [(each.gvk, of_kind, exported_safely(each, of_kind)) for each, of_kind in watched(chosen, "Definitions")]
+        _check_answered(selected, operations_asked, gate=multiple_pod_templates)
+    exported = [
+        (each.gvk, of_kind, exported_safely(each, of_kind)) for each, of_kind in watched(selected, "Definitions")
+    ]
     made = [each.customization for *_, each in exported if each.customization is not None]
     if check:
         rows = [
@@ -237,16 +241,16 @@ def customization_command(
 
 
 def _check_answered(
-    chosen: Sequence[tuple[Definition, Sequence[Operation]]], wanted: Sequence[Operation], *, gate: bool
+    selected: Sequence[tuple[Definition, Sequence[Operation]]], operations_asked: Sequence[Operation], *, gate: bool
 ) -> None:
     """Name each requested operation that no definition has. With one definition that is an error."""
-    for operation in wanted:
-        if any(operation in operations for _, operations in chosen):
+    for operation in operations_asked:
+        if any(operation in operations for _, operations in selected):
             continue
         is_gated = operation in (Operation.INTERPRET_COMPONENT, Operation.REVISE_COMPONENTS) and not gate
         hint = "; it needs Karmada's feature gate: give --multiple-pod-templates" if is_gated else ""
-        if len(chosen) == 1:
-            raise UsageProblem(f"error: {chosen[0][0].gvk}: {operation} is not registered{hint}")
+        if len(selected) == 1:
+            raise UsageProblem(f"error: {selected[0][0].gvk}: {operation} is not registered{hint}")
         say(f"warning: {operation} is registered for no kind{hint}", err=True)
 
 
@@ -318,10 +322,10 @@ def _export_health(
     """
     definitions = definitions_named(options["kinds"], options["paths"])
     left_out = {definition.gvk for definition in definitions if not options["kinds"] and tool.judges(definition.gvk)}
-    chosen = [definition for definition in definitions if definition.gvk not in left_out]
+    selected = [definition for definition in definitions if definition.gvk not in left_out]
     exported: list[Check] = []
     rejected: dict[GVK, str] = {}
-    for versions in by_kind(chosen):
+    for versions in by_kind(selected):
         try:
             exported.append(export(*versions))
         except ExportError as error:
@@ -339,7 +343,7 @@ def _export_health(
     if left_out and not options["check"]:
         names = ", ".join(f"{gvk.api_version}/{gvk.kind}" for gvk in sorted(left_out))
         say(f"left out, as {tool} judges them itself; name a KIND to export its check: {names}", err=True)
-    summary = f"{count(len(exported), 'health check')}, {len(rejected)} of {len(chosen)} rejected"
+    summary = f"{count(len(exported), 'health check')}, {len(rejected)} of {len(selected)} rejected"
     _report(rejected, summary, is_quiet=options["check"], is_error=bool(options["kinds"] or options["paths"]))
 
 

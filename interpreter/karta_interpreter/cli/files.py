@@ -68,13 +68,13 @@ def read_objects(path: str, kinds: Kinds | None = None) -> list[Object]:
                 "; the status of a cluster is given with --status-file" if objects[0].keys() <= _ITEM_FIELDS else ""
             )
             raise Problem(f"error: {path}: {error}{status}") from error
-    known = {(gvk.api_version, gvk.kind) for gvk in kinds()} if kinds and len(objects) > 1 else ()
-    chosen = [obj for obj in objects if not known or (obj.get("apiVersion"), obj.get("kind")) in known]
-    if not chosen:
+    types = {(gvk.api_version, gvk.kind) for gvk in kinds()} if kinds and len(objects) > 1 else ()
+    matching = [obj for obj in objects if not types or (obj.get("apiVersion"), obj.get("kind")) in types]
+    if not matching:
         raise Problem(
             f"error: {path} has no object of a kind that the definitions describe: {', '.join(map(named, objects[:8]))}"
         )
-    return chosen
+    return matching
 
 
 def read_references(paths: Iterable[str], kinds: Iterable[GVK]) -> list[Object]:

@@ -98,13 +98,13 @@ class Member:
     async def read(self, definitions: Iterable[Definition]) -> list[tuple[Definition, str]]:
         """Read everything, and return the definition and the uid of each workload. Raises ClusterError."""
         groups = objects_in((await self.api.get("/apis")).get("groups"))
-        chosen = _preferred(definitions, groups)
-        workloads = [(definition, uid) for definition in chosen for uid in await self._workloads(definition.gvk)]
-        if workloads or _POD in [definition.gvk for definition in chosen]:
+        preferred = _preferred(definitions, groups)
+        workloads = [(definition, uid) for definition in preferred for uid in await self._workloads(definition.gvk)]
+        if workloads or _POD in [definition.gvk for definition in preferred]:
             pods = await self._read_pods()
             workloads += [
                 (definition, uid)
-                for definition in chosen
+                for definition in preferred
                 if definition.gvk == _POD
                 for uid in pods
                 if self._is_wanted(uid)
@@ -253,8 +253,8 @@ def _preferred(definitions: Iterable[Definition], groups: Sequence[Object]) -> l
         versions = [get(group, ("preferredVersion",)), *objects_in(group.get("versions"))]
         served += [str(get(version, ("groupVersion",))) for version in versions]
     by_kind: dict[tuple[str, str], Definition] = {}
-    chosen = (definition for definition in definitions if definition.gvk.api_version in served)
-    for definition in sorted(chosen, key=lambda each: served.index(each.gvk.api_version)):
+    preferred = (definition for definition in definitions if definition.gvk.api_version in served)
+    for definition in sorted(preferred, key=lambda each: served.index(each.gvk.api_version)):
         by_kind.setdefault((definition.gvk.group, definition.gvk.kind), definition)
     return list(by_kind.values())
 

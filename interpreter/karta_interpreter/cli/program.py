@@ -193,8 +193,8 @@ class CommandGroup(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
         """Write the list of commands with their whole summaries."""
         with formatter.section("Commands"):
-            own = ((name, (command.help or "").partition("\n\n")[0]) for name, command in self.commands.items())
-            formatter.write_dl(list(self.summaries.items()) or sorted(own))
+            commands = ((name, (command.help or "").partition("\n\n")[0]) for name, command in self.commands.items())
+            formatter.write_dl(list(self.summaries.items()) or sorted(commands))
 
 
 class Commands(CommandGroup):
@@ -261,8 +261,8 @@ def _meant_option() -> Iterator[None]:
     try:
         yield
     except click.NoSuchOption as error:
-        meant = _meant(error.option_name, error.ctx) if error.ctx else ""
-        raise click.NoSuchOption(error.option_name, f"{error.message}{meant}", ctx=error.ctx) from error
+        suggestion = _meant(error.option_name, error.ctx) if error.ctx else ""
+        raise click.NoSuchOption(error.option_name, f"{error.message}{suggestion}", ctx=error.ctx) from error
 
 
 def _meant(option: str, ctx: click.Context) -> str:
@@ -276,16 +276,16 @@ def _meant(option: str, ctx: click.Context) -> str:
     if option in _OF_A_CLUSTER and not {"--object", "--observed-file"}.isdisjoint(options):
         return f" Instead: {_FROM_A_CLUSTER}"
     synonyms = (own for own, names in _SYNONYMS.items() if own in options and option.lstrip("-") in names.split())
-    meant = option[1:] if option[1:] in options else next(synonyms, closest(option, options))
+    suggestion = option[1:] if option[1:] in options else next(synonyms, closest(option, options))
     word = option.lstrip("-").upper()
-    if not meant and any(
+    if not suggestion and any(
         word in re.findall(r"\w+", parameter.make_metavar(ctx))
         for parameter in ctx.command.params
         if parameter.param_type_name != "option"
     ):
         return f" Write {word} without an option"
     where = " Options of a command stand behind its name" if isinstance(ctx.command, CommandGroup) else ""
-    return f" Did you mean '{meant}'?" if meant else where
+    return f" Did you mean '{suggestion}'?" if suggestion else where
 
 
 def _further(message: str, ctx: click.Context) -> str:

@@ -87,8 +87,8 @@ def _typo(path: Path, workload: Object) -> list[str]:
     for at, field in enumerate(path):
         fields = edit.get(workload, path[:at])
         if isinstance(fields, dict) and field not in fields:
-            meant = closest(str(field), fields)
-            return [f"absent, did you mean {field_path((*path[:at], meant))}?"] if meant else []
+            suggestion = closest(str(field), fields)
+            return [f"absent, did you mean {field_path((*path[:at], suggestion))}?"] if suggestion else []
     return []
 
 

@@ -45,10 +45,10 @@ def _message(finding: Finding) -> str:
 
 
 def _properties(finding: Finding) -> str:
-    known = {"file": finding.source, "line": finding.line, "col": finding.column, "title": finding.rule}
+    properties = {"file": finding.source, "line": finding.line, "col": finding.column, "title": finding.rule}
     return ",".join(
         f"{name}={_command(str(value)).replace(':', '%3A').replace(',', '%2C')}"
-        for name, value in known.items()
+        for name, value in properties.items()
         if value
     )
 

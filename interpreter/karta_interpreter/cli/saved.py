@@ -55,7 +55,7 @@ class Saved:
     def crd(self, gvk: GVK) -> Object | None:
         """Return the CRD of a kind."""
         fields = {("spec", "group"): gvk.group, ("spec", "names", "kind"): gvk.kind}
-        return next((crd for crd in self.crds if all(get(crd, path) == own for path, own in fields.items())), None)
+        return next((crd for crd in self.crds if all(get(crd, path) == value for path, value in fields.items())), None)
 
 
 def save(folder: Path, saved: Saved, workloads: Iterable[Evidence]) -> list[str]:

@@ -157,12 +157,12 @@ def serve(**settings: object) -> None:
     ResourceInterpreterCustomizations, whose scripts answer instead of the definitions. With --register the server
     keeps Karmada's ResourceInterpreterWebhookConfiguration in step with them.
     """
-    chosen = Settings(**cast("dict[str, Any]", settings))
-    if problem := next(_contradictions(chosen), ""):
+    server_settings = Settings(**cast("dict[str, Any]", settings))
+    if problem := next(_contradictions(server_settings), ""):
         raise UsageProblem(f"error: {problem}")
     try:
-        with karta_api_group(chosen.karta_api_group):
-            run(chosen, started=lambda started: _introduce(started, chosen))
+        with karta_api_group(server_settings.karta_api_group):
+            run(server_settings, started=lambda started: _introduce(started, server_settings))
     except InterpreterError as error:
         _warn_of_variables()
         raise failed(error) from error
@@ -229,8 +229,12 @@ def _variables() -> set[str]:
 def _warn_of_variables() -> None:
     for name in unknown_variables(os.environ):
         # Without the prefix, which makes any two of them alike.
-        meant = closest(name.removeprefix(_PREFIX), (variable.removeprefix(_PREFIX) for variable in _variables()))
-        hint = f"did you mean {_PREFIX}{meant}?" if meant else "`karta-interpreter serve --help` lists the settings"
+        suggestion = closest(name.removeprefix(_PREFIX), (variable.removeprefix(_PREFIX) for variable in _variables()))
+        hint = (
+            f"did you mean {_PREFIX}{suggestion}?"
+            if suggestion
+            else "`karta-interpreter serve --help` lists the settings"
+        )
         log.warning("an environment variable is not a setting", name=name, hint=hint)
 
 

@@ -206,15 +206,15 @@ def command(  # noqa: PLR0913 - one for each option
     unreadable = [reading for reading in readings if isinstance(reading, SuiteError)]
     cases = [reading for reading in readings if not isinstance(reading, SuiteError)]
     titles = [f"{case.call.object.get('kind')}/{case.call.operation}/{case.name}".lower() for case in cases]
-    wanted = [name.lower() for name in names or [""]]
-    chosen = [case for case, title in zip(cases, titles, strict=True) if any(name in title for name in wanted)]
-    if not chosen and not unreadable:
+    words = [name.lower() for name in names or [""]]
+    selected = [case for case, title in zip(cases, titles, strict=True) if any(name in title for name in words)]
+    if not selected and not unreadable:
         nothing = f"no case has {' or '.join(names)} in its kind, operation or name"
         if cases:
             raise UsageProblem(f"error: {nothing}")
         raise Problem(f"error: {', '.join(map(str, suites))}: there is no case")
     report = SuiteReport(
-        tuple(_run(chosen, filenames, options, explains=explain_failures)), tuple(unreadable), fail_only
+        tuple(_run(selected, filenames, options, explains=explain_failures)), tuple(unreadable), fail_only
     )
     texts: dict[str, Callable[[SuiteReport], str]] = {"table": suites_text, "junit": lambda each: Data(junit(each))}
     say(texts[output](report) if output in texts else written(suites_json(report), output), nl=False)

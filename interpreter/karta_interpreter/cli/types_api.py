@@ -41,10 +41,10 @@ def types_api(**settings: object) -> None:
     Types are stored as Kartas on karmada-apiserver, which a server with --cluster serves, or in a folder, which a
     server with --kartas serves. The list of types shows the definitions that are given here.
     """
-    chosen = TypesSettings(**cast("dict[str, Any]", settings))
+    api_settings = TypesSettings(**cast("dict[str, Any]", settings))
     try:
-        with karta_api_group(chosen.karta_api_group):
-            run(chosen)
+        with karta_api_group(api_settings.karta_api_group):
+            run(api_settings)
     except InterpreterError as error:
         raise failed(error) from error
 

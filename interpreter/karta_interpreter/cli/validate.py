@@ -99,22 +99,22 @@ async def _crds_of(kubeconfig: Path | None, context: str | None) -> Sequence[Obj
         return await api.list(CRDS)
 
 
-def _findings(path: str, given: DefinitionFiles) -> Iterator[Finding]:
-    layer = given.layer
+def _findings(path: str, files: DefinitionFiles) -> Iterator[Finding]:
+    layer = files.layer
     documents: list[Definition | Quarantined | LoadedCustomization] = [
         *(entry.definition for entry in layer.entries),
         *layer.quarantined,
-        *given.customizations,
+        *files.customizations,
     ]
     if not documents:
         yield Finding(Severity.ERROR, "no-definitions", (), "it has no definition", source=path)
     yield from chain.from_iterable(loaded.findings for loaded in documents)
 
 
-def _has_crd(given: Iterable[DefinitionFiles], crds: Sequence[Object]) -> bool:
+def _has_crd(all_files: Iterable[DefinitionFiles], crds: Sequence[Object]) -> bool:
     """Return whether one of the CRDs defines the kind of a definition."""
     kinds = {(edit.get(crd, ("spec", "group")), edit.get(crd, ("spec", "names", "kind"))) for crd in crds}
-    layers = [files.layer for files in given]
+    layers = [files.layer for files in all_files]
     gvks = [
         *(entry.definition.gvk for layer in layers for entry in layer.entries),
         *(broken.gvk for layer in layers for broken in layer.quarantined if broken.gvk),
@@ -146,18 +146,18 @@ def _document(given: Sequence[DefinitionFiles], findings: Sequence[Finding], *, 
     }
 
 
-def _definitions(given: DefinitionFiles) -> Iterator[Object]:
-    entries: list[Definition | Quarantined] = [entry.definition for entry in given.layer.entries]
+def _definitions(files: DefinitionFiles) -> Iterator[Object]:
+    entries: list[Definition | Quarantined] = [entry.definition for entry in files.layer.entries]
     entries += [
-        each for each in given.layer.quarantined if all(finding.rule != UNREADABLE for finding in each.findings)
+        each for each in files.layer.quarantined if all(finding.rule != UNREADABLE for finding in each.findings)
     ]
     for each in entries:
         defines = each.gvk and each.gvk.type_meta
         yield {"source": each.source, "name": each.name, "defines": defines, "valid": isinstance(each, Definition)}
 
 
-def _customizations(given: DefinitionFiles) -> Iterator[Object]:
-    for customization in given.customizations:
+def _customizations(files: DefinitionFiles) -> Iterator[Object]:
+    for customization in files.customizations:
         operations = {
             **dict.fromkeys(customization.scripts.operations, True),
             **dict.fromkeys(customization.broken, False),
@@ -178,12 +178,12 @@ def _summary(number: Mapping[str, int]) -> str:
     return ", ".join(parts + ([count(number["unreadable"], "unreadable file")] if number["unreadable"] else []))
 
 
-def crd_findings(given: Iterable[DefinitionFiles], crds: Sequence[Object]) -> Iterator[Finding]:
+def crd_findings(all_files: Iterable[DefinitionFiles], crds: Sequence[Object]) -> Iterator[Finding]:
     """Yield the contradictions between the CRDs and all readable Kartas of files, each finding with its place.
 
     Several CRDs of one kind are its releases: only contradictions with all of them are a finding.
     """
-    for file in (file for each in given for file in each.files):
+    for file in (file for each in all_files for file in each.files):
         text, reason = decode(file.content or b"")
         if not reason:
             yield from contradictions(text, str(file.path), crds)

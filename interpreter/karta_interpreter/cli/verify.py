@@ -46,10 +46,10 @@ def verify_all(workloads: Evidences, crd_of: Callable[[GVK], Object | None], pro
 
 
 async def verify_member(
-    api: ApiServer, definitions: Sequence[Definition], wanted: Wanted, folder: Path | None = None
+    api: ApiServer, definitions: Sequence[Definition], selection: Wanted, folder: Path | None = None
 ) -> Report:
     """Read a member, and return the report about it. Save what was read, if a folder is given. Raises ClusterError."""
-    member, now = Member(api, wanted), time.time()
+    member, now = Member(api, selection), time.time()
     workloads = await member.read(definitions)
     saved = Saved(now, tuple(member.crds.values()), tuple(member.references), tuple(member.problems))
     if folder:
@@ -58,24 +58,24 @@ async def verify_member(
     return verify_all(shown, member.crds.get, member.problems)
 
 
-def verify_folder(folder: Path, definitions: Sequence[Definition], wanted: Wanted) -> Report:
+def verify_folder(folder: Path, definitions: Sequence[Definition], selection: Wanted) -> Report:
     """Return the report about a saved folder. Raises RecordingError."""
     saved, by_kind = read_about(folder), {definition.gvk: definition for definition in definitions}
 
     def workloads() -> Iterator[tuple[Definition, Evidence]]:
         for evidence in read_workloads(folder, saved):
             definition = by_kind.get(GVK.of(evidence.object))
-            if definition and _is_wanted(evidence.object, wanted):
+            if definition and _is_wanted(evidence.object, selection):
                 yield definition, evidence
 
     return verify_all(workloads(), saved.crd, saved.problems)
 
 
-def _is_wanted(obj: Object, wanted: Wanted) -> bool:
+def _is_wanted(obj: Object, selection: Wanted) -> bool:
     metadata = obj.get("metadata") or {}
-    names = {"namespace": wanted.namespace, "name": wanted.name}
+    names = {"namespace": selection.namespace, "name": selection.name}
     is_named = all(not value or metadata.get(field) == value for field, value in names.items())
-    return is_named and (not wanted.kind or wanted.kind.lower() in GVK.of(obj).names)
+    return is_named and (not selection.kind or selection.kind.lower() in GVK.of(obj).names)
 
 
 def report_text(report: Report, *, fail_only: bool) -> str:
@@ -166,14 +166,14 @@ def command(  # noqa: PLR0913 - one for each option
         raise UsageProblem("error: give a FOLDER, or --kubeconfig, --context and --save, not both")
     if namespace and all_namespaces:
         raise UsageProblem("error: give --namespace or --all-namespaces, not both")
-    wanted = Wanted(namespace, kind, name)
+    selection = Wanted(namespace, kind, name)
     entries = chosen([*snapshot_of(filenames).entries.values()] if filenames else load_catalogue().entries, kinds)
     definitions = [entry.definition for entry in entries]
     if folder:
-        report = verify_folder(folder, definitions, wanted)
+        report = verify_folder(folder, definitions, selection)
     else:
         server = ApiServer.of(kubeconfig, context)
-        report = asyncio.run(_read(server, definitions, wanted, save_to, all_namespaces=all_namespaces))
+        report = asyncio.run(_read(server, definitions, selection, save_to, all_namespaces=all_namespaces))
     is_table = output == "table"
     say(report_text(report, fail_only=fail_only) if is_table else written(report.to_json(), output), nl=False)
     say(summary(report), err=True)
@@ -181,13 +181,18 @@ def command(  # noqa: PLR0913 - one for each option
 
 
 async def _read(
-    server: ApiServer, definitions: Sequence[Definition], wanted: Wanted, folder: Path | None, *, all_namespaces: bool
+    server: ApiServer,
+    definitions: Sequence[Definition],
+    selection: Wanted,
+    folder: Path | None,
+    *,
+    all_namespaces: bool,
 ) -> Report:
     async with server as api:
         await api.get("/version")  # after which the namespace of the context is known
-        namespace = "" if all_namespaces else wanted.namespace or api.namespace
+        namespace = "" if all_namespaces else selection.namespace or api.namespace
         try:
-            return await verify_member(api, definitions, wanted._replace(namespace=namespace), folder)
+            return await verify_member(api, definitions, selection._replace(namespace=namespace), folder)
         except OSError as error:  # of the folder that it is saved to
             raise Problem(f"error: {error}") from error
 

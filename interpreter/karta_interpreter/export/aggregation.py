@@ -54,9 +54,9 @@ def aggregate(script: OperationScript) -> None:
     definition = script.definition
     rules = definition.annotations.aggregate
     required = definition.annotations.required_status
-    own = dict(definition.status.mappings) if definition.status else {}
+    mappings = dict(definition.status.mappings) if definition.status else {}
     nested = {path: rule for path, rule in rules.items() if path[:-1] != ("status",)}
-    worst_first: list[JSON] = [status for status in STATUSES_WORST_FIRST if status in {*own, Status.UNDEFINED}]
+    worst_first: list[JSON] = [status for status in STATUSES_WORST_FIRST if status in {*mappings, Status.UNDEFINED}]
     projection = Projection()
     status_match_reads(script.definition, projection)
     read = projection.at("status")
@@ -89,7 +89,7 @@ def aggregate(script: OperationScript) -> None:
         script.features.add("time_rules")
     if fields.keys() & {"failing", "transitional", "runs"}:
         script.features.add("meanings")
-    if own.get(Status.COMPLETED):
+    if mappings.get(Status.COMPLETED):
         script.features |= {"completes"} if "outcomes" in fields else {"completes", "ends"}
     body = "".join(f"  {field} = {value},\n" for field, value in fields.items())
     script.add(f"local kind = {{\n{body}}}")
@@ -97,10 +97,12 @@ def aggregate(script: OperationScript) -> None:
 
 
 def _fields_with(
-    rules: Mapping[PathPattern, AggregateRule], wanted: Container[AggregateRule], parent: PathPattern = ("status",)
+    rules: Mapping[PathPattern, AggregateRule],
+    selected_rules: Container[AggregateRule],
+    parent: PathPattern = ("status",),
 ) -> str:
     """Return the set of the fields of the status itself, or of another one, with some rules."""
-    return _set([path[-1] or "" for path, rule in rules.items() if rule in wanted and path[:-1] == parent])
+    return _set([path[-1] or "" for path, rule in rules.items() if rule in selected_rules and path[:-1] == parent])
 
 
 def _condition_fields(rules: StatusRules | None) -> dict[str, str]:
@@ -151,13 +153,13 @@ def _set(names: list[str]) -> str:
 
 def _kept_paths(rules: Mapping[PathPattern, AggregateRule]) -> str:
     """Return the paths that are kept inside of fields."""
-    kept: list[str] = []
-    kept += [
+    paths: list[str] = []
+    paths += [
         f"{{path = {lua_value(path)}, is_counter = {lua_value(rule is AggregateRule.COUNTER)}}}"
         for (_, *path), rule in rules.items()
         if rule in (AggregateRule.OMIT, AggregateRule.COUNTER) and None not in path
     ]
-    return "{" + ", ".join(kept) + "}"
+    return "{" + ", ".join(paths) + "}"
 
 
 def _outcomes(script: OperationScript) -> str:

@@ -74,15 +74,15 @@ def script_of(definition: Definition, operation: Operation) -> str:
         return check_size(f"{header}\n{_compiled(definition, [operation])}")
     if len(scripts) > 1:
         raise ExportError("several scripts answer it")
-    own = scripts[0].text
-    if not _REQUIRED.search(own):
-        return own  # as its author wrote it: Karmada runs it without anything of ours
-    names = sorted(set(_ASKED.findall(own)))
+    script = scripts[0].text
+    if not _REQUIRED.search(script):
+        return script  # as its author wrote it: Karmada runs it without anything of ours
+    names = sorted(set(_ASKED.findall(script)))
     library = _compiled(definition, [OWN_FUNCTIONS[name] for name in names])
     answers = [f"karta.{name} = with_copies({SLOTS[OWN_FUNCTIONS[name]].function})" for name in names]
     # A separate block, so that the functions of the library are not globals, and do not count as locals of the script.
     block = "\n".join(["do", *(f"  {line}".rstrip() for line in [*library.splitlines(), "", *answers]), "end"])
-    return check_size(f"{header}\n{_KARTA}\n\n{block}\n\n{_REQUIRE}\n\n{own}")
+    return check_size(f"{header}\n{_KARTA}\n\n{block}\n\n{_REQUIRE}\n\n{script}")
 
 
 def _compiled(definition: Definition, operations: Sequence[Operation]) -> str:

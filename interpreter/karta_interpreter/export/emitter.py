@@ -638,18 +638,18 @@ def _one_of(emitter: Emitter, node: ast.FunctionCall, here: Value, sink: OutputS
     if source in emitter.singles:
         sink.write(emitter.value(source, here))
         return
-    chosen, is_found, *origins = emitter.locals(("found", "is_found", *(("origin",) if emitter.traced else ())))
+    result, is_found, *origins = emitter.locals(("found", "is_found", *(("origin",) if emitter.traced else ())))
 
     def keep(output: Value) -> None:
         with emitter.when(Not(is_found)) if node.name == "first" else emitter.apart():
-            emitter.assign(chosen, output.code)
+            emitter.assign(result, output.code)
             emitter.write(Assignment((is_found,), (TRUE,)))
             for origin in origins:
                 emitter.assign(origin, output.origin or NIL)
 
     emitter.each(source, here, OutputSink(keep, short=True))
     with emitter.when(is_found):
-        sink.write(Value(chosen, *origins))
+        sink.write(Value(result, *origins))
 
 
 def _error(emitter: Emitter, node: ast.FunctionCall, _here: Value, sink: OutputSink) -> None:

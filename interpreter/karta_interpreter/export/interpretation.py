@@ -123,14 +123,14 @@ def status(script: OperationScript) -> None:
     script.add(f"function ReflectStatus(obj)\n  return {reflect}(obj)\nend")
 
 
-def matched_status(script: OperationScript, wanted: frozenset[Status] = frozenset(Status)) -> str:
+def matched_status(script: OperationScript, statuses: frozenset[Status] = frozenset(Status)) -> str:
     """Write the function that gives the statuses of an object as a set of their names, and return its name."""
-    lines = _statuses(script, wanted)
+    lines = _statuses(script, statuses)
     script.add("\n".join(["local function statuses_of(obj)", *lines, "  return statuses", "end"]))
     return "statuses_of"
 
 
-def _statuses(script: OperationScript, wanted: frozenset[Status]) -> list[str]:
+def _statuses(script: OperationScript, statuses: frozenset[Status]) -> list[str]:
     """Return the lines that make `statuses`, the set of the names of an object's statuses.
 
     A status that is not wanted is left out unless its mapping has an expression, which may fail. Undefined needs all.
@@ -141,7 +141,7 @@ def _statuses(script: OperationScript, wanted: frozenset[Status]) -> list[str]:
     mappings = [
         (status_, matchers)
         for status_, matchers in rules.mappings
-        if not wanted.isdisjoint((status_, Status.UNDEFINED)) or any(matcher.expression for matcher in matchers)
+        if not statuses.isdisjoint((status_, Status.UNDEFINED)) or any(matcher.expression for matcher in matchers)
     ]
     lines = ["  local statuses = {}"]
     if rules.phase is not None:
@@ -152,11 +152,11 @@ def _statuses(script: OperationScript, wanted: frozenset[Status]) -> list[str]:
         lines += _conditions(script, rules.conditions, has_statuses_alone=_has_statuses_alone(rules))
     for status_, matchers in mappings:
         condition = "\n    or ".join(_matcher(script, rules, str(status_), matcher) for matcher in matchers)
-        if Status.UNDEFINED in wanted:  # a status that does not hold has to be absent
+        if Status.UNDEFINED in statuses:  # a status that does not hold has to be absent
             lines += [f"  if {condition} then", f"    statuses.{status_} = true", "  end"]
         else:
             lines.append(f"  statuses.{status_} = {condition}")
-    if Status.UNDEFINED in wanted:
+    if Status.UNDEFINED in statuses:
         lines.append("  if next(statuses) == nil then statuses.Undefined = true end")
     return lines
 
@@ -243,15 +243,15 @@ def health(script: OperationScript) -> None:
         return
     counts = healthy_statuses(definition)
     observes = definition.annotations.observes_generation
-    known = {Status.UNDEFINED, *(dict(definition.status.mappings) if definition.status else ())}
+    mapped = {Status.UNDEFINED, *(dict(definition.status.mappings) if definition.status else ())}
     stale_ones = {Status.INITIALIZING} if observes else set()
-    healthy = [status for status in Status if status in counts and status in known | stale_ones]
-    trouble = [status for status in Status if status in FAILING & known - counts]
+    healthy = [status for status in Status if status in counts and status in mapped | stale_ones]
+    trouble = [status for status in Status if status in FAILING & mapped - counts]
     lines = ["function InterpretHealth(obj)", *_statuses(script, frozenset([*healthy, *trouble]))]
     if observes:
         fields = [
             "Initializing = true",
-            *(f"{status} = statuses.{status}" for status in Status if status in FAILING & known),
+            *(f"{status} = statuses.{status}" for status in Status if status in FAILING & mapped),
         ]
         lines += [
             "  -- A status of an older generation counts as Initializing; a failure remains one.",

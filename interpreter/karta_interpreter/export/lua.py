@@ -300,8 +300,8 @@ def written(code: Expression, level: int = 0) -> str:
     >>> written(Not(operation("==", Name("a"), text("b")))), written(table(a=NIL))
     ('not (a == "b")', '{a = nil}')
     """
-    text_of, own = _expression(code)
-    return f"({text_of})" if own < level else text_of
+    text_of, own_level = _expression(code)
+    return f"({text_of})" if own_level < level else text_of
 
 
 def _expression(code: Expression) -> tuple[str, int]:  # noqa: C901, PLR0911 - one case for each node

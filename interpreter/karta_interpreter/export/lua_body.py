@@ -118,9 +118,9 @@ class LuaBody:
         if isinstance(value.code, Name | Constant):
             return value
         # Only names of open blocks: a variable of a block that has ended is out of scope.
-        for known in self._fields:
-            if value.code in known:
-                return Value(known[value.code], value.origin)
+        for variables in self._fields:
+            if value.code in variables:
+                return Value(variables[value.code], value.origin)
         name = Name(self.new(hint))
         if is_field(value.code):
             self._fields[-1][value.code] = name

@@ -146,21 +146,21 @@ def _lone_pod_set(script: OperationScript, component: ComponentRules) -> Iterato
     """Yield the lines that append the pod set of a component without instances."""
     name = quoted(component.name)
     queries = {"replicas": component.replicas, "minimum": component.min_replicas, "maximum": component.max_replicas}
-    given = [field for field, query in queries.items() if query]
+    fields_with_query = [field for field, query in queries.items() if query]
     yield from (
         f"local {field}, {field}_place = {script.place_of(query, f'{component.name} {field}')}(obj)"
         for field, query in queries.items()
         if query
     )
     about = {"name": name}
-    about |= {field: "true" for field in given if field != "replicas"}
+    about |= {field: "true" for field in fields_with_query if field != "replicas"}
     about |= {"has_default": "true"} if component.has_default_count else {}
     fields = {"component": f"{{{', '.join(f'{key} = {value}' for key, value in about.items())}}}", "instance": '""'}
-    fields |= {field: f"count({name}, {field})" for field in given if field != "replicas"}
-    fields |= {f"{field}_place": f"known_place({field}_place)" for field in given}
-    counts = [f"count({name}, {field})" for field in given if field != "maximum"]
+    fields |= {field: f"count({name}, {field})" for field in fields_with_query if field != "replicas"}
+    fields |= {f"{field}_place": f"known_place({field}_place)" for field in fields_with_query}
+    counts = [f"count({name}, {field})" for field in fields_with_query if field != "maximum"]
     fields["pods"] = " or ".join([*counts, "1"])
-    places = [fields[f"{field}_place"] for field in given if field != "maximum"]
+    places = [fields[f"{field}_place"] for field in fields_with_query if field != "maximum"]
     fields |= {"place": " or ".join(places)} if places else {}
     if component.min_replicas or component.max_replicas:
         script.features.add("bounds")

@@ -115,10 +115,10 @@ def _calls(script: OperationScript, function: str, query: Query, name: str, *arg
         ]
     calls: list[str] = []
     for finder, condition in fields:
-        given = [finder, *arguments, condition]
-        while given[-1] == "nil":
-            given.pop()
-        calls.append(f"{function}(pairing, {', '.join(given)})")
+        call_arguments = [finder, *arguments, condition]
+        while call_arguments[-1] == "nil":
+            call_arguments.pop()
+        calls.append(f"{function}(pairing, {', '.join(call_arguments)})")
     return calls
 
 

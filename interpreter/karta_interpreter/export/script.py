@@ -88,9 +88,9 @@ class OperationScript:
 
     def list_of(self, query: Query, name: str, parameter: str = "obj", *, of_counts: bool = False) -> str:
         """Return the name of a function that gives a list of all outputs of an expression."""
-        known = self._known.get((query.text, "places"), "")
-        if known and known not in self._null_makers:
-            return known
+        variable = self._known.get((query.text, "places"), "")
+        if variable and variable not in self._null_makers:
+            return variable
         return self._function(query, name, "counts" if of_counts else "list", parameter)
 
     def first_of(self, query: Query, name: str, parameter: str = "obj") -> str:
@@ -307,9 +307,9 @@ class OperationScript:
         body = "\n\n".join(self.parts)
         library = used(body, self.features)
         kube = 'local kube = require("kube")' if "kube" in words_of(f"{library}\n{body}") else ""
-        own = f"-- {self.definition.gvk.kind}.\n\n{body}"
+        body_text = f"-- {self.definition.gvk.kind}.\n\n{body}"
         shared = f"-- Functions that exported scripts share.\n\n{library}" if library else ""
-        return "\n\n".join(part for part in (kube, shared, own) if part) + "\n"
+        return "\n\n".join(part for part in (kube, shared, body_text) if part) + "\n"
 
 
 def check_size(text: str) -> str:
@@ -331,11 +331,11 @@ def field_of(manifest: values.JSON, text: str) -> str:
     >>> field_of({"spec": {"parts": [{"path": ".a"}]}}, ".a")
     'spec.parts[0].path'
     """
-    wanted = " ".join(text.split())
+    expression_text = " ".join(text.split())
     for path, value in _texts(manifest, ()):
         expression = " ".join(value.split())
         # the value of an annotation is YAML, with expressions in it
-        if expression == wanted or (path[0] == "metadata" and wanted in expression):
+        if expression == expression_text or (path[0] == "metadata" and expression_text in expression):
             return format_path(path)
     return ""
 

@@ -375,8 +375,12 @@ def _dependency_problems(entry: Object) -> Iterator[Problem]:
         except InterpretationError as err:
             yield "apiVersion", str(err), ""
         singular = kind.removesuffix("s").capitalize() if kind[:1].islower() else kind
-        if kind != (meant := _KINDS.get(kind.lower().removesuffix("s"), singular)):
-            yield "kind", f"{kind} is the name of a resource, not a kind", f"write the kind as manifests do: {meant}"
+        if kind != (singular_kind := _KINDS.get(kind.lower().removesuffix("s"), singular)):
+            yield (
+                "kind",
+                f"{kind} is the name of a resource, not a kind",
+                f"write the kind as manifests do: {singular_kind}",
+            )
 
 
 def parse_added_containers(annotation: AnnotationText) -> tuple[values.AddedContainers, ...]:
@@ -923,14 +927,14 @@ def parse_annotations(karta: KartaResource) -> tuple[Annotations, list[Finding]]
         prefix, _, name = key.rpartition("/")
         # One of our names with nearly our prefix, or as an annotation of Karta. Any other belongs to another program.
         is_near = ("karta" in prefix and name in NAMES) or closest(prefix, (PREFIX[:-1],))
-        if f"{prefix}/" != PREFIX and is_near and (meant := closest(name, NAMES)):
-            message, hint = f"there is no annotation {key}", f"did you mean {PREFIX}{meant}?"
+        if f"{prefix}/" != PREFIX and is_near and (suggestion := closest(name, NAMES)):
+            message, hint = f"there is no annotation {key}", f"did you mean {PREFIX}{suggestion}?"
             findings.append(error("unknown-annotation", ("metadata", "annotations", key), message, hint))
     for name in (name for name in texts if name not in NAMES):
-        meant = closest(name, NAMES)
-        hint = f"did you mean {PREFIX}{meant}?" if meant else f"there are: {', '.join(NAMES)}"
+        suggestion = closest(name, NAMES)
+        hint = f"did you mean {PREFIX}{suggestion}?" if suggestion else f"there are: {', '.join(NAMES)}"
         # A typing error would leave the annotation without effect. Another name may come from a later release.
-        report = error if meant else warning
+        report = error if suggestion else warning
         findings.append(report("unknown-annotation", annotation_path(name), f"there is no annotation {name}", hint))
     parsed: dict[str, Any] = {}
     for annotation in ANNOTATIONS:

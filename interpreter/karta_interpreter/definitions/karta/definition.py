@@ -419,9 +419,9 @@ class Queued:
         for component in self._components:
             for nodes, missing, while_held in _queued_nodes(component.pods):
                 # An expression that reads another object has no place in this one.
-                if own := [node for node in nodes if not variables_in(node) and not is_computed(node)]:
+                if computable := [node for node in nodes if not variables_in(node) and not is_computed(node)]:
                     # Queries are compiled from text, which errors and explanations show. So render the nodes as jq.
-                    query = Query.compile(render(reduce(Comma, own)), owner=component.definition)
+                    query = Query.compile(render(reduce(Comma, computable)), owner=component.definition)
                     queued += [QueuedFields(query, missing, while_held)] if query.is_plain else []
         return tuple(queued)
 

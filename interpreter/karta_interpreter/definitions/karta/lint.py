@@ -58,8 +58,8 @@ def lint(karta: KartaResource, parsed: Sequence[Parsed], annotations: Annotation
     for path, child in structure.components[1:]:
         yield from _child(path, child)
     if (root := structure.root_component.kind) and root.kind[:1].islower():
-        meant = root.kind.removesuffix("s").capitalize()
-        yield violation("kind-of-resource", (*ROOT, "kind", "kind"), kind=root.kind, meant=meant)
+        singular_kind = root.kind.removesuffix("s").capitalize()
+        yield violation("kind-of-resource", (*ROOT, "kind", "kind"), kind=root.kind, meant=singular_kind)
     yield from _leaves(structure, annotations)
     if structure.root_component.status_definition is not None:
         yield from _status(structure.root_component.status_definition)

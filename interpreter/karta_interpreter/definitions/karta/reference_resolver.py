@@ -44,10 +44,10 @@ class ObjectNames:
     def add(self, obj: Object) -> list[JSON]:
         """Add an object, and return what the expression gives for it. Adding it again changes nothing."""
         offers = self._expression.evaluate(obj)
-        own = str(edit.get(obj, ("metadata", "name")))
+        object_name = str(edit.get(obj, ("metadata", "name")))
         for offer in offers:
             if isinstance(offer, dict):
-                self._ranks[namespace_of(obj), str(offer.get("name"))][own] = order_key(offer.get("rank"))
+                self._ranks[namespace_of(obj), str(offer.get("name"))][object_name] = order_key(offer.get("rank"))
         return offers
 
     def first(self, namespace: str, name: str) -> str | None:
@@ -57,14 +57,16 @@ class ObjectNames:
         """
         ranked = list(self._ranked(namespace, name.split(", ")))
         greatest = max((ranks for ranks, _ in ranked), default=None)
-        return min((own for ranks, own in ranked if ranks == greatest), default=None)
+        return min((object_name for ranks, object_name in ranked if ranks == greatest), default=None)
 
     def _ranked(self, namespace: str, names: list[str]) -> Iterator[tuple[list[Any], str]]:
         """Yield the ranks of the objects that have all the names, with their own names."""
         for place in {namespace, ""}:
             rows = [self._ranks.get((place, name), {}) for name in names]
             yield from (
-                ([row[own] for row in rows], own) for own in min(rows, key=len) if all(own in row for row in rows)
+                ([row[object_name] for row in rows], object_name)
+                for object_name in min(rows, key=len)
+                if all(object_name in row for row in rows)
             )
 
 
@@ -152,8 +154,8 @@ def _value(
 ) -> JSON | Unresolved | Absent:
     missing: list[str] = []
     if reference.lookup is not None and reference.lookup.variables:
-        known = {name: known_in_part(value) for name, value in before.items()}
-        reference = replace(reference, lookup=reference.lookup.bound(known))
+        values = {name: known_in_part(value) for name, value in before.items()}
+        reference = replace(reference, lookup=reference.lookup.bound(values))
     try:
         value = _looked_up(reference, obj, reader, missing)
     except InterpretationError as error:
@@ -229,8 +231,8 @@ def _named(reader: ReferenceReader, reference: Reference, namespace: str, name: 
     """Return the object of that name, or of several names with commas between them: the first one by their ranks."""
     if reference.names is None:
         return reader.get(reference.gvk, namespace, name)
-    own = reader.names(reference.gvk, namespace, reference.names).first(namespace, name)
-    return None if own is None else reader.get(reference.gvk, namespace, own)
+    object_name = reader.names(reference.gvk, namespace, reference.names).first(namespace, name)
+    return None if object_name is None else reader.get(reference.gvk, namespace, object_name)
 
 
 def _one(query: Query, obj: Object, field: str, hint: str = "") -> JSON:

@@ -253,14 +253,14 @@ def _unknown(field: str, path: Path, names: tuple[str, ...]) -> Finding:
     if field in _GHOSTS:
         severity = warning if field == "referencedComponents" else error
         return severity("unknown-field", path, message, _GHOSTS[field])
-    homes, meant = [*_homes().get(field, ())], closest(field, names)
+    homes, suggestion = [*_homes().get(field, ())], closest(field, names)
     if homes:
         hint = f"it belongs in {' or '.join(homes[:3])}: is it indented too little, or too much?"
-        return error("unknown-field", path, message, f"did you mean {meant}? else {hint}" if meant else hint)
+        return error("unknown-field", path, message, f"did you mean {suggestion}? else {hint}" if suggestion else hint)
     if not field.isprintable():
         return error("unknown-field", path, message, "a part of it is not seen, as a no-break space is: write it again")
-    if meant:
-        return error("unknown-field", path, message, f"did you mean {meant}?")
+    if suggestion:
+        return error("unknown-field", path, message, f"did you mean {suggestion}?")
     below = f"write a phase below its status: running: [{{byPhase: {field}}}]"
     instead = below if path[-2:-1] == ("statusMappings",) else "remove it"
     return warning("unknown-field", path, f"{message}; it has no effect", f"{instead}; there are: {', '.join(names)}")

@@ -33,9 +33,9 @@ class CustomKind:
         named = (entry for entry in versions if entry["name"] == version)
         entry = next(stored if version is None else named, None)
         if entry is None:
-            wanted = "stored version" if version is None else f"version {version}"
+            version_text = "stored version" if version is None else f"version {version}"
             names = ", ".join(entry["name"] for entry in versions) or "none"
-            raise DefinitionError(f"CRD {name} has no {wanted}; it has {names}")
+            raise DefinitionError(f"CRD {name} has no {version_text}; it has {names}")
         schema = get(entry, ("schema", "openAPIV3Schema"))
         if not isinstance(schema, dict):
             raise DefinitionError(

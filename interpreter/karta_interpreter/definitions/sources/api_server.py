@@ -321,11 +321,11 @@ def _check_there(kubeconfig: str, context: str | None) -> None:
     contents = [yaml.safe_load(Path(file).read_bytes()) for file in files]
     names = [str(entry["name"]) for content in contents for entry in objects_in(content.get("contexts"))]
     # Of several files kubernetes_asyncio takes the last one's.
-    wanted = context or next(
+    context_name = context or next(
         (content["current-context"] for content in reversed(contents) if "current-context" in content), ""
     )
-    if contents and wanted not in names:
-        what = f'there is no context "{wanted}"' if wanted else "it names no current-context"
+    if contents and context_name not in names:
+        what = f'there is no context "{context_name}"' if context_name else "it names no current-context"
         raise LookupError(f"{what}; its contexts are: {', '.join(names) or 'none'}")
 
 

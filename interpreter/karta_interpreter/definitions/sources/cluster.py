@@ -141,9 +141,11 @@ def layer_of_kartas(kartas: Iterable[ClusterKarta]) -> SourceDefinitions:
         if karta.served and karta.served.definition:
             entries.append(ServedDefinition(karta.served.definition, ORIGIN))
         if not karta.loaded.definition:
-            loaded, kept = karta.loaded, karta.last_good is not None
+            loaded, serving_last_good = karta.loaded, karta.last_good is not None
             quarantined.append(
-                Quarantined(loaded.source, loaded.findings, loaded.name, loaded.gvk, serving_last_good=kept)
+                Quarantined(
+                    loaded.source, loaded.findings, loaded.name, loaded.gvk, serving_last_good=serving_last_good
+                )
             )
     return SourceDefinitions(tuple(entries), tuple(quarantined))
 

@@ -142,9 +142,9 @@ class DefinitionFile(WatchedFile[Loaded]):
         """Yield the definitions that cannot be used."""
         for document in self.loaded:
             if not document.definition:
-                kept = any(_is_newer(document, old) for old in self.last_good)
+                serving_last_good = any(_is_newer(document, old) for old in self.last_good)
                 yield Quarantined(
-                    document.source, document.findings, document.name, document.gvk, serving_last_good=kept
+                    document.source, document.findings, document.name, document.gvk, serving_last_good=serving_last_good
                 )
 
     def _become(self, loaded: tuple[Loaded, ...], digest: bytes = b"", content: bytes = b"") -> Self:
@@ -190,7 +190,7 @@ class OverrideFile(WatchedFile[LoadedCustomization]):
         for customization in self.loaded:
             errors = tuple(finding for finding in customization.findings if finding.severity is Severity.ERROR)
             if errors:
-                kept = any(
+                serving_last_good = any(
                     _has_newer(customization, script.operation, old) for old in self.last_good for script in old.scripts
                 )
                 yield Quarantined(
@@ -198,7 +198,7 @@ class OverrideFile(WatchedFile[LoadedCustomization]):
                     errors,
                     customization.name,
                     customization.gvk,
-                    serving_last_good=kept,
+                    serving_last_good=serving_last_good,
                 )
 
     def _load(self, text: str) -> Iterable[LoadedCustomization]:
@@ -264,8 +264,8 @@ class Folder(Generic[File]):
         for unreadable, reason in listing.unreadable:
             left = {path: file for path, file in self.files.items() if path.is_relative_to(unreadable)}
             files.update(left)
-            kept, source = any(file.served for file in left.values()), name_of(unreadable)
-            unlisted.append(Quarantined(source, _not_read(source, reason), serving_last_good=kept))
+            serving_last_good, source = any(file.served for file in left.values()), name_of(unreadable)
+            unlisted.append(Quarantined(source, _not_read(source, reason), serving_last_good=serving_last_good))
         # First: new files may need their room.
         for path in self.files.keys() - files.keys() - {*listing.files}:
             self.budget.forget(path)

@@ -154,9 +154,9 @@ class Informer(Generic[View]):
             self._keep(obj, objects, left_out)
             self._versions[name] = version
 
-    def settle(self, name: str, kept: View) -> None:
+    def settle(self, name: str, view: View) -> None:
         """Count only this version of an object in the budget."""
-        self._budget.settle((self.path, name), self._weigh(kept))
+        self._budget.settle((self.path, name), self._weigh(view))
 
     def clear(self) -> None:
         """Forget all objects."""
@@ -165,10 +165,10 @@ class Informer(Generic[View]):
 
     def _keep(self, obj: Object, objects: dict[str, View], left_out: dict[str, Object]) -> None:
         """Add an object to ``objects``, in place of newer ones if necessary, or to ``left_out`` if it has no room."""
-        name, kept = _name(obj), self._view(obj)
+        name, view = _name(obj), self._view(obj)
         age = str(edit.get(obj, ("metadata", "creationTimestamp"), "")), name
         newer = ((self.path, other) for other in self._newer_than(age))
-        leaving = self._budget.take((self.path, name), self._weigh(kept), newer)
+        leaving = self._budget.take((self.path, name), self._weigh(view), newer)
         if leaving is None:
             self._leave_out(name, obj, left_out)
             if name in self._ages and name in self.objects:
@@ -178,7 +178,7 @@ class Informer(Generic[View]):
             del self._ages[other]
             if other in objects:
                 self._leave_out(other, objects.pop(other), left_out)
-        objects[name], self._ages[name], self._newest = kept, age, None
+        objects[name], self._ages[name], self._newest = view, age, None
         left_out.pop(name, None)
 
     def _leave_out(self, name: str, obj: JSON, left_out: dict[str, Object]) -> None:

@@ -124,7 +124,7 @@ def _added(definition: Definition, evidence: Sequence[Evidence]) -> dict[str, se
     for number, shown in enumerate(pods_of_sets(definition, evidence)):
         for group in shown.groups:
             component = group.sets[0].component
-            if group.pods and all(own.component == component for own in group.sets):
+            if group.pods and all(pod_set.component == component for pod_set in group.sets):
                 missing = _missing(group.sets[0].template, group.pods[0])
                 common[component] = [container for container in common.get(component, missing) if container in missing]
                 numbers[component].add(number)
@@ -198,10 +198,10 @@ def _with_counts(kind: CustomKind, selected: Sequence[Selected], evidence: Seque
 def _counted(component: ComponentRules, shown: PodsOfSets) -> Counted | None:
     """Return the pods of a component in an object, None if they cannot be distinguished from other components' pods."""
     ids = instance_ids(component, shown.evidence.object)
-    mine = [group for group in shown.groups if component.name in {own.component for own in group.sets}]
-    if not mine or any(own.component != component.name for group in mine for own in group.sets):
+    mine = [group for group in shown.groups if component.name in {pod_set.component for pod_set in group.sets}]
+    if not mine or any(pod_set.component != component.name for group in mine for pod_set in group.sets):
         return None
-    pods = tuple((tuple(ids.index(own.instance) for own in group.sets), len(group.pods)) for group in mine)
+    pods = tuple((tuple(ids.index(pod_set.instance) for pod_set in group.sets), len(group.pods)) for group in mine)
     return Counted(shown.evidence.object, len(ids), pods)
 
 
@@ -217,10 +217,10 @@ def _attributed(
     }
     # A made-up label tells no instance. Their templates do.
     components = tuple(
-        replace(own, selector=own.selector.model_copy(update={"component_instance_selector": None}))
-        if own.name in made_up
-        else own
-        for own in definition.components
+        replace(component, selector=component.selector.model_copy(update={"component_instance_selector": None}))
+        if component.name in made_up
+        else component
+        for component in definition.components
     )
     definition = replace(definition, components=components)
     return definition, list(pods_of_sets(definition, evidence))
@@ -232,11 +232,11 @@ def _supported(kind: CustomKind, places: list[PodsField], evidence: Sequence[Evi
         return places
     definition, shown = _attributed(kind, [(pods, Decision()) for pods in places], evidence)
     supported = {
-        own.component
+        pod_set.component
         for workload in shown
         for group in workload.groups
         if _has_pod_of_template(group)
-        for own in group.sets
+        for pod_set in group.sets
     }
     kept = [pods for leaf, pods in zip(definition.leaves, places, strict=True) if leaf.name in supported]
     # Without the others, pods may be of other templates.
@@ -245,7 +245,7 @@ def _supported(kind: CustomKind, places: list[PodsField], evidence: Sequence[Evi
 
 def _has_pod_of_template(group: MemberGroup) -> bool:
     """Return whether a pod has the containers of a template. One without any is an operator's override."""
-    wanted = [_container_names(own.template) for own in group.sets]
+    wanted = [_container_names(pod_set.template) for pod_set in group.sets]
     return any(names and names <= _container_names(pod) for pod in group.pods for names in wanted)
 
 
@@ -258,7 +258,7 @@ def _selected(kind: CustomKind, places: Sequence[PodsField], evidence: Sequence[
     definition, shown = _attributed(kind, [(pods, Decision()) for pods in places], evidence)
     numbers = {leaf.name: number for number, leaf in enumerate(definition.leaves)}
     placed = [
-        PlacedPod(pod, frozenset((numbers[own.component], own.instance) for own in group.sets))
+        PlacedPod(pod, frozenset((numbers[pod_set.component], pod_set.instance) for pod_set in group.sets))
         for workload in shown
         for group in workload.groups
         for pod in group.pods

@@ -128,9 +128,12 @@ def with_running(draft: Draft, evidence: Sequence[Evidence]) -> Draft:
     guessed = [json.dumps(matcher) for matcher in mappings.get("running", ())]
     # Without an object that does not run, every value that all have is as good: then the guess by names decides.
     ordered = sorted({*chain(*signs)}, key=lambda sign: (sign not in guessed, "byExpression" in sign, len(sign), sign))
-    rules = {sign: [(sign in own) == right for own, right in zip(signs, ready, strict=True)] for sign in ordered}
+    rules = {
+        sign: [(sign in workload_signs) == right for workload_signs, right in zip(signs, ready, strict=True)]
+        for sign in ordered
+    }
     sign = max(rules, key=lambda candidate: sum(rules[candidate]), default="")
-    shown = sum(sign in own for own, right in zip(signs, ready, strict=True) if right)
+    shown = sum(sign in workload_signs for workload_signs, right in zip(signs, ready, strict=True) if right)
     if 2 * shown <= sum(ready):
         return draft
     kept = {
@@ -139,7 +142,7 @@ def with_running(draft: Draft, evidence: Sequence[Evidence]) -> Draft:
         if name != "running" and (left := [matcher for matcher in matchers if json.dumps(matcher) != sign])
     }
     karta = edit.set_value(draft.karta, _MAPPINGS, {"running": [json.loads(sign)], **kept})
-    others, elsewhere = len(ready) - sum(ready), sum(sign in own for own in signs) - shown
+    others, elsewhere = len(ready) - sum(ready), sum(sign in workload_signs for workload_signs in signs) - shown
     note = f"{shown} of {count(sum(ready), 'object')} with ready pods and {elsewhere} of {others} others show it."
     is_sure = others and len(active) >= FEW and held_out([*rules.values()]) == len(active)
     note = note if is_sure else f"CHECK: {note} Does it end when pods fail?"

@@ -86,9 +86,11 @@ def _sorts(shown: Sequence[Evidence]) -> list[tuple[Object, dict[int, Evidence]]
         sorts: dict[str, dict[int, Evidence]] = {}
         for number, workload in enumerate(shown):
             for value in dict.fromkeys(label_of(pod, key) for pod in workload.active):
-                own = tuple(pod for pod in workload.active if label_of(pod, key) == value)
-                sorts.setdefault(value, {})[number] = replace(workload, pods=own)
-        alike = all(len({_names(pod) for pod in own.pods}) == 1 for sort in sorts.values() for own in sort.values())
+                pods_of_sort = tuple(pod for pod in workload.active if label_of(pod, key) == value)
+                sorts.setdefault(value, {})[number] = replace(workload, pods=pods_of_sort)
+        alike = all(
+            len({_names(pod) for pod in workload.pods}) == 1 for sort in sorts.values() for workload in sort.values()
+        )
         if alike and len(sorts) <= _MOST_SORTS:
             return [(component_selector((key, value)), sort) for value, sort in sorts.items()]
     return []

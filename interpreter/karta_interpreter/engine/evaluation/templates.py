@@ -127,9 +127,9 @@ def _lists(query: AnnotationQuery, value: Object | None) -> Mapping[str, list[JS
 def _extended(template: Object, lists: Mapping[str, list[JSON]]) -> Object:
     spec = {**template["spec"]}
     for field, added in lists.items():
-        own = spec.get(field)
-        if own is None or type(own) is list:  # other values are reported by the reader of containers
-            spec[field] = [*own, *added] if own else added
+        containers = spec.get(field)
+        if containers is None or type(containers) is list:  # other values are reported by the reader of containers
+            spec[field] = [*containers, *added] if containers else added
     return {**template, "spec": spec}
 
 

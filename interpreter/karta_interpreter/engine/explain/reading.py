@@ -175,15 +175,15 @@ def _reads(query: Query, path: Path) -> bool:
 
 def almost(name: str, candidates: Iterable[str]) -> str:
     """Return the known name that differs by a typo, "" for none. The prefixes of keys must be equal."""
-    prefix, slash, own = name.lower().rpartition("/")
+    prefix, slash, last_part = name.lower().rpartition("/")
     by_own = {
         candidate.lower().removeprefix(prefix + slash): candidate
         for candidate in candidates
         if candidate.lower().startswith(prefix + slash)
     }
-    letters = sorted(own)
+    letters = sorted(last_part)
     # difflib overrates the difference of swapped letters: the similarity of `stauts` and `status` is below `_SLIP`.
-    similar = get_close_matches(own, by_own, cutoff=_SLIP) or [
+    similar = get_close_matches(last_part, by_own, cutoff=_SLIP) or [
         candidate for candidate in by_own if sorted(candidate) == letters
     ]
     return next((by_own[candidate] for candidate in similar if is_typo(name, by_own[candidate])), "")
@@ -198,8 +198,8 @@ def field_of(definition: Definition, component: str, field: str) -> str:
     The components of a definition are the root and then the children, in written order.
     """
     index = [candidate.name for candidate in definition.components].index(component)
-    own = "rootComponent" if index == 0 else f"childComponents[{index - 1}]"
-    return f"{_STRUCTURE}.{own}.{field}"
+    component_field = "rootComponent" if index == 0 else f"childComponents[{index - 1}]"
+    return f"{_STRUCTURE}.{component_field}.{field}"
 
 
 def annotation_field(name: str) -> str:

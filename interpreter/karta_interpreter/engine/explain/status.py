@@ -130,9 +130,11 @@ def status_facts(definition: Definition, call: Call, _options: Options, results:
         path: Path = ("status", field)
         note = "as the object has it"
         if field in BOOKKEEPING and call.object["status"].get(field) != value:
-            own = field == BOOKKEEPING[0]
-            path = ("metadata", "generation") if own else ("metadata", "annotations", TEMPLATE_GENERATION)
-            note = "added for AggregateStatus: the generation of the " + ("member's object" if own else "template")
+            is_of_member = field == BOOKKEEPING[0]
+            path = ("metadata", "generation") if is_of_member else ("metadata", "annotations", TEMPLATE_GENERATION)
+            note = "added for AggregateStatus: the generation of the " + (
+                "member's object" if is_of_member else "template"
+            )
         answer = json_pointer(("status", field))
         yield Fact("status", f"{field}: {note}", value, answer, places=(place_at(path, call.object),))
     observed = place_at(_OBSERVED_GENERATION, call.object)

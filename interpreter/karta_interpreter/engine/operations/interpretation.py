@@ -125,9 +125,9 @@ def script_jobs(
         case Operation.AGGREGATE_STATUS:
             # Karmada does not store an empty list, so scripts get nil for it.
             arguments.append([item.to_json() for item in call.items] or None)
-    own = own_functions(definition, call, options)
+    functions = own_functions(definition, call, options)
     scripts = definition.scripts.of(call.operation)
-    return [(script, script_job(script, arguments, own, on_print)) for script in scripts]
+    return [(script, script_job(script, arguments, functions, on_print)) for script in scripts]
 
 
 @contextmanager

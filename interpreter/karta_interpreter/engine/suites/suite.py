@@ -64,9 +64,11 @@ def find_suites(folder: Path) -> tuple[Path, ...]:
     """
     files = (*folder.rglob("*.yaml"), *folder.rglob("*.yml"))
     # A folder that is itself called testdata counts. So does the current folder, though its path has no name.
-    own = (folder.name, folder.resolve().name)
+    folder_names = (folder.name, folder.resolve().name)
     in_folders = (path for path in files if path.parent.name != OBJECTS)
-    return tuple(sorted(path for path in in_folders if _TESTDATA in (*own, *path.relative_to(folder).parts[:-1])))
+    return tuple(
+        sorted(path for path in in_folders if _TESTDATA in (*folder_names, *path.relative_to(folder).parts[:-1]))
+    )
 
 
 def home_of(suite: Path) -> Path:

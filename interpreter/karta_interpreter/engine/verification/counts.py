@@ -94,7 +94,9 @@ def _explanation(
     made_since = sum(not evidence.is_outdated(pod) for pod in pods)
     if len(pods) > group.replicas == made_since or _is_rolling(evidence, group, pods):
         return "a roll-out replaces pods"
-    least, most = (sum(bounds) for bounds in zip(*(_bounds(locations()[own.name]) for own in group.sets), strict=True))
+    least, most = (
+        sum(bounds) for bounds in zip(*(_bounds(locations()[pod_set.name]) for pod_set in group.sets), strict=True)
+    )
     # It never runs fewer than the object's own minimum.
     if evidence.scaled and len(pods) >= least:
         return f"{evidence.scaled} scales it"
@@ -110,7 +112,7 @@ def _explanation(
 
 def _is_rolling(evidence: Evidence, group: MemberGroup, pods: Iterable[Object]) -> bool:
     """Return whether pods below one owner differ from its template in different fields: it has changed."""
-    templates = [own.template for own in group.sets]
+    templates = [pod_set.template for pod_set in group.sets]
     deviations: dict[JSON, set[frozenset[str]]] = {}
     for pod in pods:
         changed = {

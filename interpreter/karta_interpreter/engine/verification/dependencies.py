@@ -50,7 +50,7 @@ def judge_dependencies(definition: Definition, evidence: Evidence) -> Iterator[J
 def _referred(evidence: Evidence) -> Iterator[tuple[str, str, str]]:
     within = namespace(evidence.object)
     for pod in evidence.pods:
-        own = str(get(pod, ("metadata", "name")))
+        pod_name = str(get(pod, ("metadata", "name")))
         try:
             dependencies = (*pod_dependencies(pod, within), *claim_dependencies(pod, within))
         except InterpretationError:
@@ -59,7 +59,7 @@ def _referred(evidence: Evidence) -> Iterator[tuple[str, str, str]]:
         yield from (
             (dependency.api_version, dependency.kind, dependency.name)
             for dependency in dependencies
-            if own not in dependency.name
+            if pod_name not in dependency.name
         )
 
 

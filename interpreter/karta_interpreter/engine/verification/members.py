@@ -40,8 +40,8 @@ def members(definition: Definition, sets: Sequence[PodSet], pods: Sequence[Objec
     joined: list[tuple[set[int], list[Object]]] = [({position}, []) for position in range(len(sets))]
     keys_of_pods = [
         (
-            chosen := _components_of(definition, pod),
-            {(component.name, _instance(component, pod)) for component in chosen},
+            components := _components_of(definition, pod),
+            {(component.name, _instance(component, pod)) for component in components},
         )
         for pod in pods
     ]
@@ -51,10 +51,10 @@ def members(definition: Definition, sets: Sequence[PodSet], pods: Sequence[Objec
     numbers_by_key: dict[tuple[str, str | None], list[int]] = {}
     for number, own in enumerate(sets):
         numbers_by_key.setdefault((own.component, own.instance if own.component in tells else ""), []).append(number)
-    for pod, (chosen, keys) in zip(pods, keys_of_pods, strict=True):
+    for pod, (components, keys) in zip(pods, keys_of_pods, strict=True):
         told = {(name, instance if name in tells else "") for name, instance in keys}
         candidates = [number for key in told for number in numbers_by_key.get(key, ())]
-        matches = _best(definition, sets, chosen, pod, candidates)
+        matches = _best(definition, sets, components, pod, candidates)
         if not matches:
             strays.append(pod)
             continue
@@ -82,7 +82,7 @@ def _components_of(definition: Definition, pod: Object) -> list[ComponentRules]:
 def _best(
     definition: Definition,
     sets: Sequence[PodSet],
-    chosen: Sequence[ComponentRules],
+    components: Sequence[ComponentRules],
     pod: Object,
     numbers: Iterable[int],
 ) -> set[int]:
@@ -90,7 +90,7 @@ def _best(
     scores = {number: _likeness(sets[number].template, pod) for number in numbers}
     best = max(scores.values(), default=0)
     # Without a selector a pod that resembles none of several templates belongs to none.
-    if not best and len(definition.leaves) > 1 and chosen and chosen[0].selector.component_type is None:
+    if not best and len(definition.leaves) > 1 and components and components[0].selector.component_type is None:
         return set()
     return {number for number, score in scores.items() if score == best}
 

@@ -32,8 +32,8 @@ def judge_requirements(definition: Definition, evidence: Evidence, members: Memb
 
 
 def _judged(definition: Definition, evidence: Evidence, group: MemberGroup) -> Iterator[Judgement]:
-    wanted = [_requests(pods_of_set.template) for pods_of_set in group.sets]
-    amounts = [requirements.resource_request for requirements in wanted]
+    requirements_of_sets = [_requests(pods_of_set.template) for pods_of_set in group.sets]
+    amounts = [requirements.resource_request for requirements in requirements_of_sets]
     pods = [pod for pod in group.pods if is_active(pod)]
     causes: dict[Judgement, list[str]] = {}
     for pod in pods:
@@ -44,7 +44,7 @@ def _judged(definition: Definition, evidence: Evidence, group: MemberGroup) -> I
                 causes.setdefault(cause, []).append(_text(requests))
     for cause, requested in causes.items():
         number = f"{len(requested)} of {count(len(pods), 'pod')}"
-        detail = f"{group.name}: {number}, {_text(wanted[0])} answered, {requested[0]} requested"
+        detail = f"{group.name}: {number}, {_text(requirements_of_sets[0])} answered, {requested[0]} requested"
         yield cause._replace(detail=detail)
 
 

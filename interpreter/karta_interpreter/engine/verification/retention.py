@@ -114,19 +114,21 @@ def _form(definition: Definition, observed: Object, field: str) -> str:
     """Return why a field that the template seems to lack may be the template's in another form, or ""."""
     if AMOUNT.search(field):
         return "which may be the template's amount in another form"
-    kept = (path for rule in definition.annotations.retain for path in paths_read(rule.place, observed))
+    retained_paths = (path for rule in definition.annotations.retain for path in paths_read(rule.place, observed))
     return (
         "a list that may be the template's, of which Retain keeps fields"
-        if any(field_of(path).startswith(f"{field}[") for path in kept)
+        if any(field_of(path).startswith(f"{field}[") for path in retained_paths)
         else ""
     )
 
 
 def _template(observed: Object, ours: _Owned, theirs: _Owned, schema: Object, *, keeps_lists: bool = False) -> Object:
     """Return the object without what only others own, except for metadata and status."""
-    kept = {name: value for name, value in observed.items() if name in ("apiVersion", "kind", "metadata", "status")}
-    others = {name: value for name, value in observed.items() if name not in kept}
-    return {**kept, **_without(others, ours, theirs, schema, keeps_lists=keeps_lists)}
+    unchanged = {
+        name: value for name, value in observed.items() if name in ("apiVersion", "kind", "metadata", "status")
+    }
+    others = {name: value for name, value in observed.items() if name not in unchanged}
+    return {**unchanged, **_without(others, ours, theirs, schema, keeps_lists=keeps_lists)}
 
 
 def _without(value: JSON, ours: _Owned, theirs: _Owned, schema: Object, *, keeps_lists: bool) -> JSON:

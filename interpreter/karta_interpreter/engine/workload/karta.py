@@ -70,8 +70,8 @@ class Karta:
             # By kind: in whole names, the API version of another kind counts as likeness.
             kinds = {other.kind for other in _CATALOGUE}
             kind = gvk.kind if gvk.kind in kinds else closest(gvk.kind, sorted(kinds))
-            meant = " or ".join(str(other) for other in _CATALOGUE if other.kind == kind)
-            hint = f"did you mean {meant}?" if meant else "`Karta.catalogue()` has its kinds."
+            suggestion = " or ".join(str(other) for other in _CATALOGUE if other.kind == kind)
+            hint = f"did you mean {suggestion}?" if suggestion else "`Karta.catalogue()` has its kinds."
             raise WorkloadError(f"the catalogue has no Karta for {gvk}; {hint} `Karta.load` reads your own")
         return _CATALOGUE[gvk]
 

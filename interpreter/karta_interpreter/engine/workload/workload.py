@@ -281,16 +281,16 @@ class Workload:
         Pods that the object does not describe do not count. With ``instance``, only that instance of the component
         itself counts. Raises ComponentNotFoundError.
         """
-        definition, chosen = self._definition, self.component(component).definition
+        definition, rules = self._definition, self.component(component).definition
         if instance == "":
             raise WorkloadError(f"component {component}: an instance id is not empty; leave it out for all instances")
         with reading():
-            if instance is not None and instance not in instance_ids(chosen, self.object):
+            if instance is not None and instance not in instance_ids(rules, self.object):
                 raise ComponentNotFoundError(f'component {component} has no instance "{instance}"')
             return sum(
                 location.scale.minimum or location.scale.effective
                 for location in scale_locations(definition, self.object)
-                if chosen in definition.lineage(location.pod_set.component)
+                if rules in definition.lineage(location.pod_set.component)
                 and (location.pod_set.component != component or instance in (None, location.pod_set.instance))
             )
 

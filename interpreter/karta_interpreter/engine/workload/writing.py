@@ -217,11 +217,11 @@ def apply_actions(components: Iterable[ComponentRules], direction: Direction, ob
     Raises WorkloadError without actions, PathNotWritableError without a place.
     """
     changed, actions = obj, [(component, getattr(component, direction)) for component in components]
-    if not any(own for _, own in actions):
+    if not any(component_actions for _, component_actions in actions):
         named = ", ".join(component.name for component, _ in actions)
         raise WorkloadError(f"definition {actions[0][0].definition} has no {direction}Actions on {named}")
-    for component, own in actions:
-        for index, action in enumerate(own):
+    for component, component_actions in actions:
+        for index, action in enumerate(component_actions):
             try:
                 changed = action.path.assign(changed, action.value)
             except QueryError as err:

@@ -98,10 +98,10 @@ def merge(customizations: Iterable[LoadedCustomization]) -> Merged:
         if (gvk := customization.gvk) is None:
             continue
         for script in customization.scripts:
-            kept = by_kind.setdefault(gvk, [])
-            winner = next((other for other in kept if other.operation == script.operation), None)
+            scripts_of_kind = by_kind.setdefault(gvk, [])
+            winner = next((other for other in scripts_of_kind if other.operation == script.operation), None)
             if winner is None or script.operation == _ALL_RUN:
-                kept.append(script)
+                scripts_of_kind.append(script)
             else:
                 findings.append(_conflict(gvk, winner, script))
     return Merged(MappingProxyType({gvk: Scripts(scripts) for gvk, scripts in by_kind.items()}), tuple(findings))

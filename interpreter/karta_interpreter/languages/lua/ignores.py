@@ -65,15 +65,15 @@ def unignored(
     ``crd`` says whether the findings are those of a comparison with CRDs. An error of a definition cannot be ignored.
     """
     findings = list(findings)
-    own = {(ignore.rule, ignore.line) for ignore in ignores if ignore.is_complete and ignore.of_crd is crd}
+    complete = {(ignore.rule, ignore.line) for ignore in ignores if ignore.is_complete and ignore.of_crd is crd}
     used = set()
     for finding in findings:
         key = (finding.rule, finding.line)
-        if key in own and (crd or finding.severity is Severity.WARNING):
+        if key in complete and (crd or finding.severity is Severity.WARNING):
             used.add(key)
         else:
             yield finding
-    unused = own - used
+    unused = complete - used
     for ignore in ignores:
         if not ignore.is_complete:
             if not crd:
@@ -82,8 +82,10 @@ def unignored(
                 yield _warning("ignore-incomplete", ignore, source, message, _FORM)
         elif (ignore.rule, ignore.line) in unused:
             message = f"there is no warning {ignore.rule} to ignore in line {ignore.line}"
-            meant = closest(ignore.rule, {finding.rule for finding in findings})
-            hint = f"did you mean {meant}?" if meant else "remove it; errors of a definition cannot be ignored"
+            suggestion = closest(ignore.rule, {finding.rule for finding in findings})
+            hint = (
+                f"did you mean {suggestion}?" if suggestion else "remove it; errors of a definition cannot be ignored"
+            )
             yield _warning("unused-ignore", ignore, source, message, hint)
 
 

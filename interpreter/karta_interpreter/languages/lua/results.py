@@ -144,10 +144,10 @@ def _table(value: JSON, noun: str, rule: str) -> JSON:
     return value
 
 
-def _wrong_type(value: JSON, wanted: str, rule: str) -> LuaRunError:
+def _wrong_type(value: JSON, expected_type: str, rule: str) -> LuaRunError:
     returned = "nothing" if value is None else f"a {lua_type(value)}"
     return LuaRunError(
-        f"result type {_LUA_TYPE_NUMBERS[lua_type(value)]} is not {wanted}: {rule}, and returned {returned}"
+        f"result type {_LUA_TYPE_NUMBERS[lua_type(value)]} is not {expected_type}: {rule}, and returned {returned}"
     )
 
 

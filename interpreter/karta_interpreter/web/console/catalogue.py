@@ -82,12 +82,12 @@ def reports(gvk: GVK, suites: Suites) -> Sequence[Object]:
     """Return the statuses of a kind's examples, for the clusters of an aggregation. Each appears once, by its case."""
     names: dict[str, str] = {}
     for case in cases(gvk, suites):
-        own = [item.status for item in case.call.items]
+        statuses = [item.status for item in case.call.items]
         if case.call.operation is Operation.INTERPRET_HEALTH:
-            own = [case.call.object.get("status")]
-        for number, status in enumerate(own, start=1):
+            statuses = [case.call.object.get("status")]
+        for number, status in enumerate(statuses, start=1):
             if status:
-                name = f"{case.name}, cluster {number}" if len(own) > 1 else case.name
+                name = f"{case.name}, cluster {number}" if len(statuses) > 1 else case.name
                 names.setdefault(to_text(status), name)
     return tuple({"name": name, "text": text} for text, name in names.items())
 

@@ -135,13 +135,13 @@ def _refusal(error: ApiError) -> web.Response:
 
 
 def _audit(request: web.Request, status: int) -> None:
-    known = request.match_info
-    fields: dict[str, Any] = {"workload_type": known[ABOUT]} if ABOUT in known else {}
+    match_info = request.match_info
+    fields: dict[str, Any] = {"workload_type": match_info[ABOUT]} if ABOUT in match_info else {}
     is_quiet = _verb(request) in {"get", "list"} and status < HTTPStatus.BAD_REQUEST
     write = log.debug if is_quiet else log.info
     write(
         "workload types audit",
-        who=known.get(USER, "unknown"),
+        who=match_info.get(USER, "unknown"),
         what=f"{request.method[:_LONGEST]} {request.path[:_LONGEST]}",
         **fields,
         outcome=status,

@@ -76,18 +76,18 @@ class ClusterStorage:
                 raise owned(controller, f"the Karta {_name(karta)}")
         return stored
 
-    async def write(self, wanted: StoredType, present: StoredType | None) -> StoredType:
+    async def write(self, desired: StoredType, present: StoredType | None) -> StoredType:
         """Replace and create the objects of a type, then delete the objects of versions that it no longer has."""
-        if not all(map(self._cluster.has_room, wanted.kartas.values())):
+        if not all(map(self._cluster.has_room, desired.kartas.values())):
             raise ApiError(413, f"there is no room for the type: {self._cluster.budget.reason}")
         before, after = present.kartas if present else {}, {}
-        for version, karta in wanted.kartas.items():
+        for version, karta in desired.kartas.items():
             stored = before.get(version)
             after[version] = await (self._replace(karta, stored) if stored else self._create(karta))
             self._cluster.take(after[version])  # at once: the watch may bring it some milliseconds later
-        for version in before.keys() - wanted.kartas.keys():
+        for version in before.keys() - desired.kartas.keys():
             await self._delete(before[version])
-        return StoredType(wanted.group, wanted.kind, after)
+        return StoredType(desired.group, desired.kind, after)
 
     async def delete(self, present: StoredType) -> None:
         """Delete the objects of a type."""
@@ -116,8 +116,8 @@ class ClusterStorage:
             # Without managedFields the API server keeps its own. An empty list would delete them.
             metadata = {field: value for field, value in now["metadata"].items() if field != "managedFields"}
             labels = metadata.get("labels", {})
-            kept = {name: value for name, value in labels.items() if name.startswith(_OTHERS_LABELS)}
-            new = {**karta["metadata"], "labels": {**kept, **karta["metadata"]["labels"]}}
+            others_labels = {name: value for name, value in labels.items() if name.startswith(_OTHERS_LABELS)}
+            new = {**karta["metadata"], "labels": {**others_labels, **karta["metadata"]["labels"]}}
             # The author's annotations replace all others: they are content, and one that is left out is to go. The name
             # stays, as an object cannot be renamed.
             obj = {**karta, "metadata": {**metadata, "annotations": {}, **new, "name": metadata["name"]}}

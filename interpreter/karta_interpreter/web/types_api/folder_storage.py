@@ -68,16 +68,16 @@ class FolderStorage:
             raise owned(f"the author of the file {path.name}", f"{kind} of {group or 'the core group'}")
         return StoredType.of(group, kind, kartas)
 
-    async def write(self, wanted: StoredType, present: StoredType | None) -> StoredType:
+    async def write(self, desired: StoredType, present: StoredType | None) -> StoredType:
         """Replace the file of a type, and read it."""
         del present
-        path = self._path(wanted.group, wanted.kind)
-        text = await asyncio.to_thread(_text, wanted)
+        path = self._path(desired.group, desired.kind)
+        text = await asyncio.to_thread(_text, desired)
         if not self._store.budget.has_room(path, weight(text)):
             raise ApiError(413, f"there is no room for the type: {self._store.budget.reason}")
         await self._attempt(replace_file, path, text)
         await self._store.reload_file(self._root, path)
-        return wanted
+        return desired
 
     async def delete(self, present: StoredType) -> None:
         """Delete the file of a type, and forget it."""
@@ -96,9 +96,9 @@ class FolderStorage:
             raise unavailable(f"the folder for types cannot be used: {error.strerror or error}") from error
 
 
-def _text(wanted: StoredType) -> bytes:
+def _text(desired: StoredType) -> bytes:
     """Return the file of a type. Raises ApiError if no server would read it: it could not be served or changed."""
-    text = orjson.dumps({"apiVersion": "v1", "kind": "List", "items": [*wanted.kartas.values()]}, option=_INDENTED)
+    text = orjson.dumps({"apiVersion": "v1", "kind": "List", "items": [*desired.kartas.values()]}, option=_INDENTED)
     if len(text) > MAX_BYTES:
         raise ApiError(413, f"the file of the type would have {len(text)} bytes, the most is {MAX_BYTES}")
     try:

@@ -92,7 +92,7 @@ def judge(body: bytes) -> bytes:
     return judged.model_dump_json().encode() + b"\n" + orjson.dumps(stored.kartas)
 
 
-def _other_kind(found: GVK | None, wanted: GVK) -> list[Finding]:
+def _other_kind(found: GVK | None, expected_kind: GVK) -> list[Finding]:
     return (
         [
             error(
@@ -100,7 +100,10 @@ def _other_kind(found: GVK | None, wanted: GVK) -> list[Finding]:
                 (*ROOT_KIND, field),
                 f'the Karta defines the {field} "{has}", but the workload type is for "{expected}"',
             )
-            for field, expected, has in (("group", wanted.group, found.group), ("kind", wanted.kind, found.kind))
+            for field, expected, has in (
+                ("group", expected_kind.group, found.group),
+                ("kind", expected_kind.kind, found.kind),
+            )
             if expected != has
         ]
         if found

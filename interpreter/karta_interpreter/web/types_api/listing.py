@@ -55,32 +55,32 @@ class ListQuery:
         """Read the parameters of a query. Raises ApiError."""
         errors: list[ProblemError] = []
         tests: list[_Test] = []
-        chosen: dict[str, str] = {}
+        parameters: dict[str, str] = {}
         for name, text in query:
             if name == "filterBy":
                 tests += _tests(text, errors)
             elif name not in PARAMETERS:
                 hint = did_you_mean(name, PARAMETERS)
                 errors.append(ProblemError(parameter=name, detail="there is no such parameter", hint=hint or None))
-            elif name in chosen:
+            elif name in parameters:
                 errors.append(ProblemError(parameter=name, detail="it is given more than once"))
             elif needed := _needed(text, PARAMETERS[name]):
                 errors.append(ProblemError(parameter=name, detail=f'"{text[:100]}" is not {needed}'))
             else:
-                chosen[name] = text
+                parameters[name] = text
         if len(tests) > MOST_CONDITIONS:
             detail = f"there are {len(tests)} conditions, the most is {MOST_CONDITIONS}"
             errors.append(ProblemError(parameter="filterBy", detail=detail))
         if errors:
             raise ApiError(400, "the query cannot be read", errors=errors)
-        if chosen.get("externalTypesOnly") == "true":
+        if parameters.get("externalTypesOnly") == "true":
             tests.append((FIELDS["source"], OPERATORS["=="], API))
         return cls(
             tuple(tests),
-            chosen.get("sortBy", "name"),
-            chosen.get("sortOrder") == "desc",
-            int(chosen.get("offset", 0)),
-            int(chosen.get("limit", DEFAULT_LIMIT)),
+            parameters.get("sortBy", "name"),
+            parameters.get("sortOrder") == "desc",
+            int(parameters.get("offset", 0)),
+            int(parameters.get("limit", DEFAULT_LIMIT)),
         )
 
     def page(self, rows: Iterable[Row], encode: Callable[[Row], bytes]) -> bytes:

@@ -130,11 +130,13 @@ def document(choices: models.Choices) -> bytes:
         by_alias=True,
         ref_template="#/components/schemas/{model}",
     )
-    wanted = schemas["$defs"][_INPUT.__name__]
-    fields = wanted["properties"]
+    body_schema = schemas["$defs"][_INPUT.__name__]
+    fields = body_schema["properties"]
     fields["categoryId"] |= {"enum": [*choices.categories], "examples": [*choices.categories][:1]}
     fields["priorityId"] |= {"enum": [*choices.priorities], "examples": [*choices.priorities][:1]}
-    wanted["examples"] = [_EXAMPLE | {field: fields[field]["examples"][0] for field in ("categoryId", "priorityId")}]
+    body_schema["examples"] = [
+        _EXAMPLE | {field: fields[field]["examples"][0] for field in ("categoryId", "priorityId")}
+    ]
     description = {
         "openapi": "3.1.0",
         "info": {

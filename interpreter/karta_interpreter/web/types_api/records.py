@@ -130,10 +130,10 @@ def content(manifest: Object) -> Object:
     Additions of an API server are left out, and so are the labels of this API, because fields of the type contain them.
     """
     labels = _fields(edit.get(manifest, _LABELS))
-    own = {name: value for name, value in labels.items() if not name.startswith((_PREFIX, _STAMPED))}
+    user_labels = {name: value for name, value in labels.items() if not name.startswith((_PREFIX, _STAMPED))}
     annotations = _fields(edit.get(manifest, _ANNOTATIONS))
     name = edit.get(manifest, ("metadata", "name"))
-    parts = {"name": name, "labels": own, "annotations": annotations}
+    parts = {"name": name, "labels": user_labels, "annotations": annotations}
     metadata = {field: value for field, value in parts.items() if value}
     return {**karta_type(), "metadata": metadata, "spec": manifest.get("spec")}
 
@@ -229,7 +229,7 @@ class Storage(Protocol):
         """Return a type as it is stored now, or None if it is not stored. Raises ApiError if it has another owner."""
         ...
 
-    async def write(self, wanted: StoredType, present: StoredType | None) -> StoredType:
+    async def write(self, desired: StoredType, present: StoredType | None) -> StoredType:
         """Store a type in place of the type that was read, and return it as it is stored.
 
         A crash leaves each version in its old or its new state.

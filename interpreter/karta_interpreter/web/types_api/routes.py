@@ -64,29 +64,29 @@ class Routes:
 
     async def create(self, request: Request) -> Response:
         """Register a type. The same request again changes nothing."""
-        wanted = await self._wanted(request)
+        desired = await self._wanted(request)
         async with self.storage.exclusive():
-            present = await self._present(wanted.group, wanted.kind, wanted.kartas.keys())
+            present = await self._present(desired.group, desired.kind, desired.kartas.keys())
             # A registration that was cut off is completed by the same request, and is not a conflict.
-            is_new = present is None or present.is_part_of(wanted)
-            if present and not is_new and not present.equals(wanted):
+            is_new = present is None or present.is_part_of(desired)
+            if present and not is_new and not present.equals(desired):
                 raise models.ApiError(
-                    409, f"{wanted.kind} of {wanted.group} is registered with another content: PUT changes it"
+                    409, f"{desired.kind} of {desired.group} is registered with another content: PUT changes it"
                 )
-            stored = await self.storage.write(wanted, present) if is_new or not present else present
+            stored = await self.storage.write(desired, present) if is_new or not present else present
         return await self._stored(stored, 201 if is_new else 200)
 
     async def replace(self, request: Request) -> Response:
         """Replace a type that is registered."""
         row = await self._row(request)
         matches = _if_match(request)
-        wanted = await self._wanted(request, row)
+        desired = await self._wanted(request, row)
         async with self.storage.exclusive():
-            present = self._required(row, await self._present(row.group, row.name, wanted.kartas.keys()))
+            present = self._required(row, await self._present(row.group, row.name, desired.kartas.keys()))
             _check(present, matches)
             # A change that was cut off has the content, but several revisions, until it is written again.
-            is_same = present.etag == wanted.etag and present.revisions == wanted.revisions
-            stored = present if is_same else await self.storage.write(wanted, present)
+            is_same = present.etag == desired.etag and present.revisions == desired.revisions
+            stored = present if is_same else await self.storage.write(desired, present)
         return await self._stored(stored, 200)
 
     async def delete(self, request: Request) -> Response:
@@ -142,9 +142,9 @@ class Routes:
             )
             if value not in choice_ids
         ]
-        for field, value, wanted in (("name", body.name, row and row.name), ("group", body.group, row and row.group)):
-            if row and value != wanted:
-                message = f'the type of this path has "{wanted}", which cannot change: register another type'
+        for field, value, expected in (("name", body.name, row and row.name), ("group", body.group, row and row.group)):
+            if row and value != expected:
+                message = f'the type of this path has "{expected}", which cannot change: register another type'
                 findings.append(_error(f"/{field}", "other-type", message))
         seen: set[GVK] = set()
         for index, gvk in enumerate(body.kinds):

@@ -176,14 +176,14 @@ class View:
 
 def _row(key: str, records: list[Record], *, is_stored: bool) -> Row:
     ours = tuple(record for record in records if is_ours(record.manifest))
-    chosen = ours or tuple(records)
-    manifest = chosen[0].manifest
-    source = API if ours else chosen[0].source
+    records_shown = ours or tuple(records)
+    manifest = records_shown[0].manifest
+    source = API if ours else records_shown[0].source
     category, priority = (label(manifest, name) or None for name in (CATEGORY, PRIORITY))
-    gvk = chosen[0].gvk
+    gvk = records_shown[0].gvk
     others = tuple(record for record in records if not is_ours(record.manifest)) if is_stored else ()
     owner = "" if ours else _owner(records)
-    return Row(key, gvk.group, gvk.kind, category, priority, source, owner, is_stored, chosen, others)
+    return Row(key, gvk.group, gvk.kind, category, priority, source, owner, is_stored, records_shown, others)
 
 
 def _owner(others: Iterable[Record]) -> str:

@@ -96,8 +96,8 @@ def read_keyring(data: Mapping[str, bytes], now: datetime) -> tuple[Keyring, tup
         bundle = x509.load_pem_x509_certificates(data.get(_BUNDLE, b""))
     except ValueError:
         problems.append(f"{_BUNDLE} holds no PEM certificates")
-    own = {authority.certificate for authority in authorities}
-    keyring = Keyring(authorities, tuple(certificate for certificate in bundle if certificate not in own))
+    signing = {authority.certificate for authority in authorities}
+    keyring = Keyring(authorities, tuple(certificate for certificate in bundle if certificate not in signing))
     try:
         pair = check_pair(data.get(_CHAIN, b""), data.get(_KEY, b""), sources={"chain": _CHAIN, "key": _KEY}, now=now)
     except ServeError as error:
@@ -156,9 +156,9 @@ class Rotation:
         if not signer:
             return keyring
         # CAs older than the signer lose their keys.
-        kept = keyring.authorities[keyring.authorities.index(signer) :]
-        retired = tuple(authority.certificate for authority in keyring.authorities if authority not in kept)
-        return Keyring(kept, (*retired, *keyring.former), signer.issue(self._names(keyring), now, self.life))
+        authorities = keyring.authorities[keyring.authorities.index(signer) :]
+        retired = tuple(authority.certificate for authority in keyring.authorities if authority not in authorities)
+        return Keyring(authorities, (*retired, *keyring.former), signer.issue(self._names(keyring), now, self.life))
 
     def _with_authority(self, keyring: Keyring, now: datetime) -> Keyring:
         """Publish a new CA if there is none that outlives the next certificates."""

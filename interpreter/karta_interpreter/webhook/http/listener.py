@@ -81,13 +81,13 @@ class Connections(Server):
             key=lambda connection: connection.last_used,
         )
         # Many at once: under a flood connection eviction sorts all connections, so one by one would cost the square.
-        chosen = (idle or [connection for connection in self._transports if connection.is_receiving])[
+        connections = (idle or [connection for connection in self._transports if connection.is_receiving])[
             : self.count // 20 + 1
         ]
-        for evicted in chosen:
+        for evicted in connections:
             # Not when `connection_lost` comes, a turn later: the count has to be right for the next connection.
             self._transports.pop(evicted).abort()
-        return bool(chosen)
+        return bool(connections)
 
     @property
     def has_new(self) -> bool:
@@ -320,10 +320,10 @@ def drop_syn(listener: socket.socket) -> None:
         listener.setsockopt(socket.SOL_SOCKET, 26, struct.pack("HP", 5, ctypes.addressof(program)))
 
 
-def allow_files(wanted: int) -> int:
+def allow_files(files: int) -> int:
     """Allow this process more file handles if possible. Return how many it may have."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft < wanted and soft != resource.RLIM_INFINITY:
-        soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    if soft < files and soft != resource.RLIM_INFINITY:
+        soft = files if hard == resource.RLIM_INFINITY else min(files, hard)
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-    return wanted if soft == resource.RLIM_INFINITY else soft
+    return files if soft == resource.RLIM_INFINITY else soft

@@ -131,8 +131,8 @@ def certificate_source(
 
     ``registered`` is the name that Karmada expects. ``is_trusted`` returns whether Karmada trusts a CA.
     """
-    own = () if settings.host in _EVERYWHERE else (settings.host,)
-    names = (*settings.certificate_names, *own, *([registered] if registered else []))
+    host_names = () if settings.host in _EVERYWHERE else (settings.host,)
+    names = (*settings.certificate_names, *host_names, *([registered] if registered else []))
     secret = settings.certificate_secret
     if (settings.certificate_file or settings.key_file) and secret:
         raise ServeError("certificates come from files or from --certificate-secret, not from both: leave one out")

@@ -151,7 +151,7 @@ def webhook_configuration(
     Failing calls are better than a workload that Karmada no longer knows how to divide.
     """
     broken = {quarantined.gvk for quarantined in snapshot.quarantined} - snapshot.entries.keys()
-    kept = {
+    broken_operations = {
         gvk: operations
         for gvk, operations in registered_operations(present or {}).items()
         if gvk in broken and are_safe(gvk, operations, multiple_pod_templates=multiple_pod_templates)
@@ -165,7 +165,9 @@ def webhook_configuration(
         )
         for gvk, entry in snapshot.entries.items()
     }
-    operations: dict[GVK, tuple[str, ...]] = {gvk: answers for gvk, answers in (kept | answered).items() if answers}
+    operations: dict[GVK, tuple[str, ...]] = {
+        gvk: answers for gvk, answers in (broken_operations | answered).items() if answers
+    }
     names = webhook_names(operations)
     return {
         "apiVersion": API_VERSION,

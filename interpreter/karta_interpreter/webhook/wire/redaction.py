@@ -161,9 +161,9 @@ class Redaction:
                 for name, owner, field, _ in texts
                 if name == "labels" or (field if type(owner) is dict else name).endswith(_NAMING)
             ]
-            kept = {value for name in names for _, value in known.within(name)}
+            shown_values = {value for name in names for _, value in known.within(name)}
             for _, owner, field, _ in texts:
-                owner[field] = known.replaced(owner[field], marks, kept)
+                owner[field] = known.replaced(owner[field], marks, shown_values)
         return bool(marks)
 
 
@@ -216,11 +216,11 @@ class _KnownValues:
                 if word.start() >= offset and text.startswith(value, word.start() - offset):
                     yield word.start() - offset, value
 
-    def replaced(self, text: str, marks: Mapping[str, str], kept: set[str]) -> str:
+    def replaced(self, text: str, marks: Mapping[str, str], shown_values: set[str]) -> str:
         """Return a text with marks instead of values."""
         parts, end = [], 0
         for start, value in self.within(text):
-            if start >= end and value not in kept:
+            if start >= end and value not in shown_values:
                 parts += [text[end:start], marks[value]]
                 end = start + len(value)
         return "".join([*parts, text[end:]])
@@ -235,8 +235,8 @@ def _texts(document: JSON) -> Iterator[tuple[str, Any, Any, str]]:
             if type(value) is str:
                 yield name, owner, field, value
             elif type(value) is dict or type(value) is list:
-                own: Any = field if type(owner) is dict and name != "labels" else name
-                pending.append((own, value))
+                field_name: Any = field if type(owner) is dict and name != "labels" else name
+                pending.append((field_name, value))
 
 
 def _names_secret(name: str, owner: Any, field: Any) -> bool:  # noqa: ANN401 - JSON

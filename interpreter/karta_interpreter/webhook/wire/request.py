@@ -134,9 +134,9 @@ def _object(request: Object, field: str, gvk: GVK) -> Object:
     obj = request.get(field)
     if not isinstance(obj, dict):
         raise _problem(f"request.{field} must be an object, but {_found(request, field)}")
-    for own, expected in (("kind", gvk.kind), ("apiVersion", gvk.api_version)):
-        if obj.get(own) != expected:
-            raise _problem(f'request.{field}.{own} must be "{expected}" as in request.kind, but {_found(obj, own)}')
+    for name, expected in (("kind", gvk.kind), ("apiVersion", gvk.api_version)):
+        if obj.get(name) != expected:
+            raise _problem(f'request.{field}.{name} must be "{expected}" as in request.kind, but {_found(obj, name)}')
     return obj
 
 

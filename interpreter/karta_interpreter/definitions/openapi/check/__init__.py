@@ -40,8 +40,8 @@ def contradictions(text: str, source: str, crds: Sequence[Object]) -> Iterator[F
 
 
 def _contradictions(karta: KartaResource, gvk: GVK, crds: Sequence[Object]) -> list[Finding]:
-    own = [crd for crd in crds if (_spec(crd, "group"), _spec(crd, "names", "kind")) == (gvk.group, gvk.kind)]
-    if not own:
+    crds_of_kind = [crd for crd in crds if (_spec(crd, "group"), _spec(crd, "names", "kind")) == (gvk.group, gvk.kind)]
+    if not crds_of_kind:
         kinds = sorted({f"{_spec(crd, 'names', 'kind')}.{_spec(crd, 'group')}" for crd in crds})
         near = closest(f"{gvk.kind}.{gvk.group}", kinds)
         given_kinds = f"the given CRDs are those of {', '.join(kinds)}" if len(kinds) <= _MOST_KINDS else ""
@@ -49,7 +49,7 @@ def _contradictions(karta: KartaResource, gvk: GVK, crds: Sequence[Object]) -> l
         return [warning("crd-missing", ROOT_KIND, f"there is no CRD for {gvk}", hint)]
     checks: list[list[Finding]] = []
     without: list[Finding] = []
-    for crd in own:
+    for crd in crds_of_kind:
         try:
             kind = CustomKind.of(crd, gvk.version)
             checks.append(check(karta, kind.schema, kind.scale_path))

@@ -178,9 +178,9 @@ class _Checked:
                     self._written((*path, name, index, "value"), shape, value)
 
     def _written(self, path: Path, shape: Shape, value: JSON, advice: str = "") -> None:
-        own = literal(value)
-        if value is not None and shape.is_known and not own.types <= shape.types:
-            message = f"{shape.at} is {shape.noun} in the CRD, and the value is {own.noun}"
+        value_shape = literal(value)
+        if value is not None and shape.is_known and not value_shape.types <= shape.types:
+            message = f"{shape.at} is {shape.noun} in the CRD, and the value is {value_shape.noun}"
             self.findings.append(error("crd-wrong-type", path, message, advice or _written_as(shape)))
         elif isinstance(value, str) and shape.values and value not in shape.values:
             message = f'{shape.at} is never "{value}" in the CRD'

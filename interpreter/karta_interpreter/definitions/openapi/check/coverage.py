@@ -88,14 +88,14 @@ def _parts(path: SchemaPath, schema: Object, pods: SchemaPath = SchemaPath()) ->
     sorted_parts = [(at, field_schema, _sort(at, field_schema)) for at, field_schema in parts_below(path, schema)]
     has_pods = any(sort in (Sort.PODS, Sort.RESOURCES) for _, _, sort in sorted_parts)
     for at, field_schema, sort in sorted_parts:
-        inside, own = at, field_schema
+        inside, pod_schema = at, field_schema
         if at.steps[-1] == "status" or "accessModes" in dict(fields(field_schema)):  # the size of a claim
             continue
         if sort is Sort.PODS:
             if is_pod_template(field_schema):
-                inside, own = at / "spec", below(field_schema, "spec")
-            more = {"properties": {name: part for name, part in fields(own) if name not in _OF_PODS}}
-            yield RelevantPart(at, sort, inside / "containers" if is_pod_spec(own) else at, pods)
+                inside, pod_schema = at / "spec", below(field_schema, "spec")
+            more = {"properties": {name: part for name, part in fields(pod_schema) if name not in _OF_PODS}}
+            yield RelevantPart(at, sort, inside / "containers" if is_pod_spec(pod_schema) else at, pods)
             yield from _parts(inside, more, at)
         elif sort or (has_pods and _is_number(field_schema) and _SIZE.fullmatch(at.names[-1])):
             yield RelevantPart(at, sort or Sort.COUNT, at, pods)

@@ -275,10 +275,16 @@ def _check_default(shapes: Shapes, default: ast.Node, scope: TypeScope) -> None:
     """Find a text that stands for an absent number, or a number that stands for an absent text."""
     if not (isinstance(default, ast.Literal) and isinstance(default.value, str | int | float)):
         return
-    own, typed = literal(default.value), [shape for shape in shapes if shape != NULL]
+    default_shape, typed = literal(default.value), [shape for shape in shapes if shape != NULL]
     kinds = {kind for shape in typed for kind in _kinds(shape)}
-    if kinds in ({"number"}, {"string"}) and all(shape.is_known for shape in typed) and not _kinds(own) & kinds:
-        message = f"{typed[0].at or 'this'} is {typed[0].noun} in {scope.schema}, and its default is {own.noun}"
+    if (
+        kinds in ({"number"}, {"string"})
+        and all(shape.is_known for shape in typed)
+        and not _kinds(default_shape) & kinds
+    ):
+        message = (
+            f"{typed[0].at or 'this'} is {typed[0].noun} in {scope.schema}, and its default is {default_shape.noun}"
+        )
         hint = f"write {typed[0].noun} behind `//`"
         scope.add(Contradiction(WRONG_TYPE, message, hint, default.span, Severity.WARNING))
 
@@ -288,14 +294,14 @@ def _compared(shapes: Shapes, other: ast.Node, scope: TypeScope) -> None:
     # null and "" are compared with an absent value, whatever the schema lists.
     if not isinstance(other, ast.Literal) or other.value in (None, ""):
         return
-    own, typed = literal(other.value), [shape for shape in shapes if shape != NULL]
+    literal_shape, typed = literal(other.value), [shape for shape in shapes if shape != NULL]
     listed = listed_values(shapes)
     if listed and isinstance(other.value, str) and other.value not in listed:
         message = f'{typed[0].at or "this"} is never "{other.value}" in {scope.schema}'
         hint = did_you_mean(other.value, listed)
         scope.add(Contradiction("crd-unknown-value", message, hint, other.span, Severity.WARNING))
-    elif typed and all(shape.is_known and not _kinds(shape) & _kinds(own) for shape in typed):
-        message = f"{typed[0].at or 'this'} is {typed[0].noun} in {scope.schema}, and never equals {own.noun}"
+    elif typed and all(shape.is_known and not _kinds(shape) & _kinds(literal_shape) for shape in typed):
+        message = f"{typed[0].at or 'this'} is {typed[0].noun} in {scope.schema}, and never equals {literal_shape.noun}"
         hint = f"compare it with {typed[0].noun}"
         scope.add(Contradiction(WRONG_TYPE, message, hint, other.span, Severity.WARNING))
 

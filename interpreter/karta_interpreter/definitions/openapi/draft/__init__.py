@@ -144,11 +144,11 @@ _WORDS = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 def _component(kind: CustomKind, pods: PodsField, decision: Decision | None, at: Path) -> tuple[dict[str, JSON], Notes]:
     """Return the fields of the component at ``at``, without its name, and notes to check."""
     if decision:
-        own = {"specDefinition": {pods.form.value: pods.place.jq}, **decision.parts}
+        component = {"specDefinition": {pods.form.value: pods.place.jq}, **decision.parts}
         if pods.place.has_instances:
             selector = {**_made_up_selector(kind, pods), **decision.parts.get("podSelector", {})}
-            own = {"instanceIdPath": pods.place.ids, **own, "podSelector": selector}
-        return own, [((*at, *path), note) for path, note in decision.notes]
+            component = {"instanceIdPath": pods.place.ids, **component, "podSelector": selector}
+        return component, [((*at, *path), note) for path, note in decision.notes]
     # Of several components it counts the one below the part that it stands in.
     part = kind.scale_path.rpartition(".")[0]
     is_own = at == ROOT or (part != ".spec" and pods.place.jq.startswith(f"{part}."))
@@ -214,7 +214,7 @@ def _dependencies(schema: Object, pods: Sequence[PodsField]) -> tuple[str, int]:
     covered = {field.place.jq for field in pods if field.form is not Form.FRAGMENTS}
     referenced = references(SchemaPath(("spec",)), below(schema, "spec"), lambda path: path.jq in covered)
     named = [(path, kind) for path, kind in referenced if kind not in ("", PODS)]
-    named.sort(key=lambda field: min((field[0].distance(own.place) for own in pods), default=0))
+    named.sort(key=lambda field: min((field[0].distance(template.place) for template in pods), default=0))
     entry = "- {{apiVersion: v1, kind: {}, name: {}}}\n"
     text = "".join(entry.format(kind, json.dumps(path.jq)) for path, kind in named[:_MOST_OBJECTS])
     return text, len(named[_MOST_OBJECTS:])

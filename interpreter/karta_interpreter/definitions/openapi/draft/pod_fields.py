@@ -204,10 +204,10 @@ def have_state(pods: PodsField) -> bool:
 
 def _numbers(pods: PodsField) -> Iterator[NumberField]:
     # A bare pod spec may have counts next to its containers, as in KServe. A template is Kubernetes' own type.
-    own = ((pods.place, pods.schema),) if pods.form is Form.SPEC else ()
+    pod_fields = ((pods.place, pods.schema),) if pods.form is Form.SPEC else ()
     yield from (
         NumberField(path, name, field_schema.get("default"))
-        for path, schema in (*pods.ancestors, *own)
+        for path, schema in (*pods.ancestors, *pod_fields)
         for name, field_schema in fields(schema)
         if field_schema.get("type") == "integer" or field_schema.get("x-kubernetes-int-or-string") is True
     )

@@ -135,8 +135,8 @@ def _agreed_generation(items: Sequence[StatusItem], current: int | None) -> JSON
         observed = observed_generation(item.status)
         if observed is None:
             return None
-        own, of_template = map(item.status.get, BOOKKEEPING)
-        if type(own) is not int or type(of_template) is not int or observed < own or of_template < current:
+        of_member, of_template = map(item.status.get, BOOKKEEPING)
+        if type(of_member) is not int or type(of_template) is not int or observed < of_member or of_template < current:
             return None
     return str(current) if any(isinstance(item.status["observedGeneration"], str) for item in items) else current
 

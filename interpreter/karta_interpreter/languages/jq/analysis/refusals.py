@@ -55,10 +55,10 @@ class Scope:
 
     def inside(self, define: ast.Define) -> "Scope":
         """Return the scope of the text of a function. A value parameter can be called as well."""
-        own = self.define(define)
-        functions = own.functions.union((param.removeprefix("$"), 0) for param in define.params)
+        scope = self.define(define)
+        functions = scope.functions.union((param.removeprefix("$"), 0) for param in define.params)
         values = (param[1:] for param in define.params if param.startswith("$"))
-        return replace(own, functions=functions, variables=own.variables.union(values))
+        return replace(scope, functions=functions, variables=scope.variables.union(values))
 
 
 def _variables(part: object) -> Iterator[str]:

@@ -390,8 +390,8 @@ class PythonCode(FunctionBody):
 
     def _decided(self, node: ast.Binary, here: str) -> str:
         """Return a variable with the boolean result of ``and`` or ``or`` of two expressions with one output."""
-        own = self.condition(node.left, here)
-        result = own if is_name(own) else self.bind(own)
+        left_condition = self.condition(node.left, here)
+        result = left_condition if is_name(left_condition) else self.bind(left_condition)
         with self.block(f"if {result}:" if node.operator == "and" else f"if not {result}:"):
             self.line(f"{result} = {self.condition(node.right, here)}")
         return result

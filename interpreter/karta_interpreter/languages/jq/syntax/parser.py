@@ -194,9 +194,11 @@ class _Parser:
             left = self.prefixed()
             while self.at(*OPERATORS) and OPERATORS[self.next.text] >= level:
                 operator = self.advance().text
-                own = OPERATORS[operator]
-                left = _operation(operator, left, self.expression(own if operator == "//" else Precedence(own + 1)))
-                if own in UNCHAINED and self.at(*OPERATORS) and OPERATORS[self.next.text] is own:
+                own_level = OPERATORS[operator]
+                left = _operation(
+                    operator, left, self.expression(own_level if operator == "//" else Precedence(own_level + 1))
+                )
+                if own_level in UNCHAINED and self.at(*OPERATORS) and OPERATORS[self.next.text] is own_level:
                     message = f"`{self.next.text}` cannot follow `{operator}`"
                     raise self.error(message, self.next.span, "put parentheses around one of the two")
             return left

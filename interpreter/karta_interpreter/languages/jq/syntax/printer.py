@@ -148,10 +148,10 @@ class _Printer:
 
         Only ``//`` chains to the right, assignments and comparisons do not chain at all.
         """
-        own = level_of(node)
-        leans_right = own is Precedence.ALTERNATIVE
-        left = self.show(node.left, Precedence(own + 1) if leans_right or own in UNCHAINED else own)
-        return f"{left} {operator} {self.show(node.right, own if leans_right else Precedence(own + 1))}"
+        own_level = level_of(node)
+        leans_right = own_level is Precedence.ALTERNATIVE
+        left = self.show(node.left, Precedence(own_level + 1) if leans_right or own_level in UNCHAINED else own_level)
+        return f"{left} {operator} {self.show(node.right, own_level if leans_right else Precedence(own_level + 1))}"
 
     def _bound(self, source: ast.Node, *patterns: ast.Pattern) -> str:
         return f"{self.show(source, Precedence.TERM)} as {' ?// '.join(map(self._pattern, patterns))}"

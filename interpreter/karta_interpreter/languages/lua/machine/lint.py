@@ -146,10 +146,10 @@ def _missing(name: str, parameters: Sequence[str], functions: Sequence[FunctionV
         if other.name == name:
             hint = "it is local; remove `local`" if other.is_local else "it is defined inside of another function"
             return error(hint, other.line, name)
-    meant = closest(name, [other.name for other in functions if not other.is_local])
+    suggestion = closest(name, [other.name for other in functions if not other.is_local])
     for other in functions:
-        if other.name == meant:
-            return error(f"rename {meant}", other.line, meant)
+        if other.name == suggestion:
+            return error(f"rename {suggestion}", other.line, suggestion)
     return error(_write(name, parameters))
 
 
@@ -163,37 +163,37 @@ def _globals(names: Names) -> Iterator[Lint]:
         if mention.name in GLOBALS:
             message = f"{mention.name} hides Lua's own, in Karmada for whatever script runs next, too"
         yield _warning("global-variable", message, f"write local {mention.name}", mention.line, mention.name)
-    own = names.own
-    unknown = _first_of_each(reading for reading in names.read if not _is_known(reading.name, names, own))
+    script_globals = names.own
+    unknown = _first_of_each(reading for reading in names.read if not _is_known(reading.name, names, script_globals))
     for number, mention in enumerate(unknown):
-        meant = _guess(mention.name, own | names.locals) if number < _MOST_GUESSES else ""
+        suggestion = _guess(mention.name, script_globals | names.locals) if number < _MOST_GUESSES else ""
         required = f'write local {mention.name} = require("{mention.name}")' if mention.name in MODULES else ""
-        hint = f"did you mean {meant}?" if meant and not required else required
+        hint = f"did you mean {suggestion}?" if suggestion and not required else required
         yield _warning("unknown-global", f"{mention.name} is nil: nothing sets it", hint, mention.line, mention.name)
 
 
-def _is_known(name: str, names: Names, own: set[str]) -> bool:
+def _is_known(name: str, names: Names, script_globals: set[str]) -> bool:
     """Return whether something sets a global, or a member of a module, as ``os.getenv``."""
     module, _, member = name.partition(".")
     # A member that is set on any table counts as known: no finding is better than a wrong one.
-    if name in own or name in GLOBALS or member in names.own_members:
+    if name in script_globals or name in GLOBALS or member in names.own_members:
         return True
-    return bool(member) and (module in own or module not in MODULES or member in MODULES[module])
+    return bool(member) and (module in script_globals or module not in MODULES or member in MODULES[module])
 
 
 def _guess(name: str, names: set[str]) -> str:
     module, _, member = name.partition(".")
     if not member:
         return _FOREIGN.get(module) or closest(module, names | GLOBALS)
-    meant = closest(member, MODULES[module])
-    return f"{module}.{meant}" if meant else ""
+    suggestion = closest(member, MODULES[module])
+    return f"{module}.{suggestion}" if suggestion else ""
 
 
 def _rejected(names: Names) -> Iterator[Lint]:
-    own = names.own
+    script_globals = names.own
     called = [*names.read, *(Mention(f"string.{name}", line) for name, line in names.methods)]
     for name, line in sorted(dict.fromkeys(called), key=lambda mention: mention.line):
-        if name in FORBIDDEN and name not in own and name.partition(".")[2] not in names.own_members:
+        if name in FORBIDDEN and name not in script_globals and name.partition(".")[2] not in names.own_members:
             message = f"Karmada does not allow {name}: it fails when it is called"
             yield Lint("error", "forbidden-function", message, "", line, name)
     for name, line in names.required:

@@ -76,10 +76,10 @@ class _Conversation:
         operation = request.operation
         if request.kind == "lint":
             return [list(finding) for finding in lint(operation, request.text, runtime.names)]
-        own = {name: partial(self._ask, name) for name in request.names}
+        functions = {name: partial(self._ask, name) for name in request.names}
         slot, arguments = SLOTS[operation], list(map(bytes, request.arguments))
         on_print = partial(self.send, b"P") if request.prints else None
-        call = ScriptCall(request.text, slot.function, arguments, len(slot.results), own, on_print)
+        call = ScriptCall(request.text, slot.function, arguments, len(slot.results), functions, on_print)
         references = map(orjson.loads, arguments[: _REFERENCES.get(operation, 0)])
         return read_results(operation, runtime.run(call), list(references))
 
