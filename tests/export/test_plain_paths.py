@@ -206,20 +206,28 @@ def test_retain_at_plain_paths(desired: Any, observed: Any, retained: Any) -> No
 
 
 @pytest.mark.parametrize(
-    ("namespace", "is_refused"),
+    ("text", "is_named"),
     [
-        pytest.param("n" * 253, False, id="as long as any name"),
-        pytest.param("n" * 254, True, id="longer"),
-        pytest.param("é" * 127, True, id="counted in bytes"),
+        pytest.param("n" * 253, True, id="as long as any name"),
+        pytest.param("n" * 254, False, id="longer"),
+        pytest.param("é", False, id="not ASCII"),
+        pytest.param("a.b-c_d:E1", True, id="all that names may have"),
+        pytest.param("-a", False, id="a sign first"),
+        pytest.param("..", False, id="the folder above"),
+        pytest.param("a/b", False, id="a path"),
+        pytest.param("a%b", False, id="an escape"),
+        pytest.param("a\n", False, id="a line end"),
     ],
 )
-def test_too_long_namespace_is_refused(namespace: str, is_refused: bool) -> None:
+@pytest.mark.parametrize("field", ["secret", "place"])
+def test_names_and_namespaces_that_no_object_can_have_are_left_out(field: str, text: str, is_named: bool) -> None:
     needed = "- {apiVersion: v1, kind: Secret, name: .spec.secret, namespace: .spec.place}"
-    obj = _object({"secret": "s", "place": namespace})
+    obj = _object({"secret": "s", "place": "p", field: text})
 
     found = _agrees(_team(dependencies=needed), Call(Operation.INTERPRET_DEPENDENCY, obj))
 
-    assert (found is None) == is_refused
+    assert found is not None
+    assert len(found["dependencies"]) == is_named
 
 
 @pytest.mark.parametrize(

@@ -96,7 +96,7 @@ def dependency(script: OperationScript) -> None:
         ]
     for line in named:
         lines += line
-    script.add("\n".join([*lines, "  return found", "end"]))
+    script.add("\n".join([*lines, "  return that_can_exist(found)", "end"]))
 
 
 def _named(script: OperationScript, rule: ExtraDependency) -> list[str]:

@@ -212,6 +212,15 @@ def test_warnings_about_pods_of_dependencies_name_bare_specs(define: Define, pat
     assert all("write {spec: …} around the spec of a pod" in fact.note for fact in facts)
 
 
+def test_warnings_about_names_that_no_object_can_have(define: Define) -> None:
+    dependencies = "- {apiVersion: v1, kind: Secret, name: '.spec.owner'}"
+
+    facts = warnings_about(define(annotations={"dependencies": dependencies}), {"spec": {"owner": "{{user}}-key"}})
+
+    notes = [fact.note for fact in facts if fact.rule == "dependency-left-out"]
+    assert notes == ["Secret {{user}}-key is left out: no object can have this name"]
+
+
 @pytest.mark.parametrize(
     ("path", "hints"),
     [

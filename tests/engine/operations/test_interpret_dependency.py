@@ -26,12 +26,33 @@ def _asked(define: Define, namespace: str, volumes: list[dict[str, Any]]) -> Seq
     return interpret(define(root=component("train", ".spec.template")), call)["dependencies"]
 
 
-def test_too_long_namespace_is_not_repeated(define: Define) -> None:
+def test_dependencies_in_a_namespace_that_cannot_exist_are_left_out(define: Define) -> None:
     secrets = [{"name": f"v{number}", "secret": {"secretName": f"s{number}"}} for number in range(30)]
     assert len(_asked(define, "n" * LONGEST, secrets)) == len(secrets)
-    assert _asked(define, "n" * (LONGEST + 1), []) == [], "there is nothing to repeat it for"
-    with pytest.raises(InterpretationError, match="more than 253 bytes"):
-        _asked(define, "n" * (LONGEST + 1), secrets)
+    assert _asked(define, "n" * (LONGEST + 1), secrets) == [], "each would repeat it"
+    assert _asked(define, "{{=a/b}}", secrets) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "is_named"),
+    [
+        pytest.param("key.v1", True, id="a DNS subdomain"),
+        pytest.param("Key_1", True, id="no name of a Secret: the API server says that it is not found"),
+        pytest.param("team:reader", True, id="a name of a Role"),
+        pytest.param("a/b", False, id="two segments of a path"),
+        pytest.param("a%2fb", False, id="an escaped slash"),
+        pytest.param("..", False, id="the folder above"),
+        pytest.param("{{inputs.parameters.key}}", False, id="a parameter of Argo Workflows"),
+        pytest.param("$(params.key)", False, id="a parameter of Tekton"),
+        pytest.param("a key", False, id="two words"),
+        pytest.param("k" * 254, False, id="more bytes than any name has"),
+        pytest.param("kéy", False, id="not ASCII"),
+        pytest.param("key\n", False, id="a line end"),
+    ],
+)
+def test_names_that_no_object_can_have_are_left_out(define: Define, name: str, is_named: bool) -> None:
+    secrets = [{"name": "a", "secret": {"secretName": name}}, {"name": "b", "secret": {"secretName": "other"}}]
+    assert [one["name"] for one in _asked(define, "ml", secrets)] == sorted([name] * is_named + ["other"])
 
 
 _SHOP: Any = {

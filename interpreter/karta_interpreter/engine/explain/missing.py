@@ -39,6 +39,7 @@ from karta_interpreter.engine.explain.reading import (
     readings,
 )
 from karta_interpreter.engine.operations import Operation, resources_left_out
+from karta_interpreter.engine.operations.interpret_dependency import can_exist, named_objects
 from karta_interpreter.languages.jq import Query
 
 _OF_PODS: Final = frozenset(
@@ -293,6 +294,11 @@ def _dependency_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
                 continue
         for note in notes:
             yield Fact("dependency-not-found", note, field=field, expression=query.text, severity=severity)
+    for dependency in named_objects(definition, obj):
+        if not can_exist(dependency):
+            name = shorten(f"{dependency.namespace}/{dependency.name}".lstrip("/"), _LONGEST, placeholder=" …")
+            note = f"{dependency.kind} {name} is left out: no object can have this name"
+            yield Fact("dependency-left-out", note, severity=severity)
 
 
 def _warn(

@@ -1,6 +1,7 @@
 """InterpretDependency: the objects that a workload's pods need next to them in every cluster."""
 
 import json
+import re
 from collections.abc import Collection, Iterator
 from typing import Final
 
@@ -23,15 +24,26 @@ from karta_interpreter.engine.evaluation import pod_templates, template_reads
 from karta_interpreter.languages.lua.gotypes import rewrite
 from karta_interpreter.languages.lua.script_dependencies import verify
 
-_LONGEST_NAMESPACE: Final = 253
-"""Kubernetes allows 63 bytes for a namespace, and 253 for its longest names."""
+_NAME: Final = re.compile(r"([A-Za-z0-9][\w.:-]{0,252})?", re.ASCII)
+"""A name or namespace that an object can have, or none."""
 
 
 def interpret_dependency(definition: Definition, obj: Object) -> list[Dependency]:
     """Return the objects that the pod templates and the ``dependencies`` annotation name, sorted, once each.
 
-    Karmada compares answers as text (``dependencies_distributor.go``), so their order must not vary.
+    Karmada compares answers as text (``dependencies_distributor.go``), so their order must not vary. Its client refuses
+    names such as ``a/b`` before it asks the API server, and Karmada then tries again without end.
     """
+    return [dependency for dependency in named_objects(definition, obj) if can_exist(dependency)]
+
+
+def can_exist(dependency: Dependency) -> bool:
+    """Return whether an object can have the name and namespace. A parameter that is left in a template cannot."""
+    return bool(_NAME.fullmatch(dependency.name) and _NAME.fullmatch(dependency.namespace))
+
+
+def named_objects(definition: Definition, obj: Object) -> list[Dependency]:
+    """Return all dependencies that are named, also by names that no object can have."""
     namespace, extras = namespace_of(obj), definition.annotations.dependencies
     claimed = {
         name for extra in extras if isinstance(extra, ControllerClaims) for name in extra.volumes.evaluate(obj) if name
@@ -54,11 +66,6 @@ def interpret_dependency(definition: Definition, obj: Object) -> list[Dependency
                 dependencies += [of_kind._replace(label_selector=selector) for selector in selectors if selector]
             else:
                 dependencies += [of_kind._replace(name=name) for name in outputs if name]
-    # The answer repeats the namespace for each dependency. A namespace of 1 MB would make the answer hundreds of times
-    # as large as the request.
-    if any(len(dependency.namespace.encode()) > _LONGEST_NAMESPACE for dependency in dependencies):
-        reason = f"the namespace of a dependency has more than {_LONGEST_NAMESPACE} bytes"
-        raise InterpretationError(f"definition {definition.name}: {reason}")
     return list(dict.fromkeys(sorted(dependencies)))  # Karmada itself sorts only what customizations answer
 
 

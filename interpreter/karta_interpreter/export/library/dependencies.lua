@@ -1,5 +1,4 @@
 local function add_reference(found, api_version, kind, namespace, name, selector)
-  if #namespace > 253 then error("the namespace of a dependency has more than 253 bytes", 0) end
   if namespace == "" then namespace = nil end
   found[#found + 1] = {apiVersion = api_version, kind = kind, namespace = namespace, name = name, labelSelector = selector}
 end
@@ -95,4 +94,17 @@ local function add_dependencies(found, component, obj, namespace, without)
     if with.added then spec = with_added(component.name, spec, added[i]) end
     add_pod_dependencies(found, spec, namespace, without)
   end
+end
+
+-- The dependencies with names and namespaces that an object can have. Karmada's client refuses others, such as a/b.
+local function that_can_exist(found)
+  local kept = {}
+  for _, reference in ipairs(found) do
+    local possible = true
+    for _, name in pairs({reference.name, reference.namespace}) do
+      possible = possible and #name <= 253 and string.find(name, "^%w[%w_.:-]*$") ~= nil
+    end
+    if possible then kept[#kept + 1] = reference end
+  end
+  return kept
 end

@@ -1,0 +1,67 @@
+"""Names of dependencies that no object can have are left out: Karmada's client refuses some of them for ever."""
+
+from collections.abc import Iterator, Sequence
+from itertools import chain, count
+
+import pytest
+
+from karta_interpreter.base.errors import ExportError, InterpretationError
+from karta_interpreter.base.k8s import edit
+from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.engine.explain.reading import paths_of_text
+from karta_interpreter.engine.operations import Call, Operation, interpret
+from karta_interpreter.engine.suites.suite import Case
+from karta_interpreter.export.customization import script_of
+from karta_interpreter.languages.lua.script import Script
+from tests.catalogue.entries import answers, applies
+from tests.catalogue.knowledge import knowing
+from tests.support.scripts import answer
+
+# What templates of Argo Workflows, Tekton and Helm leave in a name, and names of paths.
+ODD = ["{{=a/b}}", "$(params.x)", "a/b", "a%2fb", "..", ".", "a b", "{{x}}", "/", "n" * 254, "a\n"]
+
+
+def is_refused(name: str) -> bool:
+    """Tell whether Karmada's client refuses a name (IsPathSegmentName in apimachinery, pkg/api/validate/content)."""
+    return name in (".", "..") or "/" in name or "%" in name
+
+
+def _dependencies(definition: Definition, obj: Object) -> Sequence[Object]:
+    try:
+        return interpret(knowing(definition, obj), Call(Operation.INTERPRET_DEPENDENCY, obj))["dependencies"]
+    except InterpretationError:
+        return ()  # of an object whose template has a wrong type
+
+
+def _with_odd_names(definition: Definition, cases: Sequence[Case]) -> Iterator[Object]:
+    """Yield the objects of cases, with an odd name in the place of each name of a dependency."""
+    numbers = count(len(definition.name))
+    for obj in [case.call.object for case in cases]:
+        changed = obj
+        for name in {dependency.get("name", "") for dependency in _dependencies(definition, obj)} - {""}:
+            for path in paths_of_text(obj, name):
+                changed = edit.set_value(changed, path, ODD[next(numbers) % len(ODD)])
+        if changed != obj:
+            yield changed
+
+
+@applies(answers(Operation.INTERPRET_DEPENDENCY, scripted=False))
+def test_names_that_no_object_can_have_are_left_out(definition: Definition, cases: Sequence[Case]) -> None:
+    for obj in _with_odd_names(definition, cases):
+        dependencies = _dependencies(definition, obj)
+        named = chain.from_iterable((one.get("name", ""), one.get("namespace", "")) for one in dependencies)
+        assert not [name for name in named if is_refused(name) or name in ODD]
+
+
+@pytest.mark.sweep
+@applies(answers(Operation.INTERPRET_DEPENDENCY, scripted=False))
+def test_exported_script_leaves_the_same_names_out(definition: Definition, cases: Sequence[Case]) -> None:
+    try:
+        text = script_of(definition, Operation.INTERPRET_DEPENDENCY)
+    except ExportError:
+        return
+    script = Script(Operation.INTERPRET_DEPENDENCY, text, definition.name)
+    for obj in list(_with_odd_names(definition, cases))[:3]:
+        expected = interpret(definition, Call(Operation.INTERPRET_DEPENDENCY, obj))["dependencies"]
+        assert answer([script], object=obj)["dependencies"] == expected
