@@ -66,6 +66,7 @@ def test_unknown_command_is_an_error_with_hint(run: Run, name: str, hint: str) -
         pytest.param("interpret -a x.yaml", "No such option '-a'.\n", id="a letter of an argument's name"),
         pytest.param("export karta", "No such command 'karta'; `catalogue export` prints", id="a command below one"),
         pytest.param("create suit", "did you mean suite?", id="a typo in a command below one"),
+        pytest.param("serve -v", "Did you mean '--log-level'?", id="one that has another meaning elsewhere"),
         pytest.param("serve --prot 1", "Did you mean '--port'?", id="a typo"),
         pytest.param("interpret --tls-cert c.pem", "No such option '--tls-cert'.\n", id="of another command"),
     ],
@@ -74,6 +75,15 @@ def test_unknown_option_names_the_meant_one(run: Run, line: str, hint: str) -> N
     result = run(*line.split())
     assert result.exit_code == 2
     assert hint in result.output
+
+
+@pytest.mark.parametrize("group", ["x", "Run.AI", "run.ai/v1alpha1", "-.ai"])
+def test_group_of_kartas_is_one_that_a_crd_may_have(run: Run, group: str) -> None:
+    result = run("catalogue", "list", env={"KARTA_INTERPRETER_KARTA_API_GROUP": group})
+
+    assert result.exit_code == 2
+    assert "'KARTA_INTERPRETER_KARTA_API_GROUP'" in result.stderr
+    assert f"{group!r} is not an API group such as run.ai" in result.stderr
 
 
 def test_help_of_command_is_its_help(run: Run) -> None:

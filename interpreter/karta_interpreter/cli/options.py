@@ -47,15 +47,21 @@ class OutputFolder(click.Path):
 
 
 class ObjectName(click.types.StringParamType):
-    """The name of an object on an API server. Without a name the path would mean all objects."""
+    """The name of an object on an API server, or an API group. Without a name the path would mean all objects."""
 
     name = "name"
 
+    def __init__(self, noun: str = "the name of an object", least_dots: int = 0) -> None:
+        self.noun, self.least_dots = noun, least_dots
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ANN401 - click's signature
         """Return the name. Anything else is a usage error."""
-        if not _OBJECT_NAME.fullmatch(value):
-            self.fail(f"{value!r} is not the name of an object: small letters, digits, - and .", param, ctx)
+        if not _OBJECT_NAME.fullmatch(value) or value.count(".") < self.least_dots:
+            self.fail(f"{value!r} is not {self.noun}: small letters, digits, - and .", param, ctx)
         return str(value)
+
+
+API_GROUP = ObjectName("an API group such as run.ai", least_dots=1)
 
 
 class WholeNumber(click.IntRange):

@@ -60,10 +60,12 @@ _OTHER_COMMANDS = {
     "list": "search find get ls",
     "show": "describe view info",
     "create": "new init generate scaffold",
-    "diff": "compare",
-    "doctor": "status check-server troubleshoot",
+    "console": "edit ui gui web dashboard",
+    "diff": "compare plan",
+    "doctor": "status check-server troubleshoot debug logs",
     "explain": "why describe",
-    "interpret": "ask eval run apply",
+    "interpret": "ask eval run health",
+    "query": "jq expr expression",
     "serve": "start server webhook",
     "test": "suite",
     "tree": "show",
@@ -113,6 +115,14 @@ _OTHERWISE = {
         ("migrate", "convert", "import"),
         "`diff` shows what a Karta answers otherwise than scripts; `serve --overrides` runs them unchanged",
     ),
+    **dict.fromkeys(
+        ("apply", "install", "deploy", "register"),
+        "`kubectl apply -f FILE` brings a Karta to karmada-apiserver; `serve --register` registers a server",
+    ),
+    "crd": "`export crd` prints the CRD of Kartas; `create karta --crd FILE` drafts a Karta from another one",
+    "schema": "`export json-schema` prints the schema of Kartas",
+    **dict.fromkeys(("--all", "--all-namespaces", "-A"), "name a folder: all in it is read"),
+    **dict.fromkeys(("--verbose", "-v", "-vv", "--debug"), "`explain` shows what an answer comes from"),
     "karta": "`catalogue export` prints definitions",
     "--output-dir": "`> FILE` writes the output into a file",
     "--edit": "edit the file; `console -f FILE` has an editor that answers after each change",
@@ -267,16 +277,18 @@ def _meant_option() -> Iterator[None]:
 
 def _meant(option: str, ctx: click.Context) -> str:
     """Return a hint about an unknown option: the command's option that it stands for, by other tools or by letters."""
-    if option in _OTHERWISE:
-        return f" Instead: {_OTHERWISE[option]}"
     options = [
         name for parameter in ctx.command.get_params(ctx) for name in (*parameter.opts, *parameter.secondary_opts)
     ]
     options = [name for name in options if name.startswith("-")]
+    synonyms = (own for own, names in _SYNONYMS.items() if own in options and option.lstrip("-") in names.split())
+    if own := option[1:] if option[1:] in options else next(synonyms, ""):
+        return f" Did you mean '{own}'?"
+    if option in _OTHERWISE:
+        return f" Instead: {_OTHERWISE[option]}"
     if option in _OF_A_CLUSTER and not {"--object", "--observed-file"}.isdisjoint(options):
         return f" Instead: {_FROM_A_CLUSTER}"
-    synonyms = (own for own, names in _SYNONYMS.items() if own in options and option.lstrip("-") in names.split())
-    suggestion = option[1:] if option[1:] in options else next(synonyms, closest(option, options))
+    suggestion = closest(option, options)
     word = option.lstrip("-").upper()
     if not suggestion and any(
         word in re.findall(r"\w+", parameter.make_metavar(ctx))
@@ -331,9 +343,11 @@ def program(ctx: click.Context) -> None:
     """Answer Karmada's resource interpreter from Karta definitions."""
     if (group := os.environ.get(KARTA_API_GROUP)) and not ctx.resilient_parsing:
         # Imported only if it is needed: it takes as long as many a command.
+        from karta_interpreter.cli.options import API_GROUP  # noqa: PLC0415 - see above
         from karta_interpreter.definitions.karta import karta_api_group  # noqa: PLC0415 - see above
 
-        ctx.with_resource(karta_api_group(group))
+        option = click.Option(["--karta-api-group"], envvar=KARTA_API_GROUP, show_envvar=True)
+        ctx.with_resource(karta_api_group(API_GROUP.convert(group, option, ctx)))
     if os.environ.get("NO_COLOR"):  # no-color.org. click leaves colours out only for files and pipes
         ctx.color = False
     elif os.environ.get("FORCE_COLOR"):  # force-color.org

@@ -17,6 +17,7 @@ from karta_interpreter.base.errors import InterpreterError
 from karta_interpreter.base.findings import closest, escaped
 from karta_interpreter.base.k8s import GVK, JSON, Object
 from karta_interpreter.cli.options import (
+    API_GROUP,
     COUNTING,
     FILE,
     FOLDER,
@@ -96,9 +97,7 @@ OPTIONS: Final[Mapping[str, Sequence[click.Option]]] = {
         setting("kinds", str, 'Serve only this kind: KIND, apiVersion/KIND or "apiVersion/*".', "KIND"),
         setting("without", str, "A kind to leave out, written in the same way.", "KIND"),
         setting("cluster", bool, "Whether to serve the Kartas on karmada-apiserver, too."),
-        setting(
-            "karta_api_group", ObjectName(), "API group of the Kartas on the cluster; files may have any.", "GROUP"
-        ),
+        setting("karta_api_group", API_GROUP, "API group of the Kartas on the cluster; files may have any.", "GROUP"),
     ],
     "Karmada": [
         setting(
