@@ -168,10 +168,10 @@ def test_wrong_usage_is_exit_code_2(run: Run, files: Path, arguments: list[str],
             "error: it.yaml has no object of a kind that the definitions describe: A b/a, B",
             id="two objects of other kinds",
         ),
-        pytest.param("- 1", "error: it.yaml:1: this is not an object but a list; `kubectl get", id="not an object"),
+        pytest.param("- 1", "error: it.yaml:1: this is not an object but [1]; `kubectl get", id="not an object"),
         pytest.param(
             "NAME AGE\nlogs 5d\n",
-            "error: it.yaml:1: this is not an object but a string, 'NAME AGE logs 5d'; `kubectl get KIND NAME -o yaml`",
+            "error: it.yaml:1: this is not an object but 'NAME AGE logs 5d'; `kubectl get KIND NAME -o yaml`",
             id="a table of kubectl",
         ),
         pytest.param(

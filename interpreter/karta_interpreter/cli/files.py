@@ -14,7 +14,7 @@ from typing import BinaryIO, TypeVar
 
 from karta_interpreter.base.errors import InterpretationError, ManifestError
 from karta_interpreter.base.findings import did_you_mean, escaped, listed
-from karta_interpreter.base.k8s import GVK, JSON, Object, edit, manifest, type_name
+from karta_interpreter.base.k8s import GVK, JSON, Object, edit, manifest
 from karta_interpreter.cli.program import NAME, Problem, UsageProblem
 from karta_interpreter.cli.render import full_name, say
 from karta_interpreter.definitions.karta import catalogue_kinds
@@ -27,7 +27,10 @@ _Read = TypeVar("_Read")
 Kinds = Callable[[], Iterable[GVK]]  # of the definitions in use, which are read only if they matter
 _OBJECT = re.compile(r"([A-Za-z][A-Za-z0-9.]*)/(?!v[0-9]\w*$)([a-z0-9-]+)")
 """KIND/NAME, as kubectl writes it, and no API version."""
-_PRINTS = "`kubectl get KIND NAME -o yaml` prints one"
+_PRINTS, _STATUS_FILE = (
+    "`kubectl get KIND NAME -o yaml` prints one",
+    "the status of a cluster is given with --status-file",
+)
 _ITEM_FIELDS = {"clusterName", "status", "applied", "appliedMessage", "health"}
 
 
@@ -65,9 +68,8 @@ def read_objects(path: str, kinds: Kinds | None = None) -> list[Object]:
         try:
             GVK.of(objects[0])
         except InterpretationError as error:
-            is_status = objects[0].keys() <= _ITEM_FIELDS
-            status = "the status of a cluster is given with --status-file" if is_status else _PRINTS
-            raise Problem(f"error: {path}: {error}, only {listed(objects[0])}; {status}") from error
+            advice = _STATUS_FILE if objects[0].keys() <= _ITEM_FIELDS else _PRINTS
+            raise Problem(f"error: {path}: {error}, only {listed(objects[0])}; {advice}") from error
     types = {(gvk.api_version, gvk.kind) for gvk in kinds()} if kinds and len(objects) > 1 else ()
     matching = [obj for obj in objects if not types or (obj.get("apiVersion"), obj.get("kind")) in types]
     if not matching:
@@ -187,8 +189,9 @@ def _text(content: bytes, source: str) -> str:
 
 def _object(document: manifest.Document, value: JSON) -> Object:
     if not isinstance(value, dict):
-        shown = f"{type_name(value)}{f', {value[:40]!r}' * isinstance(value, str)}"
-        raise Problem(f"error: {document.source}:{document.line}: this is not an object but {shown}; {_PRINTS}")
+        raise Problem(
+            f"error: {document.source}:{document.line}: this is not an object but {repr(value)[:40]}; {_PRINTS}"
+        )
     return value
 
 

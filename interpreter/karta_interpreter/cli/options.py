@@ -113,14 +113,14 @@ def complete_operations(ctx: click.Context, param: click.Parameter, incomplete: 
 
 def complete_kinds(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001 - as above
     """Return the kinds of the catalogue that complete a word."""
-    kinds = sorted({path.parent.name for path in catalogue_files()})
-    return [kind for kind in kinds if kind.lower().startswith(incomplete.lower())]
+    return sorted(
+        {name for path in catalogue_files() if (name := path.parent.name).lower().startswith(incomplete.lower())}
+    )
 
 
 def complete_kinds_and_files(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Return the kinds of the catalogue that complete a word, or else the files."""
-    kinds = [CompletionItem(kind) for kind in complete_kinds(ctx, param, incomplete)]
-    return kinds or [CompletionItem(incomplete, type="file")]
+    return [*map(CompletionItem, complete_kinds(ctx, param, incomplete))] or [CompletionItem(incomplete, type="file")]
 
 
 def output(*forms: str) -> Callable[[Command], Command]:

@@ -22,6 +22,7 @@ COMPLETE = "_KARTA_INTERPRETER_COMPLETE"
 """The environment variable that a shell sets to ask for completions."""
 KARTA_API_GROUP = "KARTA_INTERPRETER_KARTA_API_GROUP"
 """The environment variable with the API group of Kartas, for all commands."""
+_KARTA_API_GROUP = click.Option(["--karta-api-group"], envvar=KARTA_API_GROUP, show_envvar=True)
 
 COMMANDS = {
     "serve": "Answer Karmada's resource interpreter requests over HTTPS.",
@@ -277,17 +278,14 @@ def _meant_option() -> Iterator[None]:
 
 def _meant(option: str, ctx: click.Context) -> str:
     """Return a hint about an unknown option: the command's option that it stands for, by other tools or by letters."""
-    options = [
-        name for parameter in ctx.command.get_params(ctx) for name in (*parameter.opts, *parameter.secondary_opts)
-    ]
-    options = [name for name in options if name.startswith("-")]
+    names = (each for parameter in ctx.command.get_params(ctx) for each in (*parameter.opts, *parameter.secondary_opts))
+    options = [name for name in names if name.startswith("-")]
     synonyms = (own for own, names in _SYNONYMS.items() if own in options and option.lstrip("-") in names.split())
     if own := option[1:] if option[1:] in options else next(synonyms, ""):
         return f" Did you mean '{own}'?"
-    if option in _OTHERWISE:
-        return f" Instead: {_OTHERWISE[option]}"
-    if option in _OF_A_CLUSTER and not {"--object", "--observed-file"}.isdisjoint(options):
-        return f" Instead: {_FROM_A_CLUSTER}"
+    is_of_objects = not {"--object", "--observed-file"}.isdisjoint(options)
+    if other := _OTHERWISE.get(option, _FROM_A_CLUSTER if is_of_objects and option in _OF_A_CLUSTER else ""):
+        return f" Instead: {other}"
     suggestion = closest(option, options)
     word = option.lstrip("-").upper()
     if not suggestion and any(
@@ -306,14 +304,14 @@ def _further(message: str, ctx: click.Context) -> str:
         is_of_objects = any(parameter.metavar == "KIND/NAME" for parameter in ctx.command.params)
         folder = "Name a folder; an object is given with --object KIND/NAME" if is_of_objects else "Name a folder"
         return folder if message.startswith("Directory ") else ""
-    paths = [parameter for parameter in ctx.command.params if isinstance(parameter.type, click.Path)]
     if arguments := [
         parameter.make_metavar(ctx) for parameter in ctx.command.params if parameter.param_type_name == "argument"
     ]:
         return f"The command takes {' '.join(arguments)}"
-    options = [parameter.opts[-1] for parameter in paths if parameter.opts[-1] not in ("--kubeconfig", "--output-dir")]
+    paths = [each.opts[-1] for each in ctx.command.params if isinstance(each.type, click.Path)]
     name = "A name is given with --name" if any("--name" in each.opts for each in ctx.command.params) else ""
-    return f"A file is given with {' or '.join(options)}" if options else name
+    options = " or ".join(path for path in paths if path not in ("--kubeconfig", "--output-dir"))
+    return f"A file is given with {options}" if options else name
 
 
 class PluginHelp(click.HelpFormatter):
@@ -346,8 +344,7 @@ def program(ctx: click.Context) -> None:
         from karta_interpreter.cli.options import API_GROUP  # noqa: PLC0415 - see above
         from karta_interpreter.definitions.karta import karta_api_group  # noqa: PLC0415 - see above
 
-        option = click.Option(["--karta-api-group"], envvar=KARTA_API_GROUP, show_envvar=True)
-        ctx.with_resource(karta_api_group(API_GROUP.convert(group, option, ctx)))
+        ctx.with_resource(karta_api_group(API_GROUP.convert(group, _KARTA_API_GROUP, ctx)))
     if os.environ.get("NO_COLOR"):  # no-color.org. click leaves colours out only for files and pipes
         ctx.color = False
     elif os.environ.get("FORCE_COLOR"):  # force-color.org
