@@ -83,7 +83,7 @@ ROWS: list[Any] = [
     ),
     pytest.param(evidence(deployment(replicas=0)), OK, id="scaled-to-0"),
     pytest.param(evidence(_job({"type": "Suspended", "status": "True"}, suspend=True)), OK, id="suspended"),
-    pytest.param(evidence(_job(), pod(1, status=_PENDING)), UNJUDGED, id="a-job-that-waits-for-room-is-healthy"),
+    pytest.param(evidence(_job(), pod(1, status=_PENDING)), OK, id="a-job-that-waits-for-room-is-healthy"),
     pytest.param(
         evidence(_job({"type": "Failed", "status": "True"}), pod(1, status={"phase": "Failed"})),
         OK,
@@ -153,6 +153,48 @@ def test_wrong_health_names_mappings_and_status() -> None:
 def test_service_that_is_scaled_to_0_is_healthy(phase: str, verdict: Verdict) -> None:
     spec = {"replicas": 0, "template": {"spec": {"containers": [container()]}}}
     shown = evidence(workload("example.io/v1", "Shop", spec, {"phase": phase}))
+
+    assert [each.verdict for each in judged(Question.HEALTH, shown, SHOP)] == [verdict]
+
+
+_SUSPENDED = {"type": "Suspended", "status": "True"}
+_UNHEALTHY: list[Any] = [
+    # docs/health.md: a workload that runs to completion and waits is healthy.
+    pytest.param("initializing", _job(), [_PENDING], DIFFERS, id="a-job-waits-for-room"),
+    pytest.param("initializing", _job(parallelism=2), [_PENDING, ready()], DIFFERS, id="one-of-its-pods-waits"),
+    pytest.param("initializing", _job(), [_UNREADY], DIFFERS, id="a-pod-has-not-been-ready"),
+    pytest.param("initializing", _job(), [{"phase": "Failed"}, _PENDING], OK, id="a-job-tries-again"),
+    pytest.param("initializing", _job(), [crashing()], OK, id="it-crashes"),
+    pytest.param(
+        "initializing",
+        _job({"type": "Failed", "status": "True"}),
+        [_PENDING],
+        UNJUDGED,
+        id="its-status-shows-a-failure",
+    ),
+    pytest.param("suspended", _job(_SUSPENDED, suspend=True), [], DIFFERS, id="a-job-is-suspended"),
+]
+
+
+@rows(("missing", "obj", "pods", "verdict"), _UNHEALTHY)
+def test_job_that_counts_as_unhealthy_before_it_fails_is_found(
+    missing: str, obj: Thing, pods: list[Thing], verdict: Verdict
+) -> None:
+    manifest = copy.deepcopy(Karta.for_object(_job()).definition.manifest)
+    mappings = manifest["spec"]["structureDefinition"]["rootComponent"]["statusDefinition"]["statusMappings"]
+    mappings[missing] = [{"byConditions": [{"type": "Never", "status": "True"}]}]
+    mappings["running"] = mappings[missing]
+    shown = evidence(obj, *(pod(number, status=status) for number, status in enumerate(pods)))
+
+    assert [each.verdict for each in judged(Question.HEALTH, shown, Karta.load(manifest))] == [verdict]
+
+
+@pytest.mark.parametrize(("seconds", "verdict"), [(30, UNJUDGED), (90, DIFFERS)])
+def test_object_that_was_stopped_less_than_a_minute_ago_is_not_judged(seconds: int, verdict: Verdict) -> None:
+    fields = {"manager": "kubectl", "time": ago(seconds), "fieldsV1": {"f:spec": {"f:replicas": {}}}}
+    spec = {"replicas": 0, "template": {"spec": {"containers": [container()]}}}
+    about = {"generation": 2, "managedFields": [fields]}
+    shown = evidence(workload("example.io/v1", "Shop", spec, {"phase": "Idle", "observedGeneration": 2}, **about))
 
     assert [each.verdict for each in judged(Question.HEALTH, shown, SHOP)] == [verdict]
 

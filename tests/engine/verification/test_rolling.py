@@ -97,6 +97,13 @@ def _shown(obj: Thing, found: tuple[list[Thing], tuple[Thing, ...]]) -> Evidence
     return evidence(obj, *found[0], owners=found[1])
 
 
+def _scaled_to_0() -> tuple[Thing, tuple[list[Thing], tuple[Thing, ...]]]:
+    """A Deployment of which no pod has gone since the edit."""
+    obj = _deployment()
+    pods = _pods("new", 2, _template(), 2 * _EDITED)
+    return {**obj, "spec": {**obj["spec"], "replicas": 0}}, (pods, (_owner("new", "ReplicaSet", template=_template()),))
+
+
 _ROLLS = (UNJUDGED, "a roll-out replaces pods")
 _RESTARTED = _template(restartedAt="now")
 
@@ -128,6 +135,9 @@ def _restarted() -> tuple[list[Thing], tuple[Thing, ...]]:
         ),
         pytest.param(
             _shown(_united(3, 2), _subsets(_template(), _template(_OLD))), _ROLLS, id="one-owner-is-of-before"
+        ),
+        pytest.param(
+            _shown(*_scaled_to_0()), (DIFFERS, "deployment has more pods than the answer"), id="pods-of-before-and-a-0"
         ),
     ],
 )

@@ -63,12 +63,10 @@ def _judged(definition: Definition, group: MemberGroup, pods: list[Object], why:
         return _unjudged(why, detail)
     if not any(get(group.sets[0].template, ("spec", name)) for name in ("containers", "initContainers")):
         return _differs(f"{component} has a template without containers", detail, pod_field(definition, component))
-    counted = definition.component(component)
-    field = "scaleDefinition.replicasPath"
-    if counted and counted.replicas is None:
-        field = "scaleDefinition.minReplicasPath" if counted.min_replicas else "scaleDefinition"
+    rules = definition.component(component)
+    path = "minReplicasPath" if rules and rules.min_replicas and rules.replicas is None else "replicasPath"
     reason = f"{component} has {'more' if len(pods) > group.replicas else 'fewer'} pods than the answer"
-    return _differs(reason, detail, field_of(definition, component, field))
+    return _differs(reason, detail, field_of(definition, component, f"scaleDefinition.{path}"))
 
 
 def _late(definition: Definition, evidence: Evidence, members: Members, name: str) -> str:
@@ -92,7 +90,7 @@ def _explanation(
 ) -> str:
     """Return what else than a wrong definition explains another number of pods, or ""."""
     made_since = sum(not evidence.is_outdated(pod) for pod in pods)
-    if len(pods) > group.replicas == made_since or _is_rolling(evidence, group, pods):
+    if len(pods) > group.replicas == made_since > 0 or _is_rolling(evidence, group, pods):
         return "a roll-out replaces pods"
     least, most = (
         sum(bounds) for bounds in zip(*(_bounds(locations()[pod_set.name]) for pod_set in group.sets), strict=True)

@@ -115,10 +115,11 @@ class Evidence:
 
     def is_outdated(self, pod: Object) -> bool:
         """Return whether a pod may be of an earlier template: it was there when somebody last wrote to the spec."""
-        return _created(pod) <= self._edited
+        return _created(pod) <= self.edited
 
     @cached_property
-    def _edited(self) -> float:
+    def edited(self) -> float:
+        """The time of the last write to the spec, 0 for none after the object was created."""
         entries = objects_in(get(self.object, ("metadata", "managedFields")))
         times = (time_of(entry.get("time")) for entry in entries if get(entry, ("fieldsV1", "f:spec")))
         return 0 if generation(self.object) == 1 else max(times, default=0)

@@ -10,7 +10,7 @@ from karta_interpreter.engine.evaluation import Status, match_status
 from karta_interpreter.engine.explain.reading import field_of
 from karta_interpreter.engine.operations import Call, Operation, healthy_statuses, interpret
 from karta_interpreter.engine.operations.aggregate.status_history import is_suspended
-from karta_interpreter.engine.verification.evidence import LASTING, Evidence, failure_of, is_ready
+from karta_interpreter.engine.verification.evidence import LASTING, YOUNG, Evidence, failure_of, is_ready
 from karta_interpreter.engine.verification.judgement import Judgement, Question, Verdict
 from karta_interpreter.engine.verification.members import Members
 
@@ -22,10 +22,11 @@ _WELL: Final = re.compile(r"ready|available|healthy|running|active|succe", re.IG
 _READY: Final = "all its pods are ready"
 _SUCCEEDED: Final = "all its pods have succeeded"
 _STOPPED: Final = "it is to have no pods"
+_WAITING: Final = "none of its pods has failed"
 _UNREADY: Final = "none of its pods is ready"
 _FAILED: Final = "its pods have failed or are gone"
 _UNCLEAR: Final = "some of its pods are ready, or have not been there for long"
-_HEALTHY: Final = {_READY: True, _SUCCEEDED: True, _STOPPED: True, _UNREADY: False, _FAILED: False}
+_HEALTHY: Final = {_READY: True, _SUCCEEDED: True, _STOPPED: True, _WAITING: True, _UNREADY: False, _FAILED: False}
 """Whether a workload is healthy by docs/health.md, from the state of its pods."""
 
 
@@ -42,13 +43,12 @@ def judge_health(definition: Definition, evidence: Evidence, members: Members) -
     reason = ", but ".join(filter(None, (f"{'healthy' if is_healthy else 'unhealthy'}, and {state}", doubt)))
     failures = [failure for pod in evidence.active if (failure := failure_of(pod))]
     matched = f"its status: {', '.join(match_status(definition, evidence.object).matched)}"
-    is_unjudged = doubt or state == _UNCLEAR
     decider = (
         "metadata.annotations.karta-interpreter.io/health"
         if definition.annotations.health
         else field_of(definition, definition.root.name, "statusDefinition.statusMappings")
     )
-    verdict, field = (Verdict.UNJUDGED, "") if is_unjudged else (Verdict.DIFFERS, decider)
+    verdict, field = (Verdict.UNJUDGED, "") if doubt or state == _UNCLEAR else (Verdict.DIFFERS, decider)
     yield Judgement(Question.HEALTH, verdict, reason, "; ".join([*failures[:1], matched]), field)
 
 
@@ -57,12 +57,14 @@ def _state(definition: Definition, evidence: Evidence, wanted: int | None) -> st
     pods, phases = evidence.active, frozenset(get(pod, ("status", "phase")) for pod in evidence.pods)
     if pods and all(is_ready(pod, evidence.now) for pod in pods):
         return _READY
+    # A job is healthy until it fails. The annotation ``health`` may have another rule.
+    may_wait = Status.INITIALIZING in healthy_statuses(definition) and not definition.annotations.health
+    if pods and may_wait and "Failed" not in phases and not any(map(failure_of, pods)):
+        return _WAITING
     if pods:
-        lasting = evidence.now - LASTING
-        return _UNREADY if all(failure_of(pod) or is_ready(pod, lasting, ready=False) for pod in pods) else _UNCLEAR
-    # Other switches pause a workload, and its pods stay.
-    has_switch = definition.status is not None and Status.SUSPENDED in dict(definition.status.mappings)
-    is_stopped = not phases and (wanted == 0 or (has_switch and is_suspended(definition, evidence.object)))
+        is_lasting = all(failure_of(pod) or is_ready(pod, evidence.now - LASTING, ready=False) for pod in pods)
+        return _UNREADY if is_lasting else _UNCLEAR
+    is_stopped = not phases and (wanted == 0 or is_suspended(definition, evidence.object))
     is_over = phases == {"Failed"} or (wanted and phases <= {"Failed", "Succeeded"} and _tells_failure(evidence))
     return _STOPPED if is_stopped else _SUCCEEDED if phases == {"Succeeded"} else _FAILED if is_over else _UNCLEAR
 
@@ -79,7 +81,7 @@ def _doubt(definition: Definition, evidence: Evidence, state: str, wanted: int |
         "it may wait or try again": (state == _UNREADY and may_wait) or (state == _FAILED and not has_failed),
         "a failure counts as healthy": state == _FAILED and Status.FAILED in healthy,
         "its status does not show it": state == _UNREADY and not _tells(status),
-        "it may not have stopped yet": state == _STOPPED and (wanted != 0 or not status),
+        "it may not have stopped yet": state == _STOPPED and (not status or evidence.now - evidence.edited < YOUNG),
         "it has fewer pods than the answer": state in (_READY, _SUCCEEDED)
         and len(pods or evidence.pods) < (wanted or 0),
         "its status tells of a failure": has_failed and (state == _STOPPED or may_wait) and state != _FAILED,

@@ -106,8 +106,9 @@ def _judged(definition: Definition, desired: Object, observed: Object, differenc
     if difference.ours is NOTHING and (why := _form(definition, observed, difference.field)):
         return Judgement(Question.RETAIN, Verdict.UNJUDGED, f"{manager} writes {difference.field}, {why}")
     reason = f"{manager} writes {difference.field}, and Retain does not keep it"
-    fix = remedy(definition, desired, observed, difference)
-    return Judgement(Question.RETAIN, Verdict.DIFFERS, reason, "", _FIELD, fix)
+    return Judgement(
+        Question.RETAIN, Verdict.DIFFERS, reason, "", _FIELD, remedy(definition, desired, observed, difference)
+    )
 
 
 def _form(definition: Definition, observed: Object, field: str) -> str:
