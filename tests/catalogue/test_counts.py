@@ -264,3 +264,33 @@ def _task_managers(job: Object | None, mode: str | None, options: Object, replic
     if mode == "standalone":
         return _or(replicas, 1)
     return ceil(_or(options.get("slotmanager.number-of-slots.min"), 0) / slots)
+
+
+@given(
+    unset | counts,
+    unset | st.integers(1, 6),
+    unset | st.sampled_from(["Standard", "RawDeployment", "Knative"]),
+    unset | st.sampled_from(["hpa", "keda", "external", "none"]),
+)
+def test_inferenceservice(least: int | None, first: int | None, mode: str | None, autoscaler: str | None) -> None:
+    annotations = {
+        "autoscaling.knative.dev/initial-scale": None if first is None else str(first),
+        "serving.kserve.io/deploymentMode": mode,
+        "serving.kserve.io/autoscalerClass": autoscaler,
+    }
+    component = {"minReplicas": least, "containers": [{"name": "kserve-container"}]}
+    obj = {
+        "apiVersion": "serving.kserve.io/v1beta1",
+        "kind": "InferenceService",
+        "metadata": {"annotations": {key: value for key, value in annotations.items() if value is not None}},
+        "spec": {"predictor": component, "transformer": component, "explainer": component},
+    }
+    wanted = _first_pods(least, first, mode, autoscaler)
+    assert [pods.replicas for pods in pod_sets(_definition(GVK.of(obj)), obj)] == [wanted] * 3
+
+
+def _first_pods(least: int | None, first: int | None, mode: str | None, autoscaler: str | None) -> int:
+    """Knative's first scale, by default 1, or what a Deployment has whose number KServe sets for "none" alone."""
+    if mode not in ("Standard", "RawDeployment"):
+        return max(_or(least, 1), _or(first, 1))
+    return _or(least, 1) if autoscaler == "none" else max(_or(least, 1), 1)
