@@ -149,6 +149,34 @@ def test_pods_of_an_instance_that_the_object_lacks_are_strays() -> None:
     assert found.field == "spec.structureDefinition.childComponents"
 
 
+@pytest.mark.parametrize("between", ["", "StatefulSet"])
+def test_component_whose_template_the_object_lacks_is_named(between: str) -> None:
+    """The pods of a misspelled path belong to no component."""
+    karta = Karta.load(DEFINITION.replace(".spec.template", ".spec.tempalte"))
+    owner = {"apiVersion": "apps/v1", "kind": between, "metadata": {"name": "it", "uid": "between"}}
+    shop = workload("example.io/v1", "Shop", {"replicas": 1, "template": _TEMPLATE}, {"phase": "Deployed"})
+
+    (found,) = judged(
+        Question.COUNTS, evidence(shop, pod(1, owner="between"), owners=(owner,) if between else ()), karta
+    )
+    assert (found.verdict, found.reason) == (DIFFERS, "pods belong to no component of the definition")
+    assert found.field == "spec.structureDefinition.rootComponent.specDefinition.podTemplateSpecPath"
+
+
+@pytest.mark.parametrize("role", ["head", "worker"])
+def test_component_that_selects_pods_and_has_no_template_is_named(role: str) -> None:
+    manifest = copy.deepcopy(Karta.for_object(_ray()).definition.manifest)
+    children = manifest["spec"]["structureDefinition"]["childComponents"]
+    number = next(at for at, child in enumerate(children) if child["name"] == role)
+    children[number]["specDefinition"]["podTemplateSpecPath"] = ".spec.other | select(. != null)"
+
+    pods = [_ray_pod(1, "head"), _ray_pod(2, "worker"), _ray_pod(3, "worker")]
+    found = judged(Question.COUNTS, evidence(_ray(), *pods), Karta.load(manifest))
+    assert {each.field for each in found if each.verdict is DIFFERS} == {
+        f"spec.structureDefinition.childComponents[{number}].specDefinition.podTemplateSpecPath"
+    }
+
+
 def test_pod_of_a_helper_job_in_the_tree_is_no_difference() -> None:
     job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "cleanup", "uid": "job"}}
     pods = [_ray_pod(1, "head"), _ray_pod(2, "worker"), _ray_pod(3, "worker"), pod(4, container("redis"), owner="job")]

@@ -146,6 +146,17 @@ def test_wrong_health_names_mappings_and_status() -> None:
     assert found.reason == "unhealthy, and all its pods are ready"
 
 
+def test_status_expression_without_answer_names_the_mappings() -> None:
+    wrong = {"byExpression": {"expression": ".status.phase | length | tojson | fromjson | keys", "expectedResult": "a"}}
+    manifest = copy.deepcopy(SHOP.definition.manifest)
+    manifest["spec"]["structureDefinition"]["rootComponent"]["statusDefinition"]["statusMappings"]["running"] = [wrong]
+    shop = workload("example.io/v1", "Shop", {"template": {"spec": {"containers": [container()]}}}, {"phase": "Up"})
+
+    (found,) = judged(Question.HEALTH, evidence(shop, pod(1)), Karta.load(manifest))
+    assert found.field == "spec.structureDefinition.rootComponent.statusDefinition.statusMappings"
+    assert found.reason.startswith("there is no answer: ")
+
+
 @pytest.mark.parametrize(
     ("phase", "verdict"),
     [pytest.param("Deployed", OK, id="healthy"), pytest.param("Idle", DIFFERS, id="unhealthy")],

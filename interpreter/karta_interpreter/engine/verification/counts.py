@@ -12,7 +12,7 @@ from karta_interpreter.engine.explain.reading import field_of
 from karta_interpreter.engine.fights.rounds import differences
 from karta_interpreter.engine.verification.evidence import Evidence, is_active, is_ended, values_in
 from karta_interpreter.engine.verification.judgement import Judgement, Question, Verdict, pod_field
-from karta_interpreter.engine.verification.members import MemberGroup, Members
+from karta_interpreter.engine.verification.members import MemberGroup, Members, components_of
 
 _UPPER_BOUND = re.compile("max[^a-z]")
 """A field with the upper bound of an autoscaler, unlike a bound that the definition computes from other fields.
@@ -41,7 +41,7 @@ def judge_counts(definition: Definition, evidence: Evidence, members: Members) -
         if is_counted or _completes(definition) or Status.RUNNING not in matched():
             yield _unjudged("it has no pods at present")
             return
-    yield from _strays(evidence, members)
+    yield from _strays(definition, evidence, members)
     for group in members.groups:
         pods = [pod for pod in group.pods if is_active(pod)]
         if len(pods) != group.replicas:
@@ -139,18 +139,23 @@ def _bounds(location: ScaleLocation) -> tuple[int, int]:
     return scale.minimum or 0, MOST_REPLICAS if maximum is None else maximum
 
 
-def _strays(evidence: Evidence, members: Members) -> Iterator[Judgement]:
+def _strays(definition: Definition, evidence: Evidence, members: Members) -> Iterator[Judgement]:
     through = {_kind_between(evidence, pod) for group in members.groups for pod in group.pods}
+    known = {own.component for group in members.groups for own in group.sets}
     strays: dict[str, list[Object]] = {}
     for pod in filter(is_active, members.strays):
         strays.setdefault(_kind_between(evidence, pod), []).append(pod)
     for kind, pods in strays.items():
         detail = f"{count(len(pods), 'pod')}, such as {get(pods[0], ('metadata', 'name'))}"
-        if kind and kind not in through:
+        if kind and known and kind not in through:
             yield _unjudged(f"pods of a {kind} belong to no component", detail)
             continue
+        # A component that selects them, and whose template the object does not seem to have.
+        lacking = [leaf.name for leaf in components_of(definition, pods[0]) if leaf.name not in known]
         yield _differs(
-            "pods belong to no component of the definition", detail, "spec.structureDefinition.childComponents"
+            "pods belong to no component of the definition",
+            detail,
+            pod_field(definition, lacking[0]) if len(lacking) == 1 else "spec.structureDefinition.childComponents",
         )
 
 

@@ -40,11 +40,14 @@ def judge_dependencies(definition: Definition, evidence: Evidence) -> Iterator[J
             reason = (
                 f"the {kind} {name} is not named: pods refer to it, the object does not, and no controller has made it"
             )
-            line = f"- {{apiVersion: {api_version}, kind: {kind}, name: '\"{name}\"'}}"
-            yield _differs(reason, "", _FIELD, line)
+            yield _differs(reason, "", _FIELD, f"- {{apiVersion: {api_version}, kind: {kind}, name: '\"{name}\"'}}")
         else:
-            reason = f"pods refer to a {kind} that the object does not name, and nobody tells who has made it"
-            yield Judgement(Question.DEPENDENCIES, Verdict.UNJUDGED, reason, name)
+            yield Judgement(
+                Question.DEPENDENCIES,
+                Verdict.UNJUDGED,
+                f"pods refer to a {kind} that the object does not name, and nobody tells who has made it",
+                name,
+            )
 
 
 def _referred(evidence: Evidence) -> Iterator[tuple[str, str, str]]:

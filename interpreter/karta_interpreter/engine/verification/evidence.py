@@ -133,11 +133,10 @@ class Evidence:
     @cached_property
     def container_names(self) -> frozenset[JSON]:
         """The names of everything that looks like a container in the workload's spec and in looked-up objects."""
-        parts = (part for part in values_in([self.object.get("spec"), *self.looked_up]) if isinstance(part, dict))
         return frozenset(
             part["name"]
-            for part in parts
-            if isinstance(part.get("name"), str) and ("image" in part or "resources" in part)
+            for part in values_in([self.object.get("spec"), *self.looked_up])
+            if isinstance(part, dict) and isinstance(part.get("name"), str) and ("image" in part or "resources" in part)
         )
 
     @cached_property

@@ -40,7 +40,7 @@ def members(definition: Definition, sets: Sequence[PodSet], pods: Sequence[Objec
     joined: list[tuple[set[int], list[Object]]] = [({position}, []) for position in range(len(sets))]
     keys_of_pods = [
         (
-            components := _components_of(definition, pod),
+            components := components_of(definition, pod),
             {(component.name, _instance(component, pod)) for component in components},
         )
         for pod in pods
@@ -73,7 +73,7 @@ def members(definition: Definition, sets: Sequence[PodSet], pods: Sequence[Objec
     return Members(groups, tuple(strays))
 
 
-def _components_of(definition: Definition, pod: Object) -> list[ComponentRules]:
+def components_of(definition: Definition, pod: Object) -> list[ComponentRules]:
     """Return the components that select a pod, or else those that select no type."""
     selecting = [leaf for leaf in definition.leaves if _is_selected(leaf, pod)]
     return selecting or [leaf for leaf in definition.leaves if leaf.selector.component_type is None]

@@ -93,7 +93,8 @@ def _field_of(definition: Definition, obj: Object, message: str) -> str:
     # A component whose template has no containers has no count either: the object does not have its section.
     if match[2] in component.pod_queries or (is_count and not _has_containers(component, obj)):
         return pod_field(definition, match[1], match[2])
-    return field_of(definition, match[1], f"{'scaleDefinition.' if is_count else ''}{match[2]}")
+    places = {"byExpression": "statusDefinition.statusMappings"}
+    return field_of(definition, match[1], f"scaleDefinition.{match[2]}" if is_count else places.get(match[2], match[2]))
 
 
 def _has_containers(component: ComponentRules, obj: Object) -> bool:
