@@ -231,6 +231,69 @@ def test_names_and_namespaces_that_no_object_can_have_are_left_out(field: str, t
 
 
 @pytest.mark.parametrize(
+    ("name", "names"),
+    [
+        pytest.param("key", ["key"], id="without parameters"),
+        pytest.param("$(params.app)-tls", ["shop-tls"], id="a part of the name"),
+        pytest.param(
+            "{{ params.app }}-{{=params['env']}}", ["shop-prod"], id="two, in both notations of Argo Workflows"
+        ),
+        pytest.param('$(params["app"])-{{params.env}}', ["shop-prod"], id="in brackets, and two notations"),
+        pytest.param("{{params.env}}-$(params.app)", ["prod-shop"], id="the other notation first"),
+        pytest.param("$(params.keys)", ["a", "b"], id="each value of a list"),
+        pytest.param("$(params.keys)-$(params.keys)", ["a-a", "b-b"], id="one value in all of a name"),
+        pytest.param("$(params.keys)-{{params.keys}}", ["a-a", "a-b", "b-a", "b-b"], id="each pair"),
+        pytest.param("$(params.percent)", [], id="a percent sign in a value"),
+        pytest.param("$(params.keys[1])", ["b"], id="an element"),
+        pytest.param("$(params.keys[7])", [], id="no such element"),
+        pytest.param("$(params.full)", ["shop-tls"], id="a parameter in the value of another"),
+        pytest.param("$(params.itself)", [], id="a parameter in its own value"),
+        pytest.param("$(params.many)", [f"n{number:02}" for number in range(16)], id="no more than 16"),
+        pytest.param("$(params.many){{params.many}}", [f"n00n{number:02}" for number in range(16)], id="in all"),
+        pytest.param("$(params.number)", [], id="a number"),
+        pytest.param("$(params.absent)", [], id="no such parameter"),
+        pytest.param("$(params)", [], id="no text"),
+        pytest.param("$(params.app.deeper)", [], id="a field of a text"),
+        pytest.param("$()", [], id="nothing"),
+        pytest.param("$(params.app", [], id="no end"),
+        pytest.param(f"{'k' * 260}$(params.app)", [], id="longer than any name"),
+    ],
+)
+def test_parameters_in_names_get_their_values(name: str, names: list[str]) -> None:
+    needed = "[{apiVersion: v1, kind: Secret, name: .spec.secret}, {parameters: '{params: .spec.params}'}]"
+    params = {
+        "app": "shop",
+        "env": "prod",
+        "keys": ["a", "b"],
+        "full": "$(params.app)-tls",
+        "itself": "$(params.itself)",
+        "many": [f"n{number:02}" for number in range(40)],
+        "number": 5,
+        "percent": "%1%0",
+    }
+
+    found = _agrees(
+        _team(dependencies=needed), Call(Operation.INTERPRET_DEPENDENCY, _object({"secret": name, "params": params}))
+    )
+
+    assert found is not None
+    assert [one["name"] for one in found["dependencies"]] == names
+
+
+def test_parameters_that_are_null_or_of_pods_and_selectors() -> None:
+    needed = """
+      - {apiVersion: v1, kind: Service, labelSelector: '{matchLabels: {app: "web"}}'}
+      - {pods: '{spec: {volumes: [{name: "v", secret: {secretName: "$(params.key)"}}]}}'}
+      - {parameters: '.spec.absent, {params: {key: "team"}}'}
+    """
+
+    found = _agrees(_team(dependencies=needed), Call(Operation.INTERPRET_DEPENDENCY, _object({})))
+
+    assert found is not None
+    assert [one.get("name") for one in found["dependencies"]] == ["team", None]
+
+
+@pytest.mark.parametrize(
     ("labels", "selected"),
     [
         pytest.param("{matchLabels: {app: .spec.app}}", [{"matchLabels": {"app": "web"}}], id="a label"),

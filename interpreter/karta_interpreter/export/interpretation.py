@@ -7,9 +7,7 @@ from karta_interpreter.base.errors import ExportError
 from karta_interpreter.definitions.karta import (
     FAILING,
     ConditionsRule,
-    ControllerClaims,
     ExtraDependency,
-    ExtraPodTemplates,
     Matcher,
     Status,
     StatusRules,
@@ -66,10 +64,11 @@ def _pod_set(pods: Pods) -> str:
 
 def dependency(script: OperationScript) -> None:
     """Write ``GetDependencies``."""
-    rules = script.definition.annotations.dependencies
-    made = [script.list_of(rule.volumes, "made claims") for rule in rules if isinstance(rule, ControllerClaims)]
-    more = [script.list_of(rule.templates, "more pods") for rule in rules if isinstance(rule, ExtraPodTemplates)]
-    named = [_named(script, rule) for rule in rules if isinstance(rule, ExtraDependency)]
+    annotations = script.definition.annotations
+    made = [script.list_of(query, "made claims") for query in annotations.of_dependencies("claims")]
+    more = [script.list_of(query, "more pods") for query in annotations.of_dependencies("pods")]
+    named = [_named(script, rule) for rule in annotations.dependencies if isinstance(rule, ExtraDependency)]
+    values = [script.list_of(query, "parameters") for query in annotations.of_dependencies("parameters")]
     script.features |= {"made_claims"} if made else set()
     lines = [
         "function GetDependencies(obj)",
@@ -96,6 +95,7 @@ def dependency(script: OperationScript) -> None:
         ]
     for line in named:
         lines += line
+    lines += [f"  found = with_parameters(found, {function}(obj))" for function in values]
     script.add("\n".join([*lines, "  return that_can_exist(found)", "end"]))
 
 

@@ -8,9 +8,7 @@ from karta_interpreter.base.k8s import edit
 from karta_interpreter.definitions.karta.annotation_records import Annotations
 from karta_interpreter.definitions.karta.annotations import (
     AggregateRule,
-    ControllerClaims,
     ExtraDependency,
-    ExtraPodTemplates,
     LeftOut,
     Retained,
 )
@@ -272,11 +270,10 @@ def test_added_containers(orchestra: Raw) -> None:
 
 def test_dependencies_of_other_pods(orchestra: Raw) -> None:
     text = "[{pods: '.spec.more[].template'}, {claims: '.spec.volumeClaimTemplates[].metadata.name'}]"
-    pods, claims = read(orchestra, dependencies=text).dependencies
-    assert isinstance(pods, ExtraPodTemplates)
-    assert pods.templates.text == ".spec.more[].template"
-    assert isinstance(claims, ControllerClaims)
-    assert claims.volumes.text == ".spec.volumeClaimTemplates[].metadata.name"
+    found = read(orchestra, dependencies=text)
+    assert [query.text for query in found.of_dependencies("pods")] == [".spec.more[].template"]
+    assert [query.text for query in found.of_dependencies("claims")] == [".spec.volumeClaimTemplates[].metadata.name"]
+    assert found.of_dependencies("parameters") == []
 
 
 def test_dependencies_name_what_is_left_out(orchestra: Raw) -> None:

@@ -44,7 +44,7 @@ _TEXT: Final[Object] = {"type": "string"}
 _JQ: Final[Object] = {"type": "string", "format": "jq"}
 _LINK: Final = re.compile(r"\[([^]]+)\]\([^)]+\)")
 
-Needed: TypeAlias = values.ExtraDependency | values.ExtraPodTemplates | values.ControllerClaims | values.LeftOut
+Needed: TypeAlias = values.ExtraDependency | values.OfDependencies | values.LeftOut
 
 DEFAULT_QUEUE_LABELS = ("kueue.x-k8s.io/queue-name",)
 """The label of Kueue's queues (``QueueLabel`` in its ``pkg/controller/constants``)."""
@@ -87,6 +87,14 @@ class Annotations:
         """Yield the expressions in all values, or only the ones that the answer to an ``operation`` depends on."""
         queries = (query for query in queries_in(self) if isinstance(query, AnnotationQuery))
         return (query for query in queries if operation is None or operation in query.read_by)
+
+    def of_dependencies(self, form: str) -> list[AnnotationQuery]:
+        """Return the expressions of one form, such as ``pods``, in ``dependencies``."""
+        return [
+            entry.query
+            for entry in self.dependencies
+            if isinstance(entry, values.OfDependencies) and entry.form == form
+        ]
 
     @property
     def retained(self) -> tuple[RetainRule, ...]:
@@ -206,6 +214,7 @@ _KINDS: Final = {
 _FORMS: Final = {
     "pods": ("pods",),
     "claims": ("claims",),
+    "parameters": ("parameters",),
     "omit": ("omit", "reason"),
     "labelSelector": ("apiVersion", "kind", "labelSelector", "namespace"),
 }
@@ -319,18 +328,18 @@ def _field_problems(
 def _dependency(annotation: AnnotationText, index: int, entry: Object) -> Iterator[Needed]:
     queries = {field: _named(annotation, index, field, entry[field]) for field in _EXPRESSIONS if field in entry}
     match queries:
-        case {"pods": AnnotationQuery() as pods}:
-            yield values.ExtraPodTemplates(pods)
-        case {"claims": AnnotationQuery() as claims}:
-            yield values.ControllerClaims(claims)
         case {"omit": AnnotationQuery() as omit}:  # only an explanation reads it
             yield values.LeftOut(replace(omit, read_by=frozenset()), entry["reason"])
         case {"name": AnnotationQuery() as objects} | {"labelSelector": AnnotationQuery() as objects}:
             yield values.ExtraDependency(entry["apiVersion"], entry["kind"], objects, queries.get("namespace"))
+        case _:
+            yield from (
+                values.OfDependencies(form, query) for form, query in queries.items() if query and form in _FORMS
+            )
 
 
 def _named(annotation: AnnotationText, index: int, field: str, text: str) -> AnnotationQuery | None:
-    gives = {"pods": dict, "labelSelector": dict, "omit": object}.get(field, str)
+    gives = {"pods": dict, "labelSelector": dict, "parameters": dict, "omit": object}.get(field, str)
     reads = _OF_PODS if field == "pods" else ()
     before, query = len(annotation.findings), annotation.query(text, index, field, gives=gives, reads=reads)
     if field == "pods":
@@ -770,14 +779,16 @@ ANNOTATIONS: Final = (
             _fields_of("apiVersion", "kind", "labelSelector", **_OBJECTS, labelSelector=_JQ),
             _fields_of("pods", pods=_JQ),
             _fields_of("claims", claims=_JQ),
+            _fields_of("parameters", parameters=_JQ),
             _OMISSION,
         ),
         form=(
             "a YAML list of `{apiVersion, kind, name, namespace}`, where `name` and `namespace` are jq. An entry with "
             "`labelSelector` instead of `name` takes all objects of the kind with these labels: jq that gives a label "
             "selector. Other entries are `{pods: jq}` (more pod templates, or parts of them), `{claims: jq}` (names of "
-            "volumes that the controller replaces by claims) and `{omit: jq, reason: text}` (fields with references "
-            "that the workload does not need)"
+            "volumes that the controller replaces by claims), `{parameters: jq}` (an object with the values of "
+            "parameters in names: `{params: {user: …}}` for `{{params.user}}` and `$(params.user)`) and "
+            "`{omit: jq, reason: text}` (fields with references that the workload does not need)"
         ),
         description="additional objects that the workload needs, and volumes and fields to ignore",
         example=(
@@ -785,6 +796,7 @@ ANNOTATIONS: Final = (
             "- {apiVersion: v1, kind: Service, labelSelector: '{matchLabels: {mill: .metadata.name}}'}\n"
             "- pods: .spec.sidecars[].template\n"
             "- claims: .spec.volumeClaimTemplates[].metadata.name\n"
+            "- parameters: '{params: .spec.params}'\n"
             "- {omit: .spec.restoreFrom, reason: a backup is data of one cluster}\n"
         ),
         parse=parse_dependencies,

@@ -122,17 +122,16 @@ class AddedContainers:
 
 
 @dataclass(frozen=True, slots=True)
-class ExtraPodTemplates:
-    """Parts of pod templates in addition to the definition's components. The objects that they name are needed, too."""
+class OfDependencies:
+    """An expression about what the workload needs: ``pods``, ``claims`` or ``parameters``.
 
-    templates: AnnotationQuery
+    ``pods`` gives parts of pod templates in addition to the definition's components. The objects that they name are
+    needed, too. ``claims`` gives the names of volumes that a controller replaces by its own claims: the objects they
+    refer to are not needed. ``parameters`` gives an object with the values of parameters that names have in them.
+    """
 
-
-@dataclass(frozen=True, slots=True)
-class ControllerClaims:
-    """Names of volumes that a controller replaces by its own claims: the objects they refer to are not needed."""
-
-    volumes: AnnotationQuery
+    form: str
+    query: AnnotationQuery
 
 
 @dataclass(frozen=True, slots=True)

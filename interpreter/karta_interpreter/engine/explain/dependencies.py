@@ -18,7 +18,6 @@ from karta_interpreter.base.k8s import (
 from karta_interpreter.definitions.karta import (
     Definition,
     ExtraDependency,
-    ExtraPodTemplates,
     Fragments,
     LeftOut,
     PodSpec,
@@ -91,8 +90,8 @@ def _templates(definition: Definition, obj: Object) -> Iterator[tuple[str, str, 
         paths = [output.location.path for output in outputs if output.location]
         path = next((path[:-1] if isinstance(component.pods, PodSpec) else path for path in paths), None)
         yield f"pods of {component.name}", field_of(definition, component.name, field), template, path
-    for more in definition.annotations.dependencies:
-        for reading in readings(more.templates, obj) if isinstance(more, ExtraPodTemplates) else ():
+    for more in definition.annotations.of_dependencies("pods"):
+        for reading in readings(more, obj):
             if isinstance(reading.value, dict):
                 at = reading.location
                 yield "more pods", annotation_field("dependencies"), reading.value, at and at.path

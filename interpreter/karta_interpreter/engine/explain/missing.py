@@ -7,7 +7,7 @@ the object has a field with a similar name, because the definition may have a ty
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from itertools import islice
+from itertools import filterfalse, islice
 from textwrap import shorten
 from typing import Final
 
@@ -18,8 +18,8 @@ from karta_interpreter.definitions.karta import (
     ComponentRules,
     Definition,
     ExtraDependency,
-    ExtraPodTemplates,
     Fragments,
+    OfDependencies,
     PodDefinition,
     PodSpec,
     PodTemplate,
@@ -287,18 +287,17 @@ def _dependency_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
                 what = "label" if extra.by_labels else "name"
                 hints = ((path, misspelt(path, obj, definition)) for path in paths_read(query, obj))
                 notes = [f"{kind}: no {what} at {field_path(path)}; {hint}" for path, hint in hints if hint]
-            case ExtraPodTemplates(query):
+            case OfDependencies("pods", query):
                 templates_read = (reading.value for reading in readings(query, obj))
                 notes = [_BARE_SPEC for value in templates_read if value and _TEMPLATE.isdisjoint(value)][:1]
             case _:
                 continue
         for note in notes:
             yield Fact("dependency-not-found", note, field=field, expression=query.text, severity=severity)
-    for dependency in named_objects(definition, obj):
-        if not can_exist(dependency):
-            name = shorten(f"{dependency.namespace}/{dependency.name}".lstrip("/"), _LONGEST, placeholder=" …")
-            note = f"{dependency.kind} {name} is left out: no object can have this name"
-            yield Fact("dependency-left-out", note, severity=severity)
+    for dependency in filterfalse(can_exist, named_objects(definition, obj)):
+        name = shorten(f"{dependency.namespace}/{dependency.name}".lstrip("/"), _LONGEST, placeholder=" …")
+        note = f"{dependency.kind} {name} is left out: no object can have this name"
+        yield Fact("dependency-left-out", note, severity=severity)
 
 
 def _warn(

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Collection, Iterator
+from itertools import islice
 from typing import Final
 
 from karta_interpreter.base.errors import InterpretationError, LuaRunError
@@ -19,13 +20,16 @@ from karta_interpreter.base.k8s import (
     pod_dependencies,
     set_value,
 )
-from karta_interpreter.definitions.karta import ControllerClaims, Definition, ExtraDependency, ExtraPodTemplates
+from karta_interpreter.definitions.karta import Definition, ExtraDependency
 from karta_interpreter.engine.evaluation import pod_templates, template_reads
 from karta_interpreter.languages.lua.gotypes import rewrite
 from karta_interpreter.languages.lua.script_dependencies import verify
 
 _NAME: Final = re.compile(r"([A-Za-z0-9][\w.:-]{0,252})?", re.ASCII)
 """A name or namespace that an object can have, or none."""
+
+_PARAMETER: Final = re.compile(r"\{\{.*?\}\}|\$\(.*?\)")
+_STEP: Final = re.compile(r"""[^\s.\[\]"'=(){}$]+""")
 
 
 def interpret_dependency(definition: Definition, obj: Object) -> list[Dependency]:
@@ -44,10 +48,8 @@ def can_exist(dependency: Dependency) -> bool:
 
 def named_objects(definition: Definition, obj: Object) -> list[Dependency]:
     """Return all dependencies that are named, also by names that no object can have."""
-    namespace, extras = namespace_of(obj), definition.annotations.dependencies
-    claimed = {
-        name for extra in extras if isinstance(extra, ControllerClaims) for name in extra.volumes.evaluate(obj) if name
-    }
+    namespace, annotations = namespace_of(obj), definition.annotations
+    claimed = {name for query in annotations.of_dependencies("claims") for name in query.evaluate(obj) if name}
     dependencies: list[Dependency] = []
     for name, template in _templates(definition, obj):
         try:
@@ -55,7 +57,7 @@ def named_objects(definition: Definition, obj: Object) -> list[Dependency]:
             dependencies += claim_dependencies(template, namespace)  # resource claims are not volumes: none is left out
         except InterpretationError as error:
             raise InterpretationError(f"definition {definition.name}, {name}: {error}") from error
-    for extra in extras:
+    for extra in annotations.dependencies:
         if isinstance(extra, ExtraDependency):
             places = [] if extra.namespace is None else filter(None, extra.namespace.evaluate(obj))
             target_namespace = next(iter(places), namespace)
@@ -66,7 +68,27 @@ def named_objects(definition: Definition, obj: Object) -> list[Dependency]:
                 dependencies += [of_kind._replace(label_selector=selector) for selector in selectors if selector]
             else:
                 dependencies += [of_kind._replace(name=name) for name in outputs if name]
+    for query in annotations.of_dependencies("parameters"):
+        for values in filter(None, query.evaluate(obj)):
+            dependencies = [
+                one._replace(name=name) for one in dependencies for name in islice(_filled(one.name, values), 16)
+            ]
     return list(dict.fromkeys(sorted(dependencies)))  # Karmada itself sorts only what customizations answer
+
+
+def _filled(name: str, values: Object, rounds: int = 4) -> Iterator[str]:
+    """Yield the names that a name with parameters comes to. A list of values is one name for each.
+
+    >>> list(_filled("$(params.user)-key", {"params": {"user": ["ann", "bob"]}})), list(_filled("key", {}))
+    (['ann-key', 'bob-key'], ['key'])
+    """
+    token = next(iter(_PARAMETER.findall(name)), "") if rounds and name == name[:253] else ""
+    value = get(values, tuple(int(step) if step.isdecimal() else step for step in _STEP.findall(token)))
+    texts = [text[:254] for text in (value if isinstance(value, list) else [value]) if isinstance(text, str)]
+    for text in texts:
+        yield from _filled(name.replace(token, text), values, rounds - 1)
+    if not texts:
+        yield name
 
 
 def label_selector(rule: ExtraDependency, output: JSON) -> str:
@@ -102,10 +124,9 @@ def _templates(definition: Definition, obj: Object) -> Iterator[tuple[str, Objec
     """Yield pod templates, each with its name in messages."""
     for component, _, template in pod_templates(definition, obj):
         yield f"pod template of {component.name}", template
-    for more in definition.annotations.dependencies:
-        if isinstance(more, ExtraPodTemplates):
-            for template in filter(None, more.templates.evaluate(obj)):
-                yield "annotation dependencies", template
+    for more in definition.annotations.of_dependencies("pods"):
+        for template in filter(None, more.evaluate(obj)):
+            yield "annotation dependencies", template
 
 
 def _without(template: Object, volumes: Collection[str]) -> Object:

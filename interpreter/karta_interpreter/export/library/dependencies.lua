@@ -108,3 +108,40 @@ local function that_can_exist(found)
   end
   return kept
 end
+
+-- Appends the names that a name with parameters comes to, {{...}} or $(...): at most 16, one for each value of a list.
+local function fill(names, name, values, rounds)
+  local first, last = string.find(name, "{{.-}}")
+  local start, stop = string.find(name, "%$%(.-%)")
+  if start and not (first and first < start) then first, last = start, stop end
+  local token, texts = first and string.sub(name, first, last) or "", {}
+  local value = rounds > 0 and #name < 254 and first and values or nil
+  for step in string.gmatch(token, "[^%s.%[%]\"'=(){}$]+") do
+    local index = not string.find(step, "%D") and tonumber(step)
+    if not index then value = peek(value, step) else value = is_list(value) and value[index + 1] or nil end
+  end
+  for _, text in ipairs(is_list(value) and value or {value}) do
+    if type(text) == "string" then texts[#texts + 1] = string.sub(text, 1, 254) end
+  end
+  for _, text in ipairs(texts) do
+    if #names >= 16 then return end
+    fill(names, join(split(name, token), text), values, rounds - 1)
+  end
+  if #texts == 0 and #names < 16 then names[#names + 1] = name end
+end
+
+-- The dependencies with the values of parameters in their names.
+local function with_parameters(found, objects)
+  for _, values in ipairs(limited(objects)) do
+    local filled = {}
+    for _, one in ipairs(non_null(values) and found or {}) do
+      local names = {}
+      if one.name then fill(names, one.name, values, 4) else filled[#filled + 1] = one end
+      for _, name in ipairs(names) do
+        filled[#filled + 1] = {apiVersion = one.apiVersion, kind = one.kind, namespace = one.namespace, name = name}
+      end
+    end
+    if non_null(values) then found = filled end
+  end
+  return found
+end

@@ -310,7 +310,7 @@ class _Checked:
         for dependency in annotations.dependencies:
             for query in queries_in(dependency):
                 shapes = self._followed(query.text, scope)
-                if isinstance(dependency, values.ExtraPodTemplates):
+                if isinstance(dependency, values.OfDependencies) and dependency.form == "pods":
                     covered += _in_pods(shapes, _TEMPLATES, scope)
                 elif isinstance(dependency, values.LeftOut):
                     covered += shapes
