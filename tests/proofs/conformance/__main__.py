@@ -18,7 +18,7 @@ from tests.proofs.conformance import components, customizations, operators, ours
 from tests.proofs.conformance.benchmark import benchmark, benchmark_exported, write
 from tests.proofs.conformance.bundle import KINDS, Bundled, load_bundle, name_of
 from tests.proofs.conformance.catalogue import PAGE, compare_catalogue, complaints, describe
-from tests.proofs.conformance.crds import answered, references, sources, validity
+from tests.proofs.conformance.crds import answered, references, sources, stored, validity
 from tests.proofs.conformance.differential import compare, generated_questions
 from tests.proofs.conformance.environment import environment_questions
 from tests.proofs.conformance.flux import health as flux_health
@@ -105,6 +105,7 @@ def main() -> int:
     found += _shown(_operators(options.scylla_operator))
     found += _shown(_references(crds))
     found += _shown(_answered(validator, crds))
+    found += _shown(_stored(validator, crds))
     found += _shown(_crds(validator, crds, bundle, round(options.mutants * _MUTANTS_OF_STATUSES)))
     _say(f"\n{len(found)} failures, {time.monotonic() - begun:.0f} s")
     return 1 if found else 0
@@ -237,6 +238,13 @@ def _references(crds: list[Path]) -> Iterator[str]:
 def _answered(program: Path, crds: list[Path]) -> Iterator[str]:
     _title("To users: objects made from the CRDs are answered, whatever is unknown about them")
     tally = answered.compare(program, crds)
+    _say(str(tally))
+    yield from tally.failures()
+
+
+def _stored(program: Path, crds: list[Path]) -> Iterator[str]:
+    _title("To API servers: the objects of the suites, validated against the CRDs of their kinds")
+    tally = stored.compare(program, crds)
     _say(str(tally))
     yield from tally.failures()
 

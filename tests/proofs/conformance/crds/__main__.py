@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 from tests.proofs.conformance.bundle import load_bundle
-from tests.proofs.conformance.crds import answered, references, sources, validity
+from tests.proofs.conformance.crds import answered, references, sources, stored, validity
 from tests.proofs.conformance.toolchain import build_crds, karmada_source
 
 
@@ -15,15 +15,19 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.proofs.conformance.crds", description=__doc__)
     parser.add_argument("--more", type=Path, help="a folder with CRDs of kinds whose module cannot be had")
     options = parser.parse_args()
-    files = [*sources.files(), *(sorted(options.more.glob("*.yaml")) if options.more else ())]
+    more = sorted(options.more.glob("*.yaml")) if options.more else []
+    files = [*sources.files(), *more]
     program, bundle = build_crds(), load_bundle(karmada_source()[1])
     begun = time.monotonic()
-    named, tally = references.compare(files), validity.compare(program, files, bundle)
-    asked = answered.compare(program, files)
-    failures = [*named.failures(), *asked.failures(), *tally.failures()]
-    tallies = map(str, (named, asked, tally))
+    tallies = (
+        references.compare(files),
+        answered.compare(program, files),
+        stored.compare(program, files, more),
+        validity.compare(program, files, bundle),
+    )
+    failures = [failure for each in tallies for failure in each.failures()]
     sys.stdout.write(
-        "\n".join([*tallies, *failures, f"{len(failures)} failures, {time.monotonic() - begun:.0f} s", ""])
+        "\n".join([*map(str, tallies), *failures, f"{len(failures)} failures, {time.monotonic() - begun:.0f} s", ""])
     )
     return 1 if failures else 0
 
