@@ -35,7 +35,7 @@ def set_value(document: JSON, path: Path, value: JSON) -> JSON:
         if not (isinstance(here, dict) if isinstance(step, str) else _has(here, step)):
             raise _unwritable(path, depth, here)
         parents.append(here)
-        here = here[step] if _has(here, step) else None
+        here = here.get(step) if isinstance(step, str) else here[step]
     for parent, step in zip(reversed(parents), reversed(path), strict=True):
         copy = parent.copy()
         copy[step] = value

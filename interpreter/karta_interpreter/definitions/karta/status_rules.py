@@ -73,7 +73,7 @@ class StatusRules:
     @property
     def completes(self) -> bool:
         """Whether the workload runs to completion."""
-        return any(status is Status.COMPLETED for status, _ in self.mappings)
+        return Status.COMPLETED in [status for status, _ in self.mappings]
 
     @property
     def hold_while_there(self) -> bool:

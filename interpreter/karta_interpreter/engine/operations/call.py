@@ -55,12 +55,17 @@ class StatusItem:
         if not isinstance(value, dict):
             raise InterpretationError(f"{path} must be an object, but is {type_name(value)}", code=400)
         for field, expected in _ITEM_TYPES.items():
-            if type(read := value.get(field, expected())) is not expected:
-                message = f"{path}.{field} must be {type_name(expected())}, but is {type_name(read)}"
+            if field in value and type(value[field]) is not expected:
+                message = f"{path}.{field} must be {type_name(expected())}, but is {type_name(value[field])}"
                 raise InterpretationError(message, code=400)
-        texts = (value.get(field, "") for field in ("appliedMessage", "health"))
         # Go omits false from the JSON.
-        return cls(value.get("clusterName", ""), value.get("status"), value.get("applied", False), *texts)
+        return cls(
+            value.get("clusterName", ""),
+            value.get("status"),
+            value.get("applied", False),
+            value.get("appliedMessage", ""),
+            value.get("health", ""),
+        )
 
     def to_json(self) -> Object:
         """Return the item as Karmada writes it, without empty fields.

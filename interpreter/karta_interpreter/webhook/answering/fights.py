@@ -104,7 +104,9 @@ class Fights(Collector):
         if at < self._free_at or len(body) > _LARGEST:
             return
         before = self._spent()
-        match = _UID.search(body, max(body.find(_OBSERVED), 0))
+        # Searching for bytes takes a tenth of the time that searching for a pattern takes.
+        begin = body.find(b'"resourceVersion":"', max(body.find(_OBSERVED), 0))
+        match = _UID.search(body, begin) if begin >= 0 else None
         fights = self.present.get(match[1], {}).values() if match else ()
         is_paused = any(self._now() < fight.last + _PAUSE for fight in fights)
         if match and not is_paused and not is_large_body(body):

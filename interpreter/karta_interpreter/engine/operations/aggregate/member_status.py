@@ -23,6 +23,7 @@ STATUSES_WORST_FIRST = (
 )
 _RANK = {status: rank for rank, status in enumerate(STATUSES_WORST_FIRST)}
 _GENERATIONS = {*BOOKKEEPING, "observedGeneration"}
+_NESTED = frozenset({dict, list})
 _REMOVED = frozenset({AggregateRule.OMIT, AggregateRule.DROP})
 
 _Removed: TypeAlias = dict[str | None, "_Removed | None"]
@@ -74,7 +75,7 @@ def is_new(status: JSON) -> bool:
 def _report(
     definition: Definition, template: Object, removed: _Removed, item: StatusItem, *, is_single: bool
 ) -> MemberReport:
-    if not isinstance(item.status, dict | None):
+    if item.status is not None and not isinstance(item.status, dict):
         message = f"the status of cluster {item.cluster} must be an object, but is {type_name(item.status)}"
         raise InterpretationError(message, code=400)
     # Until its controller has seen an object, the object has no status, even with an observed generation.
@@ -84,12 +85,11 @@ def _report(
     # `status_history` reads the fields that InterpretStatus adds. They are not part of the template's status.
     status: Object = {key: value for key, value in item.status.items() if key not in BOOKKEEPING}
     matched = () if is_single else _matched(definition, template, status, item.status.get("generation"))
-    severity = tuple(sorted(_RANK[matched_status] for matched_status in matched))
     if removed:
         status = _without(status, removed)
     # `status_history` sets the template's own generation, and reads the members' generations from their items.
-    status = {key: _without_generations(value) for key, value in status.items()}
-    return MemberReport(item.cluster, status, matched, severity, item.status)
+    status = {key: _without_generations(value) if type(value) in _NESTED else value for key, value in status.items()}
+    return MemberReport(item.cluster, status, matched, tuple(sorted(map(_RANK.__getitem__, matched))), item.status)
 
 
 def _matched(definition: Definition, template: Object, status: Object, generation: JSON) -> tuple[Status, ...]:
@@ -103,7 +103,11 @@ def _matched(definition: Definition, template: Object, status: Object, generatio
 def _without_generations(value: JSON) -> JSON:
     """Return a value without observed generations, as in conditions: each member counts its own."""
     if type(value) is dict:
-        return {key: _without_generations(below) for key, below in value.items() if key != "observedGeneration"}
+        return {
+            key: _without_generations(below) if type(below) in _NESTED else below
+            for key, below in value.items()
+            if key != "observedGeneration"
+        }
     return list(map(_without_generations, value)) if type(value) is list else value
 
 

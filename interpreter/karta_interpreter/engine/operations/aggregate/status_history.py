@@ -194,14 +194,14 @@ def has_outcome(definition: Definition, template: Object) -> bool:
 def emptied(definition: Definition, status: Object) -> dict[str, JSON]:
     """Return the rest of a status without any cluster. docs/operations.md has it as a table."""
     rules, projection = definition.annotations.aggregate, Projection()
-    status_match_reads(definition, projection)
-    read = projection.at("status")
-    is_read = projection.is_whole or read.is_whole
     left = {key: _left(key, rules.get(("status", key)), value) for key, value in status.items()}
+    if str in map(type, left.values()):
+        status_match_reads(definition, projection)
+    read = projection.at("status")  # itself if the whole object is read
     return {
         key: value
         for key, value in left.items()
-        if value is not None and not (isinstance(value, str) and (is_read or key in read.fields))
+        if value is not None and not (isinstance(value, str) and (read.is_whole or key in read.fields))
     }
 
 
