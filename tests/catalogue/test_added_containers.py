@@ -1,8 +1,15 @@
 """What an operator adds to pods requests the same in all definitions whose pods get it."""
 
 import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
 
+from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.engine.operations import Call, Operation, interpret
 from tests.catalogue.entries import entries
+from tests.catalogue.knowledge import knowing
+from tests.support.rows import rows
 
 _NAMED = re.compile(r'\{\s*name: "(queue-proxy|storage-initializer|modelcar|agent)",\s*')
 """Containers of KServe and Knative, in pods of several kinds."""
@@ -28,3 +35,70 @@ def test_containers_that_an_operator_adds_are_equal_in_all_definitions() -> None
             forms.setdefault(match[1], {})[_amounts(entry.text, match.start())] = str(entry.folder)
     assert {name: list(texts.values()) for name, texts in forms.items() if len(texts) > 1} == {}
     assert len(forms) == len(("queue-proxy", "storage-initializer", "modelcar", "agent"))
+
+
+_AROUND: Sequence[tuple[str, Collection[str], Callable[[Object], Object], Mapping[str, str]]] = (
+    (
+        "Experiment.kubeflow.org/v1beta1",
+        ("PyTorchJob.kubeflow.org/v1", "TFJob.kubeflow.org/v1", "XGBoostJob.kubeflow.org/v1", "MPIJob.kubeflow.org/v1"),
+        lambda job: {
+            "parallelTrialCount": 1,
+            "metricsCollectorSpec": {"collector": {"kind": "Push"}},
+            "trialTemplate": {"trialSpec": job},
+        },
+        {},
+    ),
+    (
+        "AppWrapper.workload.codeflare.dev/v1beta2",
+        (
+            "PyTorchJob.kubeflow.org/v1",
+            "RayCluster.ray.io/v1",
+            "RayJob.ray.io/v1",
+            "Job.batch/v1",
+            "JobSet.jobset.x-k8s.io/v1alpha2",
+        ),
+        lambda job: {"components": [{"template": job}]},
+        dict.fromkeys(
+            (
+                "the collector of the history server",
+                "resources of the collector",
+                "the wait for a certificate",
+                "submitter, collector and a wait for the certificate",
+            ),
+            "to answer them another process would be needed. They are named as unknown",
+        ),
+    ),
+)
+"""Kinds that make objects of others, which, the spec around one, and cases that differ. Trials collect no metrics."""
+
+
+@rows(["around", "kinds", "spec", "differ"], _AROUND)
+def test_pods_inside_another_object_request_what_they_do_alone(
+    around: str, kinds: Collection[str], spec: Callable[[Object], Object], differ: Mapping[str, str]
+) -> None:
+    known = {
+        f"{each.gvk.kind}.{each.gvk.api_version}": (each, entry.cases)
+        for entry in entries()
+        if (each := entry.definition)
+    }
+    different, outer = set(), known[around][0]
+    for inner, cases in map(known.__getitem__, kinds):
+        for case in cases:
+            if case.error or case.call.operation not in _COUNTED:
+                continue
+            job = {"apiVersion": inner.gvk.api_version, "kind": inner.gvk.kind, **case.call.object}
+            obj = {"metadata": {"name": "outer", "namespace": "n"}, "spec": spec(job)}
+            if _requests(outer, obj) != _requests(inner, job):
+                different.add(case.name)
+    assert different == differ.keys()
+
+
+_COUNTED = (Operation.INTERPRET_REPLICA, Operation.INTERPRET_COMPONENT)
+
+
+def _requests(definition: Definition, obj: Object) -> list[str]:
+    """Return the count and the requests of each component with pods, which has another name inside another object."""
+    obj = {"apiVersion": definition.gvk.api_version, "kind": definition.gvk.kind, **obj}
+    answer: Any = interpret(knowing(definition, obj), Call(Operation.INTERPRET_COMPONENT, obj))
+    components = [each for each in answer["components"] if each["replicas"] and each["name"] != "suggestion"]
+    return sorted(str((each["replicas"], each.get("replicaRequirements"))) for each in components)
