@@ -45,16 +45,26 @@ def dependency_facts(definition: Definition, call: Call, _options: Options, resu
     ]
     for index, dependency in enumerate(results.get("dependencies", ())):
         title, answer = f"{dependency['kind']} {objects_text(dependency)}", f"/dependencies/{index}"
-        for name, field, template, base, needed in templates:
-            paths = list(_naming(template, dependency)) if _key(dependency) in needed else []
-            if paths:
-                places = [place_at((*base, *path), call.object) for path in paths] if base is not None else []
-                existing = tuple(read_place for read_place in places if read_place.exists)
-                added = "" if existing or base is None else f", by {annotation_field('added-containers')}"
-                yield Fact("dependency", f"{title}: {name}{added}", dependency, answer, field=field, places=existing)
-        yield from _extra(definition, call.object, dependency, title, answer)
-        if dependency["kind"] == COMPUTE_DOMAIN.kind:
-            yield Fact("dependency", f"{title}: makes a template of claims that pods name", dependency, answer)
+        named = [
+            (row, paths)
+            for row in templates
+            if _key(dependency) in row[4] and (paths := list(_naming(row[2], dependency)))
+        ]
+        extra = list(_extra(definition, call.object, dependency, title, answer))
+        for (name, field, _, base, _), paths in named:
+            existing = tuple(
+                place for path in paths if base is not None and (place := place_at((*base, *path), call.object)).exists
+            )
+            added = "" if existing or base is None else f", by {annotation_field('added-containers')}"
+            yield Fact("dependency", f"{title}: {name}{added}", dependency, answer, field=field, places=existing)
+        yield from extra
+        if not named and not extra:
+            why = (
+                "makes a template of claims that pods name"
+                if dependency["kind"] == COMPUTE_DOMAIN.kind
+                else "by values of parameters"
+            )
+            yield Fact("dependency", f"{title}: {why}", dependency, answer)
     for omission in definition.annotations.dependencies:
         if isinstance(omission, LeftOut):
             field, text = annotation_field("dependencies"), omission.place.text
