@@ -20,6 +20,7 @@ _LIMIT_RANGE: Final = re.compile(r"([^;:]+) (request|limit) for (?:init )?contai
 
 _requests = partial(pod_requirements, counting=Counting.SCHEDULER)
 _differs = partial(Judgement, Question.REQUIREMENTS, Verdict.DIFFERS)
+_REPLACED: Final = (Judgement(Question.REQUIREMENTS, Verdict.UNJUDGED, "a roll-out replaces pods"),)
 
 
 def judge_requirements(definition: Definition, evidence: Evidence, members: Members) -> Iterator[Judgement]:
@@ -35,17 +36,25 @@ def _judged(definition: Definition, evidence: Evidence, group: MemberGroup) -> I
     requirements_of_sets = [_requests(pods_of_set.template) for pods_of_set in group.sets]
     amounts = [requirements.resource_request for requirements in requirements_of_sets]
     pods = [pod for pod in group.pods if is_active(pod)]
+    templates = [
+        *(get(owner, ("spec", "template")) for owner in evidence.owners),
+        *(_as_given(pod, group) for pod in pods if not evidence.is_outdated(pod)),
+    ]
+    # A pod from before the last edit may be of another template if something newer requests what is answered.
+    is_rolling = any(template and _requests(template).resource_request in amounts for template in templates)
     causes: dict[Judgement, list[str]] = {}
     for pod in pods:
         pod_as_answered = _as_given(pod, group)
         requests = _requests(pod_as_answered)
         if requests.resource_request not in amounts:
-            for cause in _causes(definition, evidence, group, pod, pod_as_answered):
+            is_earlier = is_rolling and evidence.is_outdated(pod)
+            for cause in _REPLACED if is_earlier else _causes(definition, evidence, group, pod, pod_as_answered):
                 causes.setdefault(cause, []).append(_text(requests))
     for cause, requested in causes.items():
-        number = f"{len(requested)} of {count(len(pods), 'pod')}"
-        detail = f"{group.name}: {number}, {_text(requirements_of_sets[0])} answered, {requested[0]} requested"
-        yield cause._replace(detail=detail)
+        yield cause._replace(
+            detail=f"{group.name}: {len(requested)} of {count(len(pods), 'pod')}, "
+            f"{_text(requirements_of_sets[0])} answered, {requested[0]} requested"
+        )
 
 
 def _text(requirements: PodRequirements) -> str:
@@ -73,9 +82,13 @@ def _causes(
         is_ours = any(f'"{name}"' in text for text in texts) or name in evidence.container_names
         if answered is None and not is_ours:
             by = "the operator" if key in of_owner else "a webhook" if template else "a webhook or the operator"
-            reason = f"{what}, {_amounts_text(requested)}, added by {by}, is not counted"
             container = f"{{name: {json.dumps(name)}, resources: {{requests: {json.dumps(requested or {})}}}}}"
-            yield _differs(reason, "", _ADDED_CONTAINERS, f"{component}: '{{{kind}: [{container}]}}'")
+            yield _differs(
+                f"{what}, {_amounts_text(requested)}, added by {by}, is not counted",
+                "",
+                _ADDED_CONTAINERS,
+                f"{component}: '{{{kind}: [{container}]}}'",
+            )
         elif answered is None:
             yield _differs(f"{what}, {_amounts_text(requested)}, is not counted", "", whole)
         elif requested is None:
@@ -83,8 +96,11 @@ def _causes(
             yield _differs(f"{what} is counted, and pods do not have it", "", field)
         else:
             after = " after admission" if template and of_owner.get(key) != requested else ""
-            reason = f"{what} requests {_amounts_text(requested)}{after}, not {_amounts_text(answered)}"
-            yield _differs(reason, "", _added_or(definition, component, name, amounts))
+            yield _differs(
+                f"{what} requests {_amounts_text(requested)}{after}, not {_amounts_text(answered)}",
+                "",
+                _added_or(definition, component, name, amounts),
+            )
     if not different:
         yield _differs("the pod as a whole requests other resources than its template", "", whole)
 
