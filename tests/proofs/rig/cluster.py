@@ -204,8 +204,8 @@ class Cluster:
         spec.pop("conversion", None)
         plural, versions = spec["names"]["plural"], [one["name"] for one in spec["versions"] if one["served"]]
         for api in (self.member, self.karmada):
-            if api.find(thing) is None:  # karmada-apiserver has those of another member
-                api.request("POST", api.collection(thing), thing)
+            # karmada-apiserver has those of another member. A busy machine may take longer than a request may.
+            until(f"{api.name} takes {plural}", partial(_is_stored, api, thing), _PATIENCE)
         for api in (self.member, self.karmada):
             for version in versions:
                 root = f"/apis/{spec['group']}/{version}"
@@ -218,6 +218,11 @@ def is_used(port: int) -> bool:
         probe.connect(("127.0.0.1", port))
         return True
     return False
+
+
+def _is_stored(api: Client, thing: Object) -> bool:
+    """Whether an object is there, or now is."""
+    return bool(api.find(thing) or api.request("POST", api.collection(thing), thing))
 
 
 def _is_served(api: Client, root: str, plural: str) -> bool:
