@@ -13,6 +13,7 @@ from dataclasses import replace
 from datetime import datetime
 from functools import reduce
 from itertools import islice
+from operator import itemgetter
 from struct import Struct
 from typing import Final, NamedTuple, TypeAlias
 
@@ -40,9 +41,8 @@ from karta_interpreter.engine.evaluation import scale_locations
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.engine.operations.retain import RETAIN_REPLICAS, retain, switches
 
-_IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _UNCOMPARED: Final = frozenset({"apiVersion", "kind", "metadata", "status"})
-_LABELLING: Final = ("labels", "annotations")
+_LABELLING: Final = (("metadata", "labels"), ("metadata", "annotations"))
 AMOUNT: Final = re.compile(r"\.(requests|limits)[.\[][^\[]*$")
 """The field of an amount of a resource. Controllers write 1000m and the number 1 as "1"."""
 _LONGEST: Final = 256
@@ -67,6 +67,7 @@ _KARMADA: Final = Writer("", 0)
 _EMPTY: Final[tuple[JSON, ...]] = (NOTHING, None, "", [])
 _Owned: TypeAlias = Sequence[tuple[Writer, Object]]
 """The writers of a part of an object with their fields: Karmada first, then the latest writer first."""
+_FIELDS_OF: Final = itemgetter(1)
 _Part: TypeAlias = tuple[str, JSON, JSON, _Owned, str]
 """A part that differs: its field, both values, its writers, and the atomic field that it is in."""
 
@@ -132,32 +133,30 @@ def differences(ours: Object, theirs: Object, owned: _Owned = ()) -> Iterator[Fi
     >>> [each.field for each in differences({"spec": {"a": [{"b": 1}], "c": 2}}, {"spec": {"a": [{"b": 2}]}})]
     ['.spec.a[].b', '.spec.c']
     """
-    parts: list[Path] = [(name,) for name in dict.fromkeys([*ours, *theirs]) if name not in _UNCOMPARED]
+    parts: list[Path] = [(name,) for name in {**ours, **theirs} if name not in _UNCOMPARED]
     # Most parts are equal, and left out before anything is made of them.
     pending = [
-        (field_of(at), old, new, reduce(lambda owners, name: _parts(owners)(f"f:{name}"), at, owned), "")
-        for at in reversed([*parts, *(("metadata", name) for name in _LABELLING)])
+        (field_of(at), old, new, reduce(_part, map("f:{}".format, at), owned), "")
+        for at in reversed([*parts, *_LABELLING])
         if (old := get(ours, at, NOTHING)) != (new := get(theirs, at, NOTHING))
     ]
     while pending:
         field, old, new, owners, whole = pending.pop()
         if len(field) > _LONGEST:
             continue
-        if not whole and not any(fields for _, fields in owners):
-            whole = field
+        whole = whole or ("" if any(map(_FIELDS_OF, owners)) else field)
         inner = None
         if isinstance(old, dict) and isinstance(new, dict):
-            part_of = _parts(owners)
             inner = [
-                (field + _step(key), left, right, part_of(f"f:{key}"), whole)
-                for key in dict.fromkeys([*old, *new])
+                (field + _step(key), left, right, _part(owners, f"f:{key}"), whole)
+                for key in old | new
                 if (left := old.get(key, NOTHING)) != (right := new.get(key, NOTHING))
             ]
         elif isinstance(old, list) and isinstance(new, list):
             inner = _elements(f"{field}[]", old, new, owners, whole)
         if inner is not None:
             pending += reversed(inner)
-        elif _is_empty(old) and _is_empty(new):
+        elif _is_empty(new) and _is_empty(old):
             continue
         elif NOTHING in (old, new) or (diff(old, new) and not (AMOUNT.search(field) and _is_equal_amount(old, new))):
             writer = owners[0][0] if owners else None
@@ -184,25 +183,23 @@ def field_of(path: Path) -> str:
     return "".join("[]" if isinstance(step, int) else _step(step) for step in path)
 
 
-def _parts(owned: _Owned) -> Callable[[str], _Owned]:
-    """Return a function that gives the writers of each part.
+def _part(owned: _Owned, key: str) -> _Owned:
+    """Return the writers of a part.
 
     An empty object that somebody else has filled is not atomic.
     """
-    if not any(fields for _, fields in owned):
-        return lambda _: owned[:1]
-    return lambda key: [(writer, fields[key]) for writer, fields in owned if key in fields]
+    owners = [(writer, fields[key]) for writer, fields in owned if fields and key in fields]
+    return owners if owners or any(map(_FIELDS_OF, owned)) else owned[:1]
 
 
 def _elements(field: str, ours: list[JSON], theirs: list[JSON], owned: _Owned, whole: str) -> list[_Part] | None:
     """Return the elements that correspond, or None if the lists are to be compared as wholes."""
-    part_of = _parts(owned)
     example = _example(fields for _, fields in owned)
     key_of = element_key(fields for _, fields in owned)
-    types = {type(element) for element in (*ours, *theirs)}
+    types = set(map(type, (*ours, *theirs)))
 
     def pair(old: JSON, new: JSON) -> _Part:
-        return field, old, new, part_of(key_of(old if new is NOTHING else new) if example else ""), whole
+        return field, old, new, _part(owned, key_of(old if new is NOTHING else new) if example else ""), whole
 
     old, new = ({key_of(element): element for element in elements} for elements in (ours, theirs))
     if len(old) == len(ours) and len(new) == len(theirs) and (example or types <= {dict}):
@@ -259,7 +256,7 @@ def _is_empty(value: JSON) -> bool:
 
 
 def _step(key: str) -> str:
-    return f".{key}" if _IDENTIFIER.fullmatch(key) else f"[{json.dumps(key, ensure_ascii=False)}]"
+    return f".{key}" if key.isascii() and key.isidentifier() else f"[{json.dumps(key, ensure_ascii=False)}]"
 
 
 class _Round(NamedTuple):
