@@ -104,6 +104,13 @@ def test_without_a_target_no_script_is_used(text: str, expected: tuple[str, str,
     assert (f"mine.yaml:{place}", f"error {rule}", path) in map(_shown, loaded.findings)
 
 
+def test_target_may_have_a_kind_in_small_letters() -> None:  # as a CRD may, which is rare
+    loaded = _load(_HEAD.replace("kind: Deployment", "kind: deployments") + _HEALTH)
+
+    assert (loaded.gvk, bool(loaded.scripts)) == (GVK("apps", "v1", "deployments"), True)
+    assert ("mine.yaml:5:39", "warning kind-of-resource", "spec.target.kind") in map(_shown, loaded.findings)
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

@@ -78,16 +78,12 @@ async def test_missing_address_is_an_error_in_json(get: Get, path: str) -> None:
     assert (await response.json())["error"]
 
 
-async def test_page_that_does_not_exist_leads_to_the_address(get: Get) -> None:
-    assert "open the address that the command has printed" in (await (await get("/workbench")).json())["error"]
-
-
 @pytest.mark.parametrize("name", ["secret.txt", "..%2Findex.html", "index.html", "%00.js", f"{'a' * 300}.js"])
 async def test_assets_are_those_of_the_page(get: Get, name: str) -> None:
     assert (await get(f"/assets/{name}")).status == 404
 
 
-@pytest.mark.parametrize("path", ["/", "/catalogue", "/catalogue/apps/v1/Deployment", "/member"])
+@pytest.mark.parametrize("path", ["/", "/catalogue", "/catalogue/apps/v1/Deployment", "/member", "/nope/at-all"])
 async def test_pages_can_be_opened_by_address(client: TestClient[Any, Any], path: str) -> None:
     assert "csp-nonce" in await (await client.get(path)).text()
 

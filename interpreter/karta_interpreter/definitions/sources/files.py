@@ -28,7 +28,7 @@ ORIGIN = "catalogue"
 UNREADABLE = "unreadable"
 """The rule of the finding about an unreadable file or folder."""
 
-_EMPTY = "the file is empty; its last version stays in use, delete the file to remove it"
+_UTF_16 = dict.fromkeys((b"\xff\xfe", b"\xfe\xff"), "; it is UTF-16: save it as UTF-8")
 
 Held = TypeVar("Held")
 
@@ -38,11 +38,14 @@ def decode(content: bytes) -> tuple[str, str]:
 
     >>> decode(b"kind: Karta"), decode(b"a\xff")
     (('kind: Karta', ''), ('', 'not UTF-8 text, see byte 1'))
+    >>> decode("kind: Karta".encode("utf-16"))
+    ('', 'not UTF-8 text, see byte 0; it is UTF-16: save it as UTF-8')
     """
     try:
         return content.decode("utf-8-sig"), ""  # editors on Windows begin a file with a byte order mark
     except UnicodeDecodeError as error:
-        return "", f"not UTF-8 text, see byte {error.start}"
+        # PowerShell redirects output as UTF-16, which begins with one of these byte order marks.
+        return "", f"not UTF-8 text, see byte {error.start}{_UTF_16.get(content[:2], '')}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +84,9 @@ class WatchedFile(ABC, Generic[Held]):
         loaded = (self._unreadable(reason),) if reason else tuple(self._load(text))
         if not loaded and self.served:
             # A writer that truncates the file before it writes looks the same as an author who empties it.
-            loaded = (self._unreadable(_EMPTY),)
+            loaded = (
+                self._unreadable("the file is empty; its last version stays in use, delete the file to remove it"),
+            )
         keeps_text = self.keeps_text or not all(map(self._is_usable, loaded))
         new = self._become(loaded, digest, content if keeps_text else b"")
         if not new.last_good:

@@ -20,6 +20,7 @@ from karta_interpreter.languages.lua.source_map import SourcePosition
 API_VERSION = "config.karmada.io/v1alpha1"
 KIND = "ResourceInterpreterCustomization"
 
+_BY_NAME = "customizations of one kind are merged in the order of their names"
 _ALL_RUN = "InterpretDependency"
 _HINT = "a Karta is given with -f, and `validate` checks it"
 _TARGET = ("spec", "target")
@@ -111,12 +112,12 @@ def _load(value: JSON, place: SourcePosition, ignores: Sequence[Ignore]) -> Load
     if not is_customization(value):
         finding = place.locate(error("not-a-customization", (), f"not a {KIND}, got {_what(value)}", _HINT))
         return LoadedCustomization(_name(value), None, Scripts(), (finding,), place.source)
-    name, gvk = _name(value), _target(value)
+    name, (gvk, about_target) = _name(value), _target(value)
     customizations = edit.get(value, _CUSTOMIZATIONS)
     reading = read_scripts(
         {} if customizations is None else customizations, name or place.source, _CUSTOMIZATIONS, place
     )
-    shape = [*_shape_findings(value), *_target_findings(value), *_pair_findings(reading.scripts)]
+    shape = [*_shape_findings(value), *about_target, *_pair_findings(reading.scripts)]
     findings = tuple(unignored([*map(place.locate, shape), *reading.findings], ignores, place.source))
     scripts = reading.scripts if gvk else Scripts()
     return LoadedCustomization(name, gvk, scripts, findings, place.source, reading.broken, place.line)
@@ -134,41 +135,33 @@ def _name(value: JSON) -> str:
     return escaped(name) if isinstance(name, str) else ""
 
 
-def _target(value: Object) -> GVK | None:
-    target = edit.get(value, _TARGET)
-    try:
-        return GVK.of(target) if isinstance(target, dict) else None
-    except InterpretationError:
-        return None
-
-
 def _shape_findings(value: Object) -> Iterator[Finding]:
     if value.get("apiVersion") != API_VERSION:
-        hint = f"write apiVersion: {API_VERSION}"
-        yield error("schema", ("apiVersion",), f"there is no {KIND} in {value.get('apiVersion') or 'no group'}", hint)
+        message = f"there is no {KIND} in {value.get('apiVersion') or 'no group'}"
+        yield error("schema", ("apiVersion",), message, f"write apiVersion: {API_VERSION}")
     if not _name(value):
-        hint = "customizations of one kind are merged in the order of their names"
-        yield warning("no-name", ("metadata", "name"), "it has no name", hint)
+        yield warning("no-name", ("metadata", "name"), "it has no name", _BY_NAME)
     for path, fields in _FIELDS:
         section = edit.get(value, path)
         if isinstance(section, dict):
             yield from unknown_fields(section, fields, path)
 
 
-def _target_findings(value: Object) -> Iterator[Finding]:
+def _target(value: Object) -> tuple[GVK | None, list[Finding]]:
+    """Return the kind that a customization is for, or None, with the findings about it."""
     target = edit.get(value, _TARGET)
     if not isinstance(target, dict):
-        yield error("no-target", _TARGET, "it names no kind", "add the kind's apiVersion and kind")
-        return
-    wrong = [field for field in ("apiVersion", "kind") if not (isinstance(target.get(field), str) and target[field])]
-    for field in wrong:
-        actual = type_name(target[field]) if target.get(field) else "missing or empty"
-        yield error("no-target", (*_TARGET, field), f"{field} must be a string, but is {actual}")
+        return None, [error("no-target", _TARGET, "it names no kind", "add the kind's apiVersion and kind")]
+    if wrong := [name for name in ("apiVersion", "kind") if not (isinstance(target.get(name), str) and target[name])]:
+        actual = {name: type_name(target[name]) if target.get(name) else "missing or empty" for name in wrong}
+        texts = ((name, f"{name} must be a string, but is {actual[name]}") for name in wrong)
+        return None, [error("no-target", (*_TARGET, name), text) for name, text in texts]
+    message = f"{target['kind']} looks like the name of a resource, not a kind"
+    small = warning("kind-of-resource", (*_TARGET, "kind"), message, "write the kind as manifests do")
     try:
-        if not wrong:
-            GVK.of(target)
+        return GVK.of(target), [small] if target["kind"][0].islower() else []
     except InterpretationError as err:
-        yield error("no-target", (*_TARGET, "apiVersion"), str(err))
+        return None, [error("no-target", (*_TARGET, "apiVersion"), str(err))]
 
 
 def _pair_findings(scripts: Scripts) -> Iterator[Finding]:

@@ -79,7 +79,7 @@ class Console:
     def application(self) -> web.Application:
         """The handlers of all paths behind the guard."""
         application = web.Application(middlewares=[guard(self.token)], client_max_size=_MOST_BYTES)
-        pages = ("/", "/catalogue", "/catalogue/{kind:.*}", "/member")
+        pages = ("/", "/{path:(?!api/|assets/).+}")  # the page says of which of its addresses there is nothing
         application.add_routes(
             [
                 *(web.get(path, self._page) for path in pages),

@@ -142,8 +142,7 @@ def test_address_of_a_kind_without_a_definition_names_it(open_page: Open, errors
 
 
 def test_unknown_address_has_a_page(open_page: Open) -> None:
-    page = open_page()
-    page.evaluate("history.pushState(null, '', '/nowhere'); dispatchEvent(new PopStateEvent('popstate'))")
+    page = open_page("/nowhere/at-all")
     page.wait_for_selector("text=There is no such page")
     page.get_by_role("link", name="the catalogue").click()
     page.get_by_role("link", name="RayCluster", exact=True).wait_for()
