@@ -79,11 +79,11 @@ _OTHER_COMMANDS = {
 _SYNONYMS = {
     "--version": "v V",
     "--name": "k filter match",
-    "--certificate-file": "tls-cert tls-cert-file cert cert-file cert-dir certificate tls-crt",
+    "--certificate-file": "tls tls-cert tls-cert-file cert cert-file cert-dir certificate tls-crt",
     "--key-file": "tls-key tls-key-file tls-private-key-file key private-key",
     "--ca-file": "ca ca-cert ca-bundle cacert certificate-authority",
     "--host": "address bind bind-address listen listen-address",
-    "--port": "secure-port https-port webhook-port metrics-bind-address metrics-port",
+    "--port": "p secure-port https-port webhook-port metrics-bind-address metrics-port",
     "--health-port": "health-probe-bind-address health-addr probe-port",
     "--kartas": "definitions folder directory dir config karta filename f",
     "--overrides": "override customizations customization scripts lua",
@@ -122,7 +122,7 @@ _OTHERWISE = {
     ),
     "crd": "`export crd` prints the CRD of Kartas; `create karta --crd FILE` drafts a Karta from another one",
     "schema": "`export json-schema` prints the schema of Kartas",
-    **dict.fromkeys(("--all", "--all-namespaces", "-A"), "name a folder: all in it is read"),
+    **dict.fromkeys(("--all-namespaces", "-A"), "name a folder: all in it is read"),
     **dict.fromkeys(("--verbose", "-v", "-vv", "--debug"), "`explain` shows what an answer comes from"),
     "karta": "`catalogue export` prints definitions",
     "--output-dir": "`> FILE` writes the output into a file",
@@ -140,6 +140,8 @@ _OTHERWISE = {
     "-R": "a folder is read with the folders in it",
 }
 """Options and commands of other tools, and of earlier versions, that are not here, and what to do instead."""
+_MOST_NAMED = 16
+"""The most options of a command that a message names."""
 _OF_A_CLUSTER = ("-n", "--namespace", "--context", "--kubeconfig")
 _FROM_A_CLUSTER = (
     "`kubectl get KIND NAME -o yaml` prints an object of a cluster, which this command reads from a pipe as `-`"
@@ -294,8 +296,9 @@ def _meant(option: str, ctx: click.Context) -> str:
         if parameter.param_type_name != "option"
     ):
         return f" Write {word} without an option"
-    where = " Options of a command stand behind its name" if isinstance(ctx.command, CommandGroup) else ""
-    return f" Did you mean '{suggestion}'?" if suggestion else where
+    if suggestion or isinstance(ctx.command, CommandGroup):
+        return f" Did you mean '{suggestion}'?" if suggestion else " Options of a command stand behind its name"
+    return f" There are: {', '.join(name for name in options if name.startswith('--'))}" * (len(options) < _MOST_NAMED)
 
 
 def _further(message: str, ctx: click.Context) -> str:
@@ -307,11 +310,12 @@ def _further(message: str, ctx: click.Context) -> str:
     if arguments := [
         parameter.make_metavar(ctx) for parameter in ctx.command.params if parameter.param_type_name == "argument"
     ]:
-        return f"The command takes {' '.join(arguments)}"
+        definitions = "; definitions are given with -f" * any("-f" in each.opts for each in ctx.command.params)
+        return f"The command takes {' '.join(arguments)}{definitions}"
     paths = [each.opts[-1] for each in ctx.command.params if isinstance(each.type, click.Path)]
     name = "A name is given with --name" if any("--name" in each.opts for each in ctx.command.params) else ""
     options = " or ".join(path for path in paths if path not in ("--kubeconfig", "--output-dir"))
-    return f"A file is given with {options}" if options else name
+    return f"A file is given with {options}" if options else name or "The command takes no arguments"
 
 
 class PluginHelp(click.HelpFormatter):

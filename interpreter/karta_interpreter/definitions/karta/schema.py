@@ -231,7 +231,7 @@ def _wrong_type(path: Path, expected: str, value: JSON, field_names: tuple[str, 
     hint = _BY_TYPES.get((expected, type_name(value)), "")
     if expected == "a string" and isinstance(value, dict) and [*value.values()] == [None]:
         hint = json_path_hint(f"{{{next(iter(value))}}}") or hint  # YAML reads {.status.phase} as an object
-    if "statusMappings" in path and isinstance(value, str | list):
+    if "statusMappings" in path and (isinstance(value, str | list) or path[-1] in _MATCHERS):
         field = next(step for step in reversed(path) if isinstance(step, str))
         hint = _MATCHERS.get(field, "write a list of matchers: [{byPhase: Running}]")
     if expected == "an object" and isinstance(value, str) and value.partition(":")[0] in _homes():

@@ -111,7 +111,7 @@ def _fields(shapes: Shapes, name: str, node: ast.Node, key: ast.Node, scope: Typ
         if below is not None:
             field_shapes.append(below)
         elif "object" not in shape.types:
-            entries = f"for each entry: {shape.at}[].{name}"
+            entries = f"for each entry: {shape.at}[].{name}, for the first: {shape.at}[0].{name}"
             better = f"the number of entries: {shape.at} | length" if name in ("length", "size") else entries
             hint = better if "array" in shape.types and shape.at else ""
             if shape.at.startswith((".metadata.labels.", ".metadata.annotations.")):

@@ -200,7 +200,7 @@ _HABITS = (
     (r"(?<=[\w\])])\.\d+", "an entry of a list is written `[0]`"),
     (r"\$\.", "a path starts with `.`, as in `.spec.replicas`"),
     (r"\$\[", "a path starts with `.`, as in `.[0]`"),
-    (r"\$?\{\{|\$\{", "write the path alone: a template is not jq"),
+    (r"\$?\{\{|\$\{|\$\(", "write the path alone: a template is not jq"),
     (r"\$(?![A-Za-z_])", "a variable is `$name`, without a space"),
     (r"@(?![A-Za-z_])", "a path starts with `.`, as in `.spec.replicas`"),
     (r"<>|~=", "write `!=`"),

@@ -58,7 +58,9 @@ _HINTS: Final = {
     **dict.fromkeys(("or", "and"), "it stands between two conditions; a default is written `path // value`"),
     "for": "a list is filtered by `[path[] | select(...)]`",
     **dict.fromkeys(("in", "not"), 'one of several values is written `path | IN("a", "b")`'),
-    **dict.fromkeys(("if", "unless", "ternary"), "a choice is written `if ... then ... else ... end`"),
+    **dict.fromkeys(
+        ("if", "unless", "ternary", "when", "switch"), "a choice is written `if ... then ... else ... end`"
+    ),
     **dict.fromkeys(("default", "??"), "a default is written `path // value`"),
 }
 _CLOSERS: Final = {"(": ")", "[": "]", "{": "}", "\\(": ")"}
