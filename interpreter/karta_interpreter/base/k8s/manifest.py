@@ -45,7 +45,7 @@ _CULPRITS = {
 # By the problem in the words of libyaml: the mistake, and whether it is where the context of the problem begins.
 _PROBLEMS = {
     "mapping values are not allowed in this context": (
-        "no key may begin here: indent it like the keys above it, and quote a value that has `: ` in it",
+        "no key may begin here: indent it like the keys above it, end them by `:`, quote a value that has `: ` in it",
         False,
     ),
     "did not find expected key": (

@@ -33,6 +33,7 @@ _HABITS: Final = {
     'write `has("key")`': "hasKey has_key containsKey hasOwnProperty isset",
     "write `length == 0`": "isEmpty is_empty",
     "write `type`": "typeof typeOf kindOf",
+    "write the expression alone": "jq yq",
     "write `unique`": "uniq distinct",
     "write `sort_by(.field)`": "sortBy orderBy order_by",
     "write `group_by(.field)`": "groupBy",
@@ -150,7 +151,8 @@ class _Search:
                 | ast.Slice(ast.FunctionCall(name, ()) as call)
             ):
                 self.hints.setdefault(id(call), f"a field of the input is written `.{name}`")
-            case ast.Binary("/", key, ast.FunctionCall(_, ())):
+            case ast.Binary("/", key, ast.FunctionCall(_, ()) as call):
+                self.hints[id(call)] = "a path is written `.spec.replicas`"
                 while isinstance(key, ast.Index):
                     key = key.target
                 self.hints[id(key)] = (
@@ -192,7 +194,10 @@ class _Search:
         if name == "ENV":
             self._refuse(node, "`$ENV` is not allowed: an expression has no environment")
         elif name != "__loc__" and name not in scope.variables:
-            hint = _choice("$", name, scope.variables) or f"a field of the input is written `.{name}`"
+            hint = (
+                _choice("$", name, scope.variables)
+                or f"a field of the input is written `.{name}`; `... as ${name} | ...` binds a variable"
+            )
             self._refuse(node, f"there is no variable `${name}` here", hint)
 
     def _refuse(self, node: ast.Node, message: str, hint: str = "") -> None:

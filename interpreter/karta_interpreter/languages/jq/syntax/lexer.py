@@ -205,9 +205,9 @@ _HABITS = (
     (r"@(?![A-Za-z_])", "a path starts with `.`, as in `.spec.replicas`"),
     (r"<>|~=", "write `!=`"),
     (r"=>", "write what is done to each element alone: `map(.field)`"),
-    (r"->", "a path is written `.spec.replicas`"),
+    (r"->|::", "a path is written `.spec.replicas`"),
     (r"/\*", "a comment stands behind `#`, up to the end of the line"),
-    (r"['`\u201c\u201d]", 'write strings in double quotes: "..."'),
+    (r"['`\u201c\u201d]", 'write a path without quotes, and a string in double quotes: "..."'),
     (r"\u00a0", "this is a no-break space: write an ordinary one"),
 )
 _ANY_HABIT = re.compile("|".join(f"({pattern})" for pattern, _ in _HABITS))

@@ -52,6 +52,8 @@ _HINTS: Final = {
     ".?": "a field that is absent is null: write `.name`, and a default as `.name // value`",
     "#": "`.` is the whole input, and what is behind `#` is a comment",
     "()": "the arguments of a function stand in ( ), with `;` between them",
+    **dict.fromkeys(("let", "var", "local", "const"), "a value gets a name by `path as $name | ...`"),
+    **dict.fromkeys(("lambda", "fn", "function"), "write what is done to each element alone: `map(.field)`"),
     "index": "an entry of a list is written `path[0]`",
     "len": "the size of a list is `path | length`",
     **dict.fromkeys(("is", "eq", "ne", "gt", "ge", "lt", "le"), "a comparison is written `==`, between two values"),
@@ -123,10 +125,10 @@ class _Parser:
         if before.endswith(":") or previous == "?":
             return _HINTS["if"]
         stage = f"{previous}(...)" if text == "(" and previous.isidentifier() else text
-        if text not in _HINTS and stage[:1].isalpha():
-            return f"a function stands behind a pipe: `path | {stage}`"
         called = [token for token in self._tokens[: self._place] if token.kind is not Kind.FIELD][-1:]
         prefix = "".join(token.text for token in called if token.kind is Kind.NAME)
+        if {text, prefix}.isdisjoint(_HINTS) and stage[:1].isalpha():
+            return f"a function stands behind a pipe: `path | {stage}`"
         return _HINTS.get(text) or (prefix and _HINTS.get(prefix, _HINTS["()"]))
 
     def query(self) -> ast.Node:
