@@ -2,7 +2,9 @@
 
 import copy
 import json
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import yaml
@@ -37,11 +39,33 @@ _LISTED = {
     "retain": "a kept field less",
 }
 """Annotations with a list or an object of parts, and the mistake of leaving one out."""
+_COUNTS = {
+    "a wrong count": "({}) | tonumber + 1",
+    "a count of 7": "7",
+    "a count of one less": "({}) | tonumber - 1",
+    "a count of the status": ".status | (.replicas // .readyReplicas // .active // 0)",
+}
 _TEMPLATES = {
     "a container less": ".[1:][]",
     "no requests": ".[] | {name, image, env, envFrom, volumeMounts}",
     "wrong requests": '.[] | . + {resources: {requests: {cpu: "77"}}}',
 }
+
+
+_FILTER = r"\s*\|\s*select\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
+"""A filter, with parentheses in it twice at most."""
+_TEXTS: dict[str, tuple[str, Callable[[re.Match[str]], str]]] = {
+    "another default": (r"// (\d+)", lambda match: f"// {int(match[1]) + 1}"),
+    "a filter less": (_FILTER, lambda _: ""),
+    "a comparison turned round": (r"[!=]=", lambda match: "==" if match[0] == "!=" else "!="),
+    "and for or": (r"\b(?:and|or)\b", lambda match: "or" if match[0] == "and" else "and"),
+    "the least for the most": (r"\| (?:min|max)\b", lambda match: "| min" if "max" in match[0] else "| max"),
+    "the second for the first": (r"\[0\]", lambda _: "[1]"),
+    "a factor less": (r" \* \((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)", lambda _: ""),
+    "an alternative less": (r" // \.[\w.\[\]]+", lambda _: ""),
+    "a misspelled path": (r"(\.[a-z]\w{3,})\b(?!\()", lambda match: f"{match[1]}s"),
+}
+"""Mistakes within an expression, each made where it is possible first."""
 
 
 def mutants(manifest: Any) -> Iterator[Mutant]:
@@ -56,6 +80,7 @@ def mutants(manifest: Any) -> Iterator[Mutant]:
 def _changes(manifest: Any) -> Iterator[tuple[str, str, Thing]]:
     structure = manifest["spec"]["structureDefinition"]
     children = range(len(structure.get("childComponents") or []))
+    yield from _exchanged(manifest)
     places: list[tuple[str | int, ...]] = [("rootComponent",), *(("childComponents", number) for number in children)]
     for place in places:
         text = "spec.structureDefinition." + "".join(f"[{step}]" if isinstance(step, int) else step for step in place)
@@ -80,19 +105,47 @@ def _changes(manifest: Any) -> Iterator[tuple[str, str, Thing]]:
             yield mistake, f"metadata.annotations.{PREFIX}{name}", fewer
 
 
+def _exchanged(manifest: Any) -> Iterator[tuple[str, str, Thing]]:
+    """Exchange the templates or the counts of two children."""
+    children = manifest["spec"]["structureDefinition"].get("childComponents") or []
+    parts = {"specDefinition": "two templates exchanged", "scaleDefinition": "two counts exchanged"}
+    for (one, first), (other, second) in combinations(enumerate(children), 2):
+        for part, mistake in parts.items():
+            if first.get(part) and second.get(part) and first[part] != second[part]:
+                changed = copy.deepcopy(manifest)
+                swapped = changed["spec"]["structureDefinition"]["childComponents"]
+                swapped[one][part], swapped[other][part] = second[part], first[part]
+                name = next(iter(first[part]))
+                yield mistake, f"spec.structureDefinition.childComponents[{one}].{part}.{name}", changed
+
+
 def _of_component(manifest: Any, place: Sequence[str | int], text: str) -> Iterator[tuple[str, str, Thing]]:
     component = get(manifest, tuple(place))
     scale = component.get("scaleDefinition") or {}
     name = "replicasPath" if "replicasPath" in scale else "minReplicasPath"
     if count := scale.get(name):
-        for mistake, wrong in (("a wrong count", f"({count}) | tonumber + 1"), ("a count of 7", "7")):
-            yield mistake, f"{text}.scaleDefinition.{name}", _with(manifest, (*place, "scaleDefinition", name), wrong)
+        at, field = (*place, "scaleDefinition", name), f"{text}.scaleDefinition.{name}"
+        for mistake, wrong in _COUNTS.items():
+            yield mistake, field, _with(manifest, at, wrong.format(count))
+        for mistake, wrong in _misspelled(count):
+            yield mistake, field, _with(manifest, at, wrong)
     for name in ("podTemplateSpecPath", "podSpecPath"):
         if query := get(component, ("specDefinition", name)):
             spec = ".spec" if name == "podTemplateSpecPath" else ""
             for mistake, containers in _TEMPLATES.items():
                 wrong = _replaced(query, spec, containers)
                 yield mistake, f"{text}.specDefinition.{name}", _with(manifest, (*place, "specDefinition", name), wrong)
+            for mistake, wrong in _misspelled(query):
+                changed = _with(manifest, (*place, "specDefinition", name), wrong)
+                yield mistake, f"{text}.specDefinition.{name}", changed
+
+
+def _misspelled(expression: str) -> Iterator[tuple[str, str]]:
+    """Yield the mistakes within an expression."""
+    for mistake, (pattern, wrong) in _TEXTS.items():
+        changed = re.sub(pattern, wrong, expression, count=1)
+        if changed != expression:
+            yield mistake, changed
 
 
 def _with(manifest: Any, path: Sequence[str | int], value: object) -> Any:
@@ -131,12 +184,40 @@ def _of_status(manifest: Any) -> Iterator[tuple[str, str, Thing]]:
         mistake = "a waiting status counts as running" if name == "initializing" else "a bad status counts as running"
         left = {other: rules for other, rules in mappings.items() if other != name}
         yield mistake, field, _with(manifest, place, {**left, "running": [*running, *mappings[name]]})
+    yield from _of_mappings(manifest, mappings)
     if len(mappings) > 1:
         yield (
             "a status less",
             field,
             _with(manifest, place, {n: rules for n, rules in mappings.items() if n != "running"}),
         )
+
+
+def _of_mappings(manifest: Any, mappings: Thing) -> Iterator[tuple[str, str, Thing]]:
+    place = (*_ROOT, "statusDefinition", "statusMappings")
+
+    def mutant(mistake: str, **wrong: object) -> tuple[str, str, Thing]:
+        return mistake, ".".join(place), _with(manifest, place, {**mappings, **wrong})
+
+    for one, other in combinations(mappings, 2):
+        yield mutant("two statuses exchanged", **{one: mappings[other], other: mappings[one]})
+    for name, (rule, *others) in mappings.items():
+        if others:
+            yield mutant("a rule of a status less", **{name: others})
+        for turned in _turned(rule):
+            yield mutant("a condition turned round", **{name: [turned, *others]})
+        for mistake, text in _misspelled(get(rule, ("byExpression", "expression"), "")):
+            wrong = {"byExpression": {**rule["byExpression"], "expression": text}}
+            yield mutant(mistake, **{name: [wrong, *others]})
+
+
+def _turned(rule: Thing) -> Iterator[Thing]:
+    opposite = {"True": "False", "False": "True"}
+    for number, condition in enumerate(rule.get("byConditions") or ()):
+        if condition.get("status") in opposite:
+            turned = {**condition, "status": opposite[condition["status"]]}
+            conditions = rule["byConditions"]
+            yield {**rule, "byConditions": [*conditions[:number], turned, *conditions[number + 1 :]]}
 
 
 def answers(definition: Definition, shown: Evidence) -> list[object]:
