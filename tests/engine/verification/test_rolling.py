@@ -251,22 +251,22 @@ def _requesting(cpu: str) -> Thing:
     return _template(container("main", cpu))
 
 
-def _resized(age: int, made: str = "4", template: str = "4") -> Evidence:
+def _resized(age: int, made: str = "4", template: str = "1") -> Evidence:
     """A CloneSet whose pods are to request 4 cpu since the last edit: one pod of before, and another one."""
     spec = {"replicas": 2, "template": _requesting("4")}
     counts = dict.fromkeys(("replicas", "readyReplicas", "updatedReplicas", "availableReplicas"), 2)
     obj = _edited(workload("apps.kruise.io/v1alpha1", "CloneSet", spec, {"observedGeneration": 2, **counts}))
-    pods = [*_pods("it", 1, _requesting("1"), 2 * _EDITED), *_pods("it", 1, _requesting(made), age)]
-    return evidence(obj, *pods, owners=(_owner("of", "ControllerRevision", template=_requesting(template)),))
+    pods = [*_pods("set", 1, _requesting("1"), 2 * _EDITED), *_pods("set", 1, _requesting(made), age)]
+    return evidence(obj, *pods, owners=(_owner("set", "StatefulSet", template=_requesting(template)),))
 
 
 @pytest.mark.parametrize(
     ("shown", "verdict"),
     [
         pytest.param(_resized(900), UNJUDGED, id="a-newer-pod-requests-what-is-answered"),
-        pytest.param(_resized(2 * _EDITED, made="1"), UNJUDGED, id="a-template-between-does"),
-        pytest.param(_resized(900, made="1", template="1"), DIFFERS, id="nothing-does"),
-        pytest.param(_resized(900, made="1"), DIFFERS, id="a-newer-pod-requests-something-else"),
+        pytest.param(_resized(2 * _EDITED, made="1", template="4"), UNJUDGED, id="a-template-between-does"),
+        pytest.param(_resized(900, made="1"), DIFFERS, id="nothing-does"),
+        pytest.param(_resized(900, made="1", template="4"), DIFFERS, id="a-newer-pod-requests-something-else"),
     ],
 )
 def test_pod_of_before_the_edit_may_request_something_else(shown: Evidence, verdict: Verdict) -> None:

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Mapping
-from functools import partial
+from functools import cache, partial
 from typing import Final
 
 from karta_interpreter.base.findings import count
@@ -36,18 +36,22 @@ def _judged(definition: Definition, evidence: Evidence, group: MemberGroup) -> I
     requirements_of_sets = [_requests(pods_of_set.template) for pods_of_set in group.sets]
     amounts = [requirements.resource_request for requirements in requirements_of_sets]
     pods = [pod for pod in group.pods if is_active(pod)]
-    templates = [
-        *(get(owner, ("spec", "template")) for owner in evidence.owners),
-        *(_as_given(pod, group) for pod in pods if not evidence.is_outdated(pod)),
-    ]
     # A pod from before the last edit may be of another template if something newer requests what is answered.
-    is_rolling = any(template and _requests(template).resource_request in amounts for template in templates)
+    templates = (
+        template
+        for pod in pods
+        for template in (
+            None if evidence.is_outdated(pod) else _as_given(pod, group),
+            *(get(owner, ("spec", "template")) for owner in evidence.owners_of(pod)),
+        )
+    )
+    is_rolling = cache(lambda: any(part and _requests(part).resource_request in amounts for part in templates))
     causes: dict[Judgement, list[str]] = {}
     for pod in pods:
         pod_as_answered = _as_given(pod, group)
         requests = _requests(pod_as_answered)
         if requests.resource_request not in amounts:
-            is_earlier = is_rolling and evidence.is_outdated(pod)
+            is_earlier = evidence.is_outdated(pod) and is_rolling()
             for cause in _REPLACED if is_earlier else _causes(definition, evidence, group, pod, pod_as_answered):
                 causes.setdefault(cause, []).append(_text(requests))
     for cause, requested in causes.items():
