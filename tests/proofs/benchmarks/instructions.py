@@ -26,8 +26,15 @@ def counted() -> dict[str, float]:
 
     The floor is a fixed program in Python. It makes up for most of what a build of CPython changes.
     """
+    floor, *calls = instructions().items()
+    return {PYTHON + name: number / floor[1] for name, number in calls}
+
+
+def instructions() -> dict[str, float]:
+    """Return the instructions of the floor, then those of a call of each operation; no call where none are counted."""
+    nothing = {"floor": 1.0}
     if not shutil.which("valgrind") or platform.machine() != "x86_64":
-        return {}
+        return nothing
     several = by_operation([call for call in recorded() if gvk_of(call)[2] != SCRIPTED])
     with TemporaryDirectory() as name:
         for operation, calls in several.items():
@@ -43,9 +50,9 @@ def counted() -> dict[str, float]:
         done = subprocess.run([*command, *program], cwd=ROOT, env=around, capture_output=True, text=True, check=False)
         if done.returncode:
             sys.stderr.write(f"Valgrind cannot count:\n{done.stderr[-2000:]}\n")
-            return {}
+            return nothing
         floor, *totals = (_total(out.with_name(f"out.{number}")) for number in range(1, len(several) + 2))
-    return {PYTHON + name: total / _CALLS / floor for name, total in zip(several, totals, strict=True)}
+    return {"floor": floor} | {name: total / _CALLS for name, total in zip(several, totals, strict=True)}
 
 
 def _total(file: Path) -> int:
