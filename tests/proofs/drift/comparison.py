@@ -16,8 +16,8 @@ from karta_interpreter.definitions.openapi.schema import CustomKind, Entries, Sc
 from tests.proofs.conformance.crds.sources import kubevirt_crds
 from tests.proofs.drift.sources import Source
 
-_ALWAYS: Final = ("crd-reference: ", "crd-unread: ")
-"""What `make conformance` looks for in the CRDs of Go modules, to which the other kinds are held here."""
+_ALWAYS: Final = ("crd-reference: ", "crd-unread: ", "crd-unknown-field: ")
+"""What is against a definition in any release: what it does not read, and what it reads and no release has."""
 _COMPARED: Final = ("type", "default", "enum", "minimum", "maximum", "x-kubernetes-int-or-string")
 
 
@@ -56,7 +56,8 @@ def _objects(text: str) -> Iterator[Object]:
 def differences(definition: Definition, text: str, before: Object | None, after: Object) -> Iterator[str]:
     """Yield what is against a definition by a newer CRD and not by the older one, and parts with another schema.
 
-    References and parts that no expression reads are yielded also if the older CRD has them.
+    References and parts that no expression reads are yielded also if the older CRD has them, and fields that are read
+    also if it does not.
     """
     gvk = definition.gvk
     known = {each for each in _findings(text, gvk, before) if not each.startswith(_ALWAYS)} if before else set()

@@ -1,15 +1,17 @@
 """Where the source of a project is had: Go modules from the module proxy, and checkouts of Git."""
 
+import json
 import re
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final, Protocol, TypeAlias
+from zipfile import ZipFile
 
 from docs.tools.upstreams import Upstream
-from tests.proofs.rig.toolchain import BuildError, go, module_folder
+from tests.proofs.rig.toolchain import BuildError, go
 
 _RELEASE: Final = re.compile(r"(?:release-)?v?(\d+)\.(\d+)(?:\.(\d+))?((?:-[a-z]+\.?\d+)*)(?:\+\w+)?")
 Order: TypeAlias = tuple[int, int, int, bool, tuple[int, ...]]
@@ -49,9 +51,9 @@ class Checkout:
 
     def files(self, version: str, patterns: Sequence[str]) -> Iterator[tuple[str, str]]:
         """Yield files as text."""
-        for path in self._git("ls-tree", "-r", "-z", "--name-only", f"{version}:{self.folder}").split("\0")[:-1]:
-            if any(fnmatchcase(path, pattern.replace("**/", "*")) for pattern in patterns):
-                yield path, self._git("show", f"{version}:{self.folder}{'/' * bool(self.folder)}{path}")
+        listed = self._git("ls-tree", "-r", "-z", "--name-only", f"{version}:{self.folder}").split("\0")[:-1]
+        for path in _fitting(listed, patterns):
+            yield path, self._git("show", f"{version}:{self.folder}{'/' * bool(self.folder)}{path}")
 
     def _git(self, *arguments: str) -> str:
         done = subprocess.run(["git", "-C", self.git, *arguments], capture_output=True, check=False)
@@ -75,17 +77,28 @@ class Module:
 
     def has(self, version: str) -> bool:
         """Return whether the proxy has a version."""
-        try:
-            module_folder(self.path, version)
-        except BuildError:
-            return False
-        return True
+        return self._archive(version) is not None
 
     def files(self, version: str, patterns: Sequence[str]) -> Iterator[tuple[str, str]]:
         """Yield files as text."""
-        folder = module_folder(self.path, version)
-        for path in sorted(path for pattern in patterns for path in folder.glob(pattern)):
-            yield str(path.relative_to(folder)), path.read_text(encoding="utf-8")
+        archive = self._archive(version)
+        assert archive, f"there is no {self.path} {version}"
+        root = f"{self.path}@{version}/"
+        with ZipFile(archive) as files:
+            for path in _fitting((name.removeprefix(root) for name in files.namelist()), patterns):
+                yield path, files.read(root + path).decode()
+
+    def _archive(self, version: str) -> str | None:
+        # A Go that is too old to build the module has its archive all the same, and fails.
+        command = ["go", "mod", "download", "-json", f"{self.path}@{version}"]
+        done = subprocess.run(command, cwd=Path.home(), capture_output=True, text=True, check=False)
+        archive: str | None = json.loads(done.stdout or "{}").get("Zip")
+        return archive
+
+
+def _fitting(paths: Iterable[str], patterns: Sequence[str]) -> list[str]:
+    names = [pattern.replace("**/", "*") for pattern in patterns]
+    return sorted(path for path in paths if any(fnmatchcase(path, name) for name in names))
 
 
 def sources_of(upstream: Upstream, folder: Path | None) -> list[Source]:

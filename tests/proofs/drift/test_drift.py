@@ -13,6 +13,7 @@ from tests.catalogue.entries import entries
 from tests.proofs.drift.__main__ import read_reasons, reason_of, table
 from tests.proofs.drift.comparison import Row, crd_of, differences
 
+_ANY = {"x-kubernetes-preserve-unknown-fields": True}
 _GVK = GVK("jobset.x-k8s.io", "v1alpha2", "JobSet")
 
 
@@ -33,9 +34,10 @@ class Store:
 
 
 def _crd(**replicas: object) -> Object:
-    job = {"type": "object", "properties": {"replicas": {"type": "integer", **replicas}, "name": {"type": "string"}}}
-    spec = {"type": "object", "properties": {"replicatedJobs": {"type": "array", "items": job}}}
-    schema = {"type": "object", "properties": {"spec": spec}}
+    fields = {"replicas": {"type": "integer", **replicas}, "name": {"type": "string"}}
+    job = {"type": "object", "properties": {**fields, **dict.fromkeys(("groupName", "template"), _ANY)}}
+    spec = {"type": "object", "properties": {"replicatedJobs": {"type": "array", "items": job}}, **_ANY}
+    schema = {"type": "object", "properties": {"spec": spec}, **_ANY}
     version = {"name": "v1alpha2", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
     names = {"kind": "JobSet", "plural": "jobsets"}
     return {
@@ -69,7 +71,15 @@ def test_field_that_is_read_and_gone_is_a_difference() -> None:
 
 
 def test_without_older_schema_all_findings_are_differences() -> None:
-    assert set(_differences(None, _crd())) > set(_differences(_crd(), _crd()))
+    wrong = _crd(type="string")
+    assert set(_differences(None, wrong)) > set(_differences(wrong, wrong))
+
+
+def test_field_that_is_read_and_in_no_release_is_a_difference() -> None:
+    without = deepcopy(_crd())
+    spec = without["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
+    del spec["properties"]["replicatedJobs"]["items"]["properties"]["replicas"]
+    assert any(each.startswith("crd-unknown-field") for each in _differences(without, deepcopy(without)))
 
 
 @pytest.mark.parametrize(

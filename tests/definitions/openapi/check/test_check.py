@@ -154,6 +154,7 @@ def test_definition_that_fits_schema_has_no_finding() -> None:
     assert _findings(_karta()) == []
 
 
+@pytest.mark.parametrize("field", ["nameExpression", "namespaceExpression"])
 @pytest.mark.parametrize(
     ("expression", "found"),
     [
@@ -162,9 +163,10 @@ def test_definition_that_fits_schema_has_no_finding() -> None:
         pytest.param(".spec.oven.count", 1, id="a number"),
     ],
 )
-def test_name_of_reference_must_be_string_or_list(expression: str, found: int) -> None:
+def test_names_and_namespaces_of_references_are_strings_or_lists(field: str, expression: str, found: int) -> None:
     gvk = {"group": "example.io", "version": "v1", "kind": "Flour"}
-    references = [{"name": "flour", "gvk": gvk, "lookup": {"nameExpression": expression}}]
+    lookup = {"nameExpression": expression if field == "nameExpression" else ".spec.mode"}
+    references = [{"name": "flour", "gvk": gvk, "lookup": lookup, **({} if field in lookup else {field: expression})}]
     findings = _findings(_changed(f"{_AT}.references", references))
     assert len(findings) == found
     assert all("an integer in the CRD, not a string or a list of strings" in each for each in findings)
