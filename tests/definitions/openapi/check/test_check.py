@@ -512,6 +512,7 @@ def test_conditions_without_a_status(name: str | None, findings: list[str]) -> N
     ("status", "annotations", "rules"),
     [
         pytest.param({"driver": {"type": "object"}}, {}, ["crd-required-status"], id="a required object"),
+        pytest.param({"driver": {"type": "object", "default": {}}}, {}, [], id="a required object with a default"),
         pytest.param({"driver": {"type": "object"}}, {"required-status": ".status.driver: {}"}, [], id="with a value"),
         pytest.param(
             {"driver": {"type": "object"}}, {"aggregate": ".status.driver: worst"}, ["crd-required-status"],
@@ -536,3 +537,18 @@ def test_aggregate_annotation_is_compared_with_schema(
     karta, _ = read_karta(_changed("metadata.annotations", written))
     assert karta is not None
     assert [finding.rule for finding in _checked(karta, schema)] == rules
+
+
+@pytest.mark.parametrize(
+    ("origin", "severity"),
+    [
+        pytest.param("Oven 1.0, Flour 2.0", "error", id="a release of each project"),
+        pytest.param("Oven 1.0, Oven 0.9, Flour 2.0", "warning", id="two releases of the first project"),
+    ],
+)
+def test_unknown_field_is_a_warning_where_another_release_may_have_it(origin: str, severity: str) -> None:
+    changed = _changed(f"{_OVEN}.scaleDefinition.replicasPath", ".spec.oven.count // .spec.ovens")
+    changed["metadata"]["annotations"] = {"karta-interpreter.io/written-from": origin}
+    (finding,) = _findings(changed)
+    assert finding.startswith(f"{severity}: ")
+    assert finding.endswith("[crd-unknown-field]")

@@ -40,6 +40,7 @@ class _Row(NamedTuple):
 
 
 _REFUSED: Final = "a refused object is answered all the same"
+_FILLED: Final = "the member's webhook fills it in"
 _NEWER: Final = "the release of the proofs does not have it yet"
 ROWS: Final = (
     _Row(
@@ -52,7 +53,7 @@ ROWS: Final = (
         r"spec\.template\.(mainApplicationFile|sparkVersion): Required",
         "the case is about another part of the application in it",
     ),
-    _Row(("JobSet",), r"spec\.failurePolicy\.rules\[0\]\.name: Required", "the member's webhook fills it in"),
+    _Row(("JobSet",), r"spec\.failurePolicy\.rules\[0\]\.name: Required", _FILLED),
     _Row(("Elasticsearch",), r"spec\.nodeSets: .*at least 1 items", _REFUSED),
     _Row(
         ("LLMInferenceService",),
@@ -62,6 +63,11 @@ ROWS: Final = (
     _Row(("LLMInferenceService",), r"unknown router\.scheduler\.tokenizer", _NEWER),
     _Row(("LLMInferenceService",), r"unknown (prefill\.)?scaling\.keda|spec\.(prefill\.)?scaling: .*wva", _NEWER),
     _Row(("SparkApplication",), r"unknown managedBy", _NEWER),
+    _Row(("FlinkDeployment", "FlinkBlueGreenDeployment"), r"unknown .*Manager\.resources", _NEWER),
+    _Row(("PodCliqueSet",), r"spec\.template\.cliques\[\d\]\.spec\.replicas: Required", _FILLED),
+    _Row(("KafkaNodePool",), r"unknown template\.pod\.templatedVolumes", "v1 has it since Strimzi 1.2"),
+    _Row(("SeldonDeployment",), r"unknown predictors\[\d\]\.graph\.children", "the chart's CRD keeps them"),
+    _Row(("RayCluster",), r"spec\.workerGroupSpecs\[\d\]\.groupName: Required", _REFUSED),
     _Row(("TrainJob",), r"unknown (podTemplateOverrides|labels)", "Trainer 2.1 has it"),
 )
 

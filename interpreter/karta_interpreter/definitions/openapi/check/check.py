@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from karta_interpreter.base.errors import QuerySyntaxError
-from karta_interpreter.base.findings import Finding, Span, did_you_mean, error, warning
+from karta_interpreter.base.findings import Finding, Severity, Span, did_you_mean, error, warning
 from karta_interpreter.base.k8s import DEPENDENCY_NAMES, JSON, Object, Path
 from karta_interpreter.base.karmada import Operation
 from karta_interpreter.definitions.karta import (
@@ -50,8 +50,9 @@ def check(karta: KartaResource, schema: Object, scale_path: str = "") -> list[Fi
 
     ``scale_path`` is the path of the scale subresource's count.
 
-    Reading a field that is not in the schema is an error, since the API server removes such a field. A text that the
-    schema does not list is a warning, since older objects may have it.
+    Reading a field that is not in the schema is an error, since the API server removes such a field. It is a warning
+    where a definition is of several releases of a project: another one may have the field. A text that the schema does
+    not list is a warning, since older objects may have it.
     """
     checked = _Checked(schema)
     for path, text in expressions(karta.spec, ("spec",)):
@@ -74,7 +75,17 @@ def check(karta: KartaResource, schema: Object, scale_path: str = "") -> list[Fi
         checked.unread(scale_path, annotations.written_from)
     if Operation.INTERPRET_DEPENDENCY in answered:
         checked.references(karta, annotations)
-    return checked.findings
+    if not _is_of_several_releases(annotations.written_from):
+        return checked.findings
+    return [
+        replace(each, severity=Severity.WARNING) if each.rule == "crd-unknown-field" else each
+        for each in checked.findings
+    ]
+
+
+def _is_of_several_releases(origin: str) -> bool:
+    projects = [each.strip().rpartition(" ")[0] for each in origin.split(",")]
+    return projects.count(projects[0]) > 1
 
 
 class _Checked:
