@@ -192,7 +192,7 @@ def test_names_and_namespaces_of_references_are_strings_or_lists(field: str, exp
             f"{_SHOP}.specDefinition.podTemplateSpecPath",
             ".spec.shops.template",
             "error: {path}: .spec.shops is a list in the CRD, and `.template` reads an object "
-            "(for each entry: .spec.shops[].template) [crd-wrong-type]",
+            "(for each entry: .spec.shops[].template, for the first: .spec.shops[0].template) [crd-wrong-type]",
             id="a list read as an object",
         ),
         pytest.param(
