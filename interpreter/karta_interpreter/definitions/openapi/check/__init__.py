@@ -35,8 +35,7 @@ def contradictions(text: str, source: str, crds: Sequence[Object]) -> Iterator[F
         karta = read_karta(value)[0] if gvk else None
         if gvk is None or karta is None:
             continue
-        findings = map(position.locate, _contradictions(karta, gvk, crds))
-        yield from unignored(findings, ignores, source, crd=True)
+        yield from unignored(map(position.locate, _contradictions(karta, gvk, crds)), ignores, source, crd=True)
 
 
 def _contradictions(karta: KartaResource, gvk: GVK, crds: Sequence[Object]) -> list[Finding]:

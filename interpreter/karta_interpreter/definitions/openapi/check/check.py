@@ -75,17 +75,13 @@ def check(karta: KartaResource, schema: Object, scale_path: str = "") -> list[Fi
         checked.unread(scale_path, annotations.written_from)
     if Operation.INTERPRET_DEPENDENCY in answered:
         checked.references(karta, annotations)
-    if not _is_of_several_releases(annotations.written_from):
-        return checked.findings
+    projects = [each.strip().rpartition(" ")[0] for each in annotations.written_from.split(",")]
     return [
-        replace(each, severity=Severity.WARNING) if each.rule == "crd-unknown-field" else each
+        replace(each, severity=Severity.WARNING)
+        if each.rule == "crd-unknown-field" and projects.count(projects[0]) > 1
+        else each
         for each in checked.findings
     ]
-
-
-def _is_of_several_releases(origin: str) -> bool:
-    projects = [each.strip().rpartition(" ")[0] for each in origin.split(",")]
-    return projects.count(projects[0]) > 1
 
 
 class _Checked:

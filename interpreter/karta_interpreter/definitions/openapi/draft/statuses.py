@@ -168,17 +168,17 @@ def undecided(schema: Object, path: SchemaPath = _STATUS) -> Iterator[tuple[str,
     for name, field_schema in described.items():
         if field_schema.get("type") in ("integer", "number") and _NO_AMOUNT.search(name[:1].upper() + name[1:]):
             yield "aggregate", path / name, "max"
-        elif may_lack and name in (required or ()) and not _is_kept(field_schema):
+        # AggregateStatus fills in some types, and an API server defaults.
+        elif (
+            may_lack
+            and name in (required or ())
+            and not {field_schema.get("type"), *field_schema} & {"default", *_KEPT}
+        ):
             yield "required-status", path / name, json.dumps(least_value(field_schema))
         yield from undecided(field_schema, path / name)
     items = entries(schema, "items") or {}
     if "name" in dict(fields(items)):  # the elements of other lists are not merged
         yield from (decision for decision in undecided(items, path / Entries()) if decision[0] == "aggregate")
-
-
-def _is_kept(schema: Object) -> bool:
-    """Return whether AggregateStatus or an API server fills a required field in."""
-    return schema.get("type") in _KEPT or "default" in schema
 
 
 def least_value(schema: Object) -> JSON:
