@@ -47,7 +47,8 @@ _GHOSTS = {
         "it belongs to another object: the rootComponent of a Karta has the kind, and expressions instead of scripts",
     ),
     "key": "write keyPath: '.metadata.labels[\"KEY\"]'",
-    "matchLabels": "a label is matched by componentTypeSelector: {keyPath: '.metadata.labels[\"KEY\"]', value: VALUE}",
+    "matchLabels": "componentTypeSelector: {keyPath: '.metadata.labels[\"KEY\"]', value: VALUE} matches a label, "
+    "componentInstanceSelector: {idPath: '.metadata.labels[\"KEY\"]'} reads one",
     "referencedComponents": "it appears in older documentation only and never had an effect; remove it",
 }
 """Fields that are documented, but not in any released schema, and those of other objects."""
@@ -120,7 +121,7 @@ def _other_object(value: Object) -> tuple[str, str]:
         return message, "write apiVersion: run.ai/v1alpha1 and kind: Karta"
     return (
         f"this is an object, not a Karta: {named}",
-        "give a Karta of its kind here (-f), and this as the object (--object)",
+        "give a Karta of its kind here, and this as the object of `interpret` or `tree`",
     )
 
 

@@ -440,7 +440,7 @@ ONLY_JQ: Final = _named("""
 """)
 """Functions of one jq or another that gojq 0.12.19 does not have."""
 
-_ENDLESS: Final = "its output may have no end or be very large"
+_ENDLESS: Final = "its output may have no end or be very large; `path[]` is each entry of a list"
 _INPUT: Final = "an expression has one input, the object, which is `.`"
 _OUTPUT: Final = "an expression has no other output than its results"
 _FILES: Final = "an expression has no files and no modules"

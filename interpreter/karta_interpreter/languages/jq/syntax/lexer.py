@@ -205,6 +205,7 @@ _HABITS = (
     (r"@(?![A-Za-z_])", "a path starts with `.`, as in `.spec.replicas`"),
     (r"<>|~=", "write `!=`"),
     (r"=>", "write what is done to each element alone: `map(.field)`"),
+    (r"\.\.(?=[A-Za-z_])", "one `.` stands between two names"),
     (r"->|::", "a path is written `.spec.replicas`"),
     (r"/\*", "a comment stands behind `#`, up to the end of the line"),
     (r"['`\u201c\u201d]", 'write a path without quotes, and a string in double quotes: "..."'),

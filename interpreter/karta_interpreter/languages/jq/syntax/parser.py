@@ -56,7 +56,9 @@ _HINTS: Final = {
     **dict.fromkeys(("lambda", "fn", "function"), "write what is done to each element alone: `map(.field)`"),
     "index": "an entry of a list is written `path[0]`",
     "len": "the size of a list is `path | length`",
-    **dict.fromkeys(("is", "eq", "ne", "gt", "ge", "lt", "le"), "a comparison is written `==`, between two values"),
+    **dict.fromkeys(
+        ("is", "equals", "eq", "ne", "gt", "ge", "lt", "le"), "a comparison is written `==`, between two values"
+    ),
     **dict.fromkeys(("or", "and"), "it stands between two conditions; a default is written `path // value`"),
     "for": "a list is filtered by `[path[] | select(...)]`",
     **dict.fromkeys(("in", "not"), 'one of several values is written `path | IN("a", "b")`'),
