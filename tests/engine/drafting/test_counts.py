@@ -111,7 +111,7 @@ def test_pods_of_no_template_have_a_check_if_another_object_makes_them() -> None
 
     notes = [note for _, note in draft_from(CustomKind("crd", GVK.of(lacking.object), {}), shown).notes]
 
-    assert any(note.startswith("CHECK: InterpretReplica: 2 of 3 objects agree. pods of a ReplicaSet") for note in notes)
+    assert any(note.startswith("CHECK: InterpretReplica: 2 of 3 objects agree. pods belong to no") for note in notes)
 
 
 def test_label_with_id_of_instance_in_lower_case_selects() -> None:
