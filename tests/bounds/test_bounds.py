@@ -12,6 +12,7 @@ from karta_interpreter.webhook.process.metrics import Metrics
 from tests.bounds import feeders
 from tests.bounds.feeding import TEXT, Fed, growth
 from tests.proofs.audit.__main__ import ATTACKS
+from tests.support.rows import rows
 
 PAGE = Path(__file__).parents[2] / "docs" / "developers" / "bounds.md"
 FEEDERS = feeders.FEEDERS
@@ -30,13 +31,13 @@ class Row(NamedTuple):
     tried: str
 
 
-def rows() -> list[Row]:
+def page_rows() -> list[Row]:
     section = PAGE.read_text(encoding="utf-8").partition("\n## What others can make grow\n")[2].partition("\n## ")[0]
     lines = [re.split(r"\s*\|\s*", line)[1:-1] for line in section.splitlines() if line.startswith("| ")]
     return [Row(*cells) for cells in lines[1:]]
 
 
-ROWS = {row.what: row for row in rows()}
+ROWS = {row.what: row for row in page_rows()}
 
 
 def number(cell: str) -> int:
@@ -67,7 +68,7 @@ def test_metric_of_row_exists() -> None:
         assert f"# HELP {name} " in page, name
 
 
-@pytest.mark.parametrize("what", FEEDERS)
+@rows("what", FEEDERS)
 def test_bound_of_page_is_the_constant(what: str) -> None:
     assert number(ROWS[what].bound) == FEEDERS[what].bound
 

@@ -19,6 +19,7 @@ from karta_interpreter.engine.operations import Options
 from karta_interpreter.web.console.answers import PageQuestion
 from karta_interpreter.webhook.process.server import options_of
 from karta_interpreter.webhook.settings import Settings
+from tests.support.rows import rows
 
 Run = Callable[..., Result]
 
@@ -97,7 +98,7 @@ def test_diff_asks_both_sides_with_options(run: Run) -> None:
     assert run("diff", *sides, *AS_SERVED).exit_code == 0, "Karmada's formula takes the sidecar for an init container"
 
 
-@pytest.mark.parametrize("command", ["interpret", "explain", "test", "diff"])
+@rows("command", ["interpret", "explain", "test", "diff"])
 def test_options_have_help_of_serve(command: str) -> None:
     texts = {each.name: getattr(each, "help", "") for each in serve.params}
     chosen = {

@@ -10,6 +10,7 @@ from click.testing import Result
 
 from karta_interpreter.definitions.karta import catalogue_files
 from karta_interpreter.definitions.sources.files import load_catalogue
+from tests.support.rows import rows
 
 _FULL = """\
 apiVersion: run.ai/v1alpha1
@@ -183,7 +184,7 @@ def test_machines_get_expressions_and_annotations_in_full(run: Callable[..., Res
     assert shown["additionalChildKinds"][1] == {"apiVersion": "batch/v1", "kind": "Job"}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("kind", "shown"),
     [
         pytest.param("rayjob", ["RayJob"], id="a kind in any case"),

@@ -5,11 +5,13 @@ from collections.abc import Callable
 import pytest
 from click.testing import Result
 
+from tests.support.rows import rows
+
 _KUBECTL = "pipe the output of `kubectl get rayjob demo -o yaml`"
 _CURL = "pipe the output of `curl -sSfL https://example.com/it.yaml`"
 
 
-@pytest.mark.parametrize(
+@rows(
     ("line", "advice"),
     [
         (("interpret", "rayjob/demo"), _KUBECTL),

@@ -12,6 +12,7 @@ from click.testing import Result
 
 from karta_interpreter import __version__
 from karta_interpreter.cli.program import COMMANDS
+from tests.support.rows import rows
 
 Run = Callable[..., Result]
 Start = Callable[..., subprocess.CompletedProcess[str]]
@@ -25,7 +26,7 @@ def test_help_names_every_command(run: Run, flag: str) -> None:
     assert all(name in result.stdout for name in COMMANDS)
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@rows("name", COMMANDS)
 def test_command_help_begins_with_its_line_in_the_list(run: Run, name: str) -> None:
     result = run(name, "--help")
 
@@ -33,7 +34,7 @@ def test_command_help_begins_with_its_line_in_the_list(run: Run, name: str) -> N
     assert COMMANDS[name] in result.stdout
 
 
-@pytest.mark.parametrize(
+@rows(
     ("name", "hint"),
     [
         pytest.param("interpet", "did you mean interpret?", id="a slip"),
@@ -50,7 +51,7 @@ def test_unknown_command_is_an_error_with_hint(run: Run, name: str, hint: str) -
     assert result.stderr.endswith(f"Error: No such command '{name}'; {hint}\n")
 
 
-@pytest.mark.parametrize(
+@rows(
     ("line", "hint"),
     [
         pytest.param("serve --tls-cert c.pem", "Did you mean '--certificate-file'?", id="of kube-apiserver"),
@@ -103,7 +104,7 @@ def test_version_is_printed(run: Run) -> None:
     assert run("--version").stdout == f"karta-interpreter, version {__version__}\n"
 
 
-@pytest.mark.parametrize(
+@rows(
     "arguments",
     [
         pytest.param(["nothing"], id="unknown command"),

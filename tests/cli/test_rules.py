@@ -87,12 +87,12 @@ def test_examples_of_definitions_break_and_follow_the_rule(rule: str) -> None:
     assert rule not in _findings(rule, rules()[rule]["good"])
 
 
-@pytest.mark.parametrize("rule", sorted(rule for rule in rules() if rule.startswith("annotation-")))
+@rows("rule", sorted(rule for rule in rules() if rule.startswith("annotation-")))
 def test_examples_of_annotations_break_the_rule(rule: str) -> None:
     assert rule in _findings(rule, rules()[rule]["bad"])
 
 
-@pytest.mark.parametrize("rule", _SCRIPTS)
+@rows("rule", _SCRIPTS)
 def test_examples_of_scripts_break_and_follow_the_rule(rule: str) -> None:
     def findings(script: str) -> set[str]:
         customization = {
@@ -110,7 +110,7 @@ def test_examples_of_scripts_break_and_follow_the_rule(rule: str) -> None:
     assert rule not in findings(rules()[rule]["good"])
 
 
-@pytest.mark.parametrize(
+@rows(
     ("name", "meant"),
     [
         pytest.param("scale-emty", "there is no rule or field scale-emty; did you mean scale-empty?", id="a rule"),
@@ -126,7 +126,7 @@ def test_typo_is_named(name: str, meant: str, run: Callable[..., Result]) -> Non
     assert meant in result.output
 
 
-@pytest.mark.parametrize(
+@rows(
     ("name", "shown"),
     [
         pytest.param("replicasPath", ["replicasPath, of ScaleDefinition"], id="a field"),

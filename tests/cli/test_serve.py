@@ -7,6 +7,7 @@ from click.testing import Result
 
 from karta_interpreter.cli import serve
 from karta_interpreter.webhook.settings import Bounds, Settings
+from tests.support.rows import rows
 
 Run = Callable[..., Result]
 
@@ -124,7 +125,7 @@ def test_registration_that_is_switched_off_ignores_the_rest(
     assert len(settings) == 1
 
 
-@pytest.mark.parametrize(
+@rows(
     ("arguments", "message"),
     [
         pytest.param(["--port", "abc"], "'abc' is not a whole number from 0 to 65535.", id="no number"),

@@ -11,6 +11,7 @@ import yaml
 from click.testing import CliRunner
 
 from karta_interpreter.cli.program import program
+from tests.support.rows import rows
 
 ROOT = Path(__file__).parents[2]
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
@@ -29,7 +30,7 @@ def _step(commands: Path, name: str, **variables: str) -> "subprocess.CompletedP
     return subprocess.run(command, cwd=ROOT, env=environment, text=True, capture_output=True, check=False)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("variables", "code", "shown"),
     [
         pytest.param({"KARTA_PATHS": f"{EXAMPLES}/trainjob.yaml"}, 0, "", id="a good definition"),
@@ -91,7 +92,7 @@ def test_action_installs_its_own_checkout() -> None:
     assert 'cd "$GITHUB_ACTION_PATH"' in install
 
 
-@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+@rows("path", WORKFLOWS, ids=lambda path: path.name)
 def test_actions_are_pinned_by_commit(path: Path) -> None:
     for used in re.findall(r"uses: (.*)", path.read_text()):
         assert used.startswith("./") or re.fullmatch(PINNED, used), used

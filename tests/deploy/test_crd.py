@@ -58,7 +58,7 @@ def test_definitions_are_accepted(file: Path) -> None:
     assert of_karta(yaml.load(file.read_text(), yaml.CSafeLoader)) == []
 
 
-@pytest.mark.parametrize(
+@rows(
     ("root", "complaint"),
     [
         pytest.param({"ownerName": "b"}, "rootComponent.ownerName is unknown", id="a field that never was"),

@@ -10,6 +10,7 @@ import pytest
 
 from deploy.write_kustomize import TOOLS
 from tests.deploy.rendered import DEPLOY
+from tests.support.rows import rows
 
 DASHBOARD = json.loads((DEPLOY / "helm" / "karta-interpreter" / "files" / "dashboard.json").read_text())
 TYPES = max(TOOLS.glob("grafana-*"), default=None)
@@ -89,6 +90,6 @@ def test_grafana_knows_every_field_of_the_dashboard(complaints: dict[str, str]) 
     assert complaints["ours"] == ""
 
 
-@pytest.mark.parametrize("mistake", MISTAKES)
+@rows("mistake", MISTAKES)
 def test_dashboard_check_finds_mistake(complaints: dict[str, str], mistake: str) -> None:
     assert MISTAKES[mistake][1] in complaints[mistake]

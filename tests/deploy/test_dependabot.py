@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
 import yaml
+
+from tests.support.rows import rows
 
 ROOT = Path(__file__).parents[2]
 UPDATES = yaml.safe_load((ROOT / ".github" / "dependabot.yml").read_text())["updates"]
@@ -24,7 +25,7 @@ def folders(ecosystem: str) -> Iterator[Path]:
                 yield from (ROOT.glob(directory.strip("/")) if directory.strip("/") else [ROOT])
 
 
-@pytest.mark.parametrize("ecosystem", MANIFESTS)
+@rows("ecosystem", MANIFESTS)
 def test_places_of_dependencies_are_named(ecosystem: str) -> None:
     assert {path.parent for path in ROOT.glob(MANIFESTS[ecosystem])} <= {*folders(ecosystem)}
 

@@ -11,6 +11,7 @@ from karta_interpreter.cli.serve import command as serve
 from karta_interpreter.webhook.settings import Bounds
 from tests.deploy import rendered
 from tests.deploy.rendered import Resource
+from tests.support.rows import rows
 
 GIVEN = {
     ("Secret", "karta-interpreter-kubeconfig"),
@@ -53,7 +54,7 @@ def flags_of(case: str) -> dict[str, str]:
     return dict(rendered.arguments(rendered.of(case)))
 
 
-@pytest.mark.parametrize("case", rendered.VALUES)
+@rows("case", rendered.VALUES)
 def test_resources_are_unique_and_labelled(case: str) -> None:
     seen = [(resource["kind"], resource["metadata"]["name"]) for resource in rendered.of(case)]
     assert sorted(seen) == sorted(set(seen))
@@ -83,7 +84,7 @@ def selectors_of(resource: Resource) -> list[Resource]:
     return []
 
 
-@pytest.mark.parametrize("case", DEPLOYED)
+@rows("case", DEPLOYED)
 def test_selectors_take_only_pods_of_their_program(case: str) -> None:
     resources = rendered.of(case)
     pods = {
@@ -98,7 +99,7 @@ def test_selectors_take_only_pods_of_their_program(case: str) -> None:
             assert taken == {resource["metadata"]["name"]}
 
 
-@pytest.mark.parametrize("case", DEPLOYED)
+@rows("case", DEPLOYED)
 def test_ports_lead_from_service_to_server(case: str) -> None:
     port, health = container_of(case)["ports"]
     assert flags_of(case)["--port"] == str(port["containerPort"])
@@ -114,7 +115,7 @@ def test_ports_lead_from_service_to_server(case: str) -> None:
         assert [rule["ports"] for rule in policy["spec"]["ingress"]] == [[{"protocol": "TCP", "port": port["name"]}]]
 
 
-@pytest.mark.parametrize("case", DEPLOYED)
+@rows("case", DEPLOYED)
 def test_probes_ask_what_the_server_answers(case: str) -> None:
     _, health = container_of(case)["ports"]
     paths = {
@@ -129,13 +130,13 @@ def test_probes_ask_what_the_server_answers(case: str) -> None:
     }
 
 
-@pytest.mark.parametrize("case", DEPLOYED)
+@rows("case", DEPLOYED)
 def test_memory_limit_is_enough_for_bounds_that_server_derives(case: str) -> None:
     memory = Quantity.parse(container_of(case)["resources"]["limits"]["memory"]).value
     assert memory >= 512 * 2**20, "the smallest in the table of docs/server.md"
 
 
-@pytest.mark.parametrize("case", DEPLOYED)
+@rows("case", DEPLOYED)
 def test_stopping_pod_has_time_to_finish(case: str) -> None:
     flags, spec = flags_of(case), deployment_of(case)["spec"]["template"]["spec"]
     grace = float(flags["--grace-period"])
@@ -144,7 +145,7 @@ def test_stopping_pod_has_time_to_finish(case: str) -> None:
     assert readiness["periodSeconds"] * readiness["failureThreshold"] < grace
 
 
-@pytest.mark.parametrize("case", DEPLOYED)
+@rows("case", DEPLOYED)
 def test_pods_are_allowed_in_a_restricted_namespace(case: str) -> None:
     for pod in pods_of(case):
         security = pod["securityContext"]
@@ -167,7 +168,7 @@ def test_pods_are_allowed_in_a_restricted_namespace(case: str) -> None:
     assert [kinds.count(kind) for kind in ("Secret", "Role", "RoleBinding")] == [0, *2 * [int(is_self_signed(case))]]
 
 
-@pytest.mark.parametrize("case", DEPLOYED)
+@rows("case", DEPLOYED)
 def test_mounts_have_volumes_and_flags_have_mounts(case: str) -> None:
     for pod in pods_of(case):
         volumes = [volume["name"] for volume in pod.get("volumes", ())]
@@ -194,7 +195,7 @@ def test_labels_and_annotations_of_the_user_replace_those_of_the_chart() -> None
     assert part_of == dict.fromkeys(("ServiceMonitor", "PrometheusRule", "ConfigMap"), "monitoring")
 
 
-@pytest.mark.parametrize("case", DEPLOYED)
+@rows("case", DEPLOYED)
 def test_references_of_pods_exist(case: str) -> None:
     made = {(resource["kind"], resource["metadata"]["name"]) for resource in rendered.of(case)} | GIVEN
     made |= {("Secret", one["spec"]["secretName"]) for one in rendered.of_kind(rendered.of(case), "Certificate")}
@@ -216,7 +217,7 @@ def test_references_of_pods_exist(case: str) -> None:
     assert wanted - made == set()
 
 
-@pytest.mark.parametrize("case", DEPLOYED)
+@rows("case", DEPLOYED)
 def test_flags_are_those_of_the_program(case: str) -> None:
     options = [option for option in serve.params if isinstance(option, click.Option)]
     known = {flag: option for option in options for flag in (*option.opts, *option.secondary_opts)}
@@ -270,7 +271,7 @@ def test_kinds_are_named_one_by_one() -> None:
     assert not {"--kinds", "--without"} & flags_of("the defaults").keys()
 
 
-@pytest.mark.parametrize(
+@rows(
     ("case", "wanted", "unwanted"),
     [
         ("the defaults", {"--service": "karmada-system/karta-interpreter:443", "--register": ""}, {"--public-url"}),

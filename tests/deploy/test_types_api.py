@@ -7,6 +7,7 @@ from deploy.write_kustomize import template
 from karta_interpreter.cli.types_api import command
 from tests.deploy import rendered
 from tests.deploy.rendered import Resource
+from tests.support.rows import rows
 
 pytestmark = rendered.needs_helm
 CASES = [
@@ -33,7 +34,7 @@ def flags_of(case: str) -> list[tuple[str, str]]:
     return [(name, value) for name, _, value in (flag.partition("=") for flag in flags)]
 
 
-@pytest.mark.parametrize("case", CASES)
+@rows("case", CASES)
 def test_flags_are_those_of_the_program(case: str) -> None:
     options = [option for option in command.params if isinstance(option, click.Option)]
     known = {flag: option for option in options for flag in (*option.opts, *option.secondary_opts)}
@@ -42,7 +43,7 @@ def test_flags_are_those_of_the_program(case: str) -> None:
         assert bool(value) != known[flag].is_flag, f"{flag}={value}"
 
 
-@pytest.mark.parametrize("case", CASES)
+@rows("case", CASES)
 def test_ports_lead_from_service_to_api(case: str) -> None:
     (port,) = container_of(case)["ports"]
     assert dict(flags_of(case))["--port"] == str(port["containerPort"])
@@ -66,7 +67,7 @@ def test_network_policy_lets_the_named_peers_in(case: str, allowed: list[Resourc
     assert "Ingress" in policy["policyTypes"]
 
 
-@pytest.mark.parametrize("case", CASES)
+@rows("case", CASES)
 def test_it_has_the_definitions_and_the_certificate_of_the_server(case: str) -> None:
     own = "--host", "--port", "--certificate-file", "--key-file", "--types-token-file"
     of_server = rendered.arguments(rendered.of(case))

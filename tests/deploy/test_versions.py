@@ -9,6 +9,7 @@ import yaml
 
 from tests.deploy.rendered import CHARTS, DEPLOY, ROOT
 from tests.proofs.rig.binaries import NEWEST, OLDEST, Versions, chosen
+from tests.support.rows import rows
 
 PAGE = (ROOT / "docs" / "upgrade.md").read_text()
 ROWS = {
@@ -24,7 +25,7 @@ def minor(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.removeprefix("v").split(".")[:2])
 
 
-@pytest.mark.parametrize(
+@rows(
     ("name", "tested"),
     [
         pytest.param("Karmada", [OLDEST.karmada, NEWEST.karmada], id="Karmada"),

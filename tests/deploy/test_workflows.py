@@ -11,6 +11,7 @@ import yaml
 
 from deploy.release import project
 from deploy.write_kustomize import tool
+from tests.support.rows import rows
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / ".github" / "workflows"
@@ -33,14 +34,14 @@ def test_actionlint_finds_nothing() -> None:
     assert (done.returncode, done.stdout) == (0, ""), done.stdout
 
 
-@pytest.mark.parametrize("file", [pytest.param(file, id=file.name) for file in FILES])
+@rows("file", [pytest.param(file, id=file.name) for file in FILES])
 def test_scripts_have_no_expression_that_could_be_a_command(file: Path) -> None:
     scripts = [step["run"] for step in steps(yaml.safe_load(file.read_text())) if "run" in step]
     assert scripts
     assert [script for script in scripts if "${{" in script] == []
 
 
-@pytest.mark.parametrize("file", [pytest.param(file, id=file.name) for file in FILES])
+@rows("file", [pytest.param(file, id=file.name) for file in FILES])
 def test_checkout_keeps_no_token(file: Path) -> None:
     checkouts = [step for step in steps(yaml.safe_load(file.read_text())) if "checkout@" in step.get("uses", "")]
     assert [step for step in checkouts if step["with"]["persist-credentials"] is not False] == []

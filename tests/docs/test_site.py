@@ -111,7 +111,7 @@ def test_console_blocks_have_the_colours_of_their_output() -> None:
     assert {(Name.Tag, "kind"), (Number.Integer, "1"), (Generic.Output, "TrainJob a\n")} <= set(parts)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "problem"),
     [
         pytest.param("One sentence. Another one.", "", id="plain"),

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from docs.tools.sizes import problems, sizes
+from tests.support.rows import rows
 
 _TABLE = """
 | door | statements | at most |
@@ -14,7 +15,7 @@ _TABLE = """
 """
 
 
-@pytest.mark.parametrize(
+@rows(
     ("found", "problem"),
     [
         pytest.param({"base": 2000, "all": 2100}, "all has 2100 statements, not 2000", id="a count that is stale"),

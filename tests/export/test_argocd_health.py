@@ -8,6 +8,7 @@ from karta_interpreter.base.errors import ExportError
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.export.argocd_health import ArgoHealth, argocd_health
+from tests.support.rows import rows
 
 PHASES = {
     "phaseDefinition": {"path": ".status.phase"},
@@ -51,7 +52,7 @@ def _run(check: ArgoHealth, status: Any, generation: int = 2, version: str = "v1
     return found.status, found.message
 
 
-@pytest.mark.parametrize(
+@rows(
     ("phase", "health", "name"),
     [
         pytest.param("Up", "Healthy", "Running", id="it runs"),
@@ -68,7 +69,7 @@ def test_status_gives_health_and_message(phase: str, health: str, name: str) -> 
     assert _judged(_karta(PHASES), {"phase": phase}) == (health, name)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("status", "answer"),
     [
         pytest.param(
@@ -131,7 +132,7 @@ def test_healthy_statuses_annotation_decides(phase: str, health: str) -> None:
     assert _judged(_karta(PHASES, **{"healthy-statuses": "Degraded"}), {"phase": phase})[0] == health
 
 
-@pytest.mark.parametrize(
+@rows(
     ("status", "health"),
     [
         pytest.param({"phase": "Pending", "ok": True}, "Healthy", id="true"),
@@ -157,7 +158,7 @@ def test_health_annotation_needs_no_statuses() -> None:
     assert _run(argocd_health(replace(definition, status=None)), {"ok": True}) == ("Healthy", "Undefined")
 
 
-@pytest.mark.parametrize(
+@rows(
     ("expression", "expected", "needs_libraries"),
     [
         pytest.param(".status.on", "true", False, id="a boolean"),
@@ -181,7 +182,7 @@ def _version(version: str, **mappings: str) -> Definition:
     return load_definition(karta)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("version", "phase", "answer"),
     [
         pytest.param("v1", "Up", ("Healthy", "Running"), id="the first"),

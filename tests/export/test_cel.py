@@ -55,7 +55,7 @@ def test_expressions(expression: str, expected: str, reason: str) -> None:
     assert cel(parse(expression)).text == expected, reason
 
 
-@pytest.mark.parametrize(
+@rows(
     ("expression", "message"),
     [
         pytest.param(".a[0]", "`.a[0]` cannot be written in CEL", id="an element"),

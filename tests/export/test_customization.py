@@ -22,6 +22,7 @@ from tests.export import forms
 from tests.proofs.conformance import ours
 from tests.proofs.conformance.customizations import Pair, Tally, compare_ours, difference, exported
 from tests.support.examples import SWEEPS_ALL, few
+from tests.support.rows import rows
 from tests.support.scripts import answer
 
 FEW = few(few(PATHS, "exported scripts"), "scripts")
@@ -106,7 +107,7 @@ def test_drafted_karta_is_exported_whole(spec: Any) -> None:
     assert not exported.rejected
 
 
-@pytest.mark.parametrize(
+@rows(
     ("operation", "spec"),
     [
         pytest.param(Operation.INTERPRET_REPLICA, {"containers": False}, id="containers that are false"),
@@ -268,7 +269,7 @@ VALUES: Mapping[str, Sequence[Any]] = {
 """What the clusters report."""
 
 
-@pytest.mark.parametrize("rule", AggregateRule)
+@rows("rule", AggregateRule)
 def test_script_merges_by_aggregate_rules(rule: AggregateRule) -> None:
     of_list = AggregateRule.SUM if rule is AggregateRule.COUNTER else rule  # counters in lists are rejected
     definition = load_definition(_ruled({".status.x": rule, ".status.y.x": rule, ".status.y.l[].x": of_list}))
@@ -324,7 +325,7 @@ def _expression(expression: str, expected: str) -> Any:
     return {"statusMappings": {"running": [{"byExpression": {"expression": expression, "expectedResult": expected}}]}}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("rules", "named", "status", "is_healthy", "reason"),
     [
         ({"phaseDefinition": {"path": ".status | .phase"}, "statusMappings": {"running": [{"byPhase": "Up"}]}}, "",
@@ -355,7 +356,7 @@ def test_script_matches_status_as_karta(rules: Any, named: str, status: Any, is_
     assert answer([script], object=obj) == {"healthy": is_healthy}, reason
 
 
-@pytest.mark.parametrize("expected", ["[]", "{}", '{"a":[]}', "9007199254740992"])
+@rows("expected", ["[]", "{}", '{"a":[]}', "9007199254740992"])
 def test_script_with_ambiguous_expected_text_is_rejected(expected: str) -> None:
     definition = load_definition(_judged(_expression(".status.x", expected)))
 

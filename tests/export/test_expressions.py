@@ -9,6 +9,7 @@ from karta_interpreter.export.traits import lua_pattern
 from karta_interpreter.languages.jq import Query
 from karta_interpreter.languages.lua.script import Script
 from tests.catalogue.entries import entries
+from tests.support.rows import rows
 from tests.support.scripts import answer
 
 
@@ -34,7 +35,7 @@ def test_repeated_piece_of_text_is_short(repeated: Any) -> None:
         _outputs('"\\(.a)\\(.b[])"', {"a": repeated, "b": [1]})
 
 
-@pytest.mark.parametrize(
+@rows(
     ("expression", "output"),
     [
         pytest.param(
@@ -58,7 +59,7 @@ def test_result_is_without_nulls(expression: str, output: Any) -> None:
     assert _outputs(expression, {}) == [output]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("expression", "output"),
     [
         pytest.param("[.one // 0, .two // 0] | max", 2, id="the largest number"),
@@ -89,7 +90,7 @@ def test_extreme_and_sum_of_counts_agree_with_jq(expression: str, output: Any) -
         assert _outputs(expression, obj, of_counts=True) == [output]
 
 
-@pytest.mark.parametrize(
+@rows(
     "expression",
     [
         pytest.param("[.one, .two // 0] | max", id="a value may be null"),
@@ -124,7 +125,7 @@ def test_expression_without_form_in_lua_is_rejected_with_reason(expression: str,
     assert str(rejected.value).startswith("toy replicas: ")
 
 
-@pytest.mark.parametrize(
+@rows(
     ("regex", "pattern"),
     [
         pytest.param("^[0-9]+$", "^[0-9]+$", id="a class"),

@@ -11,6 +11,7 @@ from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.engine.operations import Call, Operation, interpret
 from karta_interpreter.export.customization import script_of
 from karta_interpreter.languages.lua.script import Script
+from tests.support.rows import rows
 from tests.support.scripts import answer
 
 _RULES = r"""
@@ -104,7 +105,7 @@ def test_field_at_uncertain_path_takes_functions_for_lists(place: str) -> None:
     assert "moved_path" in script_of(_team(retain=f"- {place}"), Operation.RETAIN)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("desired", "observed", "retained"),
     [
         pytest.param(
@@ -293,7 +294,7 @@ def test_parameters_that_are_null_or_of_pods_and_selectors() -> None:
     assert [one.get("name") for one in found["dependencies"]] == ["team", None]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("labels", "selected"),
     [
         pytest.param("{matchLabels: {app: .spec.app}}", [{"matchLabels": {"app": "web"}}], id="a label"),
@@ -339,7 +340,7 @@ def test_quantities_in_lists_keep_their_notation() -> None:
     assert found["retained"]["spec"]["policy"] == {"sizes": [{"cpu": "1"}, "2", "0.5", []]}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("spec", "replicas", "worker"),
     [
         pytest.param(

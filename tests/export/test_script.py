@@ -34,6 +34,7 @@ from karta_interpreter.languages.lua.machine.lint import GLOBALS, MODULES
 from karta_interpreter.languages.lua.machine.runtime import Runtime
 from karta_interpreter.languages.lua.script import Script
 from tests.catalogue.entries import entries
+from tests.support.rows import rows
 from tests.support.scripts import answer
 
 TOY = """\
@@ -203,7 +204,7 @@ def test_health_leaves_out_statuses_that_do_not_count(matcher: str, is_there: bo
     assert "statuses.Initializing = " in script_of(toy, Operation.AGGREGATE_STATUS)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("replicas", "size", "changed"),
     [
         pytest.param(3, 2, 3, id="a number"),
@@ -235,7 +236,7 @@ def test_count_in_annotation_is_written_as_text() -> None:
     assert expected["revised"]["metadata"]["annotations"] == {"size": "3"}
 
 
-@pytest.mark.parametrize(
+@rows(
     "names",
     [
         pytest.param(["n" * 32, "n" * 33], id="32 characters fit"),
@@ -271,7 +272,7 @@ def test_function_of_many_variables_keeps_its_blocks() -> None:
     assert flattened((function(59),)) == (LocalFunction("f", ("obj",), (Local(("a",)),) * 59),)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("condition", "opposite"),
     [
         pytest.param(_IS_ONE, "a ~= 1", id="a comparison"),
@@ -285,7 +286,7 @@ def test_negated_condition_is_its_opposite(condition: Expression, opposite: str)
     assert written(negated(condition)) == opposite
 
 
-@pytest.mark.parametrize(
+@rows(
     ("expression", "text"),
     [
         pytest.param(operation("or", operation("and", Name("a"), Name("b")), Name("c")), "a and b or c", id="as Lua"),

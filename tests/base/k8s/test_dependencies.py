@@ -9,6 +9,7 @@ from karta_interpreter.base.k8s import dependencies as subject
 from karta_interpreter.base.k8s.dependencies import DEPENDENCIES_READ, Dependency
 from karta_interpreter.base.k8s.values import JSON, Object
 from tests.support.both_ways import read_template
+from tests.support.rows import rows
 
 
 def pod_dependencies(template: Object, namespace: str) -> tuple[Dependency, ...]:
@@ -58,7 +59,7 @@ def test_containers(group: str, container: dict[str, JSON], expected: list[str])
     assert found({group: [container]}) == expected
 
 
-@pytest.mark.parametrize(
+@rows(
     ("spec", "expected"),
     [
         pytest.param(volume("configMap", {"name": "c"}), ["ConfigMap/c"], id="configMap"),
@@ -104,7 +105,7 @@ def test_volumes(spec: dict[str, JSON], expected: list[str]) -> None:
     assert spec == before
 
 
-@pytest.mark.parametrize(
+@rows(
     ("spec", "expected"),
     [
         pytest.param({"imagePullSecrets": [{"name": "a"}, {"name": "b"}]}, ["Secret/a", "Secret/b"], id="pull secrets"),
@@ -155,7 +156,7 @@ def test_wire_form() -> None:
     }
 
 
-@pytest.mark.parametrize(
+@rows(
     ("spec", "message"),
     [
         pytest.param({"serviceAccountName": 1}, "spec.serviceAccountName needs a string", id="service account"),
@@ -188,7 +189,7 @@ def test_wrong_type_is_named_by_its_place(spec: dict[str, JSON], message: str) -
         found(spec)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("claims", "expected"),
     [
         pytest.param(None, [], id="null"),

@@ -52,7 +52,7 @@ def test_set_value(document: JSON, path: Path, expected: JSON) -> None:
     assert document == before
 
 
-@pytest.mark.parametrize(
+@rows(
     ("path", "message"),
     [
         pytest.param(("spec", "replicas", "x"), "cannot write spec.replicas.x: spec.replicas is a number", id="number"),
@@ -68,7 +68,7 @@ def test_impossible_place_is_refused(path: Path, message: str) -> None:
     assert caught.value.code == 422
 
 
-@pytest.mark.parametrize(
+@rows(
     ("document", "path", "expected"),
     [
         pytest.param({"a": {"b": 1, "c": 2}}, ("a", "b"), {"a": {"c": 2}}, id="a key"),

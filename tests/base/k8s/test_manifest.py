@@ -72,7 +72,7 @@ def test_documents_are_numbered_and_empty_ones_skipped() -> None:
     ]
 
 
-@pytest.mark.parametrize("text", ["", "\n\n", "# only a comment", "---", "---\n---\n", "\ufeff", "null"])
+@rows("text", ["", "\n\n", "# only a comment", "---", "---\n---\n", "\ufeff", "null"])
 def test_empty_manifest_holds_no_documents(text: str) -> None:
     assert read_documents(text, "empty.yaml") == []
 
@@ -178,14 +178,14 @@ def test_lists_hold_no_more_objects_than_documents(kind: str) -> None:
     assert len(read_objects(text.replace("1, ", "", 1), "many.yaml", "Job")) == 10_000
 
 
-@pytest.mark.parametrize("kind", ["[]", "{}", "null", "1"])
+@rows("kind", ["[]", "{}", "null", "1"])
 def test_document_with_kind_of_wrong_type_is_not_a_list(kind: str) -> None:
     ((_, path, value),) = read_objects(f'{{"kind": {kind}, "items": [1]}}', "-", "Job")
 
     assert (path, value) == ((), {"kind": json.loads(kind), "items": [1]})
 
 
-@pytest.mark.parametrize(
+@rows(
     "text",
     [
         pytest.param("[" * 100_000, id="open lists"),

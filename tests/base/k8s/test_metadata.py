@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from karta_interpreter.base.k8s.fields import annotation, generation, label, namespace
+from tests.support.rows import rows
 
 WHOLE = {"metadata": {"namespace": "ml", "generation": 3, "labels": {"a": "b"}, "annotations": {"c": "d"}}}
 
@@ -13,7 +14,7 @@ def test_metadata_that_is_present_is_read() -> None:
     assert (namespace(WHOLE), generation(WHOLE), label(WHOLE, "a"), annotation(WHOLE, "c")) == ("ml", 3, "b", "d")
 
 
-@pytest.mark.parametrize(
+@rows(
     "obj",
     [
         pytest.param({}, id="no metadata"),

@@ -98,7 +98,7 @@ def test_shared_parts_are_not_looked_into() -> None:
     assert diff({"shared": shared, "x": 1}, {"shared": shared, "x": 2}) == [replace("/x", 2)]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("key", "expected"),
     [
         pytest.param("a/b", "/a~1b", id="a slash"),
@@ -123,7 +123,7 @@ def test_documents_may_be_deeper_than_the_stack() -> None:
     assert patch == [replace("/a/0" * 1500, 2)]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("before", "after", "expected"),
     [
         pytest.param({"a": 1}, {"a": 1.0}, [], id="numbers of equal value are equal"),

@@ -95,7 +95,7 @@ def test_text_that_is_no_quantity(text: str) -> None:
         Quantity.parse(text)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("number", "canonical"),
     [
         pytest.param(2, "2", id="int"),
@@ -114,7 +114,7 @@ def test_values_that_are_no_quantity(value: float) -> None:
         Quantity.parse(value)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "value", "milli"),
     [
         pytest.param("1500m", 2, 1500, id="a value is rounded up"),
@@ -130,7 +130,7 @@ def test_value_and_milli(text: str, value: int, milli: int) -> None:
     assert Quantity.parse(text).milli == milli
 
 
-@pytest.mark.parametrize(
+@rows(
     ("left", "right", "total"),
     [
         pytest.param("1Gi", "1G", "2073741824", id="the left format, where it keeps the sum whole"),

@@ -2,14 +2,13 @@
 
 import json
 
-import pytest
-
 from karta_interpreter.base.k8s.values import Object, remembered
+from tests.support.rows import rows
 
 BIG = "x" * 1500
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "times"),
     [
         ('{"cpu": "1"}', 1),

@@ -190,7 +190,7 @@ def sidecar(requests: JSON = None, limits: JSON = None) -> dict[str, JSON]:
     return container(requests, limits, restartPolicy="Always")
 
 
-@pytest.mark.parametrize(
+@rows(
     ("spec", "scheduler", "karmada"),
     [
         pytest.param(
@@ -306,7 +306,7 @@ def test_resources_are_sorted_by_name() -> None:
     assert list(first) == ["a.b/c", "cpu", "memory"]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("spec", "expected"),
     [
         pytest.param(

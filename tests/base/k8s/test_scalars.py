@@ -54,7 +54,7 @@ def test_resolve(text: str, expected: JSON) -> None:
     assert type(resolved) is type(expected)
 
 
-@pytest.mark.parametrize("text", [".nan", ".NaN", ".inf", "-.inf", "+.Inf", ".INF"])
+@rows("text", [".nan", ".NaN", ".inf", "-.inf", "+.Inf", ".INF"])
 def test_numbers_that_json_does_not_have(text: str) -> None:
     with pytest.raises(ValueError, match="not a JSON number"):
         resolve(text)

@@ -27,7 +27,7 @@ class Office:
         return self.granted[before:]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("size", "requests", "granted"),
     [
         pytest.param(3, "a1 b1 c1 d1", "a1 b1 c1", id="one for each, as many as there are"),

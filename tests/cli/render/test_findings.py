@@ -3,6 +3,7 @@ import pytest
 
 from karta_interpreter.base.findings import Finding, Severity, Span
 from karta_interpreter.cli.render import findings_text
+from tests.support.rows import rows
 
 
 def _text(finding: Finding) -> str:
@@ -34,7 +35,7 @@ def test_finding_has_parts_in_order() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@rows(
     ("finding", "text"),
     [
         pytest.param(Finding(Severity.ERROR, "r", (), "no"), "error [r] no\n", id="from nowhere"),

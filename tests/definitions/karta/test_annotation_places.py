@@ -3,6 +3,7 @@
 import pytest
 
 from karta_interpreter.definitions.karta.loading import load_documents
+from tests.support.rows import rows
 
 MARK = "¤"
 """Stands in front of what a finding is about."""
@@ -44,7 +45,7 @@ def block(name: str, *lines: str, style: str = "|") -> str:
     return "\n      ".join((f"karta-interpreter.io/{name}: {style}", *lines))
 
 
-@pytest.mark.parametrize(
+@rows(
     "annotations",
     [
         pytest.param(block("aggregate", "# why", ".status.a: sum", ".status.b: ¤summ"), id="a rule that is none"),

@@ -1,5 +1,3 @@
-import pytest
-
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.karta import is_definition, karta_api_group
 from karta_interpreter.definitions.karta.loading import load_definition
@@ -8,6 +6,7 @@ from karta_interpreter.definitions.karta.schema_export import custom_resource_de
 from karta_interpreter.definitions.openapi.draft import draft
 from karta_interpreter.definitions.openapi.schema import CustomKind
 from karta_interpreter.web.types_api.records import content
+from tests.support.rows import rows
 
 _GROUP = "workloads.example.com"
 _KIND = GVK("example.io", "v1", "Job")
@@ -29,7 +28,7 @@ def test_karta_of_any_group_is_read_as_one_of_run_ai() -> None:
     assert (other.gvk, other.name) == (one.gvk, "job")
 
 
-@pytest.mark.parametrize(
+@rows(
     ("api_version", "kind", "expected"),
     [
         (f"{_GROUP}/v1alpha1", "Karta", True),

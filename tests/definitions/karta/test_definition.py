@@ -11,6 +11,7 @@ from karta_interpreter.definitions.karta.status_rules import Status
 from karta_interpreter.languages.jq import Query, queries_in
 from karta_interpreter.languages.jq.bounded import evaluation
 from karta_interpreter.languages.lua.script import Script, Scripts
+from tests.support.rows import rows
 
 Raw = dict[str, Any]
 
@@ -170,7 +171,7 @@ def test_stronger_scripts_win_for_their_operations(compiled: dict[str, Definitio
     assert both.components == compiled["brew"].components
 
 
-@pytest.mark.parametrize(
+@rows(
     ("count", "expected"),
     [
         pytest.param(".spec.replicas // 1", True, id="a count with a default"),

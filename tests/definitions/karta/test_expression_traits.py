@@ -39,7 +39,7 @@ def test_several(text: str, answer: bool) -> None:
     assert several(parse(text)) is answer
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "found"),
     [
         pytest.param(".a[].b", [], id="none"),
@@ -53,7 +53,7 @@ def test_selections(text: str, found: list[str]) -> None:
     assert selections(parse(text)) == found
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "better"),
     [
         pytest.param(".a[].b // 1", ".a[] | .b // 1", id="a field of each"),
@@ -69,6 +69,6 @@ def test_shared_default_has_a_better_form(text: str, better: str) -> None:
     assert found[1] == better
 
 
-@pytest.mark.parametrize("text", [".a // 1", ".a[] | .b // 1", "(.a // [])[] | .b", "first(.a[]) // 1"])
+@rows("text", [".a // 1", ".a[] | .b // 1", "(.a // [])[] | .b", "first(.a[]) // 1"])
 def test_own_default_is_not_shared(text: str) -> None:
     assert shared_default(parse(text)) is None

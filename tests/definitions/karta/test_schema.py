@@ -9,6 +9,7 @@ from karta_interpreter.base.k8s.values import JSON, Path
 from karta_interpreter.definitions.karta import name_of
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.definitions.karta.schema import read_karta
+from tests.support.rows import rows
 
 Raw = dict[str, Any]
 FindingsOf = Callable[[Raw], list[Finding]]
@@ -40,7 +41,7 @@ def test_forms(brew: Raw, form: Raw) -> None:
     assert karta.name == "brew"
 
 
-@pytest.mark.parametrize(
+@rows(
     ("metadata", "root", "name"),
     [
         pytest.param({"name": "given"}, {"name": "Root"}, "given", id="its own name"),
@@ -136,7 +137,7 @@ def test_karta_without_name_is_a_warning(brew: Raw, findings_of: FindingsOf, met
     assert findings_of({"spec": brew["spec"], "metadata": metadata}) == [], "a bare spec is called after its root"
 
 
-@pytest.mark.parametrize(
+@rows(
     ("value", "message"),
     [
         pytest.param([], "a Karta is an object, not a list", id="not an object"),

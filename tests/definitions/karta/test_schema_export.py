@@ -25,7 +25,7 @@ def test_schema_accepts_good_definitions(file: Path) -> None:
     assert list(CHECKER.complaints(yaml.safe_load(file.read_text()), SCHEMA)) == []
 
 
-@pytest.mark.parametrize(
+@rows(
     ("path", "value", "complaint"),
     [
         pytest.param(("kind",), "Carta", "enum", id="another kind of object"),
@@ -74,7 +74,7 @@ def test_model_part_is_described_by_its_field() -> None:
     assert root["properties"] == child["properties"]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("path", "expected"),
     [
         pytest.param(

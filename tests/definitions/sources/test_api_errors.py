@@ -38,7 +38,7 @@ def _caused_by(cause: OSError) -> OSError:
     return error
 
 
-@pytest.mark.parametrize(
+@rows(
     ("path", "verbs", "rule"),
     [
         pytest.param(
@@ -81,7 +81,7 @@ def test_forbidden_request_names_missing_rule(path: str, verbs: tuple[str, ...],
     assert (error.status, error.reason) == (403, "Forbidden")
 
 
-@pytest.mark.parametrize(
+@rows(
     ("status", "content", "reason", "text"),
     [
         pytest.param(500, b"<html>", "Internal Server Error", "500 Internal Server Error", id="a page of a proxy"),

@@ -10,6 +10,7 @@ from karta_interpreter.definitions.openapi.schema import CustomKind
 from karta_interpreter.engine.drafting import draft_from
 from karta_interpreter.engine.evaluation.pods import pod_sets
 from karta_interpreter.engine.verification import Evidence
+from tests.support.rows import rows
 
 Thing = dict[str, Any]
 
@@ -69,7 +70,7 @@ def _notes_of_counts(*crews: tuple[Thing, int]) -> str:
 _SURE = [({"replicas": number}, number) for number in (1, 2, 3, 5)]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("crews", "note"),
     [
         pytest.param(_SURE, "4 of 4 objects agree: the number of pods.", id="right for each object without it"),

@@ -10,6 +10,7 @@ from karta_interpreter.definitions.openapi.schema import CustomKind
 from karta_interpreter.engine.drafting import draft_from
 from karta_interpreter.engine.operations import Call, Operation, interpret
 from karta_interpreter.engine.verification import Evidence
+from tests.support.rows import rows
 
 Thing = dict[str, Any]
 
@@ -51,7 +52,7 @@ def _drafted(*shown: Evidence) -> tuple[list[bool | None], list[str]]:
     return health, [note for path, note in drafted.notes if path[-1] == "running"]
 
 
-@pytest.mark.parametrize(("running", "failing"), _CASES)
+@rows(("running", "failing"), _CASES)
 def test_status_of_ready_pods_means_running(running: Thing, failing: Thing) -> None:
     shown = [_crew("a", 3, True, running), _crew("b", 3, True, running)]
     shown += [_crew("c", 3, False, failing), _crew("d", 3, False, failing)]

@@ -4,13 +4,14 @@ from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.definitions.karta.definition import ComponentRules
 from karta_interpreter.engine.evaluation.evaluation import instance_ids
 from karta_interpreter.languages.jq import Query
+from tests.support.rows import rows
 
 
 def component(path: str | None) -> ComponentRules:
     return ComponentRules("toy", "part", instance_ids=None if path is None else Query.compile(path))
 
 
-@pytest.mark.parametrize(
+@rows(
     ("path", "obj", "ids"),
     [
         pytest.param(None, {"x": 1}, ("",), id="no path: one instance without a name"),
@@ -25,7 +26,7 @@ def test_ids(path: str | None, obj: object, ids: tuple[str, ...]) -> None:
     assert instance_ids(component(path), obj) == ids  # type: ignore[arg-type]  # tables hold any JSON
 
 
-@pytest.mark.parametrize(
+@rows(
     ("names", "reason"),
     [
         pytest.param(["a", ""], "result 1 is an empty string", id="an empty id names nothing"),

@@ -2,11 +2,12 @@ import pytest
 from hypothesis import given, strategies as st
 
 from karta_interpreter.engine.evaluation.pods import LONGEST, unique_names
+from tests.support.rows import rows
 
 TEXT = st.text(st.characters(codec="ascii", categories=["L", "Nd", "Pd"]), min_size=1, max_size=40)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("parts", "names"),
     [
         pytest.param([("head", ""), ("worker", "gpu")], ["head", "gpu"], id="the id, else the component"),

@@ -63,7 +63,7 @@ def test_values_that_are_not_counts(field: str, value: object, reason: str) -> N
     assert reason in str(caught.value)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("scale", "count"),
     [
         pytest.param(Scale(3, 1, 5), 3, id="the replicas"),
@@ -96,7 +96,7 @@ def test_bound_without_output_is_unset(field: str) -> None:
 GROUPS = [{"n": 2}, {}, {"n": 0}]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("paths", "ids", "reason"),
     [
         pytest.param(

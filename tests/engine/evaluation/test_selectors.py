@@ -56,7 +56,7 @@ def test_long_expression_is_quoted_once_and_cut() -> None:
     assert len(str(caught.value)) < len(path)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("singer", "matches"),
     [
         pytest.param(component(PodSelector()), False, id="without a selector no pod is recognised"),
@@ -125,7 +125,7 @@ def test_without_a_selector_there_is_no_key() -> None:
     assert extract_replica_key(component(PodSelector()), POD) is None
 
 
-@pytest.mark.parametrize(
+@rows(
     ("path", "reason"),
     [
         pytest.param(".metadata.labels.none", "gives null, which says nothing", id="null"),

@@ -10,6 +10,7 @@ from karta_interpreter.engine.explain import Place, explain, outline
 from karta_interpreter.engine.operations import Call, Operation, StatusItem
 from tests.engine.explain.conftest import Define, pods, train
 from tests.engine.explain.laws import check_laws
+from tests.support.rows import rows
 
 HOT = {"name": "hot", "replicas": 2, "template": pods(resources={"requests": {"cpu": "1"}})}
 SCRIPT = """\
@@ -47,7 +48,7 @@ def test_status_field_is_escaped_in_pointer(define: Define) -> None:
     assert [fact.answer for fact in found.facts if fact.value == 2] == ["/status/cars~1ready"]
 
 
-@pytest.mark.parametrize("status", ["text", [1], 3, True])
+@rows("status", ["text", [1], 3, True])
 def test_status_of_wrong_type_stays_without_reports(define: Define, status: Any) -> None:
     obj = {**train(HOT), "status": status}
     explanation = explain(define(), Call(Operation.AGGREGATE_STATUS, obj))
@@ -94,7 +95,7 @@ def test_omitted_operation_is_explained(define: Define) -> None:
     assert "does not answer InterpretReplica" in found.error
 
 
-@pytest.mark.parametrize(
+@rows(
     ("count", "source", "writes"),
     [
         pytest.param(".spec.groups[].replicas", "spec.groups[0].replicas", True, id="a field"),

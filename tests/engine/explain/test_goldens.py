@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from karta_interpreter import Fact, Karta
+from tests.support.rows import rows
 
 _FOLDER = Path(__file__).parent / "goldens"
 
@@ -31,7 +32,7 @@ def shown(fact: Fact) -> dict[str, Any]:
     return {**{name: getattr(fact, name) for name in Fact.__slots__}, "places": places, "writes": list(fact.writes)}
 
 
-@pytest.mark.parametrize("golden", goldens())
+@rows("golden", goldens())
 def test_facts_are_those_of_the_golden(golden: dict[str, Any]) -> None:
     call = {**golden["call"], "observed": golden.get("observed"), "statuses": golden.get("items", ())}
     found = Karta.for_object(golden["object"]).explain(call.pop("operation"), golden["object"], **call)

@@ -7,6 +7,7 @@ from karta_interpreter.engine.explain import warnings_about
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.engine.operations.left_out import resources_left_out
 from tests.engine.explain.conftest import Define, pods, train
+from tests.support.rows import rows
 
 CPU = {"requests": {"cpu": "1"}}
 
@@ -15,7 +16,7 @@ def _group(**fields: JSON) -> dict[str, JSON]:
     return {"name": "hot", "replicas": 1, "template": pods(), **fields}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("group", "places"),
     [
         pytest.param(_group(), [], id="the resources of containers are read"),

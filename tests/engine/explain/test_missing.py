@@ -10,11 +10,12 @@ from karta_interpreter.base.k8s import GVK
 from karta_interpreter.engine.explain import explain, warnings_about
 from karta_interpreter.engine.operations import Call, Operation
 from tests.engine.explain.conftest import Define, pods, train
+from tests.support.rows import rows
 
 HOT = {"name": "hot", "replicas": 2, "template": pods()}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("group", "obj", "notes"),
     [
         pytest.param({}, train(HOT), [], id="all is there"),
@@ -111,7 +112,7 @@ def test_warnings_about_pods(define: Define, group: dict[str, Any], obj: dict[st
     assert all(fact.severity is Severity.WARNING and fact.field and fact.expression for fact in found)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("status", "notes"),
     [
         pytest.param({"phase": "ready"}, [], id="a phase that is mapped"),
@@ -177,7 +178,7 @@ def test_warnings_about_texts_for_counts_of_kubernetes(
     assert warnings_about(definition, obj) == ()
 
 
-@pytest.mark.parametrize(
+@rows(
     ("more", "notes"),
     [
         pytest.param({}, [], id="nothing of it"),

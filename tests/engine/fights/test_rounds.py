@@ -43,7 +43,7 @@ def test_document_is_patched_by_its_difference(old: Any, new: Any) -> None:
     assert diff(patched(before, diff(before, after)), after) == []
 
 
-@pytest.mark.parametrize(
+@rows(
     ("ours", "theirs", "fields"),
     [
         ({"a": [{"name": "x"}]}, {"a": [{"name": "y"}, {"name": "x"}]}, [".spec.a[]"]),
@@ -298,7 +298,7 @@ LEGITIMATE: dict[str, tuple[Callable[[], Series], Step]] = {
 }
 
 
-@pytest.mark.parametrize("name", LEGITIMATE)
+@rows("name", LEGITIMATE)
 def test_legitimate_series_is_not_a_fight(name: str) -> None:
     make, step = LEGITIMATE[name]
     series = make()
@@ -428,7 +428,7 @@ def test_object_without_other_writers_takes_no_memory() -> None:
     assert series.rounds == [b""]
 
 
-@pytest.mark.parametrize(
+@rows(
     "entries",
     [
         pytest.param(None, id="no managed fields"),
@@ -483,7 +483,7 @@ def noise(number: int) -> Change:
     return lambda thing: thing["spec"].update({f"field{number}{each}": 1 for each in range(9)})
 
 
-@pytest.mark.parametrize(
+@rows(
     ("ours", "theirs", "fields"),
     [
         pytest.param({"requests": {"cpu": 1}}, {"requests": {"cpu": "1"}}, [], id="a number is written as a text"),

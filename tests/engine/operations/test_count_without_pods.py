@@ -15,6 +15,7 @@ from karta_interpreter.engine.operations import Call, Operation, interpret
 from karta_interpreter.engine.registered.operations import operations_for
 from karta_interpreter.export.customization import script_of
 from karta_interpreter.languages.lua.script import Script
+from tests.support.rows import rows
 from tests.support.scripts import answer
 
 _SUM = ".spec.minHands // ([.spec.crews[]? | .minHands // 0] | add)"
@@ -52,7 +53,7 @@ def _answer(definition: Definition, call: Call, **second: Any) -> Any:
     return expected
 
 
-@pytest.mark.parametrize(
+@rows(
     ("scale", "spec", "replicas"),
     [
         pytest.param({"replicasPath": ".spec.minReplicas"}, {"minReplicas": 6, "maxReplicas": 20}, 6, id="a minimum"),
@@ -70,7 +71,7 @@ def test_count_without_pods_is_answered_without_requests(
     assert found == (None if replicas is None else {"replica": replicas, "requires": None})
 
 
-@pytest.mark.parametrize(
+@rows(
     ("scale", "spec", "revised"),
     [
         pytest.param(
@@ -108,7 +109,7 @@ def test_count_without_pods_is_retained(labels: Any, desired: Any, observed: Any
     assert _answer(definition, call, observed=member)["retained"]["spec"]["minReplicas"] == kept
 
 
-@pytest.mark.parametrize(
+@rows(
     ("annotations", "expected"),
     [
         pytest.param({}, {"InterpretReplica", "ReviseReplica", "Retain"}, id="a count that can be written"),

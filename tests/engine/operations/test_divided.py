@@ -12,6 +12,7 @@ from karta_interpreter.engine.operations import Call, Operation, TargetComponent
 from karta_interpreter.export.customization import script_of
 from karta_interpreter.languages.lua.script import Script
 from tests.engine.operations.conftest import Define, component, template
+from tests.support.rows import rows
 from tests.support.scripts import answer
 
 _HELD = "- {held: .spec.partition, of: .spec.replicas // 1}"
@@ -47,7 +48,7 @@ def _revised(definition: Definition, obj: Any, replicas: int) -> Any:
     return expected["revised"]["spec"]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("value", "whole", "part", "minimum", "held"),
     [
         pytest.param(9, 15, 10, 6, 6, id="karmada 3159: the larger cluster"),
@@ -83,7 +84,7 @@ def test_shares_keep_their_bounds(is_held: bool) -> None:
                 assert all(share < part for part, share in enumerate(shares) if part > 1), "the roll-out begins"
 
 
-@pytest.mark.parametrize(
+@rows(
     ("spec", "replicas", "partition"),
     [
         pytest.param({"partition": "60%", "replicas": 15}, 10, "60%", id="a percentage follows by itself"),

@@ -11,6 +11,7 @@ from karta_interpreter.definitions.karta.reference_resolver import Known, Refere
 from karta_interpreter.engine.explain import explain
 from karta_interpreter.engine.operations import Call, Operation, interpret
 from tests.engine.operations.conftest import Define, component
+from tests.support.rows import rows
 
 LONGEST = 253
 
@@ -114,7 +115,7 @@ class _Without(ReferenceReader):
 _GANG, _NIC = "PodGroup gang", "ResourceClaimTemplate nic"
 
 
-@pytest.mark.parametrize(
+@rows(
     ("reader", "found"),
     [
         pytest.param(Known.of([_domain("rack", "ml", "imex"), _domain("x", "ml", "other")]),
@@ -187,7 +188,7 @@ def test_dependencies_by_labels_are_karmadas_references(
     ]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("selector", "reason"),
     [
         pytest.param(".spec", "gives a label selector with a field bad", id="not a selector"),

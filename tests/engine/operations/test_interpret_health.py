@@ -9,6 +9,7 @@ from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.operations import Call, Operation
 from tests.engine.operations.conftest import Define
 from tests.support.both_ways import ask
+from tests.support.rows import rows
 
 _SERVICE = {
     "running": [{"byPhase": "Up"}, {"byPhase": "Flaky"}],
@@ -35,7 +36,7 @@ def _is_healthy(definition: Definition, obj: dict[str, Any]) -> bool:
     return healthy
 
 
-@pytest.mark.parametrize(
+@rows(
     ("phase", "service", "job"),
     [
         pytest.param("Up", True, True, id="running"),
@@ -56,7 +57,7 @@ def test_health(define: Define, phase: str | None, service: bool, job: bool) -> 
     assert _is_healthy(define(mappings=_JOB), _obj(phase)) is job
 
 
-@pytest.mark.parametrize(
+@rows(
     ("observed", "stale"),
     [
         pytest.param(3, True, id="the last change has not been seen"),
@@ -73,7 +74,7 @@ def test_service_with_stale_status_is_unhealthy(define: Define, observed: int | 
     assert _is_healthy(define(mappings=_SERVICE), _obj("Up", observed=observed)) is not stale
 
 
-@pytest.mark.parametrize(
+@rows(
     ("phase", "expected"),
     [
         pytest.param("Up", True, id="it runs, and waits for its controller to look at the change"),
@@ -87,7 +88,7 @@ def test_job_with_stale_status_waits(define: Define, phase: str, expected: bool)
     assert _is_healthy(define(mappings=_JOB), _obj(phase, observed=3)) is expected
 
 
-@pytest.mark.parametrize(
+@rows(
     ("statuses", "phase", "expected"),
     [
         pytest.param("Running, Initializing", "Starting", True, id="a service that may wait"),

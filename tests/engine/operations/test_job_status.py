@@ -14,6 +14,7 @@ from karta_interpreter.engine.operations import Call, Operation, StatusItem
 from karta_interpreter.engine.operations.aggregate import aggregate_status
 from tests.engine.operations.job_rules import complaints
 from tests.support.both_ways import ask
+from tests.support.rows import rows
 
 Status = dict[str, Any]
 Reports = dict[str, Status | None]
@@ -82,7 +83,7 @@ def said(obj: Status) -> set[str]:
     return {one["type"] for one in obj["status"].get("conditions", ()) if one["status"] == "True"}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("reports", "expected"),
     [
         pytest.param(
@@ -122,7 +123,7 @@ def test_mixed_reports_give_outcome(reports: list[Status | None], expected: set[
     assert ("completionTime" in result["status"]) == ("Complete" in expected)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("story", "expected"),
     [
         pytest.param(
@@ -291,7 +292,7 @@ def test_drawn_statuses_are_accepted_by_a_cluster(data: st.DataObject) -> None:
         assert complaints(template({})["spec"], {}, status) == []
 
 
-@pytest.mark.parametrize(
+@rows(
     ("status", "expected"),
     [
         pytest.param(running(), set(), id="it runs nowhere"),

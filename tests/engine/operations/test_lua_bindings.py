@@ -11,6 +11,7 @@ from karta_interpreter.engine.operations import Call, Operation, Options
 from karta_interpreter.engine.operations.interpretation import own_functions
 from karta_interpreter.languages.lua.script import Script, Scripts
 from tests.engine.operations.conftest import Define, component, template
+from tests.support.rows import rows
 
 WORKER = component("worker", ".spec.template", ".spec.replicas // 1")
 TRAIN = {
@@ -37,7 +38,7 @@ def revised(replicas: Any) -> dict[str, Any]:
     return {**TRAIN, "spec": {**TRAIN["spec"], "replicas": replicas}}  # type: ignore[dict-item]  # it is a dict
 
 
-@pytest.mark.parametrize(
+@rows(
     ("name", "arguments", "expected"),
     [
         pytest.param("getReplicas", (TRAIN,), (3, REQUIRES), id="a number and what each needs"),
@@ -68,7 +69,7 @@ def test_answers(define: Define, name: str, arguments: tuple[Any, ...], expected
     assert ask(define(WORKER), name, *arguments) == expected
 
 
-@pytest.mark.parametrize(
+@rows(
     ("name", "arguments", "said"),
     [
         pytest.param("getReplicas", (), "bad argument #1 to getReplicas (table expected, got nil)", id="no object"),

@@ -8,6 +8,7 @@ from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.operations import Call, Operation
 from tests.engine.operations.conftest import Define, component, template
 from tests.support.both_ways import ask
+from tests.support.rows import rows
 
 LABELS = {"labels": {"kueue.x-k8s.io/queue-name": "team"}}
 SWITCH = {
@@ -45,7 +46,7 @@ ADDED = pods(
 )
 
 
-@pytest.mark.parametrize(
+@rows(
     ("ours", "theirs", "kept"),
     [
         pytest.param({"suspend": True}, {"suspend": False}, {"suspend": False}, id="let run"),
@@ -64,7 +65,7 @@ def test_queued_workload_keeps_switch_of_member(
     )
 
 
-@pytest.mark.parametrize(
+@rows(
     ("ours", "theirs", "kept"),
     [
         pytest.param(pods(), ADDED, ADDED, id="all that it has added"),
@@ -98,7 +99,7 @@ def test_held_workload_retains_only_its_gates(define: Define) -> None:
     assert retained == obj(suspend=True, template=pods(schedulingGates=[GATE]))
 
 
-@pytest.mark.parametrize(
+@rows(
     ("metadata", "annotation", "is_kept"),
     [
         pytest.param({}, None, False, id="no label"),

@@ -11,6 +11,7 @@ from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS, Call, Operation, Options
 from tests.engine.operations.conftest import Define, component, template
 from tests.support import both_ways
+from tests.support.rows import rows
 
 MASTER = component("master", ".spec.master.template", ".spec.master.replicas // 1")
 WORKER = component("worker", ".spec.worker.template", ".spec.worker.replicas // 1")
@@ -132,7 +133,7 @@ VOLUMES = [
 ]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("entries", "names"),
     [
         pytest.param("[{claims: '.spec.claims[].name'}]", ["media"], id="a claim is made of a template"),
@@ -185,7 +186,7 @@ def test_dependency_name_must_be_text(define: Define) -> None:
         ask(definition, Operation.INTERPRET_DEPENDENCY, obj(secret=7))
 
 
-@pytest.mark.parametrize(
+@rows(
     ("subject", "expected"),
     [
         pytest.param(obj(), {}, id="no status is an empty one: Karmada refuses null"),
@@ -225,7 +226,7 @@ def test_status_of_the_wrong_shape(define: Define, subject: dict[str, Any], word
         ask(define(MASTER), Operation.INTERPRET_STATUS, subject)
 
 
-@pytest.mark.parametrize(
+@rows(
     "text",
     [
         pytest.param("1_000", id="an underscore, which only Python reads"),

@@ -12,6 +12,7 @@ from karta_interpreter.engine.operations import Call, Operation, interpret
 from karta_interpreter.engine.operations.retain import retain_steps
 from tests.engine.operations.conftest import Define, component, template
 from tests.support.both_ways import ask
+from tests.support.rows import rows
 
 SUSPEND = {
     "suspendActions": [{"path": ".spec.suspend", "value": "true"}],
@@ -150,7 +151,7 @@ def test_listed_place_that_member_lacks_stays(define: Define) -> None:
     assert retain(definition, desired, obj(replicas=1)) is desired
 
 
-@pytest.mark.parametrize(
+@rows(
     ("theirs", "ours", "kept"),
     [
         pytest.param({}, {"paused": True}, {"paused": False}, id="a switch that is off is not a field"),

@@ -8,6 +8,7 @@ from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.engine.operations import Call, Operation, TargetComponent
 from tests.engine.operations.conftest import Define, component, template
 from tests.support.both_ways import ask
+from tests.support.rows import rows
 
 HEAD = component("head", ".spec.head.template", "1")
 WORKER = component("worker", ".spec.worker.template", ".spec.worker.replicas // 1")
@@ -26,7 +27,7 @@ def call(obj: dict[str, Any], *components: tuple[str, int]) -> Call:
     return Call(Operation.REVISE_COMPONENTS, obj, components=[TargetComponent(*each) for each in components])
 
 
-@pytest.mark.parametrize(
+@rows(
     ("components", "expected"),
     [
         pytest.param(
@@ -49,7 +50,7 @@ def test_components_are_written(
         assert (revised["spec"]["worker"]["replicas"], revised["spec"]["spare"]["replicas"]) == expected
 
 
-@pytest.mark.parametrize(
+@rows(
     ("components", "reason"),
     [
         pytest.param((("head", 1), ("worker", 3)), "spare has no count; name all components", id="missing"),

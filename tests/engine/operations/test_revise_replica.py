@@ -9,6 +9,7 @@ from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.operations import Call, Operation
 from tests.engine.operations.conftest import Define, component, template
 from tests.support.both_ways import ask
+from tests.support.rows import rows
 
 MASTER = component("master", ".spec.master.template", ".spec.master.replicas // 1")
 WORKER = component("worker", ".spec.worker.template", ".spec.worker.replicas // 1")
@@ -43,7 +44,7 @@ def test_todays_number_changes_nothing(define: Define) -> None:
     assert revise(definition, before, 1) is before
 
 
-@pytest.mark.parametrize(
+@rows(
     ("count", "spec", "expected"),
     [
         pytest.param(".spec.replicas // 1", {}, {"replicas": 1}, id="the default, which Retain would not take else"),
@@ -104,7 +105,7 @@ def test_indivisible_workload_keeps_its_number(define: Define) -> None:
                 revise(definition, before, other)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("count", "bounds", "replicas", "total", "expected"),
     [
         pytest.param("[{}, 4] | min", {}, (2, 2), 10, (6, 4), id="a cap in the expression: 5 each otherwise"),
@@ -253,7 +254,7 @@ def test_impossible_numbers_are_explained(define: Define, spec: dict[str, Any], 
         revise(define(MASTER, WORKER), job({}, spec), replicas)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("count", "spec", "reason"),
     [
         pytest.param("1", {}, "no field sets its count", id="a literal"),

@@ -13,6 +13,7 @@ from karta_interpreter.engine.operations import Call, Operation, StatusItem, int
 from karta_interpreter.languages.lua.machine import worker
 from karta_interpreter.languages.lua.script import Script, Scripts
 from tests.engine.operations.conftest import Define, component, template
+from tests.support.rows import rows
 
 TRAIN = GVK("example.io", "v1", "Train")
 WORKER = component("worker", ".spec.template", ".spec.replicas // 1")
@@ -37,7 +38,7 @@ def alone(*bodies: tuple[Operation, str]) -> Definition:
     return Definition.of_scripts(TRAIN, scripts(*bodies))
 
 
-@pytest.mark.parametrize(
+@rows(
     ("call", "body", "expected"),
     [
         pytest.param(
@@ -88,7 +89,7 @@ def items(*active: int) -> tuple[StatusItem, ...]:
     return tuple(StatusItem(f"member{index}", {"active": count}) for index, count in enumerate(active, start=1))
 
 
-@pytest.mark.parametrize(
+@rows(
     ("given", "body", "status"),
     [
         pytest.param(
@@ -153,7 +154,7 @@ def test_scripts_for_dependencies_run_together() -> None:
 KARTA = 'local karta = require("karta") '
 
 
-@pytest.mark.parametrize(
+@rows(
     ("call", "body", "expected"),
     [
         pytest.param(

@@ -10,6 +10,7 @@ from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.operations import Call, Operation, interpret
 from tests.engine.operations.conftest import Define, component, template
 from tests.support.both_ways import ask
+from tests.support.rows import rows
 
 ROOT = component("train", ".spec.template", ".spec.replicas // 1")
 
@@ -28,7 +29,7 @@ def retain(definition: Definition, ours: dict[str, Any], theirs: dict[str, Any])
     return {field: value for field, value in retained["spec"].items() if field not in ("replicas", "template")}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("rule", "ours", "theirs", "kept"),
     [
         pytest.param("unset: .spec.mode", {}, {"mode": "a"}, {"mode": "a"}, id="absent"),
@@ -76,7 +77,7 @@ def test_unset_rule_keeps_values_of_member(
     assert retain(define(root=ROOT, retain=text), ours, theirs) == kept
 
 
-@pytest.mark.parametrize(
+@rows(
     ("ours", "theirs", "kept"),
     [
         pytest.param(None, [{"name": "a"}], [{"name": "a"}], id="no list"),
@@ -107,7 +108,7 @@ def test_only_some_elements_of_the_member_are_kept(define: Define) -> None:
     assert retain(definition, {}, {"parts": theirs[:2]}) == {}, "no list of nothing"
 
 
-@pytest.mark.parametrize(
+@rows(
     ("ours", "theirs", "kept"),
     [
         pytest.param({"cpu": 1}, {"cpu": "1"}, {"cpu": "1"}, id="a number as text"),
@@ -144,7 +145,7 @@ def test_rules_follow_one_another_and_counts_follow_them(define: Define) -> None
     assert retain(definition, {"part": {"template": template()}}, theirs) == theirs
 
 
-@pytest.mark.parametrize(
+@rows(
     ("rule", "theirs"),
     [
         pytest.param("{unset: .spec.mode, if: . + 1 == 2}", {"mode": "a"}, id="a condition that fails"),
@@ -159,7 +160,7 @@ def test_rule_that_fails_over_member_keeps_nothing(define: Define, rule: str, th
     assert retain(define(root=ROOT, retain=f"- {rule}"), ours, theirs) == ours
 
 
-@pytest.mark.parametrize(
+@rows(
     ("ours", "theirs", "kept"),
     [
         pytest.param(

@@ -74,7 +74,7 @@ def test_crd_tells_served_kind(manifest: Any, expected: ServedKind) -> None:
     assert served_kinds([manifest]) == {TOY: expected}
 
 
-@pytest.mark.parametrize(
+@rows(
     "manifest",
     [
         pytest.param({}, id="nothing"),

@@ -14,6 +14,7 @@ from karta_interpreter.engine.registered.operations import (
     operations_for,
 )
 from karta_interpreter.languages.lua.script import Script, Scripts
+from tests.support.rows import rows
 from tests.webhook.registration.definitions import TOY, Scale, define, names, replicas
 
 ONE = {"worker": replicas(".spec.worker.count // 1")}
@@ -22,7 +23,7 @@ TWO = {"head": replicas("1"), **ONE}
 EVERYTHING = {"Rp", "Rv", "Re", "Ag", "St", "He", "De"}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("parts", "off", "on"),
     [
         pytest.param(ONE, {"Rp", "Rv"}, {"Rp", "Rv"}, id="one component is a number of replicas, gate or no gate"),
@@ -46,7 +47,7 @@ def test_counting(parts: Mapping[str, Scale], off: set[str], on: set[str]) -> No
     assert names(operations_for(definition, multiple_pod_templates=True)) & counting == on
 
 
-@pytest.mark.parametrize(
+@rows(
     ("parts", "annotations", "gate", "known", "revised"),
     [
         pytest.param(TWO, {}, True, True, True, id="several components, and a Karmada that knows it"),
@@ -95,7 +96,7 @@ def test_undivided_kind_is_revised_whatever_its_count(parts: Mapping[str, Scale]
     assert "Rv" in names(operations_for(definition))
 
 
-@pytest.mark.parametrize(
+@rows(
     ("served", "missing"),
     [
         pytest.param(None, set(), id="nothing is known: everything"),
@@ -119,7 +120,7 @@ def test_interpret_status_is_registered_if_karmada_picks_fields() -> None:
     assert "St" in names(operations_for(definition, ServedKind(observes_generation=False)))
 
 
-@pytest.mark.parametrize(
+@rows(
     ("suspend", "annotations", "present", "absent"),
     [
         pytest.param(False, {}, {"He"}, {"Re", "De"}, id="nothing to retain or to bring along"),
@@ -174,7 +175,7 @@ def only_scripts(gvk: GVK, *operations: str) -> Definition:
     return Definition.of_scripts(gvk, scripts(*operations))
 
 
-@pytest.mark.parametrize(
+@rows(
     ("operations", "off", "on"),
     [
         pytest.param(["InterpretHealth"], {"He"}, {"He"}, id="nothing but what is scripted"),
@@ -197,7 +198,7 @@ def test_kind_with_only_scripts_has_operations(operations: list[str], off: set[s
     assert names(operations_for(definition, multiple_pod_templates=True)) == on
 
 
-@pytest.mark.parametrize(
+@rows(
     ("operations", "served", "expected"),
     [
         pytest.param("InterpretStatus", ServedKind(observes_generation=False), {"St"}, id="a script adds what it adds"),

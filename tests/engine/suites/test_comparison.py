@@ -85,7 +85,7 @@ def test_differences_are_all_listed() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@rows(
     ("name", "expected", "actual", "shown"),
     [
         pytest.param("replica", 3, 4, (3, 4), id="numbers as they are"),

@@ -7,6 +7,7 @@ from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.engine.suites import Outcome, run
 from karta_interpreter.engine.suites.suite import read_suite
+from tests.support.rows import rows
 
 _KARTA = """
 apiVersion: run.ai/v1alpha1
@@ -56,7 +57,7 @@ def test_passes(brew: Definition, kettles: str, output: str) -> None:
     assert _run(brew, kettles, output).passed
 
 
-@pytest.mark.parametrize(
+@rows(
     ("kettles", "output", "failure"),
     [
         pytest.param("2", "{replica: 3}", "replica: expected 3, got 2", id="another answer"),

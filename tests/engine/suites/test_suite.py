@@ -202,7 +202,7 @@ def test_unreadable_cases_have_their_own_errors(tmp_path: Path) -> None:
     assert [str(each).partition("suite.yaml")[2][:10] for each in (first, last)] == [":1: case h", ':5: case "']
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "expected"),
     [
         pytest.param("name: a\noutput:\n  replica: 1\n", "name: a\noutput:\n  replica: 2\n", id="the last key"),

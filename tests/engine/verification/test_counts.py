@@ -186,7 +186,7 @@ def test_pod_of_a_helper_job_in_the_tree_is_no_difference() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("question", "second", "cpu", "reason"),
     [
         pytest.param(Question.COUNTS, 2, "1", "", id="as-many-as-all-instances-lack"),

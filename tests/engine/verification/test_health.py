@@ -118,7 +118,7 @@ def test_health_is_compared_with_state_of_pods(shown: Evidence, verdict: Verdict
     assert [each.verdict for each in judged(Question.HEALTH, shown)] == [verdict]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("status", "verdict"),
     [
         pytest.param({"phase": "Deployed"}, UNJUDGED, id="nothing-shows-it"),

@@ -7,6 +7,7 @@ from karta_interpreter import Karta
 from karta_interpreter.definitions.karta.reference_resolver import Known
 from karta_interpreter.engine.verification import Question, Verdict
 from tests.engine.verification.member import Thing, container, deployment, evidence, judged, pod, verdicts, workload
+from tests.support.rows import rows
 
 OK, DIFFERS, UNJUDGED = Verdict
 
@@ -19,7 +20,7 @@ def _replica_set(*containers: Thing) -> Thing:
     return {"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": "it-1", "uid": "rs"}, "spec": spec}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("template", "admitted"),
     [
         pytest.param([container(cpu=None)], [container(cpu=None)], id="no-requests"),
@@ -113,7 +114,7 @@ def _limited(text: str, **sections: Thing) -> Thing:
     return pod(1, container(resources=sections), annotations=annotations)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("admitted", "verdict"),
     [
         pytest.param(

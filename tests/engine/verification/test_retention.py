@@ -20,6 +20,7 @@ from tests.engine.verification.member import (
     workload,
 )
 from tests.support.managed_fields import Member
+from tests.support.rows import rows
 
 OK, DIFFERS, UNJUDGED = Verdict
 
@@ -60,7 +61,7 @@ _ZEROS = ("operator", _set("spec", "strategy", value={"rollingUpdate": {}, "poli
 _SCALE = ("kube-controller-manager", _set("spec", "replicas", value=5), "scale")
 
 
-@pytest.mark.parametrize(
+@rows(
     ("obj", "verdict", "reason"),
     [
         pytest.param(_member(), OK, "", id="nobody-else-writes"),

@@ -8,6 +8,7 @@ import pytest
 
 from karta_interpreter.engine.verification import Evidence, Question, Verdict
 from tests.engine.verification.member import Thing, ago, container, evidence, judged, pod, ready, verdicts, workload
+from tests.support.rows import rows
 
 OK, DIFFERS, UNJUDGED = Verdict
 
@@ -114,7 +115,7 @@ def _restarted() -> tuple[list[Thing], tuple[Thing, ...]]:
     return pods, (*sets, _owner("a", "Deployment", template=_RESTARTED))
 
 
-@pytest.mark.parametrize(
+@rows(
     ("shown", "expected"),
     [
         pytest.param(_shown(_deployment(), _replica_sets("pod-template-hash")), _ROLLS, id="a-surge"),
@@ -166,7 +167,7 @@ def _clusters(*ages: int) -> tuple[list[Thing], tuple[Thing, ...]]:
 _READY = {"type": "Ready", "status": "True"}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("obj", "clusters", "reasons"),
     [
         pytest.param(

@@ -8,6 +8,7 @@ from karta_interpreter.base.errors import ComponentNotFoundError, WorkloadError
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.engine.workload import Karta, Workload
+from tests.support.rows import rows
 
 Raw = dict[str, Any]
 
@@ -64,7 +65,7 @@ LEADER = paths(".spec.squads // 1")
 SQUAD = paths(".spec.squads // 1")
 
 
-@pytest.mark.parametrize(
+@rows(
     ("scales", "obj", "component", "minimum"),
     [
         pytest.param({"ship": SHIPS}, ships(("a", 3, None)), "ship", 3, id="the replicas of a leaf"),

@@ -6,6 +6,7 @@ import pytest
 
 from karta_interpreter import GVK, Status, Workload, WorkloadError, WorkloadTree
 from karta_interpreter.engine.workload import PodNode
+from tests.support.rows import rows
 
 Make = Callable[..., Workload]
 
@@ -114,7 +115,7 @@ def test_pods_are_where_they_belong_and_strays_say_why_they_do_not(make: Make) -
     assert "harps" in tree.strays[1].reason
 
 
-@pytest.mark.parametrize(
+@rows(
     ("status", "ready"),
     [
         pytest.param({"conditions": [{"type": "Ready", "status": "True"}]}, True, id="ready"),

@@ -36,7 +36,7 @@ JOB_SET = """.spec.replicatedJobs[]
 LWS = "(.spec.replicas // 1) * ((.spec.leaderWorkerTemplate.size // 1) - 1)"
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "value", "expected"),
     [
         pytest.param(".a // 1", {}, [1], id="plain, one output"),
@@ -86,7 +86,7 @@ def test_many_threads_may_be_the_first_to_ask() -> None:
             assert all(found == expected for found in threads.map(query.evaluate, [value] * 16))
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "error", "message"),
     [
         pytest.param(".a |", QuerySyntaxError, "expected", id="no jq"),
@@ -163,7 +163,7 @@ def test_closing_does_not_end_the_use_of_queries() -> None:
     close_pools()
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "value", "number", "index", "expected"),
     [
         pytest.param(".spec.replicas // 1", {}, 3, 0, {"spec": {"replicas": 3}}, id="default"),
@@ -224,7 +224,7 @@ def test_writing_the_number_that_is_there_changes_nothing() -> None:
     assert written(Query.compile(".spec.replicas // 1"), value, 2) is value
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "value", "message"),
     [
         pytest.param("1", {}, "^1: output 1 of 1 is not read from one place", id="a literal"),
@@ -280,7 +280,7 @@ def test_paths(text: str, value: JSON, expected: list[Path]) -> None:
     assert Query.compile(text).paths(value) == expected
 
 
-@pytest.mark.parametrize("text", ["1", ".a // 1", ".a * 2", "[.a, 3] | min", "{a: 1} | .a", ". as $x | .a"])
+@rows("text", ["1", ".a // 1", ".a * 2", "[.a, 3] | min", "{a: 1} | .a", ". as $x | .a"])
 def test_values_are_no_paths(text: str) -> None:
     with pytest.raises(QueryWriteError):
         Query.compile(text).paths({"a": 0} if "*" in text else {})
@@ -309,7 +309,7 @@ def test_paths_are_those_of_libjq(value: JSON) -> None:
             assert Query.compile(text).paths(value) == expected
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "value", "expected"),
     [
         pytest.param(".spec.suspend", {}, {"spec": {"suspend": True}}, id="parents are created"),
@@ -350,7 +350,7 @@ def _outcome(query: Query, value: JSON) -> list[JSON] | str:
 _RUNTIME = frozenset({"runtime"})
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "value", "expected"),
     [
         pytest.param("$runtime.n", {}, [2], id="a field of it"),

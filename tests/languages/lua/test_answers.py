@@ -130,7 +130,7 @@ def test_refused_dependency_refuses_all() -> None:
         answer(scripts, object=_JOB)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("script", "error", "message", "line"),
     [
         pytest.param(

@@ -6,12 +6,13 @@ from karta_interpreter.base.errors import LuaRunError
 from karta_interpreter.base.k8s.values import JSON
 from karta_interpreter.languages.lua.reading import ScriptReading, read_scripts
 from tests.languages.lua.machine import machine
+from tests.support.rows import rows
 
 LONG = "local s = '{}' for i = 1, 15 do s = s .. s end "
 PARAMETERS = ", ".join(f"p{number}" for number in range(1, 200))
 
 
-@pytest.mark.parametrize(
+@rows(
     ("body", "expected"),
     [
         pytest.param("return unpack({}, 0, 2147483647)", "registry overflow", id="a count that C computes as an int"),
@@ -44,7 +45,7 @@ def read(text: str) -> ScriptReading:
     return read_scripts({"healthInterpretation": {"luaScript": text}}, "hostile")
 
 
-@pytest.mark.parametrize(
+@rows(
     ("script", "findings"),
     [
         pytest.param("function InterpretHealth(o) return true end -- concat" + "_" * 200_000, 0, id="a long name"),

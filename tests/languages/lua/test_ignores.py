@@ -6,6 +6,7 @@ from karta_interpreter.definitions.karta.loading import load_documents
 from karta_interpreter.definitions.openapi.check import contradictions
 from karta_interpreter.languages.lua.customization import load_customizations
 from karta_interpreter.languages.lua.ignores import placed_objects
+from tests.support.rows import rows
 
 _KARTA = """\
 apiVersion: run.ai/v1alpha1
@@ -32,7 +33,7 @@ def _rules(text: str) -> list[tuple[str, int]]:
     return [(finding.rule, finding.line) for loaded in load_documents(text, "k.yaml") for finding in loaded.findings]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "rules"),
     [
         pytest.param(_KARTA, [("scale-empty", 10)], id="no ignore"),

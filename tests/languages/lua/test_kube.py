@@ -104,7 +104,7 @@ def test_accurate_pod_requirements(template: Any, requirements: Any) -> None:
     assert KUBE["accuratePodRequirements"](template) == requirements
 
 
-@pytest.mark.parametrize(
+@rows(
     ("namespace", "used"),
     [
         pytest.param("team", "team", id="a name"),

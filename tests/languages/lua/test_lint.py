@@ -227,7 +227,7 @@ def test_judgements_of_a_script(script: str, expected: list[tuple[int, str, str]
     assert _lines(judge("Retain", script)) == expected
 
 
-@pytest.mark.parametrize(
+@rows(
     ("script", "rule", "hint"),
     [
         pytest.param(
@@ -274,7 +274,7 @@ def test_hints_say_what_to_do(script: str, rule: str, hint: str) -> None:
     assert (judgement.rule, judgement.hint) == (rule, hint)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("script", "severity", "fatal"),
     [
         pytest.param("x", "error", True, id="what is not Lua cannot run"),

@@ -6,6 +6,7 @@ from karta_interpreter.base.findings import Finding, Severity
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.languages.lua.customization import LoadedCustomization, merge
 from karta_interpreter.languages.lua.script import Script, Scripts
+from tests.support.rows import rows
 
 _JOB, _POD = GVK("batch", "v1", "Job"), GVK("", "v1", "Pod")
 
@@ -20,7 +21,7 @@ def _names(scripts: Scripts) -> Mapping[str, list[str]]:
     return {operation: [script.name for script in scripts.of(operation)] for operation in scripts.operations}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("customizations", "expected"),
     [
         pytest.param([], {}, id="nothing"),

@@ -25,7 +25,7 @@ def _expression(**requirement: Any) -> dict[str, Any]:
     return _selecting(matchExpressions=[{"key": "app", "operator": "Exists", **requirement}])
 
 
-@pytest.mark.parametrize(
+@rows(
     "dependency",
     [
         pytest.param(_SECRET, id="a named one"),

@@ -17,6 +17,7 @@ from karta_interpreter.base.sandbox.deadline import deadline
 from karta_interpreter.languages.lua.machine import worker
 from karta_interpreter.languages.lua.machine.worker import WORKERS
 from karta_interpreter.languages.lua.script import Own, Script
+from tests.support.rows import rows
 from tests.support.scripts import answer
 from tests.support.waiting import HANG
 
@@ -44,7 +45,7 @@ def status(body: str, own: Own) -> JSON:
     return answer([script], object={"n": 3}, own=own)["status"]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "message", "line"),
     [
         pytest.param("x = 1", "not found function InterpretHealth", 0, id="no function"),
@@ -117,7 +118,7 @@ def test_error_repeats_nothing_of_the_object() -> None:
     assert "s3cret" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "line"),
     [
         pytest.param("function f(\n", 2, id="unfinished"),

@@ -38,7 +38,7 @@ def test_script_lines_have_lines_of_the_text(text: str, expected: tuple[int, ...
     assert _lines(text).of_script == expected
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "number", "word", "expected"),
     [
         pytest.param(
@@ -57,7 +57,7 @@ def test_word_has_its_place(text: str, number: int, word: str, expected: tuple[i
     assert _lines(text).place(number, word) == expected
 
 
-@pytest.mark.parametrize(
+@rows(
     ("script", "expected"),
     [
         pytest.param("-- why\na()\nb()\n", [(3, 3, "a()")], id="the code below a comment, once"),

@@ -5,6 +5,7 @@ from tests.proofs.audit.attack import LOST, kind_of
 from tests.proofs.audit.bounds import BOUNDS, EVERYWHERE, bounds_of
 from tests.proofs.audit.found import Bound, Found, Waits, objections
 from tests.proofs.audit.table import row, table
+from tests.support.rows import rows
 from tests.webhook.process.client import Answer
 
 QUIET, BUSY = Waits(100, 0, 0.001, 0.002), Waits(100, 0, 0.1, 0.4)
@@ -41,7 +42,7 @@ def test_bounds_name_attacks_and_every_attack_has_those_of_all() -> None:
         assert {bound.figure for bound in EVERYWHERE} <= set(figures)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("answer", "kind"),
     [
         pytest.param(None, LOST, id="no answer"),

@@ -10,9 +10,10 @@ from tests.proofs.benchmarks import __main__ as module
 from tests.proofs.benchmarks.field import Field
 from tests.proofs.benchmarks.gate import cheaper, dearer, read_baseline, write_baseline
 from tests.proofs.benchmarks.instructions import PYTHON
+from tests.support.rows import rows
 
 
-@pytest.mark.parametrize(
+@rows(
     ("found", "lines"),
     [
         pytest.param({"cold": 1.0}, [], id="cheaper than it was"),

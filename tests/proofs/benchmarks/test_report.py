@@ -5,9 +5,10 @@ import pytest
 from tests.proofs.benchmarks.__main__ import PAGES
 from tests.proofs.benchmarks.report import PageError, fill, fill_pages, number, table
 from tests.proofs.benchmarks.run import SECTIONS
+from tests.support.rows import rows
 
 
-@pytest.mark.parametrize(
+@rows(
     ("value", "expected", "reason"),
     [
         (0.0, "0", "nothing"),

@@ -1,13 +1,12 @@
 """The catalogue can take the place of all that Karmada bundles."""
 
-import pytest
-
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.karta import catalogue_kinds
 from tests.proofs.conformance.bundle import KINDS, LATER, answered
+from tests.support.rows import rows
 
 
-@pytest.mark.parametrize("kind", sorted(KINDS))
+@rows("kind", sorted(KINDS))
 def test_bundled_kind_is_in_the_catalogue_in_a_served_version(kind: str) -> None:
     assert answered(_gvk(kind)) in catalogue_kinds()
 

@@ -6,6 +6,7 @@ from tests.proofs.conformance.catalogue import PAGE, Pair, complaints
 from tests.proofs.conformance.environment import environment_questions
 from tests.proofs.conformance.export_reasons import Reason, reasons as export_reasons
 from tests.proofs.conformance.known import reasons
+from tests.support.rows import rows
 
 HEALTH = ("ray.io/v1 RayCluster", "InterpretHealth")
 REASONS = {HEALTH: "because"}
@@ -51,7 +52,7 @@ ASKED = Call(
 )
 
 
-@pytest.mark.parametrize(
+@rows(
     ("causes", "differs_with", "is_reason"),
     [
         pytest.param(["nulls"], '"note": None', True, id="the difference goes with the nulls"),

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.proofs.fleet.multiply import copied, multiplied, object_of, objects_of
+from tests.support.rows import rows
 
 _UID = "0a1b2c3d-0001-4000-8000-00000000000f"
 
@@ -34,7 +35,7 @@ def _call(name: str, patch: Any = None) -> bytes:
 _DAY = [_call("deploy-001"), _call("deploy-002"), _call("deploy-001"), _call("settings")]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("objects", "calls"),
     [
         pytest.param(2, 4, id="the day itself"),

@@ -8,6 +8,7 @@ import pytest
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS
 from karta_interpreter.webhook.wire.recording import line, read as read_file
 from tests.proofs.fleet.recording import Summary, calls, differences, pack, read, written
+from tests.support.rows import rows
 
 _REQUEST = b'{"request":{"uid":"%d","operation":"%b","kind":{"group":"apps","version":"v1","kind":"Deployment"}}}'
 _ANSWER = b'{"response":{"successful":true}}'
@@ -32,7 +33,7 @@ def test_written_calls_are_a_recording_of_a_server(tmp_path: Path) -> None:
     assert [getattr(call, "options", None) for call in found] == [DEFAULT_OPTIONS] * 2
 
 
-@pytest.mark.parametrize(
+@rows(
     ("before", "after", "expected"),
     [
         pytest.param({("a", "Retain"): 1}, {("a", "Retain"): 9}, [], id="more calls of the same sort"),

@@ -4,9 +4,10 @@ import pytest
 
 from tests.proofs.reality.case import Case, numbers
 from tests.proofs.reality.controllers.builtin import BUILTIN
+from tests.support.rows import rows
 
 
-@pytest.mark.parametrize(
+@rows(
     ("since", "release", "runs"),
     [
         pytest.param(None, "v1.30.14", True, id="of all releases"),

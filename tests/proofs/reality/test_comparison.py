@@ -9,6 +9,7 @@ from tests.proofs.reality.controller import labelled, single
 from tests.proofs.reality.difference import differences, same_meaning
 from tests.proofs.reality.references import references
 from tests.proofs.rig.api import Object
+from tests.support.rows import rows
 
 
 def _pod(role: str = "", cpu: str = "1", phase: str = "Running", **metadata: str) -> Object:
@@ -71,7 +72,7 @@ def test_pods_that_have_ended_or_are_deleted_do_not_count() -> None:
     assert active([*ended, _pod(phase="Pending")]) == [_pod(phase="Pending")]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("before", "after", "lines"),
     [
         ({"a": [1, {"b": 2}]}, {"a": [1, {"b": 3}]}, [".a[1].b: 2 -> 3"]),
@@ -85,7 +86,7 @@ def test_differences_are_lines(before: Any, after: Any, lines: list[str]) -> Non
     assert differences(before, after) == lines
 
 
-@pytest.mark.parametrize(
+@rows(
     ("before", "after", "same"),
     [
         ({"requests": {"cpu": 1}}, {"requests": {"cpu": "1000m"}}, True),

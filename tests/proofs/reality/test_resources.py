@@ -35,7 +35,7 @@ def _container(requests: Object | None = None, limits: Object | None = None, **m
     return {"name": "c", "resources": {"requests": requests or {}, "limits": limits or {}}, **more}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("spec", "requests"),
     [
         pytest.param({"containers": [{"name": "c"}]}, "nothing", id="no resources"),

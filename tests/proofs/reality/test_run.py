@@ -7,6 +7,7 @@ import pytest
 from tests.proofs.reality.controller import Controller
 from tests.proofs.reality.run import rounds
 from tests.proofs.rig.cluster import Cluster
+from tests.support.rows import rows
 
 
 def _nothing(_: Cluster) -> None:
@@ -19,7 +20,7 @@ _A_TOO = Controller("a-too", (), _nothing, ports=(1, 3))
 _QUEUE = Controller("queue", (), _nothing, needs=("a",), alone=True)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("controllers", "expected"),
     [
         pytest.param([_A, _B], [[_A, _B]], id="different ports"),

@@ -20,6 +20,7 @@ from karta_interpreter.engine.suites.suite import read_suite
 from karta_interpreter.web.console.answers import ORDER, PageQuestion, answer
 from karta_interpreter.web.console.catalogue import examples, suites_next_to, text_of
 from tests.support.examples import EXAMPLES, SWEEPS_ALL
+from tests.support.rows import rows
 
 KARTA = """\
 apiVersion: run.ai/v1alpha1
@@ -179,7 +180,7 @@ def test_crd_adds_what_it_contradicts_and_the_paths_of_its_fields() -> None:
     assert asked(crd=OBJECT)["problems"]["crd"]["message"] == "there is no CustomResourceDefinition in it"
 
 
-@pytest.mark.parametrize("operation", ORDER)
+@rows("operation", ORDER)
 def test_answer_as_a_case_is_met_by_the_definition(operation: Operation) -> None:
     page = asked(observed=OBSERVED, items=ITEMS, case=str(operation))
     (case,) = read_suite(page["case"])
@@ -235,7 +236,7 @@ def test_problem_of_text_leaves_others_usable() -> None:
     assert one(page, Operation.INTERPRET_REPLICA)["results"]["replica"] == 3
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "wrong", "line", "message"),
     [
         pytest.param("crd", OBJECT, 1, "there is no CustomResourceDefinition in it", id="an object as the CRD"),
@@ -300,9 +301,7 @@ def test_options_change_answers() -> None:
     assert cpu == [{"cpu": "2"}, {"cpu": "1"}]
 
 
-@pytest.mark.parametrize(
-    "body", [[], {"karta": 1}, {"unknown": ""}, {"replicas": "3"}, {"replicas": True}, {"options": []}]
-)
+@rows("body", [[], {"karta": 1}, {"unknown": ""}, {"replicas": "3"}, {"replicas": True}, {"options": []}])
 def test_body_of_another_shape_is_rejected(body: Any) -> None:
     with pytest.raises(ValueError, match="must be"):
         PageQuestion.of(body)

@@ -4,6 +4,7 @@ import pytest
 
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.web.console.texts import TextError, read_items, read_object, read_objects
+from tests.support.rows import rows
 
 WRONG = [
     pytest.param("a: [", 2, id="no YAML: where it ends"),
@@ -14,7 +15,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("text", "line"), WRONG)
+@rows(("text", "line"), WRONG)
 def test_text_without_one_object_has_reason_and_line(text: str, line: int) -> None:
     with pytest.raises(TextError) as found:
         read_object(text)
@@ -37,7 +38,7 @@ def test_object_of_the_kind_is_taken_of_several() -> None:
         read_object(text, [GVK("apps", "v1", "Deployment")])
 
 
-@pytest.mark.parametrize("text", ["", "\n", "# nothing yet\n", "---\n"])
+@rows("text", ["", "\n", "# nothing yet\n", "---\n"])
 def test_empty_text_is_not_an_error(text: str) -> None:
     assert read_object(text) is None
 

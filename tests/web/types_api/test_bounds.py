@@ -21,6 +21,7 @@ from karta_interpreter.web.types_api.models import ApiError, WorkloadType, Workl
 from karta_interpreter.web.types_api.openapi import OPERATIONS
 from karta_interpreter.web.types_api.records import Record
 from karta_interpreter.web.types_api.view import Row, View
+from tests.support.rows import rows
 from tests.support.waiting import until
 from tests.web.types_api.types_server import TYPES, TypesServer, in_thread, karta, workload_type
 
@@ -28,7 +29,7 @@ MANY = 300
 UNKNOWN: dict[str, Any] = {f"field{number}": 0 for number in range(MANY)}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("body", "status", "name", "total"),
     [
         pytest.param(workload_type("ManyMill") | UNKNOWN, 422, "errors", MANY, id="fields of the body"),

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.rows import rows
 from tests.web.types_api.types_server import TYPES, TypesServer, in_thread, karta, workload_type
 
 UNKNOWN = f"{TYPES}/00000000-0000-0000-0000-000000000000"
@@ -49,7 +50,7 @@ ROWS = [
 ]
 
 
-@pytest.mark.parametrize(("method", "path", "body", "options", "status"), ROWS)
+@rows(("method", "path", "body", "options", "status"), ROWS)
 def test_bad_request_gets_its_status_as_a_problem(
     server: TypesServer, method: str, path: str, body: Any, options: dict[str, Any], status: int
 ) -> None:

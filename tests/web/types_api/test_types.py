@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.rows import rows
 from tests.web.types_api.types_server import (
     TYPES,
     TypesClient,
@@ -188,7 +189,7 @@ def test_findings_are_all_in_one_answer(server: TypesServer) -> None:
     assert server.get(f"{TYPES}?filterBy=name==WrongMill").json["total"] == 0
 
 
-@pytest.mark.parametrize(
+@rows(
     ("change", "detail", "hint"),
     [
         pytest.param({"name": "rayCluster"}, "must be a kind such as RayCluster", "", id="a kind in small letters"),
@@ -224,7 +225,7 @@ def test_name_of_a_type_leads_to_its_id(server: TypesServer) -> None:
     assert path.rpartition("/")[2] in server.get(f"{TYPES}/namedmill").json["detail"]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("query", "names", "total"),
     [
         pytest.param("filterBy=group==list.example.org", ["AMill", "BMill", "CMill"], 3, id="all, by name"),

@@ -30,7 +30,7 @@ def test_core_kind_has_empty_group() -> None:
     assert read(body(kind={"version": "v1", "kind": "Pod"})).group == ""
 
 
-@pytest.mark.parametrize("operation", ["CREATE", "UPDATE", "DELETE", "CONNECT"])
+@rows("operation", ["CREATE", "UPDATE", "DELETE", "CONNECT"])
 def test_operations_of_kubernetes_are_known(operation: str) -> None:
     assert read(body(operation=operation)).action == operation
 

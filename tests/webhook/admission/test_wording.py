@@ -3,11 +3,12 @@ import pytest
 from karta_interpreter.base.findings import Finding, error, warning
 from karta_interpreter.base.k8s.values import Path
 from karta_interpreter.webhook.admission import refusal, warnings_of
+from tests.support.rows import rows
 
 DEEP: Path = ("spec", "structureDefinition", "childComponents", 12, "scaleDefinition", "replicasPath")
 
 
-@pytest.mark.parametrize(
+@rows(
     ("finding", "line"),
     [
         pytest.param(error("schema", (), "no object"), "  no object [schema]", id="about the whole object"),
@@ -35,7 +36,7 @@ def test_message_is_bounded() -> None:
     assert lines[-1] == f"  and {100 - len(lines[1:-1])} more; karta-interpreter validate shows them all"
 
 
-@pytest.mark.parametrize(
+@rows(
     ("finding", "expected"),
     [
         pytest.param(warning("l", ("spec",), "short", "do it"), "spec: short (do it)", id="all of it"),

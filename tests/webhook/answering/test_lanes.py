@@ -61,7 +61,7 @@ def test_lane(request_: Request, definition: Definition | None, is_slow: bool, l
     assert chosen(request_, definition, FEW, is_slow=is_slow) is lane
 
 
-@pytest.mark.parametrize(
+@rows(
     ("definition", "text", "lane"),
     [
         pytest.param(DEAR, FEW, INLINE, id="dear expressions take no time if little is read"),

@@ -17,7 +17,7 @@ def of_service(spec: Any, *, port: int = 8443) -> DialAddress | CheckResult:
     return address_of(Client("", reference), None if spec is None else {"spec": spec})
 
 
-@pytest.mark.parametrize(
+@rows(
     ("url", "host", "port", "path"),
     [
         pytest.param("https://a.test:8443/interpret", "a.test", 8443, "/interpret", id="all said"),
@@ -54,7 +54,7 @@ def test_other_urls_are_called_by_nobody(url: str) -> None:
     assert result.level is Level.PROBLEM
 
 
-@pytest.mark.parametrize(
+@rows(
     ("spec", "host"),
     [
         pytest.param(
@@ -88,7 +88,7 @@ def test_service_is_resolved_as_karmada_does(spec: Any, host: str) -> None:
     assert address.advice
 
 
-@pytest.mark.parametrize(
+@rows(
     ("spec", "found"),
     [
         pytest.param({"clusterIP": "None", "ports": [{"port": 8443}]}, "headless", id="headless"),

@@ -25,7 +25,7 @@ def objection(code: int) -> ssl.SSLCertVerificationError:
     return error
 
 
-@pytest.mark.parametrize(
+@rows(
     ("names", "expected", "valid"),
     [
         pytest.param(["a.b.svc"], "a.b.svc", True, id="its name"),
@@ -69,7 +69,7 @@ def test_how_long_it_is_valid(begin: timedelta, end: timedelta, level: Level | N
     assert levels == ([level] if level else [])
 
 
-@pytest.mark.parametrize(
+@rows(
     ("code", "bundled", "found"),
     [
         pytest.param(20, True, "its issuer CN=test authority is not in the caBundle", id="unknown issuer"),
@@ -108,7 +108,7 @@ def test_good_certificate_is_ok() -> None:
     assert result.found.startswith("it is trusted, valid for a.test, and expires at ")
 
 
-@pytest.mark.parametrize(
+@rows(
     ("bundle", "readable"),
     [
         pytest.param("", True, id="none"),

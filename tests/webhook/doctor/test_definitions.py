@@ -4,6 +4,7 @@ from karta_interpreter.webhook.doctor.kinds import judge_clusters, judge_coverag
 from karta_interpreter.webhook.doctor.result import Level
 from karta_interpreter.webhook.doctor.webhooks import Client
 from karta_interpreter.webhook.registration.configuration import Service
+from tests.support.rows import rows
 from tests.webhook.doctor.karmada import BREW, JOB, Raw, karta
 
 READY = {"Validated": ("True", ""), "CRDExists": ("True", ""), "Ready": ("True", "")}
@@ -11,7 +12,7 @@ INVALID = {"Validated": ("False", "a: b\nc: d"), "Ready": ("False", "both must b
 HOMELESS = {"Validated": ("True", ""), "CRDExists": ("False", "no CRD"), "Ready": ("False", "both must be True")}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("conditions", "level", "found"),
     [
         pytest.param(READY, Level.OK, "1 of 1 is ready", id="ready"),
@@ -54,7 +55,7 @@ def test_none_is_fine() -> None:
     assert result.level is Level.OK
 
 
-@pytest.mark.parametrize("strange", [{}, {"status": None}, {"status": {"conditions": [1]}}, {"metadata": {"name": 7}}])
+@rows("strange", [{}, {"status": None}, {"status": {"conditions": [1]}}, {"metadata": {"name": 7}}])
 def test_objects_without_status(strange: Raw) -> None:
     assert read_stored(strange).conditions == {}
 

@@ -13,7 +13,7 @@ from tests.webhook.doctor.karmada import JOB
 GOOD = encode_failure("doctor", 404, "no definition")
 
 
-@pytest.mark.parametrize(
+@rows(
     ("status", "body", "level", "found"),
     [
         pytest.param(200, b"ok\n", Level.OK, "ready", id="ready"),
@@ -64,7 +64,7 @@ def test_call_is_judged_by_its_reply(reply: Reply, level: Level, found: str) -> 
     assert found in result.found
 
 
-@pytest.mark.parametrize(
+@rows(
     ("reply", "advice"),
     [
         pytest.param(Reply(404, b"", 0.0), "register the path /interpret", id="another path"),

@@ -6,12 +6,13 @@ from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.webhook.doctor.kinds import ServedVersions, judge_kinds, served
 from karta_interpreter.webhook.doctor.result import Level
+from tests.support.rows import rows
 from tests.webhook.doctor.karmada import BREW, JOB, Raw, resources
 
 HEALTH, AGGREGATE = (Operation.INTERPRET_HEALTH,), (Operation.AGGREGATE_STATUS,)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("found", "expected"),
     [
         pytest.param({}, ServedVersions((), status=False), id="no such group"),
@@ -33,7 +34,7 @@ def test_discovery(found: Mapping[str, Raw], expected: ServedVersions) -> None:
     assert served(BREW, {version: each["resources"] for version, each in found.items()}) == expected
 
 
-@pytest.mark.parametrize(
+@rows(
     ("operations", "how", "level", "found"),
     [
         pytest.param(AGGREGATE, ServedVersions(("v1",)), Level.OK, "serves 1 of 1", id="served with status"),

@@ -4,13 +4,14 @@ from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.webhook.doctor.result import Level
 from karta_interpreter.webhook.doctor.webhooks import judge_precedence, read_customization
+from tests.support.rows import rows
 from tests.webhook.doctor.karmada import BREW, JOB, Raw, hooks, lua, rule
 
 OURS = hooks(rule(JOB, ("Retain", "InterpretHealth")))
 ANYTHING = rule(GVK("*", "*", "*"), ("*",))
 
 
-@pytest.mark.parametrize(
+@rows(
     ("name", "written", "level", "found"),
     [
         pytest.param(

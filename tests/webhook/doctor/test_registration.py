@@ -3,6 +3,7 @@ import pytest
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.webhook.doctor.result import Level
 from karta_interpreter.webhook.doctor.webhooks import judge_registration, judge_rules, judge_timeouts
+from tests.support.rows import rows
 from tests.webhook.doctor.karmada import BREW, JOB, hooks, rule
 
 
@@ -27,7 +28,7 @@ def test_doctor_without_a_registration_names_what_there_is() -> None:
     assert "--register" in result.advice
 
 
-@pytest.mark.parametrize(
+@rows(
     ("timeout", "level"),
     [
         pytest.param(None, Level.WARNING, id="unset is 30 s"),
@@ -46,7 +47,7 @@ def test_without_webhooks_nobody_waits() -> None:
     assert list(judge_timeouts(())) == []
 
 
-@pytest.mark.parametrize(
+@rows(
     ("gvk", "operations", "found"),
     [
         pytest.param(JOB, ("Retain",), "", id="all named"),

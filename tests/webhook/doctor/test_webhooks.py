@@ -6,12 +6,13 @@ from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.webhook.doctor.webhooks import Client, Rule, in_order, kinds_of, read_webhooks
 from karta_interpreter.webhook.registration.configuration import Service
+from tests.support.rows import rows
 from tests.webhook.doctor.karmada import BREW, JOB, configuration, hooks, rule
 
 ANY = ("*",)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("written", "gvk", "operation", "matches"),
     [
         pytest.param(rule(JOB, ("Retain",)), JOB, "Retain", True, id="all named"),
@@ -31,7 +32,7 @@ def test_rules_match_as_in_karmada(written: Any, gvk: GVK, operation: str, *, ma
     assert webhook.takes(gvk, Operation(operation)) is matches
 
 
-@pytest.mark.parametrize(
+@rows(
     ("client", "expected"),
     [
         pytest.param({"url": "https://a/b", "caBundle": "Q0E="}, Client("https://a/b", None, "Q0E="), id="a URL"),

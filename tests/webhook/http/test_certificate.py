@@ -13,6 +13,7 @@ from cryptography.x509.oid import ExtendedKeyUsageOID
 
 from karta_interpreter.base.errors import ServeError
 from karta_interpreter.webhook.http.certificate import Authority, Certificate, check_pair
+from tests.support.rows import rows
 from tests.webhook.http.pairs import Key, chain_pem, key_pem, new_key, with_unknown_curve
 
 SOURCES = {"chain": "tls.crt", "key": "tls.key"}
@@ -95,7 +96,7 @@ def test_certificate_is_refused_from_its_end_on() -> None:
         judged(chain, key_pem(KEY), now)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("chain", "key", "said"),
     [
         pytest.param(

@@ -10,6 +10,7 @@ from cryptography.x509.verification import PolicyBuilder, Store
 
 from karta_interpreter.webhook.http.certificate import Authority
 from karta_interpreter.webhook.http.certificate_secret import Keyring, Rotation, read_keyring, signer_of
+from tests.support.rows import rows
 from tests.webhook.http.pairs import with_unknown_curve
 from tests.webhook.http.secrets import START
 
@@ -109,7 +110,7 @@ WHOLE = rotation().turn(NOTHING, START)
 OTHER = rotation().turn(NOTHING, START)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("changes", "keeps_pair", "keeps_authority"),
     [
         pytest.param({}, True, True, id="nothing is wrong"),

@@ -18,6 +18,7 @@ from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.webhook.http.certificate import Certificate
 from karta_interpreter.webhook.http.certificate_secret import Rotation, SecretCertificates, read_keyring
 from tests.definitions.sources.scripted_api import write_kubeconfig
+from tests.support.rows import rows
 from tests.webhook.http.secrets import LABEL, PATH, START, Clock, Secrets
 from tests.webhook.logs import capture_logs
 
@@ -222,7 +223,7 @@ async def test_secret_is_replaced_by_put_with_resource_version(tmp_path: Path) -
     assert asked == [("PUT", PATH, {"metadata": {"resourceVersion": "7"}})]
 
 
-@pytest.mark.parametrize("text", ["tls", "a/b/c", "/tls", "Karmada/tls", "karmada-system/"])
+@rows("text", ["tls", "a/b/c", "/tls", "Karmada/tls", "karmada-system/"])
 def test_names_that_are_none(text: str) -> None:
     with pytest.raises(ServeError, match="write namespace/name"):
         SecretCertificates(Secrets(), text, Rotation((NAME,), LIFE, AUTHORITY_LIFE), STAND_IN)

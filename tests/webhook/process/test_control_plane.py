@@ -12,6 +12,7 @@ from karta_interpreter.base.errors import ClusterError, ServeError
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.webhook.process.server import Server
 from karta_interpreter.webhook.settings import Settings
+from tests.support.rows import rows
 from tests.support.waiting import Clock, until
 from tests.webhook.http.pairs import chain_pem, key_pem, new_key
 from tests.webhook.logs import capture_logs
@@ -163,7 +164,7 @@ def bundles(plane: ControlPlane) -> set[bytes]:
     return {base64.b64decode(webhook["clientConfig"]["caBundle"]) for webhook in webhooks}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("settings", "words"),
     [
         pytest.param(

@@ -16,6 +16,7 @@ from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.webhook.process.health import Readiness
 from karta_interpreter.webhook.process.server import Server
 from karta_interpreter.webhook.settings import Settings
+from tests.support.rows import rows
 from tests.support.waiting import HANG
 from tests.webhook.process.process import KARTAS
 
@@ -64,7 +65,7 @@ class Bell:
         return self.now
 
 
-@pytest.mark.parametrize(
+@rows(
     ("silence", "path", "objections"),
     [
         pytest.param(0, "/healthz", [], id="alive"),

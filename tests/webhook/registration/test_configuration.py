@@ -10,6 +10,7 @@ from karta_interpreter.definitions.sources.files import load_catalogue
 from karta_interpreter.definitions.sources.snapshot import Quarantined, Snapshot, combine
 from karta_interpreter.engine.registered.operations import ServedKind, served_kinds
 from karta_interpreter.webhook.registration.configuration import Endpoint, left_out, webhook_configuration
+from tests.support.rows import rows
 from tests.webhook.registration.admission_rules import objections
 from tests.webhook.registration.definitions import TOY, Scale, define, replicas, snapshot_of
 
@@ -88,7 +89,7 @@ def test_configuration_of_catalogue_is_admitted(endpoint: Endpoint, gate: bool) 
     assert len(configuration["webhooks"]) == len(snapshot.entries)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("kind", "off", "on"),
     [
         ("RayCluster", {"InterpretReplica", "ReviseReplica"}, {"InterpretComponent"}),

@@ -36,7 +36,7 @@ def authority(key: ec.EllipticCurvePrivateKey) -> bytes:
     return builder.sign(key, hashes.SHA256()).public_bytes(Encoding.PEM)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "url"),
     [
         pytest.param("https://a.example", "https://a.example/interpret", id="no path: ours"),
@@ -114,7 +114,7 @@ def test_without_a_bundle_the_roots_of_the_system_are_trusted() -> None:
     assert "caBundle" not in Endpoint.of_url("https://a.example", b"\n").client_config()
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "found"),
     [
         pytest.param(ONE, [ONE], id="one"),

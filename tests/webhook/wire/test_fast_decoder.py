@@ -170,8 +170,8 @@ ABOUT_MORE = ("ReviseReplica", "ReviseComponents", "Retain", "AggregateStatus")
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("operation", OPERATIONS)
 @pytest.mark.parametrize("gvk", FEW, ids=str)
+@rows("operation", OPERATIONS)
 def test_fast_decoder_agrees_for_catalogue(gvk: GVK, operation: str) -> None:
     definition, objects = known(gvk)
     is_own = definition.answers(operation) and not definition.scripts.of(operation)

@@ -1,11 +1,10 @@
 import json
 
-import pytest
-
 from karta_interpreter.webhook.wire import encode_status
+from tests.support.rows import rows
 
 
-@pytest.mark.parametrize(
+@rows(
     ("status", "reason"),
     [(400, "BadRequest"), (405, "MethodNotAllowed"), (413, "RequestEntityTooLarge"), (431, None)],
 )

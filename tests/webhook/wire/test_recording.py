@@ -34,7 +34,7 @@ def _redacted(obj: Any, answer: bytes = _answer()) -> tuple[Any, Any]:
     return orjson.loads(request)["request"]["object"], orjson.loads(answered)["response"]
 
 
-@pytest.mark.parametrize(
+@rows(
     "obj",
     [
         {"env": [{"name": "A", "value": "hunter2-long"}]},

@@ -90,7 +90,7 @@ def test_karmada_receives_what_was_answered(operation: Operation, results: Any, 
     assert answer(operation, results) == received
 
 
-@pytest.mark.parametrize(
+@rows(
     ("operation", "result", "after"),
     [
         (Operation.REVISE_REPLICA, "revised", MILL | {"spec": {"stones": 5, "shifts": [1, 2]}}),
@@ -177,7 +177,7 @@ def _components(number: int, requirements: Mapping[str, Any]) -> Results:
     return {"components": components}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("operation", "results"),
     [
         pytest.param(

@@ -10,6 +10,7 @@ from karta_interpreter.base.k8s import edit
 from karta_interpreter.definitions.karta.model import KartaResource
 from karta_interpreter.definitions.karta.schema import read_karta
 from karta_interpreter.definitions.openapi.check.check import check
+from tests.support.rows import rows
 
 _POD_SPEC = {
     "type": "object",
@@ -172,7 +173,7 @@ def test_names_and_namespaces_of_references_are_strings_or_lists(field: str, exp
     assert all("an integer in the CRD, not a string or a list of strings" in each for each in findings)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("path", "value", "finding"),
     [
         pytest.param(
@@ -369,7 +370,7 @@ def test_contradiction_is_named_with_its_place(path: str, value: object, finding
     assert _findings(_changed(path, value)) == [finding.format(path=path)]
 
 
-@pytest.mark.parametrize(
+@rows(
     "expression",
     [
         pytest.param(".spec.extra.anything.at[0].all", id="the API server keeps unknown fields there"),
@@ -420,7 +421,7 @@ def test_ids_among_few_texts(kind: str, rules: list[str]) -> None:
     assert [finding.rule for finding in _checked(karta, schema)] == rules
 
 
-@pytest.mark.parametrize(
+@rows(
     ("phase", "rules"),
     [
         pytest.param({"oneOf": [{"enum": ["Sold"]}, {"enum": ["Eaten"]}]}, ["crd-unknown-value"], id="in no branch"),
@@ -443,7 +444,7 @@ def test_phases_of_a_combined_schema(phase: dict[str, Any], rules: list[str]) ->
     assert [finding.rule for finding in _checked(karta, schema)] == rules
 
 
-@pytest.mark.parametrize(
+@rows(
     "path",
     [
         pytest.param(f"{_SHOP}.instanceIdPath", id="instance ids"),
@@ -508,7 +509,7 @@ def test_conditions_without_a_status(name: str | None, findings: list[str]) -> N
     assert all(text in each for each, text in zip(found, findings, strict=True))
 
 
-@pytest.mark.parametrize(
+@rows(
     ("status", "annotations", "rules"),
     [
         pytest.param({"driver": {"type": "object"}}, {}, ["crd-required-status"], id="a required object"),

@@ -103,7 +103,7 @@ def test_check_lists_fields_that_look_like_references(spec: dict[str, Any], refe
     assert _unexplained(spec) == references
 
 
-@pytest.mark.parametrize(
+@rows(
     ("spec", "dependencies"),
     [
         pytest.param({"secretName": _TEXT}, "- {apiVersion: v1, kind: Secret, name: .spec.secretName}", id="a name"),

@@ -8,6 +8,7 @@ from karta_interpreter.base.findings import Finding
 from karta_interpreter.definitions.karta.schema import read_karta
 from karta_interpreter.definitions.openapi.check import contradictions
 from karta_interpreter.definitions.openapi.check.check import check
+from tests.support.rows import rows
 
 _TEXT = {"type": "string"}
 _NUMBER = {"type": "integer"}
@@ -65,7 +66,7 @@ def _unread(*args: Any, **more: Any) -> list[str]:
     return [each.message.removeprefix("no expression reads ") for each in found if each.rule == "crd-unread"]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("spec", "pods", "count", "unread"),
     [
         pytest.param({"template": _TEMPLATE}, ".spec.template", "", [], id="a template is read whole"),
@@ -125,7 +126,7 @@ def test_check_lists_parts_that_no_expression_reads(
     assert sorted(_unread(spec, pods, count)) == sorted(unread)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("spec", "annotations"),
     [
         pytest.param({"size": _NUMBER, "template": _TEMPLATE}, {"retain": "- .spec | .size, .template"}, id="retained"),

@@ -51,7 +51,7 @@ def notes(crd: dict[str, Any]) -> str:
     return "\n".join(note for _, note in draft(CustomKind.of(crd)).notes)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("spec", "expected"),
     [
         pytest.param(
@@ -124,7 +124,7 @@ def test_single_pod_set_belongs_to_root(spec: Any, expected: dict[str, Any]) -> 
     assert "childComponents" not in structure
 
 
-@pytest.mark.parametrize(
+@rows(
     ("spec", "expected"),
     [
         pytest.param(
@@ -259,7 +259,7 @@ def test_scale_subresource_counts_if_nothing_else_does() -> None:
     assert scale["scaleDefinition"] == {"replicasPath": ".spec.size // 1"}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("kind", "spec", "status", "expected"),
     [
         pytest.param(
@@ -332,9 +332,7 @@ def test_status(kind: str, spec: Any, status: Any, expected: dict[str, Any]) -> 
     assert drafted(crd(spec, status, kind=kind))["rootComponent"]["statusDefinition"] == expected
 
 
-@pytest.mark.parametrize(
-    ("kind", "completes"), [("JobSet", True), ("PyTorchJob", True), ("TaskRun", True), ("Runner", False)]
-)
+@rows(("kind", "completes"), [("JobSet", True), ("PyTorchJob", True), ("TaskRun", True), ("Runner", False)])
 def test_draft_maps_completed_by_kind(kind: str, completes: bool) -> None:
     mappings = drafted(crd(None, fields(conditions=CONDITIONS), kind=kind))["rootComponent"]["statusDefinition"]
     assert ("completed" in mappings["statusMappings"]) is completes
@@ -347,7 +345,7 @@ def test_ready_replicas_tell_the_status_of_what_can_be_scaled() -> None:
     assert mappings["running"] == [{"byExpression": {"expression": expression, "expectedResult": "true"}}]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("spec", "expected"),
     [
         pytest.param(
@@ -366,7 +364,7 @@ def test_count_is_drafted_by_its_name(spec: Any, expected: str | None) -> None:
     assert part.get("scaleDefinition") == (expected and {"replicasPath": expected})
 
 
-@pytest.mark.parametrize(
+@rows(
     ("spec", "expected"),
     [
         pytest.param(fields(tls=fields(secretName=STRING)), {"Secret": ".spec.tls.secretName"}, id="a Secret"),
@@ -394,7 +392,7 @@ def test_fields_that_name_objects_are_offered_as_dependencies(spec: Any, expecte
 _CLAIM = fields(accessModes={"type": "array"}, storageClassName=STRING)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("spec", "is_whole"),
     [
         pytest.param(fields(replicas=INTEGER, template=TEMPLATE, volumeClaimTemplates=items(spec=_CLAIM)), True,
@@ -485,7 +483,7 @@ def test_draft_warns_about_omitted_parts() -> None:
     }
 
 
-@pytest.mark.parametrize(
+@rows(
     ("crd", "version", "message"),
     [
         pytest.param({}, None, "spec.group and spec.names.kind", id="an empty object"),

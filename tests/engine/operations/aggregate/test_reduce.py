@@ -52,7 +52,7 @@ def test_reduction(rule: str, values: list[Any], expected: Any) -> None:
     assert type(reduced) is type(expected)
 
 
-@pytest.mark.parametrize("rule", ["sum", "counter", "min", "earliest"])
+@rows("rule", ["sum", "counter", "min", "earliest"])
 def test_empty_text_alone_is_nothing(rule: str) -> None:
     assert reduce_values(AggregateRule(rule), ["", ""]) is None
 
@@ -91,7 +91,7 @@ def test_error_does_not_repeat_values(rule: str, value: Any) -> None:
     assert "password" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("value", "expected"),
     [
         pytest.param(EARLY, True, id="as Kubernetes writes it"),
@@ -113,7 +113,7 @@ def test_long_text_is_not_cached() -> None:
     assert sys.getrefcount(message) == before
 
 
-@pytest.mark.parametrize(
+@rows(
     ("field", "expected"),
     [
         pytest.param("completionTime", True, id="of a Job"),

@@ -19,6 +19,7 @@ from tests.proofs.conformance import ours
 from tests.proofs.conformance.customizations import Pair, difference
 from tests.support.both_ways import ask
 from tests.support.counting import calls
+from tests.support.rows import rows
 
 ROOT = component("train", ".spec.template", ".spec.replicas // 1")
 MAPPINGS = {
@@ -78,7 +79,7 @@ def test_without_reports_nothing_changes(train: Definition, statuses: tuple[Any,
     assert aggregate(train, obj, *statuses) is obj
 
 
-@pytest.mark.parametrize(
+@rows(
     ("known", "expected"),
     [
         pytest.param({"available": 2, "tpl": {"n": 3}}, {"available": 0}, id="nothing adds up to 0, details go"),
@@ -578,7 +579,7 @@ def test_any_other_start_is_what_clusters_report(
     assert merged["status"] == {"active": len(starts), **at(expected)}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("spec", "start", "expected"),
     [
         pytest.param({"a": True, "b": True}, None, None, id="nothing is to run: it goes"),
@@ -636,7 +637,7 @@ def test_worst_and_union_take_worst_cluster_first(define: Define) -> None:
     assert merged["pods"] == {"t-0": "Pending", "t-1": "Running", "t-2": "Pending"}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("known", "reported", "expected"),
     [
         pytest.param({"n": {"failed": 5}}, [{"n": {"failed": 1}}, {}], {"n": {"failed": 5}}, id="it does not fall"),
@@ -678,7 +679,7 @@ def test_omitted_generation_counts_for_the_cluster_and_not_for_the_template(defi
     assert aggregate(definition, template(), pending)["status"] == {"word": "waits", "pools": [{"name": "p"}]}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("known", "expected"),
     [
         pytest.param({"left": {"n": 0}}, {"left": {"n": 0}}, id="a 0 that may not go"),
@@ -731,7 +732,7 @@ def test_without_clusters_an_outcome_may_depend_on_the_spec(define: Define, *, p
     assert aggregate(definition, subject)["status"] == {"succeeded": counter}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("rules", "expected"),
     [
         pytest.param("{.status.a: drop, .status.a.b: drop}", {"c": [{"d": 1, "e": 2}]}, id="a field and one below it"),
@@ -779,7 +780,7 @@ _SYNCED, _DONE, _WAITING, _WARNING = ({"type": name} for name in ("Synced", "Don
 _LOST, _DENIED = ({"type": "SyncError", "message": message} for message in ("lost", "denied"))
 
 
-@pytest.mark.parametrize(
+@rows(
     ("lists", "expected"),
     [
         pytest.param([[_SYNCED], [_SYNCED]], [_SYNCED], id="in every cluster"),
@@ -812,7 +813,7 @@ def test_conditions_without_a_status_hold_while_they_are_there(
     assert difference(pair, call, ours.ask(pair.question(call))) == ""
 
 
-@pytest.mark.parametrize(
+@rows(
     ("known", "statuses", "expected"),
     [
         pytest.param(
@@ -837,7 +838,7 @@ def test_required_fields_are_there(
     assert aggregate(definition, template(known), *statuses)["status"] == expected
 
 
-@pytest.mark.parametrize(
+@rows(
     ("expression", "expected"),
     [
         pytest.param(".status != null", {"selector": "a=b"}, id="whether there is a status"),

@@ -305,7 +305,7 @@ def test_given_variables_are_known() -> None:
     assert vet(parse("$value + 1"), variables=frozenset({"value"})).verdict is Execution.PLAIN
 
 
-@pytest.mark.parametrize(
+@rows(
     "text",
     [
         pytest.param("$value[] | .a", id="its own elements"),
@@ -318,7 +318,7 @@ def test_variable_that_is_read_once_is_plain(text: str) -> None:
     assert vet(parse(text), variables=frozenset({"value"})).notes == ()
 
 
-@pytest.mark.parametrize(
+@rows(
     "text",
     [
         pytest.param(".a[] | $value.b", id="for each element"),

@@ -253,7 +253,7 @@ def test_write(location: Location, value: JSON, number: int, expected: JSON) -> 
     assert value == before
 
 
-@pytest.mark.parametrize(
+@rows(
     ("location", "value", "message"),
     [
         pytest.param(

@@ -49,7 +49,7 @@ def attempted(outputs: Outputs, value: JSON) -> list[JSON] | None:
         return None
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "value"),
     [
         pytest.param(".[]", [0] * 1000, id="one for each element"),
@@ -87,7 +87,7 @@ def test_repeated_piece_of_text_is_short(text: str, repeated: JSON, expected: li
         assert outputs({"a": repeated, "b": [1]}) == expected
 
 
-@pytest.mark.parametrize("text", [".[] | .a", ".[].a", ".[] | [.a, 1] | .[0]", ".[] | .a // .b", ".[] | .a?, .a"])
+@rows("text", [".[] | .a", ".[].a", ".[] | [.a, 1] | .[0]", ".[] | .a // .b", ".[] | .a?, .a"])
 def test_error_before_limit_of_outputs_is_raised(text: str) -> None:
     with pytest.raises(QueryEvaluationError, match="a number has no field 'a'"):
         compile_list(parse(text))([{"a": 0}] * 400 + [1] + [{"a": 0}] * 2000)
@@ -110,7 +110,7 @@ def test_results_are_shared_with_the_object_not_copied() -> None:
     assert next(compile_many(parse(".jobs[0]"))({"jobs": [job]})) is job
 
 
-@pytest.mark.parametrize(
+@rows(
     "text", ["try error catch .", "@base64", '@uri "\\(.)"', ". as $x | $x", "range(3)", 'test("a"; .b)', "def f: 1; f"]
 )
 def test_expressions_that_are_not_plain_are_not_compiled(text: str) -> None:

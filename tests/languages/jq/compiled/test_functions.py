@@ -99,7 +99,7 @@ def test_sum_of_many_strings_takes_linear_time() -> None:
     assert total(["ab"] * 200_000) == "ab" * 200_000
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "value"),
     [
         pytest.param("contains([[1]])", [[0] * 200] * 200, id="deep comparison"),
@@ -113,7 +113,7 @@ def test_work_is_limited(text: str, value: JSON) -> None:
         run(text, value)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "number", "expected"),
     [
         pytest.param("[1][.]", math.inf, [None], id="no element is there"),

@@ -23,6 +23,7 @@ from karta_interpreter.languages.jq.syntax import (
     Node,
     Pipe,
 )
+from tests.support.rows import rows
 
 OPERATORS: dict[str, Callable[[JSON, JSON], JSON]] = {
     "+": add,
@@ -59,7 +60,7 @@ def part(index: int) -> Node:
     return Index(Identity(), Literal(index))
 
 
-@pytest.mark.parametrize("operator", sorted(OPERATORS))
+@rows("operator", sorted(OPERATORS))
 def test_operators_in_place_are_the_functions(operator: str) -> None:
     both = compile_one(Binary(operator, part(0), part(1)))
     for left, right in product(EDGES, EDGES):
@@ -71,7 +72,7 @@ def _is_literal(value: JSON) -> bool:
     return not isinstance(value, list | dict) and value == value  # noqa: PLR0124 - so not NaN
 
 
-@pytest.mark.parametrize("operator", sorted(OPERATORS))
+@rows("operator", sorted(OPERATORS))
 def test_operators_with_a_literal_are_the_functions(operator: str) -> None:
     for known in filter(_is_literal, EDGES):
         before = compile_one(Binary(operator, Literal(known), Identity()))

@@ -8,6 +8,7 @@ from karta_interpreter.base.k8s.values import JSON
 from karta_interpreter.languages.jq.analysis import Execution, vet
 from karta_interpreter.languages.jq.compiled.compiler import compile_list, source
 from karta_interpreter.languages.jq.syntax.parser import parse
+from tests.support.rows import rows
 
 
 def nested(form: str, innermost: str, times: int) -> str:
@@ -59,7 +60,7 @@ def test_depth_and_length_are_no_problem(text: str, value: JSON, expected: list[
         assert run(value) == expected
 
 
-@pytest.mark.parametrize(
+@rows(
     "text",
     [
         pytest.param(" | ".join(["(., .)"] * 8), id="lists behind lists"),
@@ -81,7 +82,7 @@ def test_longest_plain_expression_compiles() -> None:
     assert compile_list(node)({"a149": {"b": "x" * 300}}) == [True]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "lines"),
     [
         pytest.param(".a", ["return [t1]"], id="one output"),

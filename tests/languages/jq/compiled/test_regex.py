@@ -47,7 +47,7 @@ def test_patterns_that_go_does_not_read_are_refused(pattern: str, flags: str, re
         compile_pattern(pattern, flags)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("call", "value", "error", "message"),
     [
         pytest.param("test(.)", f"a{{{COMPUTED_SIZE}}}", QueryEvaluationError, "too large", id="a large pattern"),

@@ -62,7 +62,7 @@ def test_text_is_that_of_libjq(value: JSON) -> None:
     assert libjq(FunctionCall("tostring"), value) == [values.to_text(value)]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("left", "right", "expected"),
     [
         pytest.param(True, 1, False, id="true is not 1"),
@@ -78,7 +78,7 @@ def test_equal(left: JSON, right: JSON, expected: bool) -> None:
     assert values.equal(left, right) is expected
 
 
-@pytest.mark.parametrize(
+@rows(
     ("value", "expected"),
     [(None, False), (False, False), (True, True), (0, True), ("", True), ([], True), ({}, True)],
 )
@@ -111,7 +111,7 @@ def test_nan_is_no_number() -> None:
         values.normal(math.nan)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("number", "expected"),
     [
         pytest.param(1.0, "1", id="integral"),
@@ -132,7 +132,7 @@ def test_numbers_are_printed_as_go_does(number: values.Number, expected: str) ->
     assert values.number_text(number) == expected
 
 
-@pytest.mark.parametrize(
+@rows(
     ("value", "expected"),
     [
         pytest.param({"b": 1, "a": {"d": 1, "c": 2}}, '{"a":{"c":2,"d":1},"b":1}', id="keys are sorted"),

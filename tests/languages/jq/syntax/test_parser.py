@@ -83,7 +83,7 @@ def test_accepted_text_means_the_same_to_libjq(text: str) -> None:
     assert outputs(explicit(parse(text)), *INPUTS) == outputs(text, *INPUTS)
 
 
-@pytest.mark.parametrize("text", [".a[.k]?", ".[.a.k]?", ".a[.b:]?", '.["\\(.a.k)"]?.k'])
+@rows("text", [".a[.k]?", ".[.a.k]?", ".a[.b:]?", '.["\\(.a.k)"]?.k'])
 def test_optional_steps_with_computed_keys_differ_only_in_more_errors(text: str) -> None:
     value = {"a": {"x": 1, "k": "x"}, "k": "x", "x": {"k": 2}, "b": 1}
     assert outputs(explicit(parse(text)), value) == outputs(text, value)
@@ -216,7 +216,7 @@ def test_trees(text: str, tree: Node) -> None:
     assert repr(parse(text)) == repr(tree)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "find", "expected"),
     [
         pytest.param(".a | .b // 1", lambda pipe: pipe.right, ".b // 1", id="an operation"),
@@ -319,7 +319,7 @@ def test_messages(text: str, message: str, place: tuple[int, int], hint: str) ->
     assert hint in caught.value.hint
 
 
-@pytest.mark.parametrize(
+@rows(
     "text",
     [
         pytest.param("(" * 60_000, id="parentheses"),
@@ -356,7 +356,7 @@ def test_endless_nesting_is_a_syntax_error(text: str) -> None:
         parse(text)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("opening", "closing", "depth"),
     [("(", ")", 40), ("[", "]", 40), ("{a:", "}", 40), ("f(", ")", 40), ("-", "", 120), ("if 1 then ", " end", 40)],
 )

@@ -89,7 +89,7 @@ def test_canonical_text(text: str, expected: str) -> None:
     assert render(parse(text)) == expected
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "value", "expected"),
     [
         pytest.param(".[]", None, [], id="null has no elements"),

@@ -117,7 +117,7 @@ def test_refuses(go_type: str, value: Any, message: str) -> None:
     assert str(refused.value).startswith(message)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("go_type", "value", "written"),
     [
         pytest.param("Toleration", {"effect": "a", "key": "b"}, ["key", "effect"], id="fields in their order"),

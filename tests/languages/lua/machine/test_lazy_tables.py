@@ -181,7 +181,7 @@ def test_index_in_object_is_an_error_of_mixed_keys() -> None:
         machine.run("o[0] = 1 return o", {"a": 1})
 
 
-@pytest.mark.parametrize(
+@rows(
     ("script", "expected"),
     [
         pytest.param("o.a.n = 2 return o", {"a": {"n": 2, "m": {"x": 1}}, "b": 3}, id="a field changed"),

@@ -37,7 +37,7 @@ def test_names_that_are_not_there(name: str) -> None:
     assert run(f"return {name} == nil") == [True]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("script", "message"),
     [
         pytest.param(
@@ -112,7 +112,7 @@ def test_text_that_is_not_unicode_is_what_go_makes_of_it() -> None:
         run("error('\\255')")
 
 
-@pytest.mark.parametrize(
+@rows(
     ("script", "expected"),
     [
         pytest.param("return 'a\\200b'", "a\ufffdb", id="one byte"),
@@ -150,7 +150,7 @@ CHANGES = [
 ]
 
 
-@pytest.mark.parametrize(("first", "second"), CHANGES)
+@rows(("first", "second"), CHANGES)
 def test_script_leaves_nothing_in_the_machine(first: str, second: str) -> None:
     """A machine gives the same whether or not another script ran in it before."""
     value = {"a": {"b": 1}}
@@ -171,7 +171,7 @@ def test_random_numbers_of_one_script_say_nothing_about_those_of_another() -> No
     assert run("return math.random(1e9)") != run("return math.random(1e9)")
 
 
-@pytest.mark.parametrize(
+@rows(
     "script",
     [
         pytest.param("local function f() return f() + 1 end f()", id="recursion"),

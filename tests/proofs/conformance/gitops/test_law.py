@@ -5,6 +5,7 @@ import pytest
 from tests.catalogue.entries import Entry, entries
 from tests.proofs.conformance.gitops.aggregates import Aggregate, aggregates
 from tests.proofs.conformance.gitops.law import GOOD, Tally, agree, reasons
+from tests.support.rows import rows
 
 
 @pytest.fixture(scope="module")
@@ -16,7 +17,7 @@ def _of(kind: str) -> Iterator[Entry]:
     yield from (entry for entry in entries() if entry.folder.name == kind and entry.folder.parts[0] == "apps")
 
 
-@pytest.mark.parametrize(
+@rows(
     ("members", "template", "expected"),
     [
         pytest.param(["Healthy", "Healthy"], "Healthy", True, id="all are well"),

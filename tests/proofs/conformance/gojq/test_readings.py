@@ -7,6 +7,7 @@ import pytest
 
 from karta_interpreter.languages.jq import Query
 from tests.proofs.conformance.gojq.readings import Reading, program
+from tests.support.rows import rows
 
 FAILS = object()
 
@@ -18,7 +19,7 @@ def outputs(text: str, *readings: Reading, value: Any) -> Any:
         return FAILS
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "reading", "value", "without", "with_it"),
     [
         pytest.param(".a[].b", Reading.NULL, {"a": None}, FAILS, [], id="null has no elements"),

@@ -12,6 +12,7 @@ from tests.proofs.conformance.gojq import rules
 from tests.proofs.conformance.gojq.asking import FAILED, Answer, Ask, answer
 from tests.proofs.conformance.gojq.peer import Gojq, Outcome
 from tests.proofs.conformance.gojq.readings import Reading
+from tests.support.rows import rows
 
 
 class Jq:
@@ -51,7 +52,7 @@ def scales(value: JSON, *readings: Reading, **paths: str) -> Answer:
     return answer(lambda: rules.scales(asking(value, *readings), karta.definition.root))
 
 
-@pytest.mark.parametrize(
+@rows(
     ("counts", "expected"),
     [
         pytest.param([1, "+2"], {"a": [1, None, None], "b": [2, None, None]}, id="C11 numbers and numeric strings"),
@@ -81,7 +82,7 @@ def test_c15_an_empty_id_is_an_error_and_a_second_one_wins() -> None:
     assert scales({"ids": ["a", "a"], "n": [1, 2]}, Reading.REPEATED, replicasPath=".n[]") == FAILED
 
 
-@pytest.mark.parametrize(
+@rows(
     ("mappings", "value", "expected"),
     [
         pytest.param(

@@ -9,6 +9,7 @@ from tests.proofs.conformance.gojq.readings import Reading
 from tests.proofs.conformance.gojq.samples import Sample, pod_queries, queries
 from tests.proofs.conformance.gojq.tally import Question, Tally
 from tests.proofs.conformance.gojq.texts import changed, words
+from tests.support.rows import rows
 
 MADE_UP = list(Sample.made_up())
 ORCHESTRA, GUILD = (next(each for each in MADE_UP if each.karta.name == name) for name in ("orchestra", "guild"))
@@ -52,7 +53,7 @@ def _all(sample: Sample) -> list[PodQuery]:
     return [*(PodQuery(query.text) for query in queries(workload)), *pod_queries(workload)]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("one", "other", "expected"),
     [
         pytest.param(1, 1.0, True, id="a whole number is one, however it is written"),

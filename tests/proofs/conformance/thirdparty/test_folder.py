@@ -5,6 +5,7 @@ from karta_interpreter.base.errors import ExportError
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.engine.suites.suite import read_suite
 from tests.proofs.conformance.thirdparty.folder import ThirdParty, third_party
+from tests.support.rows import rows
 
 _GVK = GVK("example.io", "v1", "Job")
 _SCRIPTS = {
@@ -58,7 +59,7 @@ def test_thirdparty_folder_has_customization_and_a_suite_of_each_operation() -> 
     assert (found.cases, found.left_out) == (3, {})
 
 
-@pytest.mark.parametrize(
+@rows(
     ("case", "name", "reason"),
     [
         pytest.param(_HEALTH % ("{error: broken}", ""), "InterpretHealth: a", "no call that has to fail", id="error"),
