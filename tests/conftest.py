@@ -34,6 +34,10 @@ yaml.SafeLoader = yaml.CSafeLoader  # type: ignore[misc, assignment]
 
 share_definitions()
 
+_CATALOGUE_TESTS = Path(__file__).parent / "catalogue"
+_WHOLE_CATALOGUE = {"entries", "load_catalogue", "swept_cases"}
+"""What modules import that read the definitions of all kinds, or their suites."""
+
 # On a busy machine the process for an expression, or a script, takes longer to start than that may take.
 evaluation.EXPRESSION_SECONDS = 20.0  # type: ignore[misc]
 worker.SECONDS = 20.0  # type: ignore[misc]
@@ -96,6 +100,16 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection() -> None:
     """Look for no garbage while tests are collected; it took a quarter of that time."""
     gc.disable()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put tests that read the whole catalogue first: then one process reads it, and the others need not."""
+    items.sort(key=lambda item: not _reads_catalogue(item))
+
+
+def _reads_catalogue(item: pytest.Item) -> bool:
+    names = vars(getattr(item, "module", None) or object).keys()
+    return item.path.parent == _CATALOGUE_TESTS or not names.isdisjoint(_WHOLE_CATALOGUE)
 
 
 def pytest_collection_finish() -> None:

@@ -11,6 +11,7 @@ from karta_interpreter.definitions.karta import loading
 from karta_interpreter.definitions.karta.catalogue import catalogue_files
 from karta_interpreter.definitions.karta.loading import Loaded
 from karta_interpreter.definitions.sources import files
+from karta_interpreter.engine.workload import karta_reader
 
 _SOURCES = frozenset(map(str, catalogue_files()))
 
@@ -18,6 +19,7 @@ _SOURCES = frozenset(map(str, catalogue_files()))
 def share_definitions() -> None:
     """Have the program take the definitions of the catalogue from here."""
     vars(files).update(load_documents=_load_documents, without_linting=nullcontext)
+    vars(karta_reader).update(load_documents=_load_documents)
 
 
 def definition_of(path: Path) -> Loaded:
