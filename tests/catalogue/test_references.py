@@ -65,6 +65,7 @@ def _lacking(definition: Definition, case: Case) -> Iterator[Known]:
         yield Known.of([*others, bare], complete)
 
 
+@pytest.mark.sweep
 @applies(lambda entry: entry.definition is not None and entry.definition.references)
 def test_absent_reference_costs_only_what_it_says(definition: Definition, cases: Sequence[Case]) -> None:
     for case in cases:

@@ -9,6 +9,7 @@ from karta_interpreter.definitions.sources.files import find_in_catalogue, load_
 from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.languages.lua import reading
 from karta_interpreter.languages.lua.machine.worker import Job
+from tests.support.catalogue_once import definition_of
 from tests.support.examples import few
 
 
@@ -33,14 +34,20 @@ def test_find_in_catalogue_reads_one_definition() -> None:
         assert (found.definition.name, found.origin) == (entry.definition.name, "catalogue")
 
 
+def test_definitions_as_a_folder_would_hold_them_count_no_steps() -> None:
+    definitions = [definition_of(file).usable() for file in catalogue_files()]
+    assert [str(definition.gvk) for definition in definitions if definition.steps] == []
+
+
+@pytest.mark.sweep
 def test_copies_in_a_folder_are_answered_like_the_catalogue(tmp_path: Path) -> None:
-    for number, file in enumerate(catalogue_files()):
+    for number, file in enumerate(few(catalogue_files(), "copies")):
         (tmp_path / f"{number}.yaml").write_bytes(file.read_bytes())
 
-    entries = Store([tmp_path]).load().entries.values()
+    copies = [entry for entry in Store([tmp_path]).load().entries.values() if entry.origin != "catalogue"]
 
-    assert {entry.origin for entry in entries}.isdisjoint({"catalogue"})
-    assert [str(entry.definition.gvk) for entry in entries if entry.definition.steps] == []
+    assert len(copies) == len([*tmp_path.iterdir()])
+    assert [str(entry.definition.gvk) for entry in copies if entry.definition.steps] == []
 
 
 def test_kind_without_definition_is_not_found() -> None:
