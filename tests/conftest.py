@@ -14,12 +14,13 @@ from _pytest.doctest import DoctestModule
 from _pytest.runner import runtestprotocol
 from hypothesis import HealthCheck, settings
 
+from karta_interpreter.base.sandbox import process
 from karta_interpreter.languages.jq.bounded import evaluation
 from karta_interpreter.languages.lua.machine import worker
 from tests.support.catalogue_once import share_definitions
 from tests.support.examples import EXAMPLES
 from tests.support.forking import forking, write_program
-from tests.support.waiting import Clock
+from tests.support.waiting import HANG, Clock
 
 # A busy machine takes long for some example, and a run may begin with many that a law is not about. A profile of
 # Hypothesis' own, as for CI, stays what it is otherwise.
@@ -41,6 +42,7 @@ _WHOLE_CATALOGUE = {"entries", "load_catalogue", "swept_cases"}
 # On a busy machine the process for an expression, or a script, takes longer to start than that may take.
 evaluation.EXPRESSION_SECONDS = 20.0  # type: ignore[misc]
 worker.SECONDS = 20.0  # type: ignore[misc]
+vars(process).update(_START_SECONDS=HANG)
 
 
 @pytest.fixture

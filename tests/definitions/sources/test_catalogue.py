@@ -9,7 +9,6 @@ from karta_interpreter.definitions.sources.files import find_in_catalogue, load_
 from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.languages.lua import reading
 from karta_interpreter.languages.lua.machine.worker import Job
-from tests.support.catalogue_once import definition_of
 from tests.support.examples import few
 
 
@@ -32,11 +31,6 @@ def test_find_in_catalogue_reads_one_definition() -> None:
         found = find_in_catalogue(entry.definition.gvk)
         assert found is not None
         assert (found.definition.name, found.origin) == (entry.definition.name, "catalogue")
-
-
-def test_definitions_as_a_folder_would_hold_them_count_no_steps() -> None:
-    definitions = [definition_of(file).usable() for file in catalogue_files()]
-    assert [str(definition.gvk) for definition in definitions if definition.steps] == []
 
 
 @pytest.mark.sweep
