@@ -119,7 +119,10 @@ async def test_large_call_is_answered_by_same_scripts(server: Process) -> None:
 async def test_large_call_of_hostile_script_ends(server: Process) -> None:
     client = await server.connect()
     body = question("Wheel", "InterpretHealth") + b" " * 3 * MIB
-    answer = await client.ask(post(body, "/interpret?timeout=1s"))
+    seconds = 1
+    # A busy machine may not get a process started in the time.
+    while (answer := await client.ask(post(body, f"/interpret?timeout={seconds}s"))).status == 503 and seconds < HANG:
+        seconds *= 2
     assert answer.response["status"]["code"] == 504
     await client.close()
 

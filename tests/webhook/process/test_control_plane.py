@@ -106,7 +106,9 @@ async def test_lost_control_plane_changes_no_answer(plane: ControlPlane, client:
 async def test_second_karta_for_kind_is_refused(plane: ControlPlane, client: Client) -> None:
     plane.write(KARTAS, "doll", doll_karta())
     await client.ask_until(post(status_of_a_doll()), lambda answer: answer.response["successful"])
-    answer = (await client.ask(post(review(doll_karta("barbie")), "/admission/validate"))).response
+    second = post(review(doll_karta("barbie")), "/admission/validate")
+    await client.ask_until(second, lambda answer: answer.status == 200)  # when its process has started
+    answer = (await client.ask(second)).response
     assert not answer["allowed"]
     assert "doll" in answer["status"]["message"]
     assert (await client.ask(post(review(doll_karta()), "/admission/validate"))).response["allowed"]
