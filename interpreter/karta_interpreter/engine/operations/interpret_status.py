@@ -61,7 +61,7 @@ def observed_generation(status: JSON) -> int | None:
     observed = status.get("observedGeneration") if isinstance(status, dict) else None
     if isinstance(observed, str) and _DIGITS.fullmatch(observed):
         return int(observed)
-    return observed if isinstance(observed, int) and not isinstance(observed, bool) else None
+    return observed if type(observed) is int else None
 
 
 def _template_generation(obj: Object) -> int | None:

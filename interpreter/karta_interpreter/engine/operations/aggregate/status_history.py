@@ -44,11 +44,10 @@ def has_ended(definition: Definition, status: JSON) -> bool:
 
 def next_status(definition: Definition, template: Object, merged: _Fields, items: Sequence[StatusItem]) -> _Fields:
     """Return a merged status as the successor of the template's present status."""
-    before = template.get("status")
-    present_status: Object = before if isinstance(before, dict) else {}
-    status = _with_outcome(definition, _with_new_clusters(definition, merged, items), present_status, items)
+    present_status: Object = before if isinstance(before := template.get("status"), dict) else {}
+    status = {**_with_outcome(definition, _with_new_clusters(definition, merged, items), present_status, items)}
     # Each member counts its own generations, which mean nothing here.
-    status = {key: value for key, value in status.items() if key != "observedGeneration"}
+    status.pop("observedGeneration", None)
     observed = _agreed_generation(items, generation(template))
     if observed is not None or "observedGeneration" in present_status:
         status["observedGeneration"] = present_status["observedGeneration"] if observed is None else observed
@@ -166,9 +165,11 @@ def is_suspended(definition: Definition, template: Object) -> bool:
 def _with_known(definition: Definition, status: dict[str, JSON], before: Object) -> dict[str, JSON]:
     """Restore counters that would fall or disappear (a 0 too), and the fields that no member decides."""
     for (_, *path), rule in definition.annotations.aggregate.items():
-        field = tuple([step for step in path if step is not None])
         # List elements have no fixed place here, because their order may vary.
-        if rule not in _KEPT or len(field) < len(path) or not isinstance(get(status, field[:-1]), dict | None):
+        if rule not in _KEPT or None in path:
+            continue
+        field = tuple([step for step in path if step is not None])
+        if not isinstance(get(status, field[:-1]), dict | None):
             continue
         value, now = get(before, field), get(status, field)
         if value is not None and (rule is AggregateRule.OMIT or falls(value, now)):
@@ -186,7 +187,7 @@ def _with_required(definition: Definition, status: _Fields) -> _Fields:
 
 def has_outcome(definition: Definition, template: Object) -> bool:
     """Return whether a template without outcomes has completed or failed, which stays true without clusters."""
-    if definition.annotations.outcomes or not Polarity(definition).completes:
+    if definition.annotations.outcomes or not (definition.status and definition.status.completes):
         return False
     return not _ENDED.isdisjoint(match_status(definition, template).matched)
 
