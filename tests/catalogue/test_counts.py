@@ -214,11 +214,11 @@ def test_podcliqueset(spec: Object, cliques: list[Object], group: Object, groupe
     }
 
 
-@given(_fields(replicas=st.integers(1, 6)), _fields(size=st.integers(1, 4)))
-def test_nimservice(spec: Object, nodes: Object) -> None:
-    whole = {**spec, "image": {"repository": "nim"}, "multiNode": nodes}
+@given(_fields(replicas=st.integers(1, 6)), _fields(pipeline=st.integers(1, 4)))
+def test_nimservice(spec: Object, parallelism: Object) -> None:
+    whole = {**spec, "image": {"repository": "nim"}, "multiNode": {"parallelism": parallelism}}
     (pods,) = _pod_sets("apps.nvidia.com/v1alpha1", "NIMService", whole)
-    assert pods.replicas == _or(spec.get("replicas"), 1) * _or(nodes.get("size"), 1)
+    assert pods.replicas == _or(spec.get("replicas"), 1) * _or(parallelism.get("pipeline"), 1)
 
 
 @given(st.lists(st.tuples(_fields(replicas=counts), unset | _fields(nodeCount=st.integers(2, 4))), max_size=3))
