@@ -2,6 +2,9 @@
 
 Karmada makes no binding after an error of InterpretReplica, sends no update after one of Retain, and gives the whole of
 a workload without pods to every cluster. Each error and each 0 has a row with its reason by the controller's source.
+
+What a template sets goes out, and what it drops does not come back from the member. Each field that Retain keeps all
+the same has a row with the reason, too.
 """
 
 import json
@@ -22,11 +25,13 @@ from karta_interpreter.engine.operations import Call, Operation, interpret
 from tests.catalogue.entries import Entry, entries, has_pods
 from tests.catalogue.knowledge import knowing
 from tests.proofs.conformance.crds.expected import EXPECTED
+from tests.proofs.conformance.crds.kept import KEPT
 from tests.proofs.conformance.crds.objects import optional, smallest, with_field
 from tests.proofs.conformance.crds.references import crds_of
 
 _MOST_FIELDS = 300
 _PAIRS = 100
+_LEAST = "required fields"
 _COUNTS = (Operation.INTERPRET_REPLICA, Operation.INTERPRET_COMPONENT)
 
 
@@ -36,6 +41,7 @@ class Tally:
 
     kinds: int = 0
     asked: int = 0
+    exchanged: int = 0
     invalid: int = 0
     explained: Counter[str] = field(default_factory=Counter)
     wrong: dict[tuple[str, str, str], list[str]] = field(default_factory=dict)
@@ -43,7 +49,8 @@ class Tally:
     def __str__(self) -> str:
         rows = "\n".join(f"  {count} {row}" for row, count in self.explained.most_common())
         return (
-            f"{self.asked} made objects of {self.kinds} kinds are answered, {self.invalid} left out as not valid, "
+            f"{self.asked} made objects of {self.kinds} kinds are answered, {self.exchanged} updates of them retained, "
+            f"{self.invalid} left out as not valid, "
             f"{sum(map(len, self.wrong.values()))} unexplained\n{rows}"
         )
 
@@ -51,7 +58,8 @@ class Tally:
         """Yield each unexplained outcome with its shortest example, and rows that explain nothing."""
         for (kind, operation, outcome), examples in self.wrong.items():
             yield f"{kind}, {operation}: {outcome}, {len(examples)} times, with {min(examples, key=len)[:600]}"
-        yield from (f"the row explains nothing: {row}" for row in EXPECTED if row.text not in self.explained)
+        rows = (*(row.text for row in EXPECTED), *(row.text for row in KEPT))
+        yield from (f"the row explains nothing: {row}" for row in rows if row not in self.explained)
         if not self.kinds:
             yield "no object was made"
 
@@ -67,19 +75,27 @@ def compare(program: Path, files: Sequence[Path]) -> Tally:
             tally.kinds += 1
             bases = [smallest(schemas[0]), *_samples(entry)]
             made += [
-                _Made(definition, *each) for base in bases for each in _specs(schemas[0], base, str(definition.gvk))
+                _Made(definition, *each, base)
+                for base in bases
+                for each in _specs(schemas[0], base, str(definition.gvk))
             ]
+    stored: Object = {}
     for each, spec in _valid(program, files, made, tally):
         _ask(each, spec, tally)
+        if each.why == _LEAST:
+            stored = {"of": each.least, "spec": spec}
+        elif stored.get("of") is each.least and each.definition.answers(Operation.RETAIN):
+            _exchange(each, stored["spec"], spec, tally)
     return tally
 
 
 class _Made(NamedTuple):
-    """A spec, and the fields that are switched on in it."""
+    """A spec, the fields that are switched on in it, and the spec without them."""
 
     definition: Definition
     spec: JSON
     why: str
+    least: JSON
 
 
 def _samples(entry: Entry) -> Iterator[Object]:
@@ -109,7 +125,7 @@ def _specs(schema: Object, least: JSON, seed: str) -> list[tuple[JSON, str]]:
     chance = random.Random(seed)  # noqa: S311 - the same objects each time
     alone = [*optional(schema)]
     alone = chance.sample(alone, min(len(alone), _MOST_FIELDS))
-    specs = [(least, "required fields")]
+    specs = [(least, _LEAST)]
     made = [(path, with_field(schema, least, path, smallest(below))) for path, below in alone]
     specs += [(spec, field_path(path)) for path, spec in made]
     for _ in range(_PAIRS if len(alone) > 1 else 0):
@@ -145,6 +161,38 @@ def _ask(made: _Made, spec: Object, tally: Tally) -> None:
             else:
                 example = f"{made.why}: {json.dumps(spec)}"
                 tally.wrong.setdefault((str(gvk), operation, outcome), []).append(example)
+
+
+def _exchange(made: _Made, less: Object, more: Object, tally: Tally) -> None:
+    """Compare what Retain sends with the template: one that sets the fields, and one that has dropped them."""
+    for template, member in ((more, less), (less, more)):
+        desired, observed = (_object(made.definition, spec) for spec in (template, member))
+        call = Call(Operation.RETAIN, desired, observed=observed)
+        try:
+            retained = interpret(knowing(made.definition, desired), call)["retained"]
+        except InterpretationError as error:
+            tally.wrong.setdefault((str(made.definition.gvk), Operation.RETAIN, str(error)), []).append(made.why)
+            continue
+        tally.exchanged += 1
+        for name in {name for name, _ in {*_leaves(template)} ^ {*_leaves(retained["spec"])}}:
+            row = next((row for row in KEPT if row.explains(made.definition.gvk.kind, name)), None)
+            if row:
+                tally.explained[row.text] += 1
+            else:
+                outcome = (str(made.definition.gvk), Operation.RETAIN, f"{name} is not the template's")
+                tally.wrong.setdefault(outcome, []).append(f"{made.why}: {json.dumps(template)}")
+
+
+def _leaves(value: JSON, name: str = ".spec") -> Iterator[tuple[str, str]]:
+    """Yield the values in a spec, each with its field; what is empty has none."""
+    if isinstance(value, dict):
+        for key, part in value.items():
+            yield from _leaves(part, f"{name}.{key}")
+    elif isinstance(value, list):
+        for part in value:
+            yield from _leaves(part, f"{name}[]")
+    else:
+        yield name, json.dumps(value)
 
 
 def _outcome(definition: Definition, operation: Operation, obj: Object) -> str:
