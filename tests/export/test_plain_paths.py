@@ -252,6 +252,8 @@ def test_names_and_namespaces_that_no_object_can_have_are_left_out(field: str, t
         pytest.param("$(params.many)", [f"n{number:02}" for number in range(16)], id="no more than 16"),
         pytest.param("$(params.many){{params.many}}", [f"n00n{number:02}" for number in range(16)], id="in all"),
         pytest.param("$(params.number)", [], id="a number"),
+        pytest.param("$(params.empty)", [], id="an empty value"),
+        pytest.param("$(team.a.b)-key", ["ops-key"], id="a text for all that begins so"),
         pytest.param("$(params.absent)", [], id="no such parameter"),
         pytest.param("$(params)", [], id="no text"),
         pytest.param("$(params.app.deeper)", [], id="a field of a text"),
@@ -261,7 +263,8 @@ def test_names_and_namespaces_that_no_object_can_have_are_left_out(field: str, t
     ],
 )
 def test_parameters_in_names_get_their_values(name: str, names: list[str]) -> None:
-    needed = "[{apiVersion: v1, kind: Secret, name: .spec.secret}, {parameters: '{params: .spec.params}'}]"
+    values = '{params: .spec.params, team: "ops"}'
+    needed = f"[{{apiVersion: v1, kind: Secret, name: .spec.secret}}, {{parameters: '{values}'}}]"
     params = {
         "app": "shop",
         "env": "prod",
@@ -270,6 +273,7 @@ def test_parameters_in_names_get_their_values(name: str, names: list[str]) -> No
         "itself": "$(params.itself)",
         "many": [f"n{number:02}" for number in range(40)],
         "number": 5,
+        "empty": "",
         "percent": "%1%0",
     }
 

@@ -213,13 +213,22 @@ def test_warnings_about_pods_of_dependencies_name_bare_specs(define: Define, pat
     assert all("write {spec: …} around the spec of a pod" in fact.note for fact in facts)
 
 
-def test_warnings_about_names_that_no_object_can_have(define: Define) -> None:
-    dependencies = "- {apiVersion: v1, kind: Secret, name: '.spec.owner'}"
+@pytest.mark.parametrize(
+    ("owner", "notes"),
+    [
+        pytest.param("ann-key", [], id="a name"),
+        pytest.param(
+            "{{user}}-key", ["Secret {{user}}-key is left out: no object can have this name"], id="a parameter"
+        ),
+        pytest.param("{{step.a.claim}}", [], id="what the member knows"),
+    ],
+)
+def test_warnings_about_names_that_no_object_can_have(define: Define, owner: str, notes: list[str]) -> None:
+    dependencies = """[{apiVersion: v1, kind: Secret, name: .spec.owner}, {parameters: '{step: ""}'}]"""
 
-    facts = warnings_about(define(annotations={"dependencies": dependencies}), {"spec": {"owner": "{{user}}-key"}})
+    facts = warnings_about(define(annotations={"dependencies": dependencies}), {"spec": {"owner": owner}})
 
-    notes = [fact.note for fact in facts if fact.rule == "dependency-left-out"]
-    assert notes == ["Secret {{user}}-key is left out: no object can have this name"]
+    assert [fact.note for fact in facts if fact.rule == "dependency-left-out"] == notes
 
 
 @pytest.mark.parametrize(

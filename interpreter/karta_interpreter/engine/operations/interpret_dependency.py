@@ -71,19 +71,23 @@ def named_objects(definition: Definition, obj: Object) -> list[Dependency]:
     for query in annotations.of_dependencies("parameters"):
         for values in filter(None, query.evaluate(obj)):
             dependencies = [
-                one._replace(name=name) for one in dependencies for name in islice(_filled(one.name, values), 16)
+                one._replace(name=name)
+                for one in dependencies
+                for name in islice(_filled(one.name, values), 16)
+                if name or one.label_selector
             ]
     return list(dict.fromkeys(sorted(dependencies)))  # Karmada itself sorts only what customizations answer
 
 
 def _filled(name: str, values: Object, rounds: int = 4) -> Iterator[str]:
-    """Yield the names that a name with parameters comes to. A list of values is one name for each.
+    """Yield the names that a name with parameters comes to. A list of values is one name for each, and "" is no name.
 
     >>> list(_filled("$(params.user)-key", {"params": {"user": ["ann", "bob"]}})), list(_filled("key", {}))
     (['ann-key', 'bob-key'], ['key'])
     """
     token = next(iter(_PARAMETER.findall(name)), "") if rounds and name == name[:253] else ""
-    value = get(values, tuple(int(step) if step.isdecimal() else step for step in _STEP.findall(token)))
+    path = tuple(int(step) if step.isdecimal() else step for step in _STEP.findall(token))
+    value = get(values, path, get(values, path[:1]))  # one text may stand for all that begins so
     texts = [text[:254] for text in (value if isinstance(value, list) else [value]) if isinstance(text, str)]
     for text in texts:
         yield from _filled(name.replace(token, text), values, rounds - 1)

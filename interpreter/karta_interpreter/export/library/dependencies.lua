@@ -115,11 +115,13 @@ local function fill(names, name, values, rounds)
   local start, stop = string.find(name, "%$%(.-%)")
   if start and not (first and first < start) then first, last = start, stop end
   local token, texts = first and string.sub(name, first, last) or "", {}
-  local value = rounds > 0 and #name < 254 and first and values or nil
+  local value, top = rounds > 0 and #name < 254 and first and values or nil, values
   for step in string.gmatch(token, "[^%s.%[%]\"'=(){}$]+") do
     local index = not string.find(step, "%D") and tonumber(step)
     if not index then value = peek(value, step) else value = is_list(value) and value[index + 1] or nil end
+    if top == values then top = value end
   end
+  if value == nil and top ~= values then value = top end
   for _, text in ipairs(is_list(value) and value or {value}) do
     if type(text) == "string" then texts[#texts + 1] = string.sub(text, 1, 254) end
   end
@@ -138,7 +140,8 @@ local function with_parameters(found, objects)
       local names = {}
       if one.name then fill(names, one.name, values, 4) else filled[#filled + 1] = one end
       for _, name in ipairs(names) do
-        filled[#filled + 1] = {apiVersion = one.apiVersion, kind = one.kind, namespace = one.namespace, name = name}
+        local reference = {apiVersion = one.apiVersion, kind = one.kind, namespace = one.namespace, name = name}
+        if name ~= "" then filled[#filled + 1] = reference end
       end
     end
     if non_null(values) then found = filled end
