@@ -9,7 +9,7 @@ GROWTH: Final = 0.3
 """By how much a call may become dearer, as a share of the floors that it cost, which a busy machine makes vary."""
 
 GROWTH_OF_INSTRUCTIONS: Final = 0.1
-"""The same where instructions are counted. Builds of one version of CPython differ by up to 5 % here, runs by none."""
+"""The same where instructions are counted. Builds of CPython differ by up to 12 % here, runs of one by none."""
 
 
 def dearer(baseline: Mapping[str, float], found: Mapping[str, float], growth: float = GROWTH) -> list[str]:

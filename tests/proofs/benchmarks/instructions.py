@@ -13,7 +13,7 @@ from typing import Final
 from tests.proofs.benchmarks.day import by_operation, gvk_of, recorded, sample
 from tests.proofs.benchmarks.servers import ROOT
 
-PYTHON: Final = f"CPython {sys.version_info.major}.{sys.version_info.minor}, "
+PYTHON: Final = f"CPython {platform.python_version()}, "
 """How the names of figures begin: another CPython has other instructions."""
 _OBJECTS, _CALLS = 5_000, 40
 SCRIPTED: Final = "BroadcastJob"
