@@ -29,6 +29,8 @@ _NAME: Final = re.compile(r"([A-Za-z0-9][\w.:-]{0,252})?", re.ASCII)
 """A name or namespace that an object can have, or none."""
 
 _PARAMETER: Final = re.compile(r"\{\{.*?\}\}|\$\(.*?\)")
+_MOST_NAMES: Final = 16
+"""The most names that one name with parameters comes to, so that many names with many values are no product."""
 _STEP: Final = re.compile(r"""[^\s.\[\]"'=(){}$]+""")
 
 
@@ -73,7 +75,7 @@ def named_objects(definition: Definition, obj: Object) -> list[Dependency]:
             dependencies = [
                 one._replace(name=name)
                 for one in dependencies
-                for name in islice(_filled(one.name, values), 16)
+                for name in islice(_filled(one.name, values), _MOST_NAMES)
                 if name or one.label_selector
             ]
     return list(dict.fromkeys(sorted(dependencies)))  # Karmada itself sorts only what customizations answer
@@ -88,7 +90,8 @@ def _filled(name: str, values: Object, rounds: int = 4) -> Iterator[str]:
     token = next(iter(_PARAMETER.findall(name)), "") if rounds and name == name[:253] else ""
     path = tuple(int(step) if step.isdecimal() else step for step in _STEP.findall(token))
     value = get(values, path, get(values, path[:1]))  # one text may stand for all that begins so
-    texts = [text[:254] for text in (value if isinstance(value, list) else [value]) if isinstance(text, str)]
+    entries = value[:_MOST_NAMES] if isinstance(value, list) else [value]
+    texts = [text[:254] for text in entries if isinstance(text, str)]
     for text in texts:
         yield from _filled(name.replace(token, text), values, rounds - 1)
     if not texts:

@@ -122,8 +122,8 @@ local function fill(names, name, values, rounds)
     if top == values then top = value end
   end
   if value == nil and top ~= values then value = top end
-  for _, text in ipairs(is_list(value) and value or {value}) do
-    if type(text) == "string" then texts[#texts + 1] = string.sub(text, 1, 254) end
+  for at, text in ipairs(is_list(value) and value or {value}) do
+    if at <= 16 and type(text) == "string" then texts[#texts + 1] = string.sub(text, 1, 254) end
   end
   for _, text in ipairs(texts) do
     if #names >= 16 then return end

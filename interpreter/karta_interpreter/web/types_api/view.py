@@ -2,8 +2,7 @@
 
 import asyncio
 import json
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -79,55 +78,14 @@ class Row:
             return json.dumps(output).encode()
 
 
-_Kind = tuple[str, str]
-
-
-class _Index:
-    """The sources that have Kartas of a kind. Sources that are the same objects as before are not read again."""
-
-    def __init__(self) -> None:
-        # By identity: to compare thousands of paths takes long. All of these objects are kept, and few others: the
-        # collector of garbage looks at each of them when definitions change.
-        self._known: dict[int, tuple[Any, object, tuple[_Kind, ...]]] = {}
-        self._sources = defaultdict[_Kind, tuple[int, ...]](tuple)
-        self._read: Callable[[Any], Iterable[Record]] = lambda _: ()
-        # The kinds with a source that has been replaced since this was cleared.
-        self.changed = set[_Kind]()
-
-    def update(self, sources: Mapping[Any, object], read: Callable[[Any], Iterable[Record]]) -> None:
-        """Read new sources, and forget those that are gone."""
-        now, self._read = {id(source): name for name, source in sources.items()}, read
-        for gone in self._known.keys() - now.keys():
-            *_, kinds = self._known.pop(gone)
-            for kind in kinds:
-                self._sources[kind] = tuple(identity for identity in self._sources[kind] if identity != gone)
-            self.changed.update(kinds)
-        for new in now.keys() - self._known.keys():
-            name = now[new]
-            kinds = tuple({(record.gvk.group, record.gvk.kind) for record in read(name)})
-            self._known[new] = name, sources[name], kinds
-            for kind in kinds:
-                self._sources[kind] += (new,)
-            self.changed.update(kinds)
-
-    def records(self, kind: _Kind) -> list[Record]:
-        """Return the records of a kind, in the order of their versions and sources."""
-        names = sorted(self._known[identity][0] for identity in self._sources.get(kind, ()))
-        records = [
-            record for name in names for record in self._read(name) if (record.gvk.group, record.gvk.kind) == kind
-        ]
-        return sorted(records, key=lambda each: each.gvk)
-
-
 class View:
-    """Makes the rows with changed Kartas anew, in a thread."""
+    """Makes the rows anew when a Karta has changed, in a thread."""
 
     def __init__(self, store: Store, storage: Storage) -> None:
         self._store = store
         self._storage = storage
         self._reading = asyncio.Lock()
         self._seen: tuple[object, object] = (None, None)
-        self._stored, self._served = _Index(), _Index()
         self._rows: Mapping[str, Row] = {}
 
     async def rows(self) -> Mapping[str, Row]:
@@ -155,23 +113,32 @@ class View:
         return row.owner or _owner(record for record in row.others if record.gvk.version in versions)
 
     def _renewed(self, sources: Mapping[Any, Any], snapshot: Snapshot) -> Mapping[str, Row]:
-        """Return all rows, the changed ones made anew. If Kartas of a kind are stored, its row has only these."""
-        entries = snapshot.entries
-        self._stored.update(sources, lambda name: self._storage.records(sources[name]))
-        # By definition: a new snapshot has new entries.
-        definitions = {gvk: entry.definition for gvk, entry in entries.items() if entry.definition.has_karta}
-        self._served.update(
-            definitions,
-            lambda gvk: [Record(gvk, definitions[gvk].manifest, entries[gvk].origin, definitions[gvk].findings)],
+        """Return all rows. If Kartas of a kind are stored, its row has only these."""
+        definitions = ((gvk, entry.definition, entry.origin) for gvk, entry in snapshot.entries.items())
+        served = _by_kind(
+            Record(gvk, definition.manifest, origin, definition.findings)
+            for gvk, definition, origin in definitions
+            if definition.has_karta
         )
-        rows, changed = dict(self._rows), self._stored.changed | self._served.changed
-        for kind in changed:
-            key, stored = type_id(*kind), self._stored.records(kind)
-            rows.pop(key, None)
-            if records := stored or self._served.records(kind):
-                rows[key] = _row(key, records, is_stored=bool(stored))
-        self._stored.changed, self._served.changed = set(), set()
+        stored = _by_kind(
+            record for name in sorted(sources, key=str) for record in self._storage.records(sources[name])
+        )
+        rows: dict[str, Row] = {}
+        for kind, records in (served | stored).items():
+            key, is_stored = type_id(*kind), kind in stored
+            row = self._rows.get(key)
+            before = [] if row is None else [*row.records, *(() if row.owner else row.others)]
+            is_same = row is not None and row.is_stored is is_stored and before == records
+            rows[key] = row if row and is_same else _row(key, records, is_stored=is_stored)
         return rows
+
+
+def _by_kind(records: Iterable[Record]) -> dict[tuple[str, str], list[Record]]:
+    """Return the records of each kind, in the order of their versions."""
+    by_kind: dict[tuple[str, str], list[Record]] = {}
+    for record in sorted(records, key=lambda each: each.gvk):
+        by_kind.setdefault((record.gvk.group, record.gvk.kind), []).append(record)
+    return by_kind
 
 
 def _row(key: str, records: list[Record], *, is_stored: bool) -> Row:
