@@ -104,6 +104,8 @@ _MISTAKEN_FILES = {
     "export a CRD by name": ("export", "crd", "kartas"),
     "validate for a version": ("validate", "--kubernetes-version", "1.30", "kind"),
     "serve at a port": ("serve", "-p", "8443"),
+    "show a kind at once": ("show", "rayjob"),
+    "validate in a form": ("validate", "--output-format", "json", "kind"),
     "interpret a folder": ("interpret", "kind", "-f", "kind/karta.yaml"),
     "draft from no option": ("create", "karta", "crd.yaml"),
     "test the definition": ("test", "kind/karta.yaml"),

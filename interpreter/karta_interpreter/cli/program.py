@@ -69,7 +69,6 @@ _OTHER_COMMANDS = {
     "query": "jq expr expression",
     "serve": "start server webhook",
     "test": "suite",
-    "tree": "show",
     "unregister": "uninstall",
     "validate": "lint check vet",
 }
@@ -99,7 +98,7 @@ _SYNONYMS = {
     "--operation": "op operations",
     "--desired-replica": "replicas replica input-replicas",
     "--crd": "schema schemas crds openapi filename f",
-    "--output": "format out json yaml",
+    "--output": "format out output-format json yaml",
 }
 """The names of other tools for an option, without dashes. The first option of a command with such a name is meant."""
 
@@ -124,6 +123,7 @@ _OTHERWISE = {
     "schema": "`export json-schema` prints the schema of Kartas",
     **dict.fromkeys(("--all-namespaces", "-A"), "name a folder: all in it is read"),
     **dict.fromkeys(("--verbose", "-v", "-vv", "--debug"), "`explain` shows what an answer comes from"),
+    "show": "`catalogue show KIND` shows a definition, `tree FILE` an object",
     "karta": "`catalogue export` prints definitions",
     "--output-dir": "`> FILE` writes the output into a file",
     "--edit": "edit the file; `console -f FILE` has an editor that answers after each change",

@@ -51,6 +51,7 @@ def test_function_of_another_operation_is_missing_function(operation: str) -> No
         pytest.param("a.x += 1", "`x = x + 1`", id="a sum"),
         pytest.param("a.x -= 1", "`x = x - 1`", id="a difference"),
         pytest.param("if a = b then return a end", "`==`", id="equal"),
+        pytest.param("if a <> b then return a end", "`~=`", id="other than, as in SQL"),
         pytest.param("return a ? b : a", "`condition and value or other`", id="a choice"),
         pytest.param("// nothing", "`--`", id="a comment"),
         pytest.param("return [a, b]", "`{...}`", id="a list"),

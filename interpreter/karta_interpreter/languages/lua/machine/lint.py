@@ -54,6 +54,7 @@ _FOREIGN: Final = {
 }
 _OPERATORS: Final = {
     "!": "other than is written `~=`, and the opposite `not`",
+    ">": "other than is written `~=`, and at least `>=`",
     "&": "both of two is written `and`",
     "|": "either of two is written `or`",
     "+": "a sum is assigned as `x = x + 1`",
