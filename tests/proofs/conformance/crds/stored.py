@@ -63,6 +63,7 @@ ROWS: Final = (
     _Row(("LLMInferenceService",), r"unknown router\.scheduler\.tokenizer", _NEWER),
     _Row(("LLMInferenceService",), r"unknown (prefill\.)?scaling\.keda|spec\.(prefill\.)?scaling: .*wva", _NEWER),
     _Row(("SparkApplication",), r"unknown managedBy", _NEWER),
+    _Row(("SparkApplication",), r"spec\.executor\.memory: .*of type string", _REFUSED),
     _Row(("FlinkDeployment", "FlinkBlueGreenDeployment"), r"unknown .*Manager\.resources", _NEWER),
     _Row(("PodCliqueSet",), r"spec\.template\.cliques\[\d\]\.spec\.replicas: Required", _FILLED),
     _Row(("KafkaNodePool",), r"unknown template\.pod\.templatedVolumes", "v1 has it since Strimzi 1.2"),
