@@ -219,6 +219,15 @@ def test_process_that_cannot_start_is_error(monkeypatch: pytest.MonkeyPatch) -> 
     assert len(os.listdir("/proc/self/fd")) == handles  # noqa: PTH208
 
 
+def test_program_that_starts_too_late_is_no_fault_of_a_request(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("import time\ntime.sleep(600)\n")
+    monkeypatch.setattr(process_module, "_START_SECONDS", 0.001)
+    with pytest.raises(SandboxError, match=r"its process takes longer than 0\.001 s to start") as caught:
+        Process(Program(str(program), MEMORY))
+    assert caught.value.cause is StopCause.NOT_STARTED
+
+
 @pytest.mark.parametrize("packages", [True, False])
 def test_program_finds_packages_only_if_asked(packages: bool, tmp_path: Path) -> None:
     program = tmp_path / "program.py"

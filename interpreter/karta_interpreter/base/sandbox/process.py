@@ -87,7 +87,7 @@ class Process:
         self._buffer = bytearray()
         self._poll = select.poll()
         self._seconds = self._end = 0.0
-        self._is_ready = False
+        self._is_ready = self._has_started = False
         self.is_settling = False
         """Whether its request has been answered, and it will soon be ready for another one."""
         try:
@@ -217,7 +217,7 @@ class Process:
         if letter != child.READY:
             self.stop()
             raise SandboxError("its process is out of step", StopCause.DEFECT)
-        self._is_ready = True
+        self._is_ready = self._has_started = True
 
     def _write(self, rest: memoryview) -> None:
         while rest:
@@ -245,6 +245,8 @@ class Process:
         if not isinstance(error, TimeoutError):
             return self._death()
         self.stop()
+        if not self._has_started:
+            return SandboxError(f"its process takes longer than {self._seconds:.3g} s to start", StopCause.NOT_STARTED)
         return SandboxError(f"it takes longer than {self._seconds:.3g} s", StopCause.TIME)
 
     def _death(self) -> SandboxError:
