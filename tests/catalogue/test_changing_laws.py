@@ -66,8 +66,9 @@ def _change(chance: random.Random, owner: Any) -> None:
 def _another(value: Any) -> Any:
     """A second element of a list; no API server lets two containers have one name."""
     another = _copied(value)
-    if isinstance(another, dict) and isinstance(another.get("name"), str):
-        another["name"] += "-2"
+    for named in (another, edit.get(another, ("template", "metadata"))):
+        if isinstance(named, dict) and isinstance(named.get("name"), str):
+            named["name"] += "-2"
     return another
 
 
@@ -112,6 +113,7 @@ _IN_STEPS = {
         for version in ("v1alpha1", "v1beta1")
     },
     GVK("milvus.io", "v1beta1", "Milvus"): "sections that the operator adds or takes out depend on the member's mode",
+    GVK("sparkoperator.k8s.io", "v1beta2", "SparkApplication"): "a template that suspends ends what a queue has added",
 }
 """Kinds in which an update changes what is the member's after it."""
 

@@ -138,16 +138,4 @@ EXPECTED: Final[tuple[Expected, ...]] = (
     Expected(("AppWrapper",), _NONE, "it wraps no pods", lambda spec: "containers" not in str(spec)),
     Expected(("JobFlow", "TrainJob"), _UNREAD, "the number is in an object that is not there"),
     Expected(("VirtualMachine",), _UNREAD, "the webhook requires the spec of the template", _lacks("template", "spec")),
-    Expected(
-        ("SparkApplication", "ScheduledSparkApplication", "SparkConnect"),
-        _UNREAD,
-        "Spark takes no such amount of memory",
-        lambda spec: (
-            any(
-                "'a'" in str(spec.get("template", spec).get(part, {}))
-                for part in ("driver", "executor", "memoryOverheadFactor")
-            )
-            or spec.get("template", spec).get("memoryOverheadFactor") == "a"
-        ),
-    ),
 )
