@@ -100,9 +100,9 @@ def karta_command(  # noqa: PLR0913 - one for each option
     elif not crd:
         raise UsageProblem("error: give --crd, or objects with their pods: --context, --from, or --object and --pods")
     else:
-        definition_of_kind = _crd(read_crds(crd), kind)
-        custom = CustomKind.of(definition_of_kind, version)
-        _print(draft(custom), custom, f"Drafted from the CustomResourceDefinition {custom.crd}.", definition_of_kind)
+        crd_of_kind = _crd(read_crds(crd), kind)
+        custom = CustomKind.of(crd_of_kind, version)
+        _print(draft(custom), custom, f"Drafted from the CustomResourceDefinition {custom.crd}.", crd_of_kind)
         return
     _print_from(shown, _crd(read_crds(crd), shown.gvk.kind) if crd else shown.crd, version)
 

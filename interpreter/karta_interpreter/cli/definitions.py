@@ -152,7 +152,7 @@ def _advice(gvk: GVK) -> str:
         return f"give the {gvk.kind} with -f, and an object of the kind that it is for as FILE"
     if gvk.kind == "CustomResourceDefinition":
         return "give an object of its kind; `create karta --crd FILE` drafts a definition"
-    near = closest(gvk.kind, {kind.kind for kind in catalogue_kinds()})
+    near = closest(gvk.kind, {catalogue_kind.kind for catalogue_kind in catalogue_kinds()})
     return "give one with -f" + (f", or did you mean {near}?" if near and near != gvk.kind else "")
 
 

@@ -98,8 +98,8 @@ def command(
         words = iter(files)
         named = [
             f"{option} {side}"
-            for option, texts in (("--from", before), ("--to", after))
-            for side in texts or [next(words, "SIDE")]
+            for option, sides in (("--from", before), ("--to", after))
+            for side in sides or [next(words, "SIDE")]
         ]
         raise UsageProblem(f"error: name both sides: diff {' '.join([*named, *words])}")
     paths = files + paths

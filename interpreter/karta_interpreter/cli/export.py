@@ -194,7 +194,7 @@ def customization_command(
     definition does is named on stderr with the reason, and Karmada answers it as without a definition; the exit code is
     1 when its kind was asked for.
     """
-    operations_asked = (
+    selected_operations = (
         list(Operation) if operations is None else [operation_named(name.strip()) for name in operations.split(",")]
     )
     # Without its name ReviseComponents is left out: no release of Karmada has the field for its script.
@@ -202,10 +202,11 @@ def customization_command(
         operations_for, multiple_pod_templates=multiple_pod_templates, component_revision=operations is not None
     )
     selected = [
-        (each, [one for one in registered(each) if one in operations_asked]) for each in definitions_named(kinds, paths)
+        (each, [one for one in registered(each) if one in selected_operations])
+        for each in definitions_named(kinds, paths)
     ]
     if operations is not None:
-        _check_answered(selected, operations_asked, gate=multiple_pod_templates)
+        _check_answered(selected, selected_operations, gate=multiple_pod_templates)
     exported = [
         (each.gvk, of_kind, exported_safely(each, of_kind)) for each, of_kind in watched(selected, "Definitions")
     ]
@@ -241,10 +242,10 @@ def customization_command(
 
 
 def _check_answered(
-    selected: Sequence[tuple[Definition, Sequence[Operation]]], operations_asked: Sequence[Operation], *, gate: bool
+    selected: Sequence[tuple[Definition, Sequence[Operation]]], selected_operations: Sequence[Operation], *, gate: bool
 ) -> None:
     """Name each requested operation that no definition has. With one definition that is an error."""
-    for operation in operations_asked:
+    for operation in selected_operations:
         if any(operation in operations for _, operations in selected):
             continue
         is_gated = operation in (Operation.INTERPRET_COMPONENT, Operation.REVISE_COMPONENTS) and not gate

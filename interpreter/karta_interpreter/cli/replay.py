@@ -50,7 +50,7 @@ _UNKNOWN_KIND: Final = 404
 _NOT_ANSWERED: Final = (_UNKNOWN_KIND, 400)
 _OVERLOADED: Final = (503, 504)
 _MARK: Final = b"redacted-"
-_LOOKS_UP: Final = "the definition looks up other objects, which a recording does not have"
+_LOOKS_UP: Final = "the definition reads other objects, or hidden values, which a recording does not have"
 
 
 class Key(NamedTuple):

@@ -46,12 +46,12 @@ def dependency_facts(definition: Definition, call: Call, _options: Options, resu
     for index, dependency in enumerate(results.get("dependencies", ())):
         title, answer = f"{dependency['kind']} {objects_text(dependency)}", f"/dependencies/{index}"
         named = [
-            (row, paths)
-            for row in templates
-            if _key(dependency) in row[4] and (paths := list(_naming(row[2], dependency)))
+            (name, field, base, paths)
+            for name, field, template, base, needed in templates
+            if _key(dependency) in needed and (paths := list(_naming(template, dependency)))
         ]
         extra = list(_extra(definition, call.object, dependency, title, answer))
-        for (name, field, _, base, _), paths in named:
+        for name, field, base, paths in named:
             existing = tuple(
                 place for path in paths if base is not None and (place := place_at((*base, *path), call.object)).exists
             )

@@ -89,10 +89,10 @@ class ListQuery:
         field = FIELDS[self.sort_by]
         # Also by name and group, so that pages do not overlap if the field is the same.
         matching.sort(key=lambda row: (field(row), row.name, row.group), reverse=self.descending)
-        wanted = matching[self.offset : self.offset + self.limit]
+        selected = matching[self.offset : self.offset + self.limit]
         types: list[orjson.Fragment] = []
         room = MOST_BYTES
-        for row in wanted:
+        for row in selected:
             encoded = encode(row)
             room -= len(encoded)
             if types and room < 0:
@@ -103,7 +103,7 @@ class ListQuery:
             "types": types,
             "total": len(matching),
             "offset": self.offset,
-            "limit": self.limit if len(types) == len(wanted) else len(types),
+            "limit": self.limit if len(types) == len(selected) else len(types),
             "nextOffset": end if end < len(matching) else None,
         }
         return orjson.dumps(page)
