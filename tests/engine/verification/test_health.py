@@ -241,6 +241,25 @@ def test_cluster_that_a_failed_job_leaves_running_does_not_make_it_healthy() -> 
     assert found.verdict is UNJUDGED
 
 
+@rows(
+    ("reason", "verdict"),
+    [
+        # Of pkg/kubelet/images/types.go and pkg/kubelet/kuberuntime/kuberuntime_container.go.
+        pytest.param("RegistryUnavailable", DIFFERS, id="an-image-cannot-be-had"),
+        pytest.param("SignatureValidationFailed", DIFFERS, id="an-image-is-not-signed"),
+        pytest.param("PreCreateHookError", DIFFERS, id="a-hook-fails"),
+        # Of pkg/kubelet/kubelet_pods.go.
+        pytest.param("ContainerCreating", UNJUDGED, id="it-may-wait-for-a-volume"),
+        pytest.param("PodInitializing", UNJUDGED, id="it-waits-for-others"),
+        pytest.param("", UNJUDGED, id="no-reason-yet"),
+    ],
+)
+def test_container_that_waits_for_more_than_its_start_has_failed(reason: str, verdict: Verdict) -> None:
+    shown = evidence(deployment(change=_serving), *(pod(number, status=crashing(reason), age=200) for number in (1, 2)))
+
+    assert [each.verdict for each in judged(Question.HEALTH, shown)] == [verdict]
+
+
 @pytest.mark.parametrize("stopped", [QueryStoppedError("no time is left"), LuaLimitError("took longer than 1 s")])
 def test_answer_that_a_busy_machine_stops_is_not_judged(
     stopped: InterpreterError, monkeypatch: pytest.MonkeyPatch

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
+from itertools import chain
 
 from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s import JSON, MOST_REPLICAS, NOTHING, Object, generation, get
@@ -10,6 +11,7 @@ from karta_interpreter.definitions.karta import TRANSITIONAL, Definition
 from karta_interpreter.engine.evaluation import ScaleLocation, Status, match_status, scale_locations
 from karta_interpreter.engine.explain.reading import field_of
 from karta_interpreter.engine.fights.rounds import differences
+from karta_interpreter.engine.operations import Call, Operation, interpret
 from karta_interpreter.engine.verification.evidence import Evidence, is_active, is_ended, values_in
 from karta_interpreter.engine.verification.judgement import Judgement, Question, Verdict, pod_field
 from karta_interpreter.engine.verification.members import MemberGroup, Members, components_of
@@ -20,6 +22,8 @@ _UPPER_BOUND = re.compile("max[^a-z]")
 What an expression reads does not tell: the lower bound of a SparkCluster reads both, and that of a DisaggregatedSet
 what its upper one does.
 """
+COUNTING = frozenset({Operation.INTERPRET_REPLICA, Operation.INTERPRET_COMPONENT})
+"""The operations that answer with numbers of pods."""
 _WAITING = TRANSITIONAL | {Status.SUSPENDED, Status.COMPLETED, Status.FAILED}
 
 _differs = partial(Judgement, Question.COUNTS, Verdict.DIFFERS)
@@ -27,7 +31,26 @@ _unjudged = partial(Judgement, Question.COUNTS, Verdict.UNJUDGED)
 
 
 def judge_counts(definition: Definition, evidence: Evidence, members: Members) -> Iterator[Judgement]:
-    """Compare the number of pods of each pod set."""
+    """Compare the number of pods of each pod set, and the numbers that scripts answer in place of the Karta."""
+    if definition.leaves:
+        yield from _of_karta(definition, evidence, members)
+    for operation in sorted(COUNTING & definition.scripts.operations):
+        answer = interpret(definition, Call(operation, evidence.object), reader=evidence.reader)
+        parts, active = answer.get("components") or (), len(evidence.active)
+        number = answer["replica"] if "replica" in answer else sum(part["replicas"] for part in parts)
+        if number != active:
+            # Where the Karta counts its pods, no roll-out and no autoscaler explains another number.
+            is_known = bool(members.groups) and active == sum(group.replicas for group in members.groups)
+            names = ", ".join(script.name for script in definition.scripts.of(operation))
+            yield Judgement(
+                Question.COUNTS,
+                Verdict.DIFFERS if is_known else Verdict.UNJUDGED,
+                f"the script of {names} answers {operation} with another number of pods",
+                f"{number} answered, {count(active, 'pod')}",
+            )
+
+
+def _of_karta(definition: Definition, evidence: Evidence, members: Members) -> Iterator[Judgement]:
     # Once for all groups: there may be as many as pods.
     locations = cache(
         lambda: {location.pod_set.name: location for location in scale_locations(definition, evidence.object)}
@@ -38,7 +61,8 @@ def judge_counts(definition: Definition, evidence: Evidence, members: Members) -
         # The pods that a status counts may be below another object.
         numbers = {part for part in values_in(evidence.object.get("status")) if type(part) is int}
         is_counted = not numbers.isdisjoint(group.replicas for group in members.groups)
-        if is_counted or _completes(definition) or Status.RUNNING not in matched():
+        completes = definition.status and definition.status.completes
+        if is_counted or completes or Status.RUNNING not in matched():
             yield _unjudged("it has no pods at present")
             return
     yield from _strays(definition, evidence, members)
@@ -50,10 +74,6 @@ def judge_counts(definition: Definition, evidence: Evidence, members: Members) -
             if not why and (not group.pods or len(group.sets) > 1):
                 why = late(group.sets[0].component)
             yield _judged(definition, group, pods, why)
-
-
-def _completes(definition: Definition) -> bool:
-    return definition.status is not None and definition.status.completes
 
 
 def _judged(definition: Definition, group: MemberGroup, pods: list[Object], why: str) -> Judgement:
@@ -77,7 +97,11 @@ def _late(definition: Definition, evidence: Evidence, members: Members, name: st
     if len(evidence.active) == sum(group.replicas for group in members.groups):
         return f"pods of {name} do not tell their instance"
     makers = {get(evidence.owner_of(pod), ("metadata", "uid")) for pod in evidence.active}
-    may_wait = _completes(definition) and len(makers) < sum(len(group.sets) for group in members.groups)
+    may_wait = (
+        definition.status
+        and definition.status.completes
+        and len(makers) < sum(len(group.sets) for group in members.groups)
+    )
     return f"instances of {name} may run one after another" if may_wait else ""
 
 
@@ -90,22 +114,21 @@ def _explanation(
 ) -> str:
     """Return what else than a wrong definition explains another number of pods, or ""."""
     made_since = sum(not evidence.is_outdated(pod) for pod in pods)
-    if len(pods) > group.replicas == made_since > 0 or _is_rolling(evidence, group, pods):
-        return "a roll-out replaces pods"
+    replaced = len(pods) > group.replicas == made_since > 0 or _is_rolling(evidence, group, pods)
     least, most = (
         sum(bounds) for bounds in zip(*(_bounds(locations()[pod_set.name]) for pod_set in group.sets), strict=True)
     )
-    # It never runs fewer than the object's own minimum.
-    if evidence.scaled and len(pods) >= least:
-        return f"{evidence.scaled} scales it"
-    if least <= len(pods) <= most < MOST_REPLICAS:
-        return "an autoscaler may run as many, within the bounds of the object"
-    if len(pods) < group.replicas and any(map(is_ended, group.pods)):
-        return "some of its pods have ended"
-    if len(pods) < group.replicas and evidence.is_growing:
-        return "an object between has fewer pods than it is to have"
-    matched = _WAITING.intersection(statuses())
-    return f"its status is {min(matched)}" if matched else ""
+    lacks_pods = len(pods) < group.replicas
+    reasons = {
+        "a roll-out replaces pods": replaced,
+        # It never runs fewer than the object's own minimum.
+        f"{evidence.scaled} scales it": evidence.scaled and len(pods) >= least,
+        "an autoscaler may run as many, within the bounds of the object": least <= len(pods) <= most < MOST_REPLICAS,
+        "some of its pods have ended": lacks_pods and any(map(is_ended, group.pods)),
+        "an object between has fewer pods than it is to have": lacks_pods and evidence.is_growing,
+    }
+    waiting = (f"its status is {status}" for status in sorted(_WAITING.intersection(statuses())))
+    return next(chain((reason for reason, holds in reasons.items() if holds), waiting), "")
 
 
 def _is_rolling(evidence: Evidence, group: MemberGroup, pods: Iterable[Object]) -> bool:

@@ -49,10 +49,8 @@ LASTING: Final = 300
 _LONGEST_CHAIN: Final = 8
 """The most objects between a workload and a pod."""
 _ENDED: Final = frozenset({"Succeeded", "Failed"})
-_CRASHES: Final = frozenset(
-    {"CrashLoopBackOff", "ImagePullBackOff", "ErrImagePull", "InvalidImageName", "ErrImageNeverPull"}
-    | {"CreateContainerConfigError", "CreateContainerError", "RunContainerError", "StartError"}
-)
+_STARTING: Final = frozenset({None, "", "ContainerCreating", "PodInitializing"})
+"""The reasons of a container that waits for its start (``pkg/kubelet/kubelet_pods.go``). Any other is a failure."""
 
 
 @dataclass(frozen=True)
@@ -170,17 +168,17 @@ def values_in(value: JSON) -> Iterator[JSON]:
 def unsettled(definition: Definition, evidence: Evidence) -> str:
     """Return why the object may still change by itself, or ""."""
     obj = evidence.object
-    if get(obj, ("metadata", "deletionTimestamp")):
-        return "the object is being deleted"
-    if evidence.unread:
-        return evidence.unread
-    if is_stale(definition, obj):
-        return f"its controller has not seen generation {generation(obj)} yet"
-    if any(evidence.now - _created(item) < YOUNG for item in (obj, *evidence.pods)):
-        return "the object or one of its pods is younger than a minute"
-    if any(get(pod, ("metadata", "deletionTimestamp")) and not is_ended(pod) for pod in evidence.pods):
-        return "one of its pods is being deleted"
-    return ""
+    deletion = "metadata", "deletionTimestamp"
+    reasons = {
+        "the object is being deleted": get(obj, deletion),
+        evidence.unread: evidence.unread,
+        f"its controller has not seen generation {generation(obj)} yet": is_stale(definition, obj),
+        "the object or one of its pods is younger than a minute": any(
+            evidence.now - _created(item) < YOUNG for item in (obj, *evidence.pods)
+        ),
+        "one of its pods is being deleted": any(get(pod, deletion) and not is_ended(pod) for pod in evidence.pods),
+    }
+    return next((reason for reason, holds in reasons.items() if holds), "")
 
 
 def time_of(text: JSON) -> float:
@@ -215,4 +213,4 @@ def failure_of(pod: Object) -> str:
     reasons = (
         get(container, ("state", "waiting", "reason")) for containers in lists for container in objects_in(containers)
     )
-    return next((str(reason) for reason in reasons if reason in _CRASHES), "")
+    return next((str(reason) for reason in reasons if reason not in _STARTING), "")
