@@ -8,6 +8,7 @@ import pytest
 
 from deploy.write_kustomize import TOOLS
 from tests.deploy import rendered
+from tests.deploy.rendered import DEPLOY
 from tests.support.json_schema import Checker
 
 PATH = max(TOOLS.glob("kubernetes-v*.json"), default=None, key=os.path.basename)
@@ -43,6 +44,35 @@ def test_rendered_resources_are_what_kubernetes_knows(definitions: dict[str, Any
     known = [resource for resource in rendered.of(case) if is_of_kubernetes(resource)]
     assert known
     assert [text for resource in known for text in complaints_about(resource, definitions)] == []
+
+
+@needs_openapi
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        ("affinity", "core.v1.Affinity"),
+        ("extraVolumeMounts/items", "core.v1.VolumeMount"),
+        ("lifecycle", "core.v1.Lifecycle"),
+        ("podSecurityContext", "core.v1.PodSecurityContext"),
+        ("securityContext", "core.v1.SecurityContext"),
+        ("server/properties/extraEnv/items", "core.v1.EnvVar"),
+        ("strategy/properties/rollingUpdate", "apps.v1.RollingUpdateDeployment"),
+        ("tolerations/items", "core.v1.Toleration"),
+        ("topologySpreadConstraints/items", "core.v1.TopologySpreadConstraint"),
+        ("$defs/peers/items", "networking.v1.NetworkPolicyPeer"),
+        ("$defs/scaling", "autoscaling.v2.HPAScalingRules"),
+    ],
+)
+def test_values_that_are_parts_of_kubernetes_take_its_fields(
+    definitions: dict[str, Any], value: str, kind: str
+) -> None:
+    schema = json.loads((DEPLOY / "helm/karta-interpreter/values.schema.json").read_text())
+    part = schema if value.startswith("$defs") else schema["properties"]
+    for name in value.split("/"):
+        part = part[name]
+    assert part["additionalProperties"] is False
+    newer = {"bindMountOptions"}  # a field of Kubernetes 1.37
+    assert part["properties"].keys() - newer == definitions[f"io.k8s.api.{kind}"]["properties"].keys()
 
 
 @needs_openapi
