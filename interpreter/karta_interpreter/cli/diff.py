@@ -122,9 +122,9 @@ def command(
         for question in questions
     )
     warnings = [
-        f"neither side has a definition for {gvk}"
+        f"{'neither side has a' if lacking[1:] else f'{lacking[0]} has no'} definition for {gvk}"
         for gvk in dict.fromkeys(question.gvk for question in questions)
-        if not any(side.find(gvk) for side in sides)
+        if (lacking := [name for name, side in zip(("--from", "--to"), sides, strict=True) if not side.find(gvk)])
     ]
     if output == "table":
         text = "".join(_change_text(change, full=shown["full"]) for change in changes)

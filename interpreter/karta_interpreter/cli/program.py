@@ -329,10 +329,12 @@ class PluginHelp(click.HelpFormatter):
 _EXIT_CODES = """\b
 Exit codes:
   0  All is well.
-  1  A finding, a failed case, a difference or a problem; or the content of a file, a server or a
-     definition cannot be used.
-  2  Wrong usage: an option, an argument, a file that does not exist or cannot be opened, a missing extra.
-  3  interpret and explain with --strict: answered, with a warning about a path that finds nothing.
+  1  A finding, a failed case, a difference or a problem; or the content of
+     a file, a server or a definition cannot be used.
+  2  Wrong usage: an option, an argument, a file that does not exist or
+     cannot be opened, a missing extra.
+  3  interpret and explain with --strict: answered, with a warning about a
+     path that finds nothing.
 """
 
 

@@ -103,7 +103,7 @@ OPTIONS: Final[Mapping[str, Sequence[click.Option]]] = {
         setting(
             "kubeconfig",
             click.Path(path_type=Path),
-            "Kubeconfig for karmada-apiserver; default: in-cluster config.",
+            "Kubeconfig for karmada-apiserver; default: in-cluster config, $KUBECONFIG or ~/.kube/config.",
             "FILE",
         ),
         setting("context", str, "Context of the kubeconfig.", "NAME"),

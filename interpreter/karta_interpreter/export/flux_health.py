@@ -127,4 +127,4 @@ def _value(field: str, query: Query) -> Cel:
     try:
         return cel(query.node)
     except ExportError as error:
-        raise ExportError(f"{field} `{query.text}`: {error}") from error
+        raise ExportError(f"{field}: {error}") from error
