@@ -102,6 +102,7 @@ _MISTAKEN_FILES = {
     "validate everywhere": ("validate", "-A"),
     "draw two files": ("tree", "object.yaml", "kind/karta.yaml"),
     "export a CRD by name": ("export", "crd", "kartas"),
+    "export a CRD into a file": ("export", "crd", "-o", "x.yaml"),
     "validate for a version": ("validate", "--kubernetes-version", "1.30", "kind"),
     "serve at a port": ("serve", "-p", "8443"),
     "show a kind at once": ("show", "rayjob"),

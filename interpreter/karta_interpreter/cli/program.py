@@ -303,6 +303,8 @@ def _meant(option: str, ctx: click.Context) -> str:
 
 def _further(message: str, ctx: click.Context) -> str:
     """Return what to write instead of an argument that cannot be used."""
+    if file := re.match(r"'(\S+[./]\S*)' is not one of ", message):
+        return f"`> {file[1]}` writes the output into a file"
     if "unexpected extra arg" not in message:
         is_of_objects = any(parameter.metavar == "KIND/NAME" for parameter in ctx.command.params)
         folder = "Name a folder; an object is given with --object KIND/NAME" if is_of_objects else "Name a folder"

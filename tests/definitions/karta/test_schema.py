@@ -359,7 +359,7 @@ def test_definition_in_cel_has_one_finding(
     brew = edit.set_value(brew, ("spec", "replicas"), 1)
     (finding,) = findings_of(brew)
     assert (finding.rule, format_path(finding.path)) == ("expression-language", f"spec.{found}")
-    assert finding.message == "a definition in CEL (workload-map #330, open) is not supported yet"
+    assert finding.message == "definitions in CEL are a proposal of upstream (workload-map #330), and in no release"
 
 
 def test_expression_in_jq_at_a_wrong_place_is_an_unknown_field(brew: Raw, findings_of: FindingsOf) -> None:

@@ -39,6 +39,12 @@ def test_karta_resource_interface_and_bare_spec_load(raw: Raw, change: dict[str,
     assert Karta.load({"spec": raw("Orchestra")["spec"], **change}).name == name
 
 
+@rows("source", [pytest.param({"spec": {}}, id="an object"), pytest.param("karta.yaml", id="a path")])
+def test_source_in_the_place_of_a_definition_leads_to_load(source: Any) -> None:
+    with pytest.raises(TypeError, match=r"Karta\.load\(source\) reads a Karta"):
+        Karta(source)
+
+
 def test_json_in_one_line_is_text() -> None:
     with pytest.raises(DefinitionError, match="the field spec is missing"):
         Karta.load('{"apiVersion": "run.ai/v1alpha1", "kind": "Karta"}')

@@ -95,6 +95,26 @@ def _lines(judgements: list[Lint]) -> list[tuple[int, str, str]]:
             id="the function comes into being too late",
         ),
         pytest.param("-- nothing", [(0, "missing-function", "")], id="there is no function at all"),
+        pytest.param(
+            "function Retain(a, b)\n  a.x = b.x -- return a\nend",
+            [(1, "no-return", "Retain")],
+            id="nothing is returned",
+        ),
+        pytest.param(
+            "function Retain(a, b)\n  a.x = 'a' + b.x\n  return a\nend",
+            [(2, "text-sum", "'a' +")],
+            id="a text is added",
+        ),
+        pytest.param(
+            'function Retain(a, b)\n  a.x = b.x + "a"\n  return a\nend',
+            [(2, "text-sum", '+ "a"')],
+            id="to a text something is added",
+        ),
+        pytest.param(
+            "function Retain(a, b)\n  a.x = '+' .. '10' + 1 .. '+' -- 'a' + 'b'\n  return a\nend",
+            [],
+            id="numbers in quotes, texts with a plus and comments are none",
+        ),
         pytest.param("Retain = function(a, b) return a end", [], id="the function may be assigned"),
         pytest.param("local r = {} Retain = r.x", [(1, "global-variable", "Retain")], id="what is assigned may be one"),
         pytest.param("function Retain(a) return a end", [(1, "parameter-count", "Retain")], id="too few parameters"),

@@ -77,6 +77,17 @@ def test_errors_have_the_words_of_validate(server: TypesServer) -> None:
     }
 
 
+@rows(
+    ("body", "reason"),
+    [
+        pytest.param(b"", "it is empty", id="nothing"),
+        pytest.param("{}".encode("utf-16"), "it is UTF-16: save it as UTF-8", id="the output of PowerShell"),
+    ],
+)
+def test_body_that_is_no_json_is_named(server: TypesServer, body: bytes, reason: str) -> None:
+    assert reason in server.ask("POST", TYPES, body).json["detail"]
+
+
 def test_too_deep_karta_is_422(server: TypesServer) -> None:
     body = json.dumps(workload_type("DeepMill", karta("DeepMill", more="DEEP"))).encode().replace(b'"DEEP"', DEEP)
     assert server.post(body).status == 422

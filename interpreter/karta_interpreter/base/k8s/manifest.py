@@ -8,6 +8,7 @@ import math
 import re
 from bisect import bisect_right
 from collections.abc import Container, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from sys import intern
 from typing import Any
@@ -52,6 +53,10 @@ _PROBLEMS = {
         "a key must begin here: indent it like the keys above it, and quote a whole value, not a part of it",
         False,
     ),
+    "did not find expected key -": (
+        "an entry of a list is no key: indent its dash below the key that the list belongs to",
+        False,
+    ),
     "did not find expected '-' indicator": (
         "an entry of a list must begin here: indent the line like the keys of an entry, or like those above the list",
         False,
@@ -73,8 +78,27 @@ _PROBLEMS = {
         "this belongs to nothing above it: indent it, or write --- above it where another document begins",
         False,
     ),
+    "did not find expected <document start> {": ("another object begins here: write --- above it", False),
     "did not find expected node content": ("a value is missing here", False),
 }
+
+
+# What a text is that begins like one of `_OTHER_FILE`.
+_OTHER_FILES = {
+    "html": "this is a page of HTML: take the file itself, on GitHub by the button Raw",
+    "go": "this is a file of Go, not YAML: the YAML that it makes is meant",
+    "lua": "this is a script in Lua: write it into a ResourceInterpreterCustomization, below luaScript",
+    "pem": "this is a certificate or a key, not YAML",
+    "kubectl": "this is what kubectl prints for people: `-o yaml` prints the object",
+    "failure": "this is the error of another command, not its output: run that command alone",
+}
+_OTHER_FILE = re.compile(
+    r"(?i:\s*(?P<html><(?:!doctype|html|head|\?xml)))|(?P<go>(?://.*\n\s*)*package \w+$)"
+    r"|(?P<lua>--[^-]|function \w|local \w+ ?=)"
+    r"|(?P<pem>-----BEGIN )|(?P<kubectl>NAME(?:SPACE)? +[A-Z]|Name: +\S+\nNamespace:)"
+    r"|(?P<failure>(?i:error): |Error from server|No resources found)",
+    re.MULTILINE,
+)
 
 
 @dataclass(slots=True)
@@ -357,13 +381,9 @@ def _events(text: str) -> Iterator[yaml.Event]:
 
 
 def _is_json(text: str) -> bool:
-    if not text.lstrip().startswith(("{", "[")):
-        return False
-    try:
-        orjson.loads(text)
-    except orjson.JSONDecodeError:
-        return False
-    return True
+    with suppress(orjson.JSONDecodeError):
+        return text.lstrip().startswith(("{", "[")) and isinstance(orjson.loads(text), dict | list)
+    return False
 
 
 def _json_events(text: str) -> Iterator[yaml.Event]:
@@ -395,6 +415,8 @@ def _json_event(lexeme: str, mark: yaml.Mark) -> yaml.Event:
 
 
 def _yaml_events(text: str) -> Iterator[yaml.Event]:
+    if other := _OTHER_FILE.match(text):
+        raise _error(_OTHER_FILES[str(other.lastgroup)], Mark(1, 1))
     try:
         yield from yaml.parse(text, Loader=_LOADER)
     except yaml.MarkedYAMLError as err:
@@ -424,8 +446,10 @@ def _mistake(err: yaml.MarkedYAMLError, text: str) -> ManifestError:
     quote = before.rfind(before[-1:], 0, -1)
     if before.endswith(("'", '"')) and "\n" in before[quote:]:
         return _error("the quote that begins here ends lines below: is its own end missing?", _place_at(text, quote))
-    message, is_at_start = _PROBLEMS.get(
-        err.problem or "", (": ".join(filter(None, (err.context, err.problem))), False)
+    message, is_at_start = (
+        _PROBLEMS.get(f"{err.problem} {text[mark.index : mark.index + 1]}")
+        or _PROBLEMS.get(err.problem or "")
+        or (": ".join(filter(None, (err.context, err.problem))), False)
     )
     begun = err.context_mark if is_at_start and err.context_mark else mark
     return _error(message, _place(begun.line, begun.column))

@@ -187,7 +187,7 @@ def _read_spec(raw: JSON) -> tuple[Spec | None, list[Finding]]:
 
 
 def _cel(*field: str | int) -> Finding:
-    message = "a definition in CEL (workload-map #330, open) is not supported yet"
+    message = "definitions in CEL are a proposal of upstream (workload-map #330), and in no release"
     return error("expression-language", (*_SPEC, *field), message, "write the expressions in jq")
 
 

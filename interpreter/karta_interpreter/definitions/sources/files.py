@@ -28,7 +28,12 @@ ORIGIN = "catalogue"
 UNREADABLE = "unreadable"
 """The rule of the finding about an unreadable file or folder."""
 
-_UTF_16 = dict.fromkeys((b"\xff\xfe", b"\xfe\xff"), "; it is UTF-16: save it as UTF-8")
+# What a file is by its first two bytes.
+_OTHER_FILES = {
+    **dict.fromkeys((b"\xff\xfe", b"\xfe\xff"), "; it is UTF-16: save it as UTF-8"),
+    b"\x1f\x8b": "; it is packed by gzip: unpack it with `gunzip` or `tar -xzf`",
+    b"PK": "; it is a ZIP archive: unpack it",
+}
 
 Held = TypeVar("Held")
 
@@ -45,7 +50,7 @@ def decode(content: bytes) -> tuple[str, str]:
         return content.decode("utf-8-sig"), ""  # editors on Windows begin a file with a byte order mark
     except UnicodeDecodeError as error:
         # PowerShell redirects output as UTF-16, which begins with one of these byte order marks.
-        return "", f"not UTF-8 text, see byte {error.start}{_UTF_16.get(content[:2], '')}"
+        return "", f"not UTF-8 text, see byte {error.start}{_OTHER_FILES.get(content[:2], '')}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from karta_interpreter.base.errors import InterpretationError, ManifestError, SuiteError
-from karta_interpreter.base.findings import did_you_mean
+from karta_interpreter.base.findings import closest, did_you_mean
 from karta_interpreter.base.k8s import GVK, JSON, Object, edit, type_name
 from karta_interpreter.base.k8s.manifest import Document, read_documents
 from karta_interpreter.base.k8s.yaml_writer import to_authored_yaml
@@ -248,7 +248,14 @@ def _text(fields: Object, key: str, *, default: str | None = None) -> str:
 
 def _reject_unknown(where: str, fields: Collection[str], allowed: Collection[str]) -> None:
     """Raise for unknown keys: a misspelt key would make a case pass that checks nothing."""
-    wrong = [f'"{key}" ({did_you_mean(key, sorted(allowed))})' for key in fields if key not in allowed]
+    operations = {name: operation for operation, slot in SLOTS.items() for name in slot.results}
+    wrong = [
+        f'"{key}" (of the operation {operations[key]})'
+        if key in operations and not closest(key, allowed)
+        else f'"{key}" ({did_you_mean(key, sorted(allowed))})'
+        for key in fields
+        if key not in allowed
+    ]
     if wrong:
         raise InterpretationError(f"{where} has the unknown key{'s' * (len(wrong) > 1)} {', '.join(wrong)}")
 

@@ -28,6 +28,11 @@ class Karta:
 
     definition: Definition
 
+    def __post_init__(self) -> None:
+        """Stop at a source in the place of a definition."""
+        if isinstance(self.definition, dict | str | Path):
+            raise TypeError("Karta.load(source) reads a Karta from an object, a text or a path")
+
     @classmethod
     def load(cls, source: Path | str | Object) -> Self:
         """Return the one Karta in a file, in YAML or JSON text, or in an object.

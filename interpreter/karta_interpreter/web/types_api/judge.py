@@ -18,6 +18,7 @@ from karta_interpreter.base.sandbox.awaiting import AsyncPool
 from karta_interpreter.definitions.karta import ROOT_KIND, gvk_of
 from karta_interpreter.definitions.karta.loading import load_object
 from karta_interpreter.definitions.karta.schema import message_of
+from karta_interpreter.definitions.sources import decode
 from karta_interpreter.web.console.questions import ANSWER, FAILURE, processes, responding
 from karta_interpreter.web.types_api.models import (
     MOST_ERRORS,
@@ -47,7 +48,8 @@ def read(body: bytes, model: type[_M]) -> _M:
     try:
         value = orjson.loads(body)
     except orjson.JSONDecodeError as err:
-        raise ApiError(400, f"the body is not JSON: {err}") from err
+        reason = decode(body)[1] if body.strip() else "it is empty"
+        raise ApiError(400, f"the body is not JSON: {reason or err}") from err
     try:
         return model.model_validate(value)
     except ValidationError as err:

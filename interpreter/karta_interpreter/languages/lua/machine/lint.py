@@ -66,6 +66,8 @@ _OPERATORS: Final = {
 }
 """How Lua writes what other languages write by an operator, by the character that is no Lua."""
 _COMMENT: Final = re.compile("--.*")
+# A text with the `+` before or behind it, if any. The third group is a text that is a number.
+_TEXT_SUM: Final = re.compile(r"""(\+\s*)?(["'])(?:([\d.\s]+)|(?:\\.|(?!\2).)*)\2(\s*\+)?""")
 _WORDS: Final = {
     "else if": "`else if` begins another `if` with an `end` of its own; write `elseif`",
     "continue": "there is no `continue`; write `goto next`, and `::next::` at the end of the loop",
@@ -95,10 +97,10 @@ class Lint(NamedTuple):
 
 def lint(operation: str, text: str, names_of: Callable[[str], Names]) -> list[Lint]:
     """Return all findings in the script of an operation, in the order of its lines. ``names_of`` compiles it."""
+    code, function = _COMMENT.sub("", text), SLOTS[operation].function
     try:
         names = names_of(text)
     except LuaSyntaxError as err:
-        code = _COMMENT.sub("", text)
         word = next((word for word in _WORDS if re.search(word, code)), "")
         hint = _OPERATORS.get(str(err).partition("near '")[2][:1]) or _WORDS.get(word, "")
         return [Lint("error", "lua-syntax", str(err), hint, err.line, fatal=True)]
@@ -110,6 +112,16 @@ def lint(operation: str, text: str, names_of: Callable[[str], Names]) -> list[Li
     lints += tuple(
         _warning("index-zero", f"{name}[0] is nil: lists of Lua begin with 1", f"write {name}[1]", line, name)
         for name, line in (() if "0" in names.own_members else names.zeros)
+    )
+    lints += tuple(
+        _warning("no-return", f"{name} never returns, so Karmada gets no answer", "write return VALUE", line, name)
+        for name, line in ((each.name, each.line) for each in names.functions)
+        if name == function and not lints and not re.search(r"\breturn\b", code)
+    )
+    lints += tuple(
+        _warning("text-sum", "`+` adds numbers, and this text is none", "texts are joined by `..`", line, found[0])
+        for found, line in ((found, code.count("\n", 0, found.start()) + 1) for found in _TEXT_SUM.finditer(code))
+        if (found[1] or found[4]) and not found[3]
     )
     return _shortened(sorted(lints, key=attrgetter("line")))
 
