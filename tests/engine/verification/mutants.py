@@ -13,9 +13,11 @@ from karta_interpreter import Karta
 from karta_interpreter.base.errors import InterpreterError
 from karta_interpreter.base.k8s.edit import get
 from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.engine.evaluation import pod_sets
 from karta_interpreter.engine.fights.rounds import owners
 from karta_interpreter.engine.operations import Call, Operation, interpret
 from karta_interpreter.engine.verification import Evidence, Judgement, Verdict, verify
+from karta_interpreter.engine.verification.members import members
 from karta_interpreter.engine.verification.retention import template_of
 from tests.engine.verification.member import Thing
 
@@ -49,7 +51,11 @@ _TEMPLATES = {
     "a container less": ".[1:][]",
     "no requests": ".[] | {name, image, env, envFrom, volumeMounts}",
     "wrong requests": '.[] | . + {resources: {requests: {cpu: "77"}}}',
+    "a container more": '.[], (.[0] | . + {name: "more"})',
+    "limits for requests": ".[] | . + {resources: {requests: .resources.limits}}",
 }
+_SPECS = {"no volumes": "{volumes: []}", "no init containers": "{initContainers: []}"}
+"""Mistakes in the spec of a template, next to its containers."""
 
 
 _FILTER = r"\s*\|\s*select\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
@@ -59,10 +65,25 @@ _TEXTS: dict[str, tuple[str, Callable[[re.Match[str]], str]]] = {
     "a filter less": (_FILTER, lambda _: ""),
     "a comparison turned round": (r"[!=]=", lambda match: "==" if match[0] == "!=" else "!="),
     "and for or": (r"\b(?:and|or)\b", lambda match: "or" if match[0] == "and" else "and"),
-    "the least for the most": (r"\| (?:min|max)\b", lambda match: "| min" if "max" in match[0] else "| max"),
+    "another aggregate": (r"\| (?:min|max|add)\b", lambda match: "| min" if "max" in match[0] else "| max"),
     "the second for the first": (r"\[0\]", lambda _: "[1]"),
     "a factor less": (r" \* \((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)", lambda _: ""),
     "an alternative less": (r" // \.[\w.\[\]]+", lambda _: ""),
+    "a bound shifted": (r" ([<>])(=?) ", lambda match: f" {match[1]}{'' if match[2] else '='} "),
+    "more for less": (r" [<>](?==? )", lambda match: " >" if "<" in match[0] else " <"),
+    "a negation less": (r" \| not\b", lambda _: ""),
+    "the first of all": (r"(?<=\w)\[\](?!\?)", lambda _: "[0]"),
+    "branches exchanged": (
+        r"\bif ((?:(?!\b(?:if|end)\b).)+) then ((?:(?!\b(?:if|end)\b).)+) else ((?:(?!\b(?:if|end)\b).)+) end",
+        lambda match: f"if {match[1]} then {match[3]} else {match[2]} end",
+    ),
+    "a default less": (r" // \d+", lambda _: ""),
+    "a default of 0": (r"// [1-9]\d*", lambda _: "// 0"),
+    "one more than its length": (r"\blength\b", lambda _: "(length + 1)"),
+    "a sum for a product": (r" \* ", lambda _: " + "),
+    "a sum for a difference": (r" - ", lambda _: " + "),
+    "a misspelled value": (r'== "(\w+)"', lambda match: f'== "{match[1]}s"'),
+    "true for false": (r"\b(?:true|false)\b", lambda match: "true" if match[0] == "false" else "false"),
     "a misspelled path": (r"(\.[a-z]\w{3,})\b(?!\()", lambda match: f"{match[1]}s"),
 }
 """Mistakes within an expression, each made where it is possible first."""
@@ -103,6 +124,13 @@ def _changes(manifest: Any) -> Iterator[tuple[str, str, Thing]]:
             if left:
                 fewer["metadata"]["annotations"][PREFIX + name] = json.dumps(left)
             yield mistake, f"metadata.annotations.{PREFIX}{name}", fewer
+    if added := manifest["metadata"].get("annotations", {}).get(f"{PREFIX}added-containers"):
+        place = ("metadata", "annotations", f"{PREFIX}added-containers")
+        wrong = {
+            "other requests of added containers": re.sub(r'(cpu"?: *)"\w+"', r'\1"77"', added),
+            "other names of added containers": re.sub(r'(name"?: *)"([^"]+)"', r'\1"\2s"', added),
+        }
+        yield from ((mistake, ".".join(place), _with(manifest, place, text)) for mistake, text in wrong.items())
 
 
 def _exchanged(manifest: Any) -> Iterator[tuple[str, str, Thing]]:
@@ -133,11 +161,31 @@ def _of_component(manifest: Any, place: Sequence[str | int], text: str) -> Itera
         if query := get(component, ("specDefinition", name)):
             spec = ".spec" if name == "podTemplateSpecPath" else ""
             for mistake, containers in _TEMPLATES.items():
-                wrong = _replaced(query, spec, containers)
+                wrong = _replaced(query, spec, f"{{containers: [.containers | {containers}]}}")
                 yield mistake, f"{text}.specDefinition.{name}", _with(manifest, (*place, "specDefinition", name), wrong)
-            for mistake, wrong in _misspelled(query):
+            parts = ((mistake, _replaced(query, spec, part)) for mistake, part in _SPECS.items())
+            for mistake, wrong in (*parts, *_misspelled(query)):
                 changed = _with(manifest, (*place, "specDefinition", name), wrong)
                 yield mistake, f"{text}.specDefinition.{name}", changed
+    labels = ((kind, path, get(component, path)) for kind, path in _SELECTORS.items())
+    yield from (
+        (f"another {kind}", f"{text}.{path[0]}", _with(manifest, (*place, *path), _other(label)))
+        for kind, path, label in labels
+        if label
+    )
+
+
+_SELECTORS = {
+    "key of its pods": ("podSelector", "componentTypeSelector", "keyPath"),
+    "label of its pods": ("podSelector", "componentTypeSelector", "value"),
+    "key of an instance": ("podSelector", "componentInstanceSelector", "idPath"),
+    "id of an instance": ("instanceIdPath",),
+}
+
+
+def _other(label: str) -> str:
+    """Return another value of a label, or another path of its key."""
+    return re.sub(r'("\])?$', lambda match: f"s{match[0]}", label, count=1) if label.startswith(".") else f"{label}s"
 
 
 def _misspelled(expression: str) -> Iterator[tuple[str, str]]:
@@ -154,9 +202,8 @@ def _with(manifest: Any, path: Sequence[str | int], value: object) -> Any:
     return changed
 
 
-def _replaced(query: str, spec: str, containers: str) -> str:
-    """Return an expression with other containers, without assignment, which definitions must not have."""
-    whole = f"{{containers: [.containers | {containers}]}}"
+def _replaced(query: str, spec: str, whole: str) -> str:
+    """Return an expression with other parts of a pod, without assignment, which definitions must not have."""
     return f"{query} | . + {{spec: (.spec + (.spec | {whole}))}}" if spec else f"{query} | . + {whole}"
 
 
@@ -184,6 +231,9 @@ def _of_status(manifest: Any) -> Iterator[tuple[str, str, Thing]]:
         mistake = "a waiting status counts as running" if name == "initializing" else "a bad status counts as running"
         left = {other: rules for other, rules in mappings.items() if other != name}
         yield mistake, field, _with(manifest, place, {**left, "running": [*running, *mappings[name]]})
+    for part in ("phaseDefinition", "conditionsDefinition"):
+        if path := get(manifest, (*place[:-1], part, "path")):
+            yield "a status read elsewhere", field, _with(manifest, (*place[:-1], part, "path"), f"{path}s")
     yield from _of_mappings(manifest, mappings)
     if len(mappings) > 1:
         yield (
@@ -206,9 +256,25 @@ def _of_mappings(manifest: Any, mappings: Thing) -> Iterator[tuple[str, str, Thi
             yield mutant("a rule of a status less", **{name: others})
         for turned in _turned(rule):
             yield mutant("a condition turned round", **{name: [turned, *others]})
+        if "byPhase" in rule:
+            yield mutant("a misspelled phase", **{name: [{**rule, "byPhase": f"{rule['byPhase']}s"}, *others]})
+        for wrong in _misread(rule):
+            yield mutant("a misread condition", **{name: [wrong, *others]})
         for mistake, text in _misspelled(get(rule, ("byExpression", "expression"), "")):
             wrong = {"byExpression": {**rule["byExpression"], "expression": text}}
             yield mutant(mistake, **{name: [wrong, *others]})
+
+
+def _misread(rule: Thing) -> Iterator[Thing]:
+    """Yield a rule with a misspelled type of its first condition, without its reason, and without a condition."""
+    conditions: list[Thing] = rule.get("byConditions") or [{}]
+    first, others = conditions[0], conditions[1:]
+    if "type" in first:
+        yield {**rule, "byConditions": [{**first, "type": f"{first['type']}s"}, *others]}
+    if "reason" in first:
+        yield {**rule, "byConditions": [{name: first[name] for name in first if name != "reason"}, *others]}
+    if others:
+        yield {**rule, "byConditions": others}
 
 
 def _turned(rule: Thing) -> Iterator[Thing]:
@@ -226,7 +292,16 @@ def answers(definition: Definition, shown: Evidence) -> list[object]:
     calls = [Call(operation, obj) for operation in _COMPARED]
     # An object that others have not changed is not retained.
     calls.append(Call(Operation.RETAIN, _without_changes(definition, obj), obj))
-    return [_answer(definition, shown, call) for call in calls]
+    return [*(_answer(definition, shown, call) for call in calls), _attributed(definition, shown)]
+
+
+def _attributed(definition: Definition, shown: Evidence) -> object:
+    """Return the number of pods of each pod set, as their selectors tell."""
+    try:
+        found = members(definition, pod_sets(definition, shown.object), shown.own)
+    except InterpreterError as error:
+        return type(error)
+    return [(group.name, len(group.pods)) for group in found.groups if group.replicas], len(found.strays)
 
 
 def _answer(definition: Definition, shown: Evidence, call: Call) -> object:

@@ -1,4 +1,5 @@
 import copy
+import json
 import sys
 from typing import Any, NoReturn
 
@@ -239,6 +240,26 @@ def test_cluster_that_a_failed_job_leaves_running_does_not_make_it_healthy() -> 
     (found,) = judged(Question.HEALTH, evidence(job, pod(1, labels={"ray.io/node-type": "head"})))
     assert found.reason == "unhealthy, and all its pods are ready, but its status tells of a failure"
     assert found.verdict is UNJUDGED
+
+
+@rows(
+    ("mistake", "suspend", "verdict"),
+    [
+        pytest.param((".spec.suspend", ".spec.suspend"), False, OK, id="healthy-before-its-first-run"),
+        pytest.param((".spec.suspend", ".spec.suspend"), True, OK, id="healthy-while-it-is-suspended"),
+        pytest.param((".spec.suspend != true", ".spec.suspend == true"), False, DIFFERS, id="unhealthy-while-it-waits"),
+        pytest.param((".spec.suspend == true", ".spec.suspend == 1"), True, DIFFERS, id="unhealthy-while-suspended"),
+    ],
+)
+def test_object_that_starts_jobs_is_healthy_before_it_starts_one(
+    mistake: tuple[str, str], verdict: Verdict, *, suspend: bool
+) -> None:
+    pods = {"spec": {"containers": [container()], "restartPolicy": "OnFailure"}}
+    spec = {"schedule": "0 0 * * *", "suspend": suspend, "jobTemplate": {"spec": {"template": pods}}}
+    shown = evidence(workload("batch/v1", "CronJob", spec))
+    manifest = json.dumps(Karta.for_object(shown.object).definition.manifest).replace(*mistake)
+
+    assert [each.verdict for each in judged(Question.HEALTH, shown, Karta.load(manifest))] == [verdict]
 
 
 @rows(

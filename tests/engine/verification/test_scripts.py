@@ -17,7 +17,7 @@ OK, DIFFERS, UNJUDGED = Verdict
 _REPLICA, _COMPONENT = Operation.INTERPRET_REPLICA, Operation.INTERPRET_COMPONENT
 _TWO = evidence(deployment(), pod(1), pod(2))
 _ROLLING = evidence(deployment(), pod(1), pod(2), pod(3), scaled="HorizontalPodAutoscaler it")
-_OTHER = "the script of mine answers {} with another number of pods"
+_OTHER = "the script of mine answers {} with another number"
 
 
 def _judged(shown: Evidence, operation: Operation, body: str, *, alone: bool) -> list[tuple[Verdict, str]]:
@@ -54,6 +54,14 @@ def _judged(shown: Evidence, operation: Operation, body: str, *, alone: bool) ->
             (OK, ""),
             (OK, ""),
             id="other components with as many pods together",
+        ),
+        pytest.param(
+            _TWO,
+            _REPLICA,
+            "return 0",
+            (UNJUDGED, _OTHER.format(_REPLICA)),
+            (UNJUDGED, _OTHER.format(_REPLICA)),
+            id="0, with which Karmada divides nothing, as of pods on every node",
         ),
         pytest.param(
             _ROLLING,

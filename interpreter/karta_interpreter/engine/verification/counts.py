@@ -14,7 +14,14 @@ from karta_interpreter.engine.fights.rounds import differences
 from karta_interpreter.engine.operations import Call, Operation, interpret
 from karta_interpreter.engine.verification.evidence import Evidence, is_active, is_ended, values_in
 from karta_interpreter.engine.verification.judgement import Judgement, Question, Verdict, pod_field
-from karta_interpreter.engine.verification.members import MemberGroup, Members, components_of
+from karta_interpreter.engine.verification.members import (
+    MemberGroup,
+    Members,
+    components_of,
+    instance_of_pod,
+    is_selected,
+    likeness,
+)
 
 _UPPER_BOUND = re.compile("max[^a-z]")
 """A field with the upper bound of an autoscaler, unlike a bound that the definition computes from other fields.
@@ -39,13 +46,13 @@ def judge_counts(definition: Definition, evidence: Evidence, members: Members) -
         parts, active = answer.get("components") or (), len(evidence.active)
         number = answer["replica"] if "replica" in answer else sum(part["replicas"] for part in parts)
         if number != active:
-            # Where the Karta counts its pods, no roll-out and no autoscaler explains another number.
-            is_known = bool(members.groups) and active == sum(group.replicas for group in members.groups)
-            names = ", ".join(script.name for script in definition.scripts.of(operation))
+            # Where the Karta counts its pods, no roll-out and no autoscaler explains another number. Of 0 pods Karmada
+            # divides none, whatever runs.
+            is_known = bool(number and members.groups) and active == sum(group.replicas for group in members.groups)
             yield Judgement(
                 Question.COUNTS,
                 Verdict.DIFFERS if is_known else Verdict.UNJUDGED,
-                f"the script of {names} answers {operation} with another number of pods",
+                f"the script of {definition.scripts.of(operation)[0].name} answers {operation} with another number",
                 f"{number} answered, {count(active, 'pod')}",
             )
 
@@ -60,11 +67,16 @@ def _of_karta(definition: Definition, evidence: Evidence, members: Members) -> I
     if not evidence.active and any(group.replicas for group in members.groups):
         # The pods that a status counts may be below another object.
         numbers = {part for part in values_in(evidence.object.get("status")) if type(part) is int}
-        is_counted = not numbers.isdisjoint(group.replicas for group in members.groups)
-        completes = definition.status and definition.status.completes
-        if is_counted or completes or Status.RUNNING not in matched():
+        if (
+            (definition.status and definition.status.completes)
+            or not numbers.isdisjoint(group.replicas for group in members.groups)
+            or Status.RUNNING not in matched()
+        ):
             yield _unjudged("it has no pods at present")
             return
+    if unselected := [*_unselected(definition, evidence, members)]:
+        yield from unselected
+        return
     yield from _strays(definition, evidence, members)
     for group in members.groups:
         pods = [pod for pod in group.pods if is_active(pod)]
@@ -91,18 +103,16 @@ def _judged(definition: Definition, group: MemberGroup, pods: list[Object], why:
 
 def _late(definition: Definition, evidence: Evidence, members: Members, name: str) -> str:
     """Return why instances may have pods later, or pods that do not tell so, or ""."""
-    component = definition.component(name)
-    if component is None or component.selector.instance_id is None:
-        return ""
-    if len(evidence.active) == sum(group.replicas for group in members.groups):
-        return f"pods of {name} do not tell their instance"
+    component, answered = definition.component(name), sum(group.replicas for group in members.groups)
     makers = {get(evidence.owner_of(pod), ("metadata", "uid")) for pod in evidence.active}
-    may_wait = (
-        definition.status
+    reasons = {
+        f"pods of {name} do not tell their instance": len(evidence.active) == answered,
+        f"instances of {name} may run one after another": definition.status
         and definition.status.completes
-        and len(makers) < sum(len(group.sets) for group in members.groups)
-    )
-    return f"instances of {name} may run one after another" if may_wait else ""
+        and len(makers) < sum(len(group.sets) for group in members.groups),
+    }
+    has_ids = component is not None and component.selector.instance_id is not None
+    return next((reason for reason, holds in reasons.items() if holds and has_ids), "")
 
 
 def _explanation(
@@ -157,9 +167,27 @@ def _is_rolling(evidence: Evidence, group: MemberGroup, pods: Iterable[Object]) 
 def _bounds(location: ScaleLocation) -> tuple[int, int]:
     """Return the bounds of a pod set's autoscaler. No upper bound is a very high one."""
     query, scale = location.places.component.max_replicas, location.scale
-    is_autoscaled = query and _UPPER_BOUND.search(query.text)
-    maximum = scale.maximum if is_autoscaled else None
+    maximum = scale.maximum if query and _UPPER_BOUND.search(query.text) else None
     return scale.minimum or 0, MOST_REPLICAS if maximum is None else maximum
+
+
+def _unselected(definition: Definition, evidence: Evidence, members: Members) -> Iterator[Judgement]:
+    """Yield the selectors that select none of the pods which look like those of their component."""
+    loose = [pod for pod in evidence.active if not any(is_selected(leaf, pod) for leaf in definition.leaves)]
+    sets = [own for group in members.groups for own in group.sets if own.replicas]
+    for leaf in definition.leaves:
+        selector, mine = leaf.selector, [pod for pod in evidence.pods if leaf in components_of(definition, pod)]
+        templates = [own.template for own in sets if own.component == leaf.name]
+        reasons = {
+            f"no pod has the label of {leaf.name}, and others have its containers": selector.component_type is not None
+            and not any(is_selected(leaf, pod) for pod in mine)
+            and any(likeness(template, pod) for pod in loose for template in templates),
+            f"no pod of {leaf.name} tells its instance": selector.instance_id is not None
+            and mine
+            and all(instance_of_pod(leaf, pod) is None for pod in mine),
+        }
+        field = field_of(definition, leaf.name, "podSelector")
+        yield from (_differs(reason, "", field) for reason, holds in reasons.items() if holds)
 
 
 def _strays(definition: Definition, evidence: Evidence, members: Members) -> Iterator[Judgement]:

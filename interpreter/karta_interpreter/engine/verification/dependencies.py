@@ -5,13 +5,14 @@ from functools import partial
 from typing import Final
 
 from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.base.k8s import DEPENDENCY_NAMES, Path, claim_dependencies, get, namespace, pod_dependencies
+from karta_interpreter.base.k8s import DEPENDENCY_NAMES, claim_dependencies, get, namespace, pod_dependencies
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.engine.explain.reading import paths_of_text
 from karta_interpreter.engine.fights.rounds import field_of
 from karta_interpreter.engine.operations import Call, Operation, interpret
 from karta_interpreter.engine.verification.evidence import Evidence
 from karta_interpreter.engine.verification.judgement import Judgement, Question, Verdict, pod_field
+from karta_interpreter.engine.verification.members import components_of
 
 _FIELD: Final = "metadata.annotations.karta-interpreter.io/dependencies"
 _COMPONENTS: Final = "spec.structureDefinition.childComponents"
@@ -29,12 +30,13 @@ def judge_dependencies(definition: Definition, evidence: Evidence) -> Iterator[J
     if not evidence.pods:
         yield Judgement(Question.DEPENDENCIES, Verdict.UNJUDGED, "it has no pods at present")
     described = {field: value for field, value in evidence.object.items() if field not in ("metadata", "status")}
-    for api_version, kind, name in sorted(set(_referred(evidence))):
+    for api_version, kind, name, component in sorted(set(_referred(definition, evidence))):
         if (kind, name) in named or (kind, None) in named or evidence.made.get(f"{kind}/{name}"):
             continue
         if path := next(paths_of_text(described, name), None):
             line = f"- {{apiVersion: {api_version}, kind: {kind}, name: '{field_of(path)}'}}"
-            field = _in_template(definition, path) or _FIELD
+            is_in_template = {part.partition("[")[0] for part in DEPENDENCY_NAMES} & {*path}
+            field = (pod_field(definition, component) if component else _COMPONENTS) if is_in_template else _FIELD
             yield _differs(f"the {kind} at {field_of(path)} is not named", name, field, line)
         elif f"{kind}/{name}" in evidence.made:
             reason = (
@@ -50,24 +52,23 @@ def judge_dependencies(definition: Definition, evidence: Evidence) -> Iterator[J
             )
 
 
-def _referred(evidence: Evidence) -> Iterator[tuple[str, str, str]]:
+def _referred(definition: Definition, evidence: Evidence) -> Iterator[tuple[str, str, str, str]]:
+    """Yield what each pod refers to, and the component of the pod, "" if several may have it."""
     within = namespace(evidence.object)
     for pod in evidence.pods:
-        pod_name = str(get(pod, ("metadata", "name")))
+        pod_name, components = str(get(pod, ("metadata", "name"))), components_of(definition, pod)
         try:
             dependencies = (*pod_dependencies(pod, within), *claim_dependencies(pod, within))
         except InterpretationError:
             continue
         # A controller makes what has the name of a pod, such as the claims of a StatefulSet.
         yield from (
-            (dependency.api_version, dependency.kind, dependency.name)
+            (
+                dependency.api_version,
+                dependency.kind,
+                dependency.name,
+                components[0].name if len(components) == 1 else "",
+            )
             for dependency in dependencies
             if pod_name not in dependency.name
         )
-
-
-def _in_template(definition: Definition, path: Path) -> str:
-    """Return the field of the pods whose template should have the place, or ""."""
-    if not {field.partition("[")[0] for field in DEPENDENCY_NAMES} & {*path}:
-        return ""
-    return pod_field(definition, definition.leaves[0].name) if len(definition.leaves) == 1 else _COMPONENTS

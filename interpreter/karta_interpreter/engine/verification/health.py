@@ -19,6 +19,7 @@ _FAILURE: Final = re.compile(
 )
 _WELL: Final = re.compile(r"ready|available|healthy|running|active|succe", re.IGNORECASE)
 """Words of failure and success in statuses. The definition's own rules, which are judged, cannot stand for them."""
+_RESTART: Final = ("spec", "restartPolicy")
 _READY: Final = "all its pods are ready"
 _SUCCEEDED: Final = "all its pods have succeeded"
 _STOPPED: Final = "it is to have no pods"
@@ -32,11 +33,14 @@ _HEALTHY: Final = {_READY: True, _SUCCEEDED: True, _STOPPED: True, _WAITING: Tru
 
 def judge_health(definition: Definition, evidence: Evidence, members: Members) -> Iterator[Judgement]:
     """Compare the health of the object with the state of its pods."""
-    call = Call(Operation.INTERPRET_HEALTH, evidence.object)
-    is_healthy = interpret(definition, call, reader=evidence.reader)["healthy"]
-    is_counted = definition.answers(Operation.INTERPRET_REPLICA) and bool(members.groups)
-    wanted = sum(group.replicas for group in members.groups) if is_counted else None
-    state = _state(definition, evidence, wanted)
+    is_healthy = interpret(definition, Call(Operation.INTERPRET_HEALTH, evidence.object), reader=evidence.reader)[
+        "healthy"
+    ]
+    sets = [own for group in members.groups for own in group.sets]
+    wanted = sum(own.replicas for own in sets) if sets and definition.answers(Operation.INTERPRET_REPLICA) else None
+    # Pods that end belong to jobs, which an object without a count starts at times that nobody knows.
+    starts = wanted is None and any(get(own.template, _RESTART) not in (None, "Always") for own in sets)
+    state = _state(definition, evidence, wanted, starts=starts)
     if is_healthy == _HEALTHY.get(state):
         return
     doubt = _doubt(definition, evidence, state, wanted)
@@ -52,21 +56,24 @@ def judge_health(definition: Definition, evidence: Evidence, members: Members) -
     yield Judgement(Question.HEALTH, verdict, reason, "; ".join([*failures[:1], matched]), field)
 
 
-def _state(definition: Definition, evidence: Evidence, wanted: int | None) -> str:
+def _state(definition: Definition, evidence: Evidence, wanted: int | None, *, starts: bool) -> str:
     """Return the state of the pods of a workload."""
     pods, phases = evidence.active, frozenset(get(pod, ("status", "phase")) for pod in evidence.pods)
-    if pods and all(is_ready(pod, evidence.now) for pod in pods):
-        return _READY
     # A job is healthy until it fails. The annotation ``health`` may have another rule.
     may_wait = Status.INITIALIZING in healthy_statuses(definition) and not definition.annotations.health
-    if pods and may_wait and "Failed" not in phases and not any(map(failure_of, pods)):
-        return _WAITING
-    if pods:
-        is_lasting = all(failure_of(pod) or is_ready(pod, evidence.now - LASTING, ready=False) for pod in pods)
-        return _UNREADY if is_lasting else _UNCLEAR
-    is_stopped = not phases and (wanted == 0 or is_suspended(definition, evidence.object))
-    is_over = phases == {"Failed"} or (wanted and phases <= {"Failed", "Succeeded"} and _tells_failure(evidence))
-    return _STOPPED if is_stopped else _SUCCEEDED if phases == {"Succeeded"} else _FAILED if is_over else _UNCLEAR
+    is_over = wanted and phases <= {"Failed", "Succeeded"} and _tells_failure(evidence)
+    states = {
+        _READY: pods and all(is_ready(pod, evidence.now) for pod in pods),
+        _WAITING: ((pods and may_wait) or (not pods and starts))
+        and "Failed" not in phases
+        and not any(map(failure_of, pods)),
+        _UNREADY: pods and all(failure_of(pod) or is_ready(pod, evidence.now - LASTING, ready=False) for pod in pods),
+        _UNCLEAR: pods,
+        _STOPPED: not phases and (wanted == 0 or is_suspended(definition, evidence.object)),
+        _SUCCEEDED: phases == {"Succeeded"},
+        _FAILED: phases == {"Failed"} or is_over,
+    }
+    return next((state for state, holds in states.items() if holds), _UNCLEAR)
 
 
 def _doubt(definition: Definition, evidence: Evidence, state: str, wanted: int | None) -> str:
@@ -77,14 +84,16 @@ def _doubt(definition: Definition, evidence: Evidence, state: str, wanted: int |
     doubts = {
         "its kind starts others": state in (_UNREADY, _FAILED)
         and wanted is None
-        and any(get(pod, ("spec", "restartPolicy"), "Always") != "Always" for pod in evidence.pods),
+        and any(get(pod, _RESTART, "Always") != "Always" for pod in evidence.pods),
         "it may wait or try again": (state == _UNREADY and may_wait) or (state == _FAILED and not has_failed),
         "a failure counts as healthy": state == _FAILED and Status.FAILED in healthy,
         "its status does not show it": state == _UNREADY and not _tells(status),
-        "it may not have stopped yet": state == _STOPPED and (not status or evidence.now - evidence.edited < YOUNG),
+        "it may not have stopped yet": state == _STOPPED and evidence.now - evidence.edited < YOUNG,
         "it has fewer pods than the answer": state in (_READY, _SUCCEEDED)
         and len(pods or evidence.pods) < (wanted or 0),
-        "its status tells of a failure": has_failed and (state == _STOPPED or may_wait) and state != _FAILED,
+        "its status tells of a failure": has_failed
+        and (state in (_STOPPED, _WAITING) or may_wait)
+        and state != _FAILED,
         "not for five minutes yet": state == _READY and not is_lasting,
         "they may be of an earlier template": state == _READY and not may_wait and any(map(evidence.is_outdated, pods)),
     }

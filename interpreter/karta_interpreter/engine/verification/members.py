@@ -41,7 +41,7 @@ def members(definition: Definition, sets: Sequence[PodSet], pods: Sequence[Objec
     keys_of_pods = [
         (
             components := components_of(definition, pod),
-            {(component.name, _instance(component, pod)) for component in components},
+            {(component.name, instance_of_pod(component, pod)) for component in components},
         )
         for pod in pods
     ]
@@ -75,7 +75,7 @@ def members(definition: Definition, sets: Sequence[PodSet], pods: Sequence[Objec
 
 def components_of(definition: Definition, pod: Object) -> list[ComponentRules]:
     """Return the components that select a pod, or else those that select no type."""
-    selecting = [leaf for leaf in definition.leaves if _is_selected(leaf, pod)]
+    selecting = [leaf for leaf in definition.leaves if is_selected(leaf, pod)]
     return selecting or [leaf for leaf in definition.leaves if leaf.selector.component_type is None]
 
 
@@ -87,7 +87,7 @@ def _best(
     numbers: Iterable[int],
 ) -> set[int]:
     """Return the numbers of those pod sets whose templates a pod resembles most."""
-    scores = {number: _likeness(sets[number].template, pod) for number in numbers}
+    scores = {number: likeness(sets[number].template, pod) for number in numbers}
     best = max(scores.values(), default=0)
     # Without a selector a pod that resembles none of several templates belongs to none.
     if not best and len(definition.leaves) > 1 and components and components[0].selector.component_type is None:
@@ -95,7 +95,7 @@ def _best(
     return {number for number, score in scores.items() if score == best}
 
 
-def _is_selected(component: ComponentRules, pod: Object) -> bool:
+def is_selected(component: ComponentRules, pod: Object) -> bool:
     """Return whether the selector of a component's type selects a pod."""
     try:
         return matches_component_type(component, pod)
@@ -103,14 +103,15 @@ def _is_selected(component: ComponentRules, pod: Object) -> bool:
         return False
 
 
-def _instance(component: ComponentRules, pod: Object) -> str | None:
+def instance_of_pod(component: ComponentRules, pod: Object) -> str | None:
+    """Return the instance that a pod tells, "" for a component without any, None if the pod does not tell."""
     try:
         return "" if component.instance_ids is None else instance_key(component, pod) or ""
     except WorkloadError:
         return None
 
 
-def _likeness(template: Object, pod: Object) -> int:
+def likeness(template: Object, pod: Object) -> int:
     """Return how much a pod's containers resemble a template's: by names, then images, then resources."""
     containers = {str(container.get("name")): container for container in objects_in(get(pod, ("spec", "containers")))}
     pairs = [

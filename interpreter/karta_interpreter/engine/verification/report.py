@@ -84,10 +84,8 @@ class Report:
             if judgement.verdict is Verdict.DIFFERS:
                 names_by_cause.setdefault((gvk, judgement._replace(detail="")), {})[name] = None
         numbers = self.objects
-        causes = [
-            Cause(judgement, gvk, tuple(names), numbers[gvk]) for (gvk, judgement), names in names_by_cause.items()
-        ]
-        return tuple(sorted(causes, key=lambda cause: -len(cause.names)))
+        found = sorted(names_by_cause.items(), key=lambda cause: -len(cause[1]))
+        return tuple(Cause(judgement, gvk, tuple(names), numbers[gvk]) for (gvk, judgement), names in found)
 
     def to_json(self) -> dict[str, JSON]:
         """Return the whole report for machines."""
