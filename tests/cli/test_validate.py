@@ -6,6 +6,8 @@ import pytest
 import yaml
 from click.testing import Result
 
+from tests.support.rows import rows
+
 Run = Callable[..., Result]
 Karta = Callable[..., str]
 
@@ -349,15 +351,23 @@ def test_crds_that_fit_no_definition_are_an_error(
     assert ("the given CRDs are those of Cake.example.io" in result.stdout) is bool(code)
 
 
-def test_script_alone_is_not_compared_and_that_is_said(run: Run, files: Path) -> None:
+@rows(
+    ("read", "found"),
+    [
+        pytest.param("obj.spec.replica", ["mine.yaml:10:1: warning [crd-unknown-field]"], id="a misspelled field"),
+        pytest.param("obj.spec.replicas", [], id="a field of the CRD"),
+        pytest.param("1 -- obj.spec.replica", [], id="a comment"),
+        pytest.param("other.spec.replica", [], id="another name than a parameter"),
+        pytest.param("obj.metadata.labels.team", [], id="metadata, which no CRD describes"),
+    ],
+)
+def test_fields_that_scripts_name_are_compared_with_crds(run: Run, files: Path, read: str, found: list[str]) -> None:
     (files / "crd.yaml").write_text(_crd())
-    (files / "mine.yaml").write_text(_CUSTOMIZATION)
+    (files / "mine.yaml").write_text(_CUSTOMIZATION.replace("obj.status.ready == nil", read))
 
-    assert (
-        "CRDs are compared with Kartas, and not with scripts"
-        in run("validate", "mine.yaml", "--crd", "crd.yaml").stderr
-    )
-    assert "CRDs" not in run("validate", "mine.yaml").stderr + run("validate", _GOOD, "--crd", "crd.yaml").stderr
+    output = run("validate", "mine.yaml", "--crd", "crd.yaml").stdout
+
+    assert [line.partition(" the CRD has")[0] for line in output.splitlines() if "crd-" in line] == found
 
 
 def test_file_without_crd_is_named(run: Run) -> None:

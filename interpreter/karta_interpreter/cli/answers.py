@@ -15,8 +15,8 @@ from karta_interpreter.cli.render import full_name, table
 from karta_interpreter.engine.operations import Results, by_operation
 
 _MAX_WIDTH = 60
+# The width of the second column, for terminals with 100 columns.
 _WIDTH = 78
-"""The width of the second column, for terminals with 100 columns."""
 
 
 def outcomes_table(outcomes: Iterable[CallOutcome]) -> str:

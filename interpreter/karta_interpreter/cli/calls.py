@@ -24,6 +24,7 @@ from karta_interpreter.engine.operations import (
 )
 
 _NO_OBJECT = 'give the object: FILE or --observed-file FILE (or --desired-file), "-" for stdin'
+# The messages of karmadactl for a missing option.
 _WITHOUT = {
     "--desired-file": "desired, desired-file options are not set",
     "--observed-file": "observed, observed-file options are not set",
@@ -31,7 +32,6 @@ _WITHOUT = {
     "--components": "components option is not set",
     "--status-file": "status-file option is not set",
 }
-"""The messages of karmadactl for a missing option."""
 ORDER = (
     Operation.RETAIN,
     Operation.INTERPRET_REPLICA,

@@ -115,8 +115,8 @@ def _print(output: str, text: str, document: JSON, problems: Sequence[Quarantine
         raise SystemExit(Problem.exit_code)
 
 
+# The width of the last column, for terminals with 100 columns.
 _WIDTH = 78
-"""The width of the last column, for terminals with 100 columns."""
 _MOST_LINES = 5
 
 

@@ -31,8 +31,8 @@ from karta_interpreter.engine.suites.comparison import ERROR, SILENT, Answer, Di
 
 CATALOGUE: Final = "catalogue"
 _EXCERPT: Final = 160
+# Rules of facts that decide about an answer as a whole.
 _DECIDING: Final = ("annotation", "script", "matched", "stopped")
-"""Rules of facts that decide about an answer as a whole."""
 _MOST_CAUSES: Final = 2
 _PREFIX: Final = "spec.structureDefinition."
 

@@ -25,8 +25,8 @@ from karta_interpreter.engine.registered.operations import CRD
 STDIN = "-"
 _Read = TypeVar("_Read")
 Kinds = Callable[[], Iterable[GVK]]  # of the definitions in use, which are read only if they matter
+# KIND/NAME, as kubectl writes it, and no API version.
 _OBJECT = re.compile(r"([A-Za-z][A-Za-z0-9.]*)/(?!v[0-9]\w*$)([a-z0-9-]+)")
-"""KIND/NAME, as kubectl writes it, and no API version."""
 _PRINTS, _STATUS_FILE = (
     "`kubectl get KIND NAME -o yaml` prints one",
     "the status of a cluster is given with --status-file",

@@ -56,6 +56,7 @@ EXTRAS = {
 """The libraries that each extra of the package installs."""
 
 
+# The names of other tools for a command.
 _OTHER_COMMANDS = {
     "catalogue": "get list kinds ls",
     "list": "search find get ls",
@@ -72,9 +73,9 @@ _OTHER_COMMANDS = {
     "unregister": "uninstall",
     "validate": "lint check vet",
 }
-"""The names of other tools for a command."""
 
 
+# The names of other tools for an option, without dashes. The first option of a command with such a name is meant.
 _SYNONYMS = {
     "--version": "v V",
     "--name": "k filter match",
@@ -93,16 +94,16 @@ _SYNONYMS = {
     "--webhook-timeout": "timeout request-timeout call-limit",
     "--context": "kube-context karmada-context cluster-context kubecontext",
     "--kubeconfig": "karmada-config config",
-    "--filename": "file karta definition definitions manifest",
+    "--filename": "file karta kartas folder definition definitions manifest",
     "--object": "workload resource input desired",
     "--operation": "op operations",
     "--desired-replica": "replicas replica input-replicas",
     "--crd": "schema schemas crds openapi filename f",
     "--output": "format out output-format json yaml",
 }
-"""The names of other tools for an option, without dashes. The first option of a command with such a name is meant."""
 
 
+# Options and commands of other tools, and of earlier versions, that are not here, and what to do instead.
 _OTHERWISE = {
     "--no-color": "the environment variable NO_COLOR=1 leaves colours out",
     "--color": "the environment variable FORCE_COLOR=1 keeps colours in pipes and files",
@@ -123,6 +124,7 @@ _OTHERWISE = {
     "schema": "`export json-schema` prints the schema of Kartas",
     **dict.fromkeys(("--all-namespaces", "-A"), "name a folder: all in it is read"),
     **dict.fromkeys(("--verbose", "-v", "-vv", "--debug"), "`explain` shows what an answer comes from"),
+    **dict.fromkeys(("demo", "quickstart", "tutorial", "sample"), "`create example FOLDER` writes a kind to try with"),
     "show": "`catalogue show KIND` shows a definition, `tree FILE` an object",
     "karta": "`catalogue export` prints definitions",
     "--output-dir": "`> FILE` writes the output into a file",
@@ -139,14 +141,14 @@ _OTHERWISE = {
     "--recursive": "a folder is read with the folders in it",
     "-R": "a folder is read with the folders in it",
 }
-"""Options and commands of other tools, and of earlier versions, that are not here, and what to do instead."""
-_MOST_NAMED = 16
-"""The most options of a command that a message names."""
+# The most options of a command that a message names.
+_MOST_NAMED, _MOST_ALIKE = 16, 3
 _OF_A_CLUSTER = ("-n", "--namespace", "--context", "--kubeconfig")
 _FROM_A_CLUSTER = (
     "`kubectl get KIND NAME -o yaml` prints an object of a cluster, which this command reads from a pipe as `-`"
 )
 
+_FORM = re.compile(r"'(?:(?:json-?path|go-template|custom-columns)\b.*|([\w./-]+[./][\w./-]+))' is not one of ")
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -288,14 +290,14 @@ def _meant(option: str, ctx: click.Context) -> str:
     is_of_objects = not {"--object", "--observed-file"}.isdisjoint(options)
     if other := _OTHERWISE.get(option, _FROM_A_CLUSTER if is_of_objects and option in _OF_A_CLUSTER else ""):
         return f" Instead: {other}"
-    suggestion = closest(option, options)
-    word = option.lstrip("-").upper()
+    alike = [name for name in options if {*option.strip("-").split("-")} & {*name.strip("-").split("-")}]
+    suggestion = closest(option, options) or "' or '".join(alike[:_MOST_ALIKE])
     if not suggestion and any(
-        word in re.findall(r"\w+", parameter.make_metavar(ctx))
+        option.lstrip("-").upper() in re.findall(r"\w+", parameter.make_metavar(ctx))
         for parameter in ctx.command.params
         if parameter.param_type_name != "option"
     ):
-        return f" Write {word} without an option"
+        return f" Write {option.lstrip('-').upper()} without an option"
     if suggestion or isinstance(ctx.command, CommandGroup):
         return f" Did you mean '{suggestion}'?" if suggestion else " Options of a command stand behind its name"
     return f" There are: {', '.join(name for name in options if name.startswith('--'))}" * (len(options) < _MOST_NAMED)
@@ -303,8 +305,8 @@ def _meant(option: str, ctx: click.Context) -> str:
 
 def _further(message: str, ctx: click.Context) -> str:
     """Return what to write instead of an argument that cannot be used."""
-    if file := re.match(r"'(\S+[./]\S*)' is not one of ", message):
-        return f"`> {file[1]}` writes the output into a file"
+    if form := _FORM.match(message):
+        return f"`> {form[1]}` writes the output into a file" if form[1] else "`-o json | jq EXPRESSION` shows a part"
     if "unexpected extra arg" not in message:
         is_of_objects = any(parameter.metavar == "KIND/NAME" for parameter in ctx.command.params)
         folder = "Name a folder; an object is given with --object KIND/NAME" if is_of_objects else "Name a folder"

@@ -1,6 +1,8 @@
 """``karta-interpreter validate``: all findings about definitions and customizations."""
 
 import asyncio
+import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -59,7 +61,8 @@ def command(
     standard input; customizations are checked, too. The exit code is 1 when a definition or script cannot be used.
 
     A CRD (--crd) of several releases may be given several times: only what all of them contradict is a finding. If no
-    CRD is that of a definition, that is an error. With --kubeconfig or --context the CRDs come from a cluster.
+    CRD is that of a definition, that is an error. Fields that scripts name behind a parameter are compared, too. With
+    --kubeconfig or --context the CRDs come from a cluster.
     """
     paths += filenames
     if not paths:
@@ -74,6 +77,7 @@ def command(
     findings += combine(files.layer for files in given.values()).findings
     findings += merge(found for files in given.values() for found in files.customizations).findings
     compared = [*crd_findings(given.values(), crds)] if crds or has_cluster else []
+    compared += script_findings((found for files in given.values() for found in files.customizations), crds)
     is_error = not (has_cluster or _has_crd(given.values(), crds))
     findings += [
         replace(finding, severity=Severity.ERROR) if is_error and finding.rule == "crd-missing" else finding
@@ -81,8 +85,6 @@ def command(
     ]
     document = _document(list(given.values()), in_order(findings), has_crds=bool(crds or has_cluster))
     summary = document["summary"]
-    if (crds or has_cluster) and summary["customizations"] and not summary["definitions"]:
-        say("warning: CRDs are compared with Kartas, and not with scripts", err=True)
     if output == "table":
         say(findings_text(findings), nl=False)
         say(_summary(summary), err=True)
@@ -176,6 +178,31 @@ def _summary(number: Mapping[str, int]) -> str:
     parts = [count(number[name], name.removesuffix("s")) for name in shown]
     parts += [f"{number['ignored']} ignored"] if number["ignored"] else []
     return ", ".join(parts + ([count(number["unreadable"], "unreadable file")] if number["unreadable"] else []))
+
+
+_READ = re.compile(r"(?<![\w.])(\w+)((?:\.\w+)+)")
+
+
+def script_findings(customizations: Iterable[LoadedCustomization], crds: Sequence[Object]) -> Iterator[Finding]:
+    """Yield the fields that scripts name behind a parameter, and that the CRDs of the kind do not have."""
+    for gvk, script in ((each.gvk, script) for each in customizations if each.gvk for script in each.scripts):
+        text = re.sub("--.*", "", script.text)
+        parameters = re.findall(rf"\bfunction +{script.function} *\(([^)]*)\)", text)
+        names = re.findall(r"\w+", "".join(parameters))
+        fields = [field for field in _READ.finditer(text) if field[1] in names]
+        actions = [{"path": field[2], "value": "null"} for field in fields]
+        # A Karta that names the same fields, because those of a Karta are compared with CRDs.
+        root = {
+            "name": "script",
+            "kind": {"group": gvk.group, "version": gvk.version, "kind": gvk.kind},
+            "suspendDefinition": {"suspendActions": actions, "resumeActions": [{"path": ".spec", "value": "null"}]},
+            "statusDefinition": {"statusMappings": {}},
+        }
+        for finding in contradictions(json.dumps({"spec": {"structureDefinition": {"rootComponent": root}}}), "", crds):
+            if finding.rule == "crd-unknown-field":
+                line = text.count("\n", 0, fields[int(finding.path[-2])].start()) + 1
+                place = script.line_in_source(line)
+                yield replace(finding, severity=Severity.WARNING, source=script.source, path=(), line=place, column=1)
 
 
 def crd_findings(all_files: Iterable[DefinitionFiles], crds: Sequence[Object]) -> Iterator[Finding]:

@@ -38,9 +38,15 @@ def test_annotations_of_others_are_theirs(orchestra: Raw, findings_of: FindingsO
     raw = edit.set_value(
         orchestra,
         ("metadata", "annotations"),
-        {"example.com/elastic": "nothing", "retain": "?", "karta-interpreter.com/owner": "team"},
+        {"example.com/elastic": "nothing", "retained": "?", "karta-interpreter.com/owner": "team"},
     )
     assert findings_of(raw) == []
+
+
+def test_name_without_a_prefix_is_a_warning(orchestra: Raw, findings_of: FindingsOf) -> None:
+    (finding,) = findings_of(edit.set_value(orchestra, ("metadata", "annotations"), {"retain": "?"}))
+    assert (finding.severity, finding.rule) == (Severity.WARNING, "unknown-annotation")
+    assert finding.hint == "did you mean karta-interpreter.io/retain?"
 
 
 @pytest.mark.parametrize(

@@ -937,11 +937,12 @@ def parse_annotations(karta: KartaResource) -> tuple[Annotations, list[Finding]]
     findings: list[Finding] = []
     for key in karta.annotations:
         prefix, _, name = key.rpartition("/")
-        # One of our names with nearly our prefix, or as an annotation of Karta. Any other belongs to another program.
-        is_near = ("karta" in prefix and name in NAMES) or closest(prefix, (PREFIX[:-1],))
+        # One of our names with nearly our prefix, with none, or of Karta. Any other belongs to another program.
+        is_near = (("karta" in prefix or not prefix) and name in NAMES) or closest(prefix, (PREFIX[:-1],))
         if f"{prefix}/" != PREFIX and is_near and (suggestion := closest(name, NAMES)):
             message, hint = f"there is no annotation {key}", f"did you mean {PREFIX}{suggestion}?"
-            findings.append(error("unknown-annotation", ("metadata", "annotations", key), message, hint))
+            report = error if prefix else warning
+            findings.append(report("unknown-annotation", ("metadata", "annotations", key), message, hint))
     for name in (name for name in texts if name not in NAMES):
         suggestion = closest(name, NAMES)
         hint = f"did you mean {PREFIX}{suggestion}?" if suggestion else f"there are: {', '.join(NAMES)}"

@@ -27,16 +27,16 @@ _SPEC = ("spec",)
 _INDENT = "write its fields below its name, indented"
 _TYPE_META = "write {group: batch, version: v1, kind: Job}"
 
+# A DNS-1123 subdomain, as required of ``metadata.name`` of a custom resource.
 _NAME = re.compile(r"(?!.{254})[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
-"""A DNS-1123 subdomain, as required of ``metadata.name`` of a custom resource."""
 
 _LONGEST_NAME = 253
 _NAME_HINT = (
     f"write at most {_LONGEST_NAME} lower-case letters, digits, - and . that begin and end with a letter or a digit"
 )
 
+# What CEL reads: the object or a variable, by its name. jq has no names for them.
 _CEL = re.compile(r"\b(object|variables)[.\[]")
-"""What CEL reads: the object or a variable, by its name. jq has no names for them."""
 
 _GHOSTS = {
     "ownerName": "older documentation calls ownerRef so; write ownerRef",
@@ -130,6 +130,16 @@ def _metadata_findings(metadata: JSON, *, needs_name: bool) -> Iterator[Finding]
     if not isinstance(metadata, dict):
         yield _wrong_type(("metadata",), "an object", metadata)
         return
+    yield from (
+        error(
+            "unknown-field",
+            ("metadata", field),
+            f"there is no field {field}",
+            "it is no part of metadata: indent it less",
+        )
+        for field in metadata
+        if field in (*_OBJECT_FIELDS, *_field_names(()))
+    )
     name, annotations = metadata.get("name"), metadata.get("annotations") or {}
     if not isinstance(name, str | None):
         yield _wrong_type(("metadata", "name"), "a string", name)

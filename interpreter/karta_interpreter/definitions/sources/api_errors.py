@@ -100,7 +100,7 @@ def unusable(source: str, error: BaseException) -> ClusterError:
     """
     # Without a number the error is about the kubeconfig (`_check_there`), else about a file named in it.
     if isinstance(error, FileNotFoundError) and error.errno is None:
-        return ClusterError(f"{source} cannot be used: there is no such file", reason="NoKubeconfig")
+        return ClusterError(f"{source} cannot be used: {error}", reason="NoKubeconfig")
     # kubernetes_asyncio has one exception for all faults of a kubeconfig. Only its text distinguishes them.
     reason = "NoContext" if type(error) is LookupError or "/contexts list" in str(error) else "Configuration"
     hint = "check the file, the context, and the files and programs that it names"

@@ -130,7 +130,9 @@ class _Search:
     def _judge(self, node: ast.Node, scope: Scope) -> None:
         match node:
             case ast.RecursiveDescent():
-                self._refuse(node, "`..` is not allowed: its output may be very large", "name the path")
+                self._refuse(
+                    node, "`..` is not allowed: its output may be large", "name the path; `path[]` is each entry"
+                )
             case ast.Assign(operator):
                 hint = "to compare, write `==`" if operator == "=" else ""
                 self._refuse(node, f"`{operator}` is not allowed: an expression only reads", hint)
@@ -158,11 +160,11 @@ class _Search:
                 self.hints[id(key)] = (
                     'a label is written `.metadata.labels["KEY"]`, a field of the input with a `.` first'
                 )
-            case ast.Binary(
-                "-", ast.Index(key=ast.Literal(str() as start)) as left, ast.FunctionCall(tail, ()) as call
-            ):
-                if call.span.start == left.span.end + 1:
-                    self.hints[id(call)] = f'a name with a dash is written `["{start}-{tail}"]`'
+            case ast.Binary("-", ast.Index(key=ast.Literal(str() as start)) as left, call):
+                while isinstance(call, ast.Index | ast.Iterate | ast.Slice):
+                    call = call.target
+                if isinstance(call, ast.FunctionCall) and call.span.start == left.span.end + 1:
+                    self.hints[id(call)] = f'a name with a dash is written `["{start}-{call.name}"]`'
 
     def _call(self, node: ast.FunctionCall, scope: Scope) -> None:
         name, arity = node.name, len(node.arguments)

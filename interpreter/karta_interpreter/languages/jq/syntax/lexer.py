@@ -118,12 +118,12 @@ class _Lexer:
     def _code(self) -> Iterator[Token]:
         if habit := _ANY_HABIT.match(self.text, self.place):
             hint = _HABITS[(habit.lastindex or 1) - 1][1]
-            raise self._error(f"`{habit[0]}` is not jq", self.place, habit.end(), hint)
+            raise QuerySyntaxError(f"`{habit[0]}` is not jq", start=self.place, end=habit.end(), hint=hint)
         lexeme = _CODE.match(self.text, self.place)
         if not lexeme:
             character = self.text[self.place]
             shown = f"`{character}`" if character.isprintable() else f"U+{ord(character):04X}"
-            raise self._error(f"unexpected character {shown}", self.place, self.place + 1)
+            raise QuerySyntaxError(f"unexpected character {shown}", start=self.place, end=self.place + 1)
         match lexeme.lastgroup:
             case "blank":
                 self.place = lexeme.end()
@@ -161,7 +161,7 @@ class _Lexer:
             yield self._token(Kind.OPEN_INTERPOLATION, self.place + 2)
         elif self.place + 1 < len(self.text):
             escape = self.text[self.place : self.place + 2]
-            raise self._error(f"`{escape}` is not an escape", self.place, self.place + 2, _ESCAPES)
+            raise QuerySyntaxError(f"`{escape}` is not an escape", start=self.place, end=self.place + 2, hint=_ESCAPES)
         else:
             raise self._endless_string()
 
@@ -171,7 +171,9 @@ class _Lexer:
             # UTF-16 joins two escapes that are the halves of one character.
             return "".join(units).encode("utf-16", "surrogatepass").decode("utf-16")
         except UnicodeDecodeError as err:
-            raise self._error("this escape is half of a surrogate pair", self.place, self.place + len(escapes)) from err
+            raise QuerySyntaxError(
+                "this escape is half of a surrogate pair", start=self.place, end=self.place + len(escapes)
+            ) from err
 
     def _token(self, kind: Kind, end: int, text: str | None = None) -> Token:
         span = Span(self.place, end)
@@ -180,11 +182,9 @@ class _Lexer:
         return Token(kind, intern(self.text[span.start : end] if text is None else text), span)
 
     def _endless_string(self) -> QuerySyntaxError:
-        return self._error("the string that starts here never ends", self.open_quotes[-1], self.open_quotes[-1] + 1)
-
-    @staticmethod
-    def _error(message: str, start: int, end: int, hint: str = "") -> QuerySyntaxError:
-        return QuerySyntaxError(message, start=start, end=end, hint=hint)
+        return QuerySyntaxError(
+            "the string that starts here never ends", start=self.open_quotes[-1], end=self.open_quotes[-1] + 1
+        )
 
 
 _HABITS = (
@@ -216,5 +216,5 @@ _HABITS = (
     (r"['`\u201c\u201d]", 'write a path without quotes, and a string in double quotes: "..."'),
     (r"\u00a0", "this is a no-break space: write an ordinary one"),
 )
+# The syntax of other languages. jq has none of it outside of strings.
 _ANY_HABIT = re.compile("|".join(f"({pattern})" for pattern, _ in _HABITS))
-"""The syntax of other languages. jq has none of it outside of strings."""

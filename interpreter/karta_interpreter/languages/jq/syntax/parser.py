@@ -20,7 +20,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Final, NoReturn, TypeVar
 
 from msgspec.structs import replace
@@ -379,7 +379,8 @@ class _Parser:
             branches.append(self.branch("elif"))
         otherwise = self.query() if self.accept("else") else None
         if self.next.kind is Kind.END:
-            raise self.error("`if` opened here is never closed with `end`", opened.span)
+            hint = _HINTS["elseif"] * (("else", "if") in pairwise(token.text for token in self._tokens))
+            raise self.error("`if` opened here is never closed with `end`", opened.span, hint)
         self.expect("end", "to close `if`")
         return ast.If(tuple(branches), otherwise, span=self.span(opened))
 
