@@ -9,7 +9,9 @@ from sys import exception
 from typing import Any
 
 
-class _Server(ThreadingHTTPServer):
+class QuietServer(ThreadingHTTPServer):
+    """Prints no traceback when a client leaves early."""
+
     def handle_error(self, request: Any, client_address: Any) -> None:
         if not isinstance(exception(), ConnectionError):
             super().handle_error(request, client_address)
@@ -19,7 +21,7 @@ class _Server(ThreadingHTTPServer):
 def serving(handler: type[BaseHTTPRequestHandler], **attributes: object) -> Iterator[str]:
     """Serve with a handler, which has these attributes as well, until the end of the block. Yield the URL."""
     quiet = type("Quiet", (handler,), {"log_message": lambda *_: None, **attributes})
-    with _Server(("127.0.0.1", 0), quiet) as server:
+    with QuietServer(("127.0.0.1", 0), quiet) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.05,))
         thread.start()
         try:

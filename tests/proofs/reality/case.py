@@ -15,7 +15,7 @@ from tests.proofs.rig.api import Object
 
 _FIELDS = {
     *("name", "object", "steps", "before", "health", "settle", "components", "rejected", "replicas", "switch"),
-    "since",
+    *("since", "races"),
 }
 _SETTLE = 3.0
 
@@ -29,7 +29,7 @@ class Case:
     are those that the scheduler assigns at first, None for all. ``rejected`` is for objects that the product
     and the member reject: the member at creation, or its controller by making no pods.
     ``switch`` is the path of the switch that suspends it. ``since`` is the release of Kubernetes that it needs, in
-    numbers, and is empty for all.
+    numbers, and is empty for all. ``races`` are the steps after which the state depends on which program is first.
     """
 
     name: str
@@ -44,11 +44,12 @@ class Case:
     rejected: bool
     switch: str
     since: tuple[int, ...]
+    races: frozenset[str]
 
     @classmethod
     def of(cls, controller: Controller, entry: Object) -> "Case":
         """Read an entry of a file of cases; raises ValueError for a field that is unknown or missing."""
-        unknown = entry.keys() - _FIELDS
+        unknown = (entry.keys() - _FIELDS) | (set(entry.get("races", ())) - set(entry.get("steps", ())))
         missing = {"name", "object", "steps"} - entry.keys()
         if unknown or missing:
             raise ValueError(f"case {entry.get('name')}: unknown {sorted(unknown)}, missing {sorted(missing)}")
@@ -68,6 +69,7 @@ class Case:
             entry.get("rejected", False),
             entry.get("switch", controller.kind(thing).switch),
             numbers(entry.get("since", "")),
+            frozenset(entry.get("races", ())),
         )
 
     @cached_property
@@ -76,9 +78,19 @@ class Case:
         return self.controller.kind(self.object)
 
     @property
+    def racing(self) -> frozenset[str]:
+        """The names of the states that are not compared with recorded ones."""
+        return frozenset(state_name(self, *step) for step in enumerate(self.steps, 1) if step[1] in self.races)
+
+    @property
     def namespace(self) -> str:
         """The namespace that it has for itself."""
         return f"t-{self.name}"
+
+
+def state_name(case: Case, number: int, step: str) -> str:
+    """Return the name of the state after a step."""
+    return f"{case.name}.{number}-{step.partition(' ')[0]}"
 
 
 def numbers(release: str) -> tuple[int, ...]:

@@ -6,11 +6,12 @@ import threading
 from dataclasses import dataclass, field
 from functools import partial
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import urlsplit
 
 from tests.proofs.rig.podstatus import FAILED, RUNNING, SUCCEEDED
+from tests.support.serving import QuietServer
 
 _JOB = {RUNNING: "RUNNING", SUCCEEDED: "SUCCEEDED", FAILED: "FAILED"}
 _BEGUN = 1_700_000_000_000
@@ -26,7 +27,7 @@ class Dashboard:
 
     def start(self) -> int:
         """Listen in a thread that ends with the program; return the port."""
-        server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Handler, self))
+        server = QuietServer(("127.0.0.1", 0), partial(_Handler, self))
         threading.Thread(target=server.serve_forever, name="dashboard", daemon=True).start()
         return server.server_port
 

@@ -25,7 +25,7 @@ class State:
 
 @dataclass(slots=True)
 class Outcome:
-    """Everything that one case found."""
+    """Everything that one case found. ``racing`` are the names of states that another run may not have."""
 
     case: str
     controller: str
@@ -33,6 +33,7 @@ class Outcome:
     api_version: str
     findings: list[Finding] = field(default_factory=list)
     states: list[State] = field(default_factory=list)
+    racing: frozenset[str] = frozenset()
     seconds: float = 0.0
 
     def problems(self) -> Iterator[Finding]:

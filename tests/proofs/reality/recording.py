@@ -12,7 +12,7 @@ import shutil
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,6 +24,7 @@ from karta_interpreter.cli.member import Wanted
 from karta_interpreter.cli.verify import verify_member
 from karta_interpreter.definitions.karta import Definition, Known, ReferenceReader, resolved
 from karta_interpreter.definitions.sources.api_server import ApiServer
+from tests.proofs.reality.case import state_name
 from tests.proofs.reality.experiment import Experiment, GoneError
 from tests.proofs.reality.findings import Finding, State
 from tests.proofs.rig.api import Object
@@ -64,7 +65,7 @@ class Recorder:
         if not self.experiment.steady():
             return
         try:
-            self._add(step.partition(" ")[0])
+            self._add(step)
         except GoneError:
             return
 
@@ -80,7 +81,7 @@ class Recorder:
         workload, references = _saved(self.experiment)
         if workload is None:
             return
-        state = f"{case.name}.{len(self.begun)}-{step}"
+        state = state_name(case, len(self.begun), step)
         same = normalized({"workload": workload}, case.namespace, case.namespace, lambda _: "")
         if same in self._seen:
             return
@@ -193,10 +194,11 @@ def _text(value: Any) -> str:
     return json.dumps(value, sort_keys=True)
 
 
-def differences(states: Sequence[State], folder: Path) -> Iterator[Finding]:
+def differences(states: Sequence[State], folder: Path, racing: Collection[str] = ()) -> Iterator[Finding]:
     """Yield the states of a case that are not what the committed folder of its controller has, if there is one.
 
-    A step that leaves a case in one of its other states has a record in one run and none in another.
+    A step that leaves a case in one of its other states has a record in one run and none in another. Those that are
+    ``racing`` are not compared.
     """
     if not folder.is_dir():
         return
@@ -206,7 +208,7 @@ def differences(states: Sequence[State], folder: Path) -> Iterator[Finding]:
     everywhere = {(_case_of(name), now) for name, now in found.items()} & {
         (_case_of(name), before) for name, before in known.items()
     }
-    for name in sorted(found.keys() | known.keys()):
+    for name in sorted((found.keys() | known.keys()) - set(racing)):
         before, now = known.get(name), found.get(name)
         one_sided = before is None or now is None
         if before == now or (one_sided and (_case_of(name), before or now) in everywhere):

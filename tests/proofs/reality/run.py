@@ -138,7 +138,7 @@ def _run(cluster: Cluster, ours: Ours, cases: Sequence[Case], say: Say) -> Itera
 
 
 def _run_case(case: Case, cluster: Cluster, ours: Ours) -> Outcome:
-    outcome = Outcome(case.name, case.controller.name, case.kind.name, case.kind.api_version)
+    outcome = Outcome(case.name, case.controller.name, case.kind.name, case.kind.api_version, racing=case.racing)
     experiment, begun = Experiment(case, cluster, ours, outcome, replicas=case.replicas), time.monotonic()
     try:
         recorder = Recorder(experiment)

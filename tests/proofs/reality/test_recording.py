@@ -69,6 +69,7 @@ def test_step_that_is_recorded_in_one_run_only_is_a_difference_when_no_other_ste
 
     assert not [*differences([running], tmp_path / "shop")]
     assert [each.what for each in differences([running, stuck], tmp_path / "shop")] == ["recorded shop.3-stuck"]
+    assert not [*differences([running, stuck], tmp_path / "shop", {"shop.3-stuck"})]
 
 
 def test_reference_without_a_namespace_is_written_once(tmp_path: Path) -> None:

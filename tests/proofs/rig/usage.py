@@ -7,8 +7,10 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
+
+from tests.support.serving import QuietServer
 
 _PROC = Path("/proc")
 _TICK = os.sysconf("SC_CLK_TCK")
@@ -76,7 +78,7 @@ def telling(port: int, pair: tuple[Path, Path], containers: Callable[[], Iterabl
         def log_message(self, *_: object) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
+    server = QuietServer(("127.0.0.1", port), Handler)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(*pair)
     server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)

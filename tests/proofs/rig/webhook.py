@@ -8,19 +8,20 @@ import threading
 from collections.abc import Callable, Iterable
 from functools import partial
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 from karta_interpreter.base.k8s.patch import diff
 from tests.proofs.rig.api import Object
 from tests.proofs.rig.cluster import Cluster
+from tests.support.serving import QuietServer
 
 Mutate = Callable[[Object], None]
 
 
 def install_webhook(cluster: Cluster, namespace: str, things: Iterable[Object], mutate: Mutate) -> None:
     """Let a webhook change each object of the kinds of these that is written in a namespace of the member."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Handler, mutate))
+    server = QuietServer(("127.0.0.1", 0), partial(_Handler, mutate))
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(cluster.certificates / "tls.crt", cluster.certificates / "tls.key")
     server.socket = context.wrap_socket(server.socket, server_side=True)
