@@ -12,6 +12,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -112,13 +113,25 @@ func measured(calls []*request.Attributes, ask interpreter) answer {
 		begun := time.Now()
 		if err := ask(call); err != nil {
 			failed++
-			fmt.Fprintln(os.Stderr, call.Operation, call.Object.GetKind(), err)
+			report(call, err)
 		}
 		times = append(times, time.Since(begun))
 	}
 	processor := float64((processorTime() - spent).Microseconds()) / float64(len(calls))
 	slices.Sort(times)
 	return answer{Milliseconds: times[len(times)/2].Seconds() * 1000, Processor: processor, Failed: failed}
+}
+
+var reported = map[string]bool{}
+
+// report prints an error the first time that it happens: a script that fails does so in every round.
+func report(call *request.Attributes, err error) {
+	message, _, _ := strings.Cut(err.Error(), "\n")
+	line := fmt.Sprintln(call.Operation, call.Object.GetKind(), message)
+	if !reported[line] {
+		reported[line] = true
+		fmt.Fprint(os.Stderr, line)
+	}
 }
 
 func scripted(lua *thirdparty.ConfigurableInterpreter) interpreter {
