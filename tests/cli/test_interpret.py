@@ -171,12 +171,12 @@ def test_wrong_usage_is_exit_code_2(run: Run, files: Path, arguments: list[str],
         pytest.param("- 1", "error: it.yaml:1: this is not an object but [1]; `kubectl get", id="not an object"),
         pytest.param(
             "NAME AGE\nlogs 5d\n",
-            "error: it.yaml:1: this is not an object but 'NAME AGE logs 5d'; `kubectl get KIND NAME -o yaml`",
+            "error: it.yaml:1:1: this is what kubectl prints for people: `-o yaml` prints the object",
             id="a table of kubectl",
         ),
         pytest.param(
             'Error from server (NotFound): jobs "a" not found\n',
-            "error: it.yaml: an object needs a string in apiVersion; this one has none, only Error from server",
+            "error: it.yaml:1:1: this is the error of another command, not its output: run that command alone",
             id="an error of kubectl",
         ),
         pytest.param(
@@ -466,4 +466,4 @@ def test_misspelt_operation_is_answered_with_the_name_that_is_meant(run: Run) ->
     result = run("explain", "-", "--operation", "Heath", stdin="kind: Job")
 
     assert result.exit_code == 2
-    assert "operation Heath is not supported. did you mean InterpretHealth? Use one of: Retain" in result.output
+    assert "operation Heath is not supported. Did you mean InterpretHealth? Use one of: Retain" in result.output

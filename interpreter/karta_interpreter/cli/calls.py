@@ -62,7 +62,7 @@ def operation_named(name: str) -> Operation:
         )
         full = next(
             (
-                f"did you mean {operation}? "
+                f"Did you mean {operation}? "
                 for operation in ORDER
                 if suggestion and operation.lower().endswith(suggestion)
             ),

@@ -100,6 +100,13 @@ def test_expressions_that_cannot_be_used(text: str, error: type[Exception], mess
         Query.compile(text)
 
 
+def test_field_of_a_list_leads_to_its_elements() -> None:
+    with pytest.raises(
+        QueryEvaluationError, match=r"^\.sets\.count: a list has no field 'count': `\[\]` gives its elements$"
+    ):
+        Query.compile(".sets.count").evaluate({"sets": [{"count": 1}]})
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

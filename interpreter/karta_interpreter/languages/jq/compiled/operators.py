@@ -21,7 +21,9 @@ MOST_ELEMENTS: Final = 10_000
 
 def no_field(value: JSON, name: str) -> NoReturn:
     """Fail because of ``.name`` of anything but an object or null."""
-    raise QueryEvaluationError(f"{type_name(value)} has no field {name!r}")
+    raise QueryEvaluationError(
+        f"{type_name(value)} has no field {name!r}" + ": `[]` gives its elements" * isinstance(value, list)
+    )
 
 
 def item(value: JSON, key: JSON) -> JSON:
