@@ -301,7 +301,7 @@ def _attributed(definition: Definition, shown: Evidence) -> object:
         found = members(definition, pod_sets(definition, shown.object), shown.own)
     except InterpreterError as error:
         return type(error)
-    return [(group.name, len(group.pods)) for group in found.groups if group.replicas], len(found.strays)
+    return [(group.name, len(group.pods)) for group in found.groups if group.pods], len(found.strays)
 
 
 def _answer(definition: Definition, shown: Evidence, call: Call) -> object:

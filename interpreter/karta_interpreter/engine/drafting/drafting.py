@@ -189,7 +189,8 @@ def _with_counts(kind: CustomKind, selected: Sequence[Selected], evidence: Seque
     judged = [workload for workload in settled if not workload.evidence.scaled] or settled
     counted = []
     for (pods, decision), leaf in zip(selected, definition.leaves, strict=True):
-        text, note = count_of(kind, pods, [own for workload in judged if (own := _counted(leaf, workload))])
+        template = str(decision.parts.get("specDefinition"))
+        text, note = count_of(kind, pods, [own for workload in judged if (own := _counted(leaf, workload))], template)
         scale = {"scaleDefinition": {"replicasPath": text}} if text else {}
         counted.append((pods, Decision({**scale, **decision.parts}, (*decision.notes, note))))
     return draft(kind, counted)

@@ -64,8 +64,9 @@ def component_labels(pods: Sequence[PlacedPod], words: Sequence[frozenset[str]])
 
 
 def component_selector(label: Label) -> Object:
-    """Return the selector of the component that a label of its pods tells."""
-    return {"componentTypeSelector": {"keyPath": _path_of(label[0]), "value": label[1]}}
+    """Return the selector of the component that a label of its pods tells, or its key if the label has no value."""
+    value = {"value": label[1]} if label[1] else {}
+    return {"componentTypeSelector": {"keyPath": _path_of(label[0]), **value}}
 
 
 def instance_selector(pods: Sequence[PlacedPod], component: int) -> Object | None:
@@ -203,8 +204,13 @@ _Factors = tuple[NumberField, ...]
 """Numbers whose product may be a count. Without any, the count is 1."""
 
 
-def count_of(kind: CustomKind, pods: PodsField, shown: Sequence[Counted]) -> tuple[str, tuple[Path, str]]:
-    """Return the expression of the count that most objects agree with, "" for one pod, and a note about it."""
+def count_of(
+    kind: CustomKind, pods: PodsField, shown: Sequence[Counted], template: str
+) -> tuple[str, tuple[Path, str]]:
+    """Return the expression of the count that most objects agree with, "" for one pod, and a note about it.
+
+    Of several, the one is chosen that is nearest to the pods, and in a part that their ``template`` reads.
+    """
     values = dict(_numbers(kind, pods, shown))
     likely = sorted(values, key=lambda number: _likeness(number, kind))
     counts = [number for number in likely if _likeness(number, kind) < _UNLIKE][:_MOST_MULTIPLIED]
@@ -215,7 +221,7 @@ def count_of(kind: CustomKind, pods: PodsField, shown: Sequence[Counted]) -> tup
         if _are_of_one_part(factors, pods.place)
     )
     chosen = [(), *((number,) for number in likely[:_MOST_NUMBERS]), *together]
-    ranked = sorted(chosen, key=lambda numbers: _rank(numbers, kind, pods))
+    ranked = sorted(chosen, key=lambda numbers: _rank(numbers, kind, pods, template))
     agreement = {
         numbers: [_agrees([values[number][at] for number in numbers], counted) for at, counted in enumerate(shown)]
         for numbers in ranked
@@ -260,9 +266,13 @@ def _note(
     return ("scaleDefinition",) if best else ("specDefinition",), note
 
 
-def _rank(numbers: _Factors, kind: CustomKind, pods: PodsField) -> tuple[float, ...]:
+def _rank(numbers: _Factors, kind: CustomKind, pods: PodsField, template: str) -> tuple[float, ...]:
     likeness = max((_likeness(number, kind) for number in numbers), default=_UNLIKE - 0.5)
-    return len(numbers) or 1, likeness, sum(pods.place.distance(number.parent) for number in numbers)
+    unread = (
+        pods.place.distance(each.parent) - sum(f".{step}." in template for step in each.parent.steps)
+        for each in numbers
+    )
+    return len(numbers) or 1, likeness, sum(unread)
 
 
 def _likeness(number: NumberField, kind: CustomKind) -> int:
@@ -309,13 +319,16 @@ def _inside(path: SchemaPath, schema: Object, pods: PodsField) -> Iterator[Numbe
     steps = pods.place.steps
     lists = [index for index, step in enumerate(path.steps) if isinstance(step, Entries)]
     is_on_way = not lists or path.steps[: lists[-1] + 1] == steps[: lists[-1] + 1]
-    if not is_on_way or is_pod_template(schema) or (is_pod_spec(schema) and pods.form is not Form.SPEC):
+    if not is_on_way or is_pod_template(schema):
         return
+    # A section with containers may have the count of its pods, too. A pod spec has none.
+    is_section = is_pod_spec(schema) and pods.form is not Form.SPEC and path.steps != steps[: len(path.steps)]
     switch = (path / "enabled").jq if below(schema, "enabled").get("type") == "boolean" else ""
     for name, inner in fields(schema):
         if inner.get("type") == "integer" or inner.get("x-kubernetes-int-or-string") is True:
-            yield NumberField(path, name, inner.get("default"), switch=switch)
-        elif inner.get("type") == "array" and steps[: len(path.steps) + 1] != (*path.steps, name):
+            if not is_section or _COUNT.fullmatch(name):
+                yield NumberField(path, name, inner.get("default"), switch=switch)
+        elif not is_section and inner.get("type") == "array" and steps[: len(path.steps) + 1] != (*path.steps, name):
             yield NumberField(path, name, is_length=True)
-    for at, inner in parts_below(path, schema):
+    for at, inner in () if is_section else parts_below(path, schema):
         yield from _inside(at, inner, pods)

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain, combinations
 from typing import Any, Final, NamedTuple
 
 from karta_interpreter.base.errors import QuantityError
@@ -13,6 +14,7 @@ from karta_interpreter.definitions.openapi.draft import Decision, Form, PodsFiel
 from karta_interpreter.definitions.openapi.schema import CustomKind, Entries, SchemaPath, below, parts_below
 from karta_interpreter.engine.drafting.inference import (
     FEW,
+    Label,
     PlacedPod,
     component_selector,
     held_out,
@@ -30,6 +32,7 @@ _MOST_PATHS: Final = 500
 _INJECTED: Final = re.compile(r"(?i)inject|sidecar|proxy")
 _SHORTEST: Final = 4
 _MOST_SORTS: Final = 4
+_MOST_LABELS: Final = 20
 
 
 class Part(NamedTuple):
@@ -71,29 +74,39 @@ def _part_of(template: str, having: Sequence[Evidence], lacking: Sequence[Eviden
         for workload in (*having, *lacking)
     ]
     names = set.intersection(*parts[: len(having)]).difference(*parts[len(having) :]) if lacking else ()
-    for name in sorted(names):
-        part = (_SPEC / name).jq
-        if f"{part.removeprefix('.spec')}." in template or "enabled" in having[0].object["spec"][name]:
-            return f"{part} | . and .enabled != false"
-    return ""
+    told = (name for name in sorted(names) if "enabled" in having[0].object["spec"][name])
+    named = (name for name in sorted(names) if f"{SchemaPath((name,)).jq}." in template)
+    return next((f"{(_SPEC / name).jq} | . and .enabled != false" for name in chain(named, told)), "")
 
 
 def _sorts(shown: Sequence[Evidence]) -> list[tuple[Object, dict[int, Evidence]]]:
     """Return the objects by number, each with pods of the same containers, and the selector of these pods."""
-    if all(len({_names(pod) for pod in workload.active}) == 1 for workload in shown):
-        return [({}, dict(enumerate(shown)))] if shown else []
-    for key in keys_of([pod for workload in shown for pod in workload.active]):
-        sorts: dict[str, dict[int, Evidence]] = {}
-        for number, workload in enumerate(shown):
-            for value in dict.fromkeys(label_of(pod, key) for pod in workload.active):
-                pods_of_sort = tuple(pod for pod in workload.active if label_of(pod, key) == value)
-                sorts.setdefault(value, {})[number] = replace(workload, pods=pods_of_sort)
-        alike = all(
-            len({_names(pod) for pod in workload.pods}) == 1 for sort in sorts.values() for workload in sort.values()
-        )
-        if alike and len(sorts) <= _MOST_SORTS:
-            return [(component_selector((key, value)), sort) for value, sort in sorts.items()]
+    pods = [pod for workload in shown for pod in workload.active]
+    names = sorted({key for pod in pods for key in get(pod, ("metadata", "labels")) or {}})
+    by_value = ([(key, value) for value in dict.fromkeys(label_of(pod, key) for pod in pods)] for key in keys_of(pods))
+    # Each pod has one of some labels, whatever its value.
+    by_key = ([(key, "") for key in keys] for size in (2, 3) for keys in combinations(names[:_MOST_LABELS], size))
+    for labels in chain([[("", "")]], by_value, by_key):
+        if len(labels) > _MOST_SORTS or any(sum(_has(pod, label) for label in labels) != 1 for pod in pods):
+            continue
+        sorts = [
+            (component_selector(label) if label[0] else {}, sort)
+            for label in labels
+            if (sort := {number: own for number, of in enumerate(shown) if (own := _having(of, label)).pods})
+        ]
+        if all(len({_names(pod) for pod in own.pods}) == 1 for _, sort in sorts for own in sort.values()):
+            return sorts
     return []
+
+
+def _having(workload: Evidence, label: Label) -> Evidence:
+    return replace(workload, pods=tuple(pod for pod in workload.active if _has(pod, label)))
+
+
+def _has(pod: Object, label: Label) -> bool:
+    """Return whether a pod has a label, with any value if the label has none. All pods have the one without a key."""
+    key, value = label
+    return not key or (label_of(pod, key) == value if value else key in (get(pod, ("metadata", "labels")) or {}))
 
 
 def _made(
@@ -147,10 +160,8 @@ def _paths(path: SchemaPath, schema: Object) -> Iterator[SchemaPath]:
 
 def _instances(paths: Sequence[SchemaPath], shown: Sequence[Evidence]) -> tuple[SchemaPath, Object]:
     """Return the list of the entries that a label of all pods names, or the spec as a whole."""
-    for path in paths:
-        last = path.steps[-1]
-        if not isinstance(last, Entries) or not (last.key or last.is_map):
-            continue
+    lists = ((path, path.steps[-1]) for path in paths)
+    for path in (path for path, last in lists if isinstance(last, Entries) and (last.key or last.is_map)):
         ids = [frozenset((0, str(output)) for output in outputs(path.ids, workload.object)) for workload in shown]
         pods = [PlacedPod(pod, own) for workload, own in zip(shown, ids, strict=True) for pod in workload.active]
         if selector := instance_selector(pods, 0):
@@ -205,23 +216,25 @@ def _fields(
         for path in paths
         if path.steps[:-2] and path.steps[-2:] == (Entries(key="name"), "resources")
     ]
-    resources, own_doubts = same([*plain, *overrides], [part for part, _ in column], amounts)
+    resources, own_doubts = same([*plain, *overrides], [part for part, _ in column], amounts, name)
     doubts += [f"{doubt} They are the requests of {name}." for doubt in own_doubts]
     if not resources:
         doubts.append(f"Where do the requests of {name} come from? These are the usual ones.")
     yield f"resources: {resources or json.dumps({'requests': max(amounts, key=amounts.count)})}"
 
 
-def same(paths: Sequence[str], parts: Sequence[Part], wanted: Sequence[Mapping[str, str]]) -> tuple[str, list[str]]:
+def same(
+    paths: Sequence[str], parts: Sequence[Part], wanted: Sequence[Mapping[str, str]], name: str = ""
+) -> tuple[str, list[str]]:
     """Return the shortest path with the wanted requests in every part that sets it, "" for none, and what is in doubt.
 
-    The usual requests of the other parts follow the path.
+    Most parts set it, or it names the container. The usual requests of the other parts follow the path.
     """
     rules: dict[str, list[bool]] = {}
     defaults: dict[str, set[str]] = {}
     for path in paths:
         requests = [next(map(amounts_of, outputs(path, part.value)), {}) for part in parts]
-        if sum(map(bool, requests)) > len(parts) // 2:
+        if sum(map(bool, requests)) > (0 if f".{name}." in path else len(parts) // 2):
             pairs = list(zip(requests, wanted, strict=True))
             rules[path] = [amounts in ({}, of_pod) for amounts, of_pod in pairs]
             defaults[path] = {json.dumps({"requests": of_pod}) for amounts, of_pod in pairs if not amounts}

@@ -103,8 +103,12 @@ def compared(ours: Object, observed: Object) -> Comparison | None:
     written = max((writer.time for writer, _ in owned if not writer.manager), default=0)
     if not written:
         return None
-    edition = annotation(ours, "resourcetemplate.karmada.io/generation")
-    return Comparison(written, (generation(observed) or 0) % 2**32, edition, [*differences(ours, observed, owned)])
+    return Comparison(
+        written,
+        (generation(observed) or 0) % 2**32,
+        annotation(ours, "resourcetemplate.karmada.io/generation"),
+        [*differences(ours, observed, owned)],
+    )
 
 
 def owners(observed: Object) -> list[tuple[Writer, Object]]:

@@ -19,8 +19,7 @@ _LEFT_OUT: Final = frozenset({AggregateRule.OMIT, AggregateRule.DROP})
 
 def judge_status(definition: Definition, evidence: Evidence) -> Iterator[Judgement]:
     """Merge the status with itself: which fields does the merged status lack?"""
-    call = Call(Operation.INTERPRET_STATUS, evidence.object)
-    status = interpret(definition, call, reader=evidence.reader)["status"]
+    status = interpret(definition, Call(Operation.INTERPRET_STATUS, evidence.object), reader=evidence.reader)["status"]
     if not status:
         yield Judgement(Question.STATUS, Verdict.UNJUDGED, "it has no status")
         return
@@ -28,11 +27,11 @@ def judge_status(definition: Definition, evidence: Evidence) -> Iterator[Judgeme
     items = tuple(StatusItem(cluster, status, health="Healthy") for cluster in ("a", "b"))
     call = Call(Operation.AGGREGATE_STATUS, template, items=items)
     merged = interpret(definition, call, reader=evidence.reader)["aggregatedStatus"].get("status") or {}
-    rules = definition.annotations.aggregate
     yield from (
         Judgement(Question.STATUS, Verdict.DIFFERS, f"a merged status lacks .status.{name}", "", _FIELD)
         for name in sorted(evidence.object["status"].keys() - merged.keys() - {"observedGeneration"})
-        if evidence.object["status"][name] not in (None, {}, []) and rules.get(("status", name)) not in _LEFT_OUT
+        if evidence.object["status"][name] not in (None, {}, [])
+        and definition.annotations.aggregate.get(("status", name)) not in _LEFT_OUT
     )
 
 
@@ -41,9 +40,14 @@ def judge_crd(definition: Definition, crd: Object) -> Iterator[Judgement]:
     version = definition.gvk.version
     versions = {str(version.get("name")): version for version in objects_in(get(crd, ("spec", "versions")))}
     if not versions.get(version, {}).get("served"):
-        names = ", ".join(name for name, version in versions.items() if version.get("served"))
-        reason = f"the CRD does not serve {version}, only {names or 'nothing'}"
-        yield Judgement(Question.CRD, Verdict.DIFFERS, reason, "", "spec.structureDefinition.rootComponent.kind")
+        served = ", ".join(name for name, of in versions.items() if of.get("served")) or "nothing"
+        yield Judgement(
+            Question.CRD,
+            Verdict.DIFFERS,
+            f"the CRD does not serve {version}, only {served}",
+            "",
+            "spec.structureDefinition.rootComponent.kind",
+        )
         return
     karta, _ = read_karta(definition.manifest)
     try:
@@ -58,5 +62,6 @@ def judge_crd(definition: Definition, crd: Object) -> Iterator[Judgement]:
     # A field that several expressions read is one difference.
     for finding in {finding.message: finding for finding in reversed(findings)}.values():
         message = f"{newer if finding.rule == 'crd-unread' else ''}{finding.message}"
-        field = format_path(finding.path)
-        yield Judgement(Question.CRD, Verdict.DIFFERS, message, finding.expression, field, finding.hint)
+        yield Judgement(
+            Question.CRD, Verdict.DIFFERS, message, finding.expression, format_path(finding.path), finding.hint
+        )

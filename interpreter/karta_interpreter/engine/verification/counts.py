@@ -186,8 +186,11 @@ def _unselected(definition: Definition, evidence: Evidence, members: Members) ->
             and mine
             and all(instance_of_pod(leaf, pod) is None for pod in mine),
         }
-        field = field_of(definition, leaf.name, "podSelector")
-        yield from (_differs(reason, "", field) for reason, holds in reasons.items() if holds)
+        yield from (
+            _differs(reason, "", field_of(definition, leaf.name, "podSelector"))
+            for reason, holds in reasons.items()
+            if holds
+        )
 
 
 def _strays(definition: Definition, evidence: Evidence, members: Members) -> Iterator[Judgement]:

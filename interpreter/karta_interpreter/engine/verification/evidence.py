@@ -209,8 +209,9 @@ def is_ready(pod: Object, until: float, *, ready: bool = True) -> bool:
 
 def failure_of(pod: Object) -> str:
     """Return why a container of a pod cannot run, or ""."""
-    lists = (get(pod, ("status", name)) for name in ("initContainerStatuses", "containerStatuses"))
     reasons = (
-        get(container, ("state", "waiting", "reason")) for containers in lists for container in objects_in(containers)
+        get(container, ("state", "waiting", "reason"))
+        for name in ("initContainerStatuses", "containerStatuses")
+        for container in objects_in(get(pod, ("status", name)))
     )
     return next((str(reason) for reason in reasons if reason not in _STARTING), "")

@@ -77,8 +77,7 @@ def _causes(
     ours, theirs, of_owner = _containers(group.sets[0].template), _containers(given), _containers(template)
     whole = pod_field(definition, component, "containersPath", "containerPath", "resourcesPath")
     amounts = pod_field(definition, component, "resourcesPath", "containerPath", "containersPath")
-    rules = definition.component(component)
-    texts = [query.text for query in rules.pod_queries.values()] if rules else []
+    texts = [query.text for leaf in definition.leaves if leaf.name == component for query in leaf.pod_queries.values()]
     different = [key for key in sorted(ours.keys() | theirs.keys()) if (ours.get(key) or {}) != (theirs.get(key) or {})]
     for key in different:
         answered, requested, (kind, name) = ours.get(key), theirs.get(key), key
@@ -111,12 +110,8 @@ def _causes(
 
 def _added_or(definition: Definition, component: str, name: str, field: str) -> str:
     """Return the field that gives a container: the annotation if only that names it."""
-    added = [
-        containers.query.text
-        for containers in definition.annotations.added_containers
-        if containers.component == component
-    ]
-    return _ADDED_CONTAINERS if any(f'"{name}"' in text for text in added) else field
+    added = (each for each in definition.annotations.added_containers if each.component == component)
+    return _ADDED_CONTAINERS if any(f'"{name}"' in each.query.text for each in added) else field
 
 
 def _containers(template: Object) -> dict[tuple[str, str], dict[str, str]]:
@@ -138,10 +133,9 @@ def _as_given(pod: Object, group: MemberGroup) -> Object:
     spec, template = pod.get("spec") or {}, group.sets[0].template
     if "overhead" in spec and get(template, ("spec", "overhead")) is None:
         spec = {name: value for name, value in spec.items() if name != "overhead"}
-    limit_ranges = _LIMIT_RANGE.findall(annotation(pod, "kubernetes.io/limit-ranger") or "")
     added = {
         (container, f"{section}s", name.strip())
-        for names, section, container in limit_ranges
+        for names, section, container in _LIMIT_RANGE.findall(annotation(pod, "kubernetes.io/limit-ranger") or "")
         for name in names.removeprefix("LimitRanger plugin set").split(",")
     }
     if added:

@@ -105,22 +105,26 @@ def _judged(definition: Definition, desired: Object, observed: Object, differenc
     manager = difference.writer.manager if difference.writer else "another manager"
     if difference.ours is NOTHING and (why := _form(definition, observed, difference.field)):
         return Judgement(Question.RETAIN, Verdict.UNJUDGED, f"{manager} writes {difference.field}, {why}")
-    reason = f"{manager} writes {difference.field}, and Retain does not keep it"
     return Judgement(
-        Question.RETAIN, Verdict.DIFFERS, reason, "", _FIELD, remedy(definition, desired, observed, difference)
+        Question.RETAIN,
+        Verdict.DIFFERS,
+        f"{manager} writes {difference.field}, and Retain does not keep it",
+        "",
+        _FIELD,
+        remedy(definition, desired, observed, difference),
     )
 
 
 def _form(definition: Definition, observed: Object, field: str) -> str:
     """Return why a field that the template seems to lack may be the template's in another form, or ""."""
-    if AMOUNT.search(field):
-        return "which may be the template's amount in another form"
     retained_paths = (path for rule in definition.annotations.retain for path in paths_read(rule.place, observed))
-    return (
-        "a list that may be the template's, of which Retain keeps fields"
-        if any(field_of(path).startswith(f"{field}[") for path in retained_paths)
-        else ""
-    )
+    reasons = {
+        "which may be the template's amount in another form": AMOUNT.search(field),
+        "a list that may be the template's, of which Retain keeps fields": any(
+            field_of(path).startswith(f"{field}[") for path in retained_paths
+        ),
+    }
+    return next((reason for reason, holds in reasons.items() if holds), "")
 
 
 def _template(observed: Object, ours: _Owned, theirs: _Owned, schema: Object, *, keeps_lists: bool = False) -> Object:

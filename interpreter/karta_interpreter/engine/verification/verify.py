@@ -33,8 +33,12 @@ def verify(definition: Definition, evidence: Evidence, crd: Object | None = None
     The CRD of its kind tells which fields every template has.
     """
     definition = resolved(definition, evidence.object, evidence.reader)
-    queries = (query for leaf in definition.leaves for query in leaf.pod_queries.values())
-    looked_up = {id(value): value for query in queries for value in query.values.values()}
+    looked_up = {
+        id(value): value
+        for leaf in definition.leaves
+        for query in leaf.pod_queries.values()
+        for value in query.values.values()
+    }
     evidence = replace(evidence, pods=evidence.own, looked_up=tuple(looked_up.values()))
     waiting = unsettled(definition, evidence)
     judgements_found: list[Judgement] = []
@@ -42,8 +46,7 @@ def verify(definition: Definition, evidence: Evidence, crd: Object | None = None
         if waiting and needs_pods:
             judgements_found.append(Judgement(question, Verdict.UNJUDGED, waiting))
             continue
-        judgements = tuple(_answered(definition, evidence.object, question, answer))
-        judgements_found += judgements or (Judgement(question),)
+        judgements_found += [*_answered(definition, evidence.object, question, answer)] or [Judgement(question)]
     return tuple(judgements_found)
 
 
