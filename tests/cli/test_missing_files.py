@@ -37,3 +37,11 @@ def test_command_without_an_object_names_no_cluster(run: Callable[..., Result], 
 
     assert result.exit_code == 2
     assert "kubectl get" not in result.stderr
+
+
+@pytest.mark.parametrize("line", [("explain",), ("catalogue", "export"), ("export", "customization")])
+def test_text_longer_than_the_name_of_a_file_may_be_is_none(run: Callable[..., Result], line: tuple[str, ...]) -> None:
+    result = run(*line, "a" * 300)
+
+    assert result.exit_code == 2
+    assert "error: " in result.stderr

@@ -34,6 +34,11 @@ def _files(files: Path) -> None:
         pytest.param(
             ".spec.size | tonumber", ["3       spec.size  a text read as a number"], id="a text that is a number"
         ),
+        pytest.param(
+            ".spec.size // " * 80 + ".spec.size",
+            ['"3"     spec.size'],
+            id="longer than the name of a file may be",
+        ),
         pytest.param(".spec.groups | length", ["2       computed"], id="no place"),
         pytest.param(
             ".spec.gruops.count", ["null    spec.gruops.count  absent, did you mean spec.groups?"], id="a typo"

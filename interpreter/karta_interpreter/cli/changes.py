@@ -20,7 +20,7 @@ from karta_interpreter.cli.definitions import (
     print_findings,
     read_existing,
 )
-from karta_interpreter.cli.files import STDIN, is_path
+from karta_interpreter.cli.files import STDIN, exists, is_path
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import one_line, say
 from karta_interpreter.definitions.karta import Known, catalogue_kinds
@@ -45,7 +45,7 @@ class Side:
     """
 
     def __init__(self, texts: Sequence[str]) -> None:
-        self._paths = [text for text in texts if text == STDIN or Path(text).exists()]
+        self._paths = [text for text in texts if text == STDIN or exists(text)]
         self._names = [text for text in texts if text not in self._paths]
         self._interpreters: dict[GVK, Interpreter | None] = {}
         for name in self._names:

@@ -13,6 +13,7 @@ from karta_interpreter.cli.files import (
     STDIN,
     check_path,
     check_stdin,
+    exists,
     missing,
     read_references,
     read_stream,
@@ -104,7 +105,7 @@ def read_existing(paths: Sequence[str]) -> list[DefinitionFiles]:
     """Return the definitions of paths. A path that does not exist is wrong usage, as for all other files."""
     files = [read_definition_files(path) for path in paths]
     for path in paths:
-        if not (path == STDIN or Path(path).exists()):
+        if not (path == STDIN or exists(path)):
             raise missing(path)
     return files
 
@@ -282,7 +283,7 @@ def chosen(entries: Sequence[ServedDefinition], kinds: Sequence[str]) -> list[Se
             suggestion = (
                 f"did you mean {' or '.join(near)}?" if near else did_you_mean(kind, sorted({gvk.kind for gvk in gvks}))
             )
-            hint = f"give a file with -f: -f {kind}" if Path(kind).exists() else suggestion
+            hint = f"give a file with -f: -f {kind}" if exists(kind) else suggestion
             raise UsageProblem(f"error: there is no definition for {kind}; {hint}")
     return [entry for entry in entries if not kinds or _is_named(entry, kinds)]
 

@@ -242,9 +242,14 @@ def write_files(folder: Path, files: Mapping[str, str]) -> None:
         raise Problem(f"error: {error.filename or folder}: {error.strerror}") from error
 
 
+def exists(path: str) -> bool:
+    """Return whether something is at a path. A text of any length is asked about, for which Path raises OSError."""
+    return os.path.exists(path)  # noqa: PTH110
+
+
 def is_path(target: str) -> bool:
     """Return whether an argument is a file, folder or standard input. Raises UsageProblem for a missing file."""
-    if target == STDIN or Path(target).exists():
+    if target == STDIN or exists(target):
         return True
     if Path(target).suffix in (".yaml", ".yml", ".json") or _OBJECT.fullmatch(target):
         raise missing(target)
