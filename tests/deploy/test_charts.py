@@ -98,6 +98,8 @@ TYPOS = [
     ("karta-interpreter-control-plane", "admission.enable=true", "'enable' not allowed"),
     ("karta-interpreter-control-plane", "admission.url=https://karta.example.com/", "/admission/url"),
     ("karta-interpreter-control-plane", "admission.failurePolicy=fail", "/admission/failurePolicy"),
+    ("karta-interpreter-control-plane", "admission.caBundle=-----BEGIN CERTIFICATE-----", "/admission/caBundle"),
+    ("karta-interpreter", "image.repository=registry.example:5000/karta-interpreter:1.0", "/image/repository"),
 ]
 """What the schema of a chart rejects, and its complaint; Helm prints all complaints at once."""
 CONTRADICTIONS = [
