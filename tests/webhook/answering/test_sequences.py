@@ -107,11 +107,21 @@ def both(store: Store) -> tuple[Calls, Calls]:
     return fast, whole
 
 
+def answer_of_whole(calls: Calls, body: bytes) -> bytes | str:
+    """Return the answer of the plain path, where the whole object is not so large that a child process would read it.
+
+    What the fast path decodes of an object may be cheap when the whole object is not.
+    """
+    answer_to_whole = answer(calls, body)
+    assume(answer_to_whole != "not now")
+    return answer_to_whole
+
+
 @given(expressions, st.lists(steps, min_size=3, max_size=6))
 async def test_calls_in_sequence_get_the_answers_of_whole_objects(expression: str, sequence: list[Step]) -> None:
     fast, whole = both(serving(expression))
     for body in bodies(sequence):
-        expected = answer(whole, body)
+        expected = answer_of_whole(whole, body)
         for _ in range(2):
             assert answer(fast, body) == expected, body
 
@@ -143,7 +153,7 @@ async def test_interrupted_calls_change_no_later_answer(expression: str, sequenc
     for body, step in zip(bodies(sequence), sequence, strict=True):
         with interrupted(fast, step.interrupted_after):
             first = answer(fast, body)
-        expected = answer(whole, body)
+        expected = answer_of_whole(whole, body)
         assert first in (expected, "not now")
         assert fast.interruption.at == inf
         fast._slow_calls.clear()  # noqa: SLF001 - so that this process tries calls like it again
