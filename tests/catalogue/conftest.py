@@ -38,7 +38,9 @@ def _asked(test: pytest.Function, names: Sequence[str]) -> list[Entry]:
     mark = test.get_closest_marker("applies")
     chosen = [few for entry, few in _both() if mark is None or mark.args[0](entry)]
     assert chosen, "a test that applies to no definition shows nothing"
-    return [*few(chosen, test.function.__name__)] if _is_sweep(test, names) else chosen
+    if SWEEPS_ALL or not _is_sweep(test, names):
+        return chosen
+    return [*few(chosen, test.function.__name__)][::2]
 
 
 def _fields(entry: Entry, names: Sequence[str]) -> list[Any]:

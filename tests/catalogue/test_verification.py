@@ -24,7 +24,9 @@ def test_verify_names_no_difference_in_real_states_of_the_catalogue() -> None:
 
 @pytest.mark.sweep
 def test_verify_finds_mistakes_in_definitions() -> None:
-    found = tally(few(sorted(recorded()), "mistakes"), None if SWEEPS_ALL else 2)
+    kinds = few(sorted(recorded()), "mistakes")
+    # What is found of few mutants is no share: one kind shows that there are some.
+    found = tally(kinds if SWEEPS_ALL else kinds[:1], None if SWEEPS_ALL else 2)
 
     assert found.all.total() > (1000 if SWEEPS_ALL else 5)
     if SWEEPS_ALL:

@@ -2,7 +2,8 @@
 
 A law is tried on what is made up for it, and pytest marks it ``hypothesis`` where Hypothesis makes it up. A test with
 the mark ``sweep`` asks about the cases of the catalogue's suites, or what is made of them: `make test` asks each
-about one kind in six, and takes a case of each operation of them; 100 examples or more stand for everything.
+about one kind in twelve, or in six, and takes a case of each operation of them; 100 examples or more stand for
+everything.
 """
 
 import os
