@@ -61,6 +61,7 @@ STATEFUL: States = {
         "unrecoverable": FAILED,
         "an invalid definition": FAILED,
         "hibernated": SUSPENDED,
+        "all instances are fenced": SUSPENDED,
         "pods are deleted for hibernation": SUSPENDING,
         "pods are going for hibernation": SUSPENDING,
         "no status yet": UNDEFINED,
