@@ -89,10 +89,10 @@ def in_one_line(finding: Finding) -> str:
     'y.yaml:3:1: warning [shadowed-kind] x hides y'
     """
     position = f"{finding.line}:{finding.column}:" if finding.line else ""
-    place = f"{finding.source}:{position} " if finding.source else ""
+    location = f"{finding.source}:{position} " if finding.source else ""
     path = f"{format_path(finding.path)}: " if finding.path else ""
     hint = f" (hint: {finding.hint})" if finding.hint else ""
-    return escaped(f"{place}{finding.severity} [{finding.rule}] {path}{finding.message}{hint}")
+    return escaped(f"{location}{finding.severity} [{finding.rule}] {path}{finding.message}{hint}")
 
 
 def format_path(path: Path) -> str:
@@ -169,10 +169,10 @@ def closest(name: str, known: Iterable[str]) -> str:
 
 def is_typo(name: str, other: str) -> bool:
     """Return whether similar names differ by typos within words. `podAffinity` is not a typo of `nodeAffinity`."""
-    words, others = _WORD.findall(name), _WORD.findall(other)
-    if len(words) != len(others) or get_close_matches(name, (other,), cutoff=_ALMOST_EQUAL):
+    words, other_words = _WORD.findall(name), _WORD.findall(other)
+    if len(words) != len(other_words) or get_close_matches(name, (other,), cutoff=_ALMOST_EQUAL):
         return True
-    pairs = zip(words, others, strict=True)
+    pairs = zip(words, other_words, strict=True)
     return all(
         get_close_matches(word.lower(), (known_word.lower(),), cutoff=_ALIKE_WORDS) for word, known_word in pairs
     )
@@ -203,13 +203,13 @@ def hints(known: Iterable[str]) -> Callable[[str], str]:
     >>> hint("wroker"), hint("driver")
     ('did you mean worker?', 'there are: head, worker')
     """
-    some = list(islice(known, _MOST_KNOWN))
-    listed = _listed(some)
+    sample = list(islice(known, _MOST_KNOWN))
+    listed = _listed(sample)
     listed = listed if len(listed) <= _LONGEST_LIST else f"{listed[:_LONGEST_LIST]}…"
-    left = iter(range(_COMPARED))  # shared by all calls of the hint, so that the count is for the whole text
+    comparisons = iter(range(_COMPARED))  # shared by all calls of the hint, so that the count is for the whole text
 
     def hint(name: str) -> str:
-        suggestion = closest(name, some) if next(left, None) is not None else ""
+        suggestion = closest(name, sample) if next(comparisons, None) is not None else ""
         return f"did you mean {suggestion}?" if suggestion else listed
 
     return hint

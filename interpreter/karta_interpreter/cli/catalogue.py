@@ -33,14 +33,14 @@ def command() -> None:
 @click.argument("kinds", nargs=-1, metavar="[KIND...]", shell_complete=complete_kinds)
 @sources
 @output("table", "yaml", "json")
-def list_command(kinds: tuple[str, ...], output: str, **given: Unpack[Sources]) -> None:
+def list_command(kinds: tuple[str, ...], output: str, **source_options: Unpack[Sources]) -> None:
     """List the kinds, a line each. KIND is as in `catalogue show`.
 
     OPERATIONS counts the operations that are registered with Karmada: those that add something to its own answers.
     """
-    is_whole = _is_own(given) and not kinds
+    is_whole = _is_own(source_options) and not kinds
     catalogue: list[Object] = json.loads(SUMMARIES.read_text(encoding="utf-8")) if is_whole else []
-    entries, problems = ([], ()) if is_whole else _entries(kinds, given)
+    entries, problems = ([], ()) if is_whole else _entries(kinds, source_options)
     summaries = catalogue or list(map(summarize, entries))
     rows = [
         [
@@ -63,12 +63,12 @@ def list_command(kinds: tuple[str, ...], output: str, **given: Unpack[Sources]) 
 @click.argument("kinds", nargs=-1, required=True, metavar="KIND...", shell_complete=complete_kinds)
 @sources
 @output("table", "yaml", "json")
-def show_command(kinds: tuple[str, ...], output: str, **given: Unpack[Sources]) -> None:
+def show_command(kinds: tuple[str, ...], output: str, **source_options: Unpack[Sources]) -> None:
     """Show everything that a definition says about a kind.
 
     KIND is a kind in any case, apiVersion/Kind, or the name of a definition.
     """
-    entries, problems = _entries(kinds, given)
+    entries, problems = _entries(kinds, source_options)
     descriptions = [describe(entry) for entry in entries]
     _print(output, "\n".join(map(show_text, descriptions)), descriptions, problems)
 

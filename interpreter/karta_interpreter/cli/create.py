@@ -266,7 +266,7 @@ def _cases(
 
 
 def _write(folder: Path, texts: Mapping[str, str], advice: str) -> None:
-    there = [name for name in texts if (folder / name).exists()]
-    if there:
-        raise Problem(f"error: {folder}: these files already exist: {', '.join(there)}; {advice}")
+    existing = [name for name in texts if (folder / name).exists()]
+    if existing:
+        raise Problem(f"error: {folder}: these files already exist: {', '.join(existing)}; {advice}")
     write_files(folder, texts)

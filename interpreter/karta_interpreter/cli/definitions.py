@@ -131,10 +131,10 @@ def interpreter_for(gvk: GVK, paths: Sequence[str], overrides: Sequence[str]) ->
     stderr.
     """
     stronger = [customization for path in overrides for customization in read_customizations(path)]
-    if others := [
+    if unused := [
         finding for customization in stronger if not customization.line for finding in customization.findings
     ]:
-        say(findings_text(others), err=True, nl=False)
+        say(findings_text(unused), err=True, nl=False)
         raise SystemExit(Problem.exit_code)
     if overrides and not stronger:
         raise Problem(f"error: {', '.join(overrides)}: there is no {KIND} in it")
@@ -278,8 +278,8 @@ def chosen(entries: Sequence[ServedDefinition], kinds: Sequence[str]) -> list[Se
     for kind in kinds:
         if not any(_is_named(entry, [kind]) for entry in entries):
             # With another version or group, or in another order: the kind tells more than the rest.
-            parts, gvks = kind.lower().split("/"), [entry.definition.gvk for entry in entries]
-            near = [f"{gvk.api_version}/{gvk.kind}" for gvk in gvks if {gvk.kind.lower(), gvk.group} & {*parts} - {""}]
+            words, gvks = kind.lower().split("/"), [entry.definition.gvk for entry in entries]
+            near = [f"{gvk.api_version}/{gvk.kind}" for gvk in gvks if {gvk.kind.lower(), gvk.group} & {*words} - {""}]
             suggestion = (
                 f"did you mean {' or '.join(near)}?" if near else did_you_mean(kind, sorted({gvk.kind for gvk in gvks}))
             )

@@ -98,33 +98,36 @@ def command(
         words = iter(files)
         named = [
             f"{option} {side}"
-            for option, sides in (("--from", before), ("--to", after))
-            for side in sides or [next(words, "SIDE")]
+            for option, snapshots in (("--from", before), ("--to", after))
+            for side in snapshots or [next(words, "SIDE")]
         ]
         raise UsageProblem(f"error: name both sides: diff {' '.join([*named, *words])}")
     paths = files + paths
     if not paths:
         raise UsageProblem(NO_WORKLOAD)
     check_stdin([*before, *after, *paths])
-    sides = Side(before), Side(after)
+    snapshots = Side(before), Side(after)
 
     def replicas(obj: Object) -> int:
-        return _one_more(sides[0], obj) if desired_replica is None else desired_replica
+        return _one_more(snapshots[0], obj) if desired_replica is None else desired_replica
 
     def definitions(gvk: GVK) -> list[Definition]:
-        return [interpreter.entry.definition for side in sides if (interpreter := side.find(gvk))]
+        return [interpreter.entry.definition for side in snapshots if (interpreter := side.find(gvk))]
 
     questions = read_questions(paths, replicas, definitions)
     changes = _distinct(
         _changed_answer(
-            (sides[0].find(question.gvk), sides[1].find(question.gvk)), question, options, explained=shown["explained"]
+            (snapshots[0].find(question.gvk), snapshots[1].find(question.gvk)),
+            question,
+            options,
+            explained=shown["explained"],
         )
         for question in questions
     )
     warnings = [
         f"{'neither side has a' if lacking[1:] else f'{lacking[0]} has no'} definition for {gvk}"
         for gvk in dict.fromkeys(question.gvk for question in questions)
-        if (lacking := [name for name, side in zip(("--from", "--to"), sides, strict=True) if not side.find(gvk)])
+        if (lacking := [name for name, side in zip(("--from", "--to"), snapshots, strict=True) if not side.find(gvk)])
     ]
     if output == "table":
         text = "".join(_change_text(change, full=shown["full"]) for change in changes)
@@ -162,17 +165,17 @@ def _distinct(changes: Iterable[ChangedAnswer]) -> list[ChangedAnswer]:
     distinct: dict[object, ChangedAnswer] = {}
     for change in changes:
         question = change.question
-        place = question.gvk, question.call.operation, question.source, question.line
+        key = question.gvk, question.call.operation, question.source, question.line
         if change.differences:
-            distinct.setdefault((place, *difference_lines(change.differences, full=True)), change)
+            distinct.setdefault((key, *difference_lines(change.differences, full=True)), change)
     return [*distinct.values()]
 
 
 def _change_text(change: ChangedAnswer, *, full: bool = False) -> str:
     """Return the lines about a question with different answers."""
     question = change.question
-    place = click.style(f"{question.source}:{question.line}: ", bold=True) if question.source else ""
-    title = one_line(f"{place}{question.gvk.kind} {question.title}: {question.call.operation}")
+    location = click.style(f"{question.source}:{question.line}: ", bold=True) if question.source else ""
+    title = one_line(f"{location}{question.gvk.kind} {question.title}: {question.call.operation}")
     lines = [title, *difference_lines(change.differences, full=full)]
     lines += [
         f"  {label}: {one_line(text)}" for label, text in (("known", change.known), ("cause", change.cause)) if text

@@ -50,7 +50,7 @@ def _changed(value: JSON, field: str = "") -> Any:  # noqa: ANN401 - JSON of the
     """Return another value of the same type, in each field below as well."""
     match value:
         case dict():
-            return {key: _changed(each, key) for key, each in value.items()}
+            return {key: _changed(nested, key) for key, nested in value.items()}
         case list():
             return [_changed(element, field) if isinstance(element, dict | list) else element for element in value]
         case bool():
@@ -69,7 +69,7 @@ def _bare(value: JSON) -> JSON:
         return [_bare(element) for element in value]
     if not isinstance(value, dict):
         return value
-    return {key: _bare(each) for key, each in value.items() if not _may_be_unset(each)}
+    return {key: _bare(nested) for key, nested in value.items() if not _may_be_unset(nested)}
 
 
 def _may_be_unset(value: JSON) -> bool:

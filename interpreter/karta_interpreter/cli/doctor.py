@@ -100,10 +100,10 @@ async def _examine_until_well(
             results = await examine(api, name=name, url=url)
         if not _has_problem(results) or time.monotonic() >= until:
             return results
-        first = next(result for result in results if result.level is Level.PROBLEM)
-        if shown != first.found:
-            say(one_line(f"waiting: {first.check}: {first.found}"), err=True)
-        shown = first.found
+        problem = next(result for result in results if result.level is Level.PROBLEM)
+        if shown != problem.found:
+            say(one_line(f"waiting: {problem.check}: {problem.found}"), err=True)
+        shown = problem.found
         await asyncio.sleep(_PAUSE_SECONDS)
 
 
@@ -152,5 +152,5 @@ def _rows(result: CheckResult) -> Iterator[Sequence[str]]:
 def summary(results: Sequence[CheckResult]) -> str:
     """Return the number of results of each level."""
     number = Counter(result.level for result in results)
-    others = (count(number[level], level) for level in (Level.WARNING, Level.PROBLEM))
-    return ", ".join([f"{number[Level.OK]} ok", *others])
+    counts = (count(number[level], level) for level in (Level.WARNING, Level.PROBLEM))
+    return ", ".join([f"{number[Level.OK]} ok", *counts])

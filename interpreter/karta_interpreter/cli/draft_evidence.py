@@ -41,9 +41,11 @@ def shown_by(gvk: GVK, evidence: Iterable[Evidence], crd: Object | None = None, 
     if not workloads:
         why = f": {'; '.join(problems)}" if problems else ""
         raise Problem(f"error: there is no object of the kind {gvk.kind}{why}")
-    large = [named(each.object) for each in workloads if len(each.pods) > _MOST_PODS]
+    large = [named(workload.object) for workload in workloads if len(workload.pods) > _MOST_PODS]
     problems += [f"{name} is left out: it has more than {_MOST_PODS} pods" for name in large]
-    return Shown(gvk, tuple(each for each in workloads if len(each.pods) <= _MOST_PODS), crd, tuple(problems))
+    return Shown(
+        gvk, tuple(workload for workload in workloads if len(workload.pods) <= _MOST_PODS), crd, tuple(problems)
+    )
 
 
 def from_files(objects: Sequence[str], pods: Sequence[str], kind: str | None) -> Shown:
@@ -54,15 +56,15 @@ def from_files(objects: Sequence[str], pods: Sequence[str], kind: str | None) ->
             raise Problem(f"error: {', '.join(objects)}: an object has no apiVersion and kind")
     gvk = _chosen_kind({GVK.of(obj) for obj in listed}, kind, ", ".join(objects))
     workloads = [_with_uid(obj) for obj in listed if GVK.of(obj) == gvk]
-    others = [obj for path in pods for obj in read_objects(path)]
+    pod_objects = [obj for path in pods for obj in read_objects(path)]
     tree = Tree()
-    for each in (*workloads, *others):
+    for each in (*workloads, *pod_objects):
         is_alone = each.get("kind") == "Pod" and gvk.kind != "Pod" and not owner_references(each)
         tree.keep(_with_uid(_with_owner(each, workloads) if is_alone else each))
     evidence = [_evidence(tree, obj) for obj in workloads]
     mine = {get(pod, ("metadata", "name")) for each in evidence for pod in each.pods}
     strays = [
-        named(each) for each in others if each.get("kind") == "Pod" and get(each, ("metadata", "name")) not in mine
+        named(each) for each in pod_objects if each.get("kind") == "Pod" and get(each, ("metadata", "name")) not in mine
     ]
     if strays:
         raise Problem(
@@ -73,8 +75,8 @@ def from_files(objects: Sequence[str], pods: Sequence[str], kind: str | None) ->
 
 def _evidence(tree: Tree, obj: Object) -> Evidence:
     below = tree.below(str(get(obj, ("metadata", "uid"))))
-    pods = tuple(item for item in (obj, *below) if item.get("kind") == "Pod")
-    owners = tuple(item for item in below if item.get("kind") != "Pod")
+    pods = tuple(descendant for descendant in (obj, *below) if descendant.get("kind") == "Pod")
+    owners = tuple(descendant for descendant in below if descendant.get("kind") != "Pod")
     return Evidence(obj, pods, owners, now=time.time())
 
 
@@ -113,13 +115,13 @@ def _chosen_kind(kinds: Iterable[GVK], kind: str | None, source: str) -> GVK:
 
 def from_folder(folder: Path, kind: str | None) -> Shown:
     """Read the objects of a kind in a folder that ``verify --save`` wrote."""
-    saved, listed = read_about(folder), dict[GVK, list[Evidence]]()
-    for each in read_workloads(folder, saved):
-        of_kind = listed.setdefault(GVK.of(each.object), [])
-        if len(of_kind) < MOST and (kind is None or kind.lower() in GVK.of(each.object).names):
-            of_kind.append(each)
+    state, listed = read_about(folder), dict[GVK, list[Evidence]]()
+    for workload in read_workloads(folder, state):
+        of_kind = listed.setdefault(GVK.of(workload.object), [])
+        if len(of_kind) < MOST and (kind is None or kind.lower() in GVK.of(workload.object).names):
+            of_kind.append(workload)
     gvk = _chosen_kind(listed, kind, str(folder))
-    return shown_by(gvk, listed[gvk], saved.crd(gvk), saved.problems)
+    return shown_by(gvk, listed[gvk], state.crd(gvk), state.problems)
 
 
 async def resource_of(api: ApiServer, text: str) -> tuple[str, Object]:
@@ -131,10 +133,15 @@ async def resource_of(api: ApiServer, text: str) -> tuple[str, Object]:
     lists = await asyncio.gather(*map(api.resources, versions), return_exceptions=True)
     errors = [answer for answer in lists if isinstance(answer, BaseException)]
     for version, resources in zip(versions, lists, strict=True):
-        for each in resources if not isinstance(resources, BaseException) else ():
-            names = (each["name"], each.get("singularName"), each["kind"], *(each.get("shortNames") or ()))
-            if word in (str(name).lower() for name in names) and "/" not in str(each["name"]):
-                return version, each
+        for resource in resources if not isinstance(resources, BaseException) else ():
+            names = (
+                resource["name"],
+                resource.get("singularName"),
+                resource["kind"],
+                *(resource.get("shortNames") or ()),
+            )
+            if word in (str(name).lower() for name in names) and "/" not in str(resource["name"]):
+                return version, resource
     for error in errors:  # of an API that is not available, and may have the resource
         raise error
     raise Problem(f"error: {api.url} has no resource {text}")

@@ -99,7 +99,7 @@ def command(
     Of a FIELD or an annotation of a Karta it shows what they are for, of a RULE of `validate` the same with a bad and a
     good example.
     """
-    asked = operation_named(operation) if operation is not None else None
+    selected = operation_named(operation) if operation is not None else None
     file = file_given(target, path)
     if target and not is_path(target):
         file = None
@@ -118,7 +118,7 @@ def command(
         for definition in named:
             origin = definition.source if file or filenames else ORIGIN
             explanations = [
-                outline(definition, question, origin=origin) for question in Operation if asked in (None, question)
+                outline(definition, question, origin=origin) for question in Operation if selected in (None, question)
             ]
             title = f"{definition.gvk.kind} {definition.gvk.api_version}, by {definition.name} ({origin})"
             _print(title, explanations, output)
@@ -209,8 +209,8 @@ def _lines(explanation: Explanation, columns: int) -> Iterator[str]:
         yield from _wrapped(line, columns, 1)
     for fact in explanation.facts:
         label = str(fact.severity or fact.rule)
-        first, *rest = _wrapped(f"{label}: {fact.note}", columns, 1)
-        yield from (first.replace(label, click.style(label, fg=_COLOURS.get(label, "cyan")), 1), *rest)
+        first_line, *further_lines = _wrapped(f"{label}: {fact.note}", columns, 1)
+        yield from (first_line.replace(label, click.style(label, fg=_COLOURS.get(label, "cyan")), 1), *further_lines)
         for detail in _details(fact):
             yield from _wrapped(detail, columns, 3)
 
@@ -265,7 +265,7 @@ _OF_ANNOTATION = "annotation-"
 @cache
 def rules() -> Mapping[str, Mapping[str, str]]:
     """Return the purpose and the examples of each rule by its name."""
-    written = yaml.safe_load(Path(__file__).with_name("rules.yaml").read_text(encoding="utf-8"))
+    texts = yaml.safe_load(Path(__file__).with_name("rules.yaml").read_text(encoding="utf-8"))
     of_annotations = {
         f"{_OF_ANNOTATION}{record.name}": {
             "why": f"The value of the annotation {record.name} must be: {record.form}.",
@@ -275,7 +275,7 @@ def rules() -> Mapping[str, Mapping[str, str]]:
         for record in ANNOTATIONS
         if record.schema.get("format") != "jq"  # its faults are those of an expression
     }
-    return MappingProxyType(written | of_annotations)
+    return MappingProxyType(texts | of_annotations)
 
 
 def described(name: str) -> str:
@@ -288,12 +288,12 @@ def described(name: str) -> str:
         examples = "".join(f"\n{title}:\n{indent(rule[title].rstrip(), '  ')}\n" for title in ("bad", "good"))
         return f"{name}\n\n{fill(rule['why'], 100)}\n{examples}"
     fields = _fields()
-    texts = [(part, own[name]) for part, own in fields.items() if name in own]
-    known = {*rules(), *chain.from_iterable(fields.values())}
-    suggestion = "" if texts else closest(name, [*known, *(gvk.kind for gvk in catalogue_kinds())])
-    if suggestion in known:
+    texts = [(owner, types[name]) for owner, types in fields.items() if name in types]
+    names = {*rules(), *chain.from_iterable(fields.values())}
+    suggestion = "" if texts else closest(name, [*names, *(gvk.kind for gvk in catalogue_kinds())])
+    if suggestion in names:
         raise UsageProblem(f"error: there is no rule or field {name}; did you mean {suggestion}?")
-    return "".join(f"{name}, of {part}\n{indent(fill(text, 98), '  ')}\n" for part, text in texts)
+    return "".join(f"{name}, of {owner}\n{indent(fill(text, 98), '  ')}\n" for owner, text in texts)
 
 
 def _fields() -> Mapping[str, Mapping[str, str]]:
@@ -302,8 +302,9 @@ def _fields() -> Mapping[str, Mapping[str, str]]:
     annotations = schema["properties"]["metadata"]["properties"]["annotations"]
     types = {"annotation": annotations, **schema["definitions"]}
     return {
-        part: {
-            name.removeprefix(PREFIX): field.get("description", "") for name, field in own.get("properties", {}).items()
+        owner: {
+            name.removeprefix(PREFIX): field.get("description", "")
+            for name, field in fields_of_type.get("properties", {}).items()
         }
-        for part, own in types.items()
+        for owner, fields_of_type in types.items()
     }

@@ -98,7 +98,7 @@ def webhook_configuration_command(  # noqa: PLR0913 - one for each option
     webhook_timeout: int,
     multiple_pod_templates_scheduling: bool,
     crds: tuple[str, ...],
-    **given: Unpack[Sources],
+    **source_options: Unpack[Sources],
 ) -> None:
     """Print the ResourceInterpreterWebhookConfiguration for definitions.
 
@@ -106,7 +106,7 @@ def webhook_configuration_command(  # noqa: PLR0913 - one for each option
     "kubectl get crds -o yaml".
     """
     endpoint = _endpoint(url, service, ca_file)
-    snapshot = load_sources(given, Selection(kinds, without))
+    snapshot = load_sources(source_options, Selection(kinds, without))
     if snapshot.quarantined:
         unusable = count(len(snapshot.quarantined), "definition")
         raise Problem(f"error: {unusable} cannot be used; a configuration without them would remove their kinds")
@@ -202,25 +202,26 @@ def customization_command(
         operations_for, multiple_pod_templates=multiple_pod_templates, component_revision=operations is not None
     )
     selected = [
-        (each, [one for one in registered(each) if one in selected_operations])
-        for each in definitions_named(kinds, paths)
+        (definition, [name for name in registered(definition) if name in selected_operations])
+        for definition in definitions_named(kinds, paths)
     ]
     if operations is not None:
         _check_answered(selected, selected_operations, gate=multiple_pod_templates)
     exported = [
-        (each.gvk, of_kind, exported_safely(each, of_kind)) for each, of_kind in watched(selected, "Definitions")
+        (definition.gvk, of_kind, exported_safely(definition, of_kind))
+        for definition, of_kind in watched(selected, "Definitions")
     ]
-    made = [each.customization for *_, each in exported if each.customization is not None]
+    customizations = [result.customization for *_, result in exported if result.customization is not None]
     if check:
         rows = [
-            [gvk.api_version, gvk.kind, operation, each.rejected.get(operation, "exported")]
-            for gvk, of_kind, each in exported
+            [gvk.api_version, gvk.kind, operation, result.rejected.get(operation, "exported")]
+            for gvk, of_kind, result in exported
             for operation in of_kind
         ]
         say(table(rows, header=["APIVERSION", "KIND", "OPERATION", "CUSTOMIZATION"]), nl=False)
     elif twice := [
         name
-        for name, number in Counter(customization["metadata"]["name"] for customization in made).items()
+        for name, number in Counter(customization["metadata"]["name"] for customization in customizations).items()
         if number > 1
     ]:
         names = " and ".join(twice)
@@ -228,16 +229,23 @@ def customization_command(
     elif output_dir is not None:
         write_files(
             output_dir,
-            {f"{customization['metadata']['name']}.{output}": written(customization, output) for customization in made},
+            {
+                f"{customization['metadata']['name']}.{output}": written(customization, output)
+                for customization in customizations
+            },
         )
-    elif made:
-        whole = made[0] if len(made) == 1 else {"apiVersion": "v1", "kind": "List", "items": list(made)}
-        say(Data(to_json(whole) if output == "json" else "---\n".join(map(to_yaml, made))), nl=False)
+    elif customizations:
+        whole = (
+            customizations[0]
+            if len(customizations) == 1
+            else {"apiVersion": "v1", "kind": "List", "items": list(customizations)}
+        )
+        say(Data(to_json(whole) if output == "json" else "---\n".join(map(to_yaml, customizations))), nl=False)
     rejected = {
-        f"{gvk}, {operation}": reason for gvk, _, each in exported for operation, reason in each.rejected.items()
+        f"{gvk}, {operation}": reason for gvk, _, result in exported for operation, reason in result.rejected.items()
     }
-    scripts = sum(len(customization["spec"]["customizations"]) for customization in made)
-    summary = f"{count(len(made), 'customization')}, {count(scripts, 'script')}"
+    scripts = sum(len(customization["spec"]["customizations"]) for customization in customizations)
+    summary = f"{count(len(customizations), 'customization')}, {count(scripts, 'script')}"
     _report(rejected, f"{summary}; {len(rejected)} rejected", is_quiet=check, is_error=bool(kinds or paths))
 
 
@@ -258,13 +266,13 @@ def _check_answered(
 def exported_safely(definition: Definition, operations: Sequence[Operation]) -> Exported:
     """Return the customization of a definition, never with a script that writes counts next to none that reads them."""
     exported = customization(definition, operations)
-    left = [operation for operation in operations if operation not in exported.rejected]
+    remaining = [operation for operation in operations if operation not in exported.rejected]
     counted = exported.rejected.keys() & {Operation.INTERPRET_REPLICA, Operation.INTERPRET_COMPONENT}
-    unsafe = {operation: _UNSAFE for operation in left if operation in _WRITERS}
+    unsafe = {operation: _UNSAFE for operation in remaining if operation in _WRITERS}
     if not unsafe or not counted:
         return exported
-    rest = customization(definition, [operation for operation in operations if operation not in unsafe])
-    return Exported(rest.customization, {**rest.rejected, **unsafe})
+    reduced = customization(definition, [operation for operation in operations if operation not in unsafe])
+    return Exported(reduced.customization, {**reduced.rejected, **unsafe})
 
 
 class _HealthOptions(TypedDict):
@@ -332,9 +340,9 @@ def _export_health(
         except ExportError as error:
             rejected |= dict.fromkeys((version.gvk for version in versions), str(error))
     if options["check"]:
-        known = dict.fromkeys(left_out, f"left out: {tool} judges it itself") | rejected
+        reasons = dict.fromkeys(left_out, f"left out: {tool} judges it itself") | rejected
         rows = [
-            [definition.gvk.api_version, definition.gvk.kind, known.get(definition.gvk, "exported")]
+            [definition.gvk.api_version, definition.gvk.kind, reasons.get(definition.gvk, "exported")]
             for definition in definitions
         ]
         title = f"{tool.name.replace(' ', '').upper()}-HEALTH"
@@ -368,9 +376,9 @@ def propagation_policy_command(*, kind: str, paths: tuple[str, ...], cluster_sco
     Thresholds follow from the family of the kind; comments say what each member has to do. Edit the selector and the
     placement. A kind without namespaces gets a ClusterPropagationPolicy.
     """
-    definition, *others = definitions_named([kind], paths)
-    if others:
-        names = ", ".join(f"{version.gvk.api_version}/{version.gvk.kind}" for version in (definition, *others))
+    definition, *further = definitions_named([kind], paths)
+    if further:
+        names = ", ".join(f"{version.gvk.api_version}/{version.gvk.kind}" for version in (definition, *further))
         raise UsageProblem(f"error: {kind} names several kinds; write one of {names}")
     policy = failover_policy(definition, cluster_scoped=cluster_scoped)
     notes = "".join(f"{fill(note, _WIDTH, initial_indent='# ', subsequent_indent='# ')}\n" for note in policy.notes)

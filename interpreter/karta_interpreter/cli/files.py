@@ -215,8 +215,8 @@ def read_crds(paths: Sequence[str]) -> list[Object]:
     values = [value for path in paths for _, value in _values(path)]
     crds = [value for value in values if edit.get(value, ("kind",)) == CRD]
     if not crds:
-        others = listed(named(value) for value in values if isinstance(value, dict))
-        advice = f", only {others}; `kubectl get crd NAME -o yaml` prints one" if others else ""
+        unexpected = listed(named(value) for value in values if isinstance(value, dict))
+        advice = f", only {unexpected}; `kubectl get crd NAME -o yaml` prints one" if unexpected else ""
         raise Problem(f"error: {', '.join(paths)}: there is no {CRD} in it{advice}")
     return crds
 
@@ -227,9 +227,9 @@ def write_files(folder: Path, files: Mapping[str, str]) -> None:
         raise Problem(f"error: {folder} is a file; name a folder")
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for place in (folder / name for name in files):
-            if place.is_dir():  # the files before it would be there already
-                raise Problem(f"error: {place}: Is a directory")
+        for path in (folder / name for name in files):
+            if path.is_dir():  # the files before it would be there already
+                raise Problem(f"error: {path}: Is a directory")
         # In the same folder, as a file can only be moved within one file system at once.
         with TemporaryDirectory(dir=folder, prefix=".unfinished-") as unfinished:
             for name, text in files.items():

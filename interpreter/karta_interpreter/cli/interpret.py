@@ -108,13 +108,13 @@ def command(
     _print_outcomes(outcomes, operation, output, interpreter.entry)
     if not operation:
         _print_skipped(interpreter, arguments)
-    definition, known = interpreter.entry.definition, Known.of(references)
+    definition, objects = interpreter.entry.definition, Known.of(references)
     # About things that the definition looks for in the objects and does not find.
     warnings = [
         fact
         for call in calls
         if not definition.scripts.of(call.operation)
-        for fact in warnings_about(resolved(definition, call.object, known), call.object, call.operation)
+        for fact in warnings_about(resolved(definition, call.object, objects), call.object, call.operation)
     ]
     say(warnings_text(warnings), err=True, nl=False)
     if any(outcome.error for outcome in outcomes):
@@ -158,21 +158,21 @@ def _print_revised(
 
 
 def _print_skipped(interpreter: Interpreter, arguments: Arguments) -> None:
-    for each in Operation:
-        option = arguments.missing(each)
-        if not interpreter.is_asked(each):
-            say(escaped(f"{each} skipped: {interpreter.why_not}"), err=True)
-        elif option and each is not Operation.REVISE_COMPONENTS:  # which no release of Karmada asks
-            say(f"{each} skipped: pass {option}", err=True)
+    for operation in Operation:
+        option = arguments.missing(operation)
+        if not interpreter.is_asked(operation):
+            say(escaped(f"{operation} skipped: {interpreter.why_not}"), err=True)
+        elif option and operation is not Operation.REVISE_COMPONENTS:  # which no release of Karmada asks
+            say(f"{operation} skipped: pass {option}", err=True)
 
 
-def _read(given: _Given, filenames: Sequence[str]) -> Arguments:
+def _read(inputs: _Given, filenames: Sequence[str]) -> Arguments:
     desired, observed = (
         None if path is None else read_object(path, lambda: kinds_of(filenames))
-        for path in (given["desired_file"], given["observed_file"])
+        for path in (inputs["desired_file"], inputs["observed_file"])
     )
-    items = None if given["status_file"] is None else read_items(given["status_file"])
-    arguments = Arguments(desired, observed, items, given["desired_replica"], given["components"])
+    items = None if inputs["status_file"] is None else read_items(inputs["status_file"])
+    arguments = Arguments(desired, observed, items, inputs["desired_replica"], inputs["components"])
     if desired and observed and full_name(desired.get("metadata")) != full_name(observed.get("metadata")):
         names = f"{named(desired)}, and the observed one {named(observed)}"
         say(escaped(f"warning: the desired object is {names}"), err=True)

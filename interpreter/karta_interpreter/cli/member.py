@@ -71,13 +71,13 @@ class Tree:
 
     def below(self, uid: str) -> list[Object]:
         """Return the objects that an object owns, and the objects that these own."""
-        pending, seen = deque([uid]), {uid: None}
+        pending, owners = deque([uid]), {uid: None}
         while pending:
             for child in self.children.get(pending.popleft(), ()):
-                if child not in seen:
-                    seen[child] = None
+                if child not in owners:
+                    owners[child] = None
                     pending.append(child)
-        return [self.get(owner_uid) for owner_uid in seen if owner_uid != uid]
+        return [self.get(owner_uid) for owner_uid in owners if owner_uid != uid]
 
 
 @dataclass(slots=True)
@@ -117,8 +117,8 @@ class Member:
     def evidence(self, uid: str, now: float, reader: Known) -> Evidence:
         """Return the evidence about a workload."""
         obj, below = self._tree.get(uid), self._tree.below(uid)
-        pods = tuple(item for item in (obj, *below) if item.get("kind") == "Pod")
-        owners = tuple(item for item in below if item.get("kind") != "Pod")
+        pods = tuple(descendant for descendant in (obj, *below) if descendant.get("kind") == "Pod")
+        owners = tuple(descendant for descendant in below if descendant.get("kind") != "Pod")
         targets = ((namespace_of(obj), str(target.get("kind")), _name(target)) for target in (obj, *owners))
         scaled = next((self._scaled[target] for target in targets if target in self._scaled), "")
         return Evidence(obj, pods, owners, self._made.get(namespace_of(obj), {}), scaled, self._unread, now, reader)
@@ -222,12 +222,12 @@ class Member:
                 self.api.pages(path, ("list",), size=_PAGE, most=_MOST_REFERRED if is_everywhere else _MOST_LISTED)
             ) as pages:
                 async for page in pages:
-                    for item in objects_in(page.get("items")):
+                    for obj in objects_in(page.get("items")):
                         number += 1
-                        if _can_be_packed(item):
-                            yield {**item, **gvk.type_meta}
+                        if _can_be_packed(obj):
+                            yield {**obj, **gvk.type_meta}
                         else:
-                            self.problems.append(f"{gvk.kind} {_name(item)}: it is nested too deeply to be judged")
+                            self.problems.append(f"{gvk.kind} {_name(obj)}: it is nested too deeply to be judged")
         except ClusterError as error:
             if not (is_optional and error.status == HTTPStatus.NOT_FOUND):
                 after = f", after {count(number, gvk.kind)}" if number else ""

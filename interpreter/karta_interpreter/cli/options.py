@@ -178,9 +178,9 @@ def answer_options(function: Command) -> Command:
         "--pod-requests", type=COUNTING, default=Counting.SCHEDULER.value, show_default=True, help=POD_REQUESTS
     )
     @wraps(function)
-    def answering(**given: object) -> None:
-        chosen = {option.name: given.pop(option.name) for option in fields(Options)}
-        function(**given, options=Options.of(chosen))
+    def answering(**parameters: object) -> None:
+        options = {option.name: parameters.pop(option.name) for option in fields(Options)}
+        function(**parameters, options=Options.of(options))
 
     return answering
 

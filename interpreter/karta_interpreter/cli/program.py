@@ -200,7 +200,12 @@ class CommandGroup(click.Group):
         name, names = args[0], self.list_commands(ctx)
         if name not in (*names, *_ALIASES) and not name.startswith("-"):
             other = _OTHERWISE.get(name) or next(
-                (f"did you mean {own}?" for own in names if name in _OTHER_COMMANDS.get(own, "").split()), ""
+                (
+                    f"did you mean {command_name}?"
+                    for command_name in names
+                    if name in _OTHER_COMMANDS.get(command_name, "").split()
+                ),
+                "",
             )
             ctx.fail(f"No such command '{name}'; {other or did_you_mean(name, names)}")
         return super().resolve_command(ctx, args)
@@ -282,11 +287,15 @@ def _meant_option() -> Iterator[None]:
 
 def _meant(option: str, ctx: click.Context) -> str:
     """Return a hint about an unknown option: the command's option that it stands for, by other tools or by letters."""
-    names = (each for parameter in ctx.command.get_params(ctx) for each in (*parameter.opts, *parameter.secondary_opts))
+    names = (flag for parameter in ctx.command.get_params(ctx) for flag in (*parameter.opts, *parameter.secondary_opts))
     options = [name for name in names if name.startswith("-")]
-    synonyms = (own for own, names in _SYNONYMS.items() if own in options and option.lstrip("-") in names.split())
-    if own := option[1:] if option[1:] in options else next(synonyms, ""):
-        return f" Did you mean '{own}'?"
+    synonyms = (
+        option_name
+        for option_name, names in _SYNONYMS.items()
+        if option_name in options and option.lstrip("-") in names.split()
+    )
+    if option_name := option[1:] if option[1:] in options else next(synonyms, ""):
+        return f" Did you mean '{option_name}'?"
     is_of_objects = not {"--object", "--observed-file"}.isdisjoint(options)
     if other := _OTHERWISE.get(option, _FROM_A_CLUSTER if is_of_objects and option in _OF_A_CLUSTER else ""):
         return f" Instead: {other}"

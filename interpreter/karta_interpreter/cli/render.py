@@ -29,7 +29,9 @@ def one_line(text: str, keep: str = "") -> str:
     >>> print(one_line("a\nb\x1b[2J"))
     a\nb\x1b[2J
     """
-    return "".join(part if place % 2 else escaped(part, keep) for place, part in enumerate(_STYLE.split(text)))
+    return "".join(
+        segment if position % 2 else escaped(segment, keep) for position, segment in enumerate(_STYLE.split(text))
+    )
 
 
 def plain(text: str) -> str:
@@ -109,8 +111,8 @@ def _finding(finding: Finding) -> str:
     severity = click.style(str(finding.severity), fg=_COLOURS[finding.severity], bold=True)
     path = f"{format_path(finding.path)}: " if finding.path else ""
     position = f"{finding.line}:{finding.column}:" if finding.line else ""
-    place = f"{click.style(f'{finding.source}:{position}', bold=True)} " if finding.source else ""
-    lines = [f"{place}{severity} [{finding.rule}] {path}{finding.message}"]
+    location = f"{click.style(f'{finding.source}:{position}', bold=True)} " if finding.source else ""
+    lines = [f"{location}{severity} [{finding.rule}] {path}{finding.message}"]
     if finding.expression and finding.span:
         lines += _underlined(finding.expression, finding.span)
     if finding.hint:

@@ -163,7 +163,7 @@ class Replay:
 
     def _cause(self, gvk: GVK, call: Call, options: Options, changed: tuple[Difference, ...]) -> str:
         paths = sorted(
-            {".".join(str(part) for part in difference.path if isinstance(part, str)) for difference in changed}
+            {".".join(str(step) for step in difference.path if isinstance(step, str)) for difference in changed}
         )
         key = gvk, call.operation, " ".join(paths)
         times, cause = self._causes.get(key, (0, ""))
@@ -257,19 +257,19 @@ def command(
     files = files_in(folder)
     if not files:
         raise Problem(f"error: {folder}: there is no recording of calls in it")
-    sides = Side(before) if before else None, Side(to)
+    servers = Side(before) if before else None, Side(to)
     if uid is not None:
-        _explain(files, uid, sides, output, full=full)
+        _explain(files, uid, servers, output, full=full)
         return
-    replay = Replay(*sides, Selection(kinds))
+    replay = Replay(*servers, Selection(kinds))
     for file in watched(files, "Replaying"):
         replay.file(file)
     findings = replay.findings
-    unknown = [gvk for gvk in sorted({gvk for gvk, _ in findings.asked}) if not sides[1].find(gvk)]
-    groups = sorted(findings.groups.items(), key=lambda each: (each[0].gvk, each[0].operation, -each[1].calls))
+    unknown = [gvk for gvk in sorted({gvk for gvk, _ in findings.asked}) if not servers[1].find(gvk)]
+    groups = sorted(findings.groups.items(), key=lambda group: (group[0].gvk, group[0].operation, -group[1].calls))
     text = _table(groups, full=full) if output == "table" else written(_json(groups, findings), output)
-    asked = f"{count(findings.asked.total(), 'call')} in {count(len(files), 'file')}"
-    print_changes(text, _warnings(findings, kinds, unknown), asked, findings.different)
+    asked_calls = f"{count(findings.asked.total(), 'call')} in {count(len(files), 'file')}"
+    print_changes(text, _warnings(findings, kinds, unknown), asked_calls, findings.different)
 
 
 def _warnings(findings: Findings, kinds: Sequence[str], unknown: Sequence[GVK]) -> Iterator[str]:
@@ -336,13 +336,13 @@ def _json(groups: list[tuple[Key, ChangeGroup]], findings: Findings) -> JSON:
     }
 
 
-def _explain(files: list[Path], uid: str, sides: tuple[Side | None, Side], output: str, *, full: bool) -> None:
+def _explain(files: list[Path], uid: str, servers: tuple[Side | None, Side], output: str, *, full: bool) -> None:
     recorded, request = _find(files, uid)
-    interpreter = sides[1].find(request.gvk) if request.gvk else None
+    interpreter = servers[1].find(request.gvk) if request.gvk else None
     if request.call is None or interpreter is None:
         raise Problem(f"error: --to has no answer to {uid}: {request.problem or f'no definition for {request.gvk}'}")
-    changed = Replay(*sides).differences(recorded, request)
-    answer = "The answer of --from" if sides[0] else "The recorded answer"
+    changed = Replay(*servers).differences(recorded, request)
+    answer = "The answer of --from" if servers[0] else "The recorded answer"
     lines = "\n".join([f"{answer} differs:", *difference_lines(changed, full=full)])
     say(lines if changed else f"{answer} is the same.", err=True)
     show(

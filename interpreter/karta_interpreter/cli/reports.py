@@ -58,9 +58,9 @@ def _command(text: str) -> str:
 
 
 def _result(finding: Finding) -> Object:
-    place: dict[str, Object] = {"artifactLocation": {"uri": quote(finding.source)}}
+    location: dict[str, Object] = {"artifactLocation": {"uri": quote(finding.source)}}
     if finding.line:
-        place["region"] = {"startLine": finding.line, "startColumn": finding.column}
-    located = {"locations": [{"physicalLocation": place}]} if finding.source else {}
+        location["region"] = {"startLine": finding.line, "startColumn": finding.column}
+    located = {"locations": [{"physicalLocation": location}]} if finding.source else {}
     text = {"text": _message(finding)}
     return {"ruleId": finding.rule, "level": str(finding.severity), "message": text, **located}

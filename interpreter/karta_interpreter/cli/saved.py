@@ -58,24 +58,24 @@ class Saved:
         return next((crd for crd in self.crds if all(get(crd, path) == value for path, value in fields.items())), None)
 
 
-def save(folder: Path, saved: Saved, workloads: Iterable[Evidence]) -> list[str]:
+def save(folder: Path, state: Saved, workloads: Iterable[Evidence]) -> list[str]:
     """Write a folder, and return which workloads are too large for it. Raises OSError, and RecordingError."""
-    redaction, written, left_out = Redaction(secrets.token_bytes()), 0, list[str]()
+    redaction, size, left_out = Redaction(secrets.token_bytes()), 0, list[str]()
     folder.mkdir(parents=True, exist_ok=True)
     with _created(folder / _WORKLOADS) as packed, gzip.open(packed, "wb") as file:
         for evidence in workloads:
             try:
                 line = redaction.redacted_document(orjson.dumps(replace(evidence, reader=None))) + b"\n"
                 _check_size("its line", line, _UNREADABLE)
-                _check("the folder", written + len(line), _MOST, _UNREADABLE)
-                written += file.write(line)
+                _check("the folder", size + len(line), _MOST, _UNREADABLE)
+                size += file.write(line)
             except (RecordingError, orjson.JSONEncodeError) as error:
                 name = full_name(evidence.object.get("metadata"))
                 reason = str(error) if isinstance(error, RecordingError) else "it is nested too deeply"
                 left_out.append(f"{GVK.of(evidence.object)} {name} is not saved: {reason}")
-    problems = *saved.problems, *left_out
-    about = {"format": _FORMAT, "version": 1, "time": saved.time, "problems": problems, "crds": saved.crds}
-    references = orjson.loads(redaction.redacted_document(orjson.dumps({"references": saved.references})))
+    problems = *state.problems, *left_out
+    about = {"format": _FORMAT, "version": 1, "time": state.time, "problems": problems, "crds": state.crds}
+    references = orjson.loads(redaction.redacted_document(orjson.dumps({"references": state.references})))
     content = orjson.dumps({**about, **references})
     _check_size(_ABOUT, content, _UNREADABLE)
     with _created(folder / _ABOUT) as file:
@@ -116,15 +116,15 @@ def read_about(folder: Path) -> Saved:
         return Saved(float(about["time"]), crds, references, tuple(map(str, about["problems"])))
 
 
-def read_workloads(folder: Path, saved: Saved) -> Iterator[Evidence]:
+def read_workloads(folder: Path, state: Saved) -> Iterator[Evidence]:
     """Yield the workloads of a folder. Raises RecordingError."""
-    reader, read = saved.reader, 0
+    reader, size = state.reader, 0
     with _read(folder), gzip.open(_regular(folder / _WORKLOADS)) as file:
         while line := file.readline(_LONGEST + 1):
-            read += len(line)
+            size += len(line)
             _check_size("a workload", line)
-            _check("its content", read, _MOST)
-            yield Evidence.of(orjson.loads(line), saved.time, reader)
+            _check("its content", size, _MOST)
+            yield Evidence.of(orjson.loads(line), state.time, reader)
 
 
 def _regular(path: Path) -> Path:

@@ -248,8 +248,8 @@ class SettingsCommand(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the settings by subject, then the options that every command has."""
-        rest = [option for option in self.get_params(ctx) if option not in self.params]
-        for title, options in [*self.sections.items(), ("Help", rest)]:
+        further = [option for option in self.get_params(ctx) if option not in self.params]
+        for title, options in [*self.sections.items(), ("Help", further)]:
             with formatter.section(title):
                 formatter.write_dl([record for option in options if (record := option.get_help_record(ctx))])
 
@@ -264,12 +264,12 @@ _DEPLOYMENT_SPEC: Object = {"spec": {"replicas": 3, "template": {"spec": {"conta
 
 def startup_text(url: str, snapshot: Snapshot) -> str:
     """Return the URL, the kinds that are served, and a command to try the server. The log names what is unusable."""
-    parts = [
+    paragraphs = [
         f"Listening on {click.style(url, bold=True)}\n",
         _served(snapshot),
         f"Try it:\n\n  {curl(url, snapshot)}\n" if snapshot.entries else "",
     ]
-    return "\n".join(part for part in parts if part) + "\n"
+    return "\n".join(paragraph for paragraph in paragraphs if paragraph) + "\n"
 
 
 def curl(url: str, snapshot: Snapshot) -> str:

@@ -40,10 +40,10 @@ def suites_text(report: SuiteReport) -> str:
     failed = [_failure(outcome) for outcome in report.outcomes if not outcome.passed]
     errors = [f"{click.style('ERROR', fg='red', bold=True)} {one_line(str(error))}\n\n" for error in report.unreadable]
     rows = []
-    for gvk, each in report.kinds.items():
-        if each.failed or not report.fail_only:
-            number = click.style(str(each.failed), fg="red") if each.failed else "0"
-            rows.append([gvk.api_version, gvk.kind, str(each.cases), str(each.passed), number])
+    for gvk, cases in report.kinds.items():
+        if cases.failed or not report.fail_only:
+            number = click.style(str(cases.failed), fg="red") if cases.failed else "0"
+            rows.append([gvk.api_version, gvk.kind, str(cases.cases), str(cases.passed), number])
     totals = table(rows, header=["APIVERSION", "KIND", "CASES", "PASSED", "FAILED"]) if rows else ""
     return "".join([*failed, *errors, totals])
 
@@ -85,8 +85,8 @@ def difference(outcome: Outcome) -> str:
 
 def _failure(outcome: Outcome) -> str:
     case = outcome.case
-    place = click.style(f"{case.source}:{case.line}:", bold=True)
-    title = f"{click.style('FAILED', fg='red', bold=True)} {place} {case.call.operation}: {case.name}"
+    location = click.style(f"{case.source}:{case.line}:", bold=True)
+    title = f"{click.style('FAILED', fg='red', bold=True)} {location} {case.call.operation}: {case.name}"
     details = [click.style(line, fg=_COLOURS.get(line[:1])) for line in difference(outcome).splitlines()]
     details = [*filter(None, [case.description]), *(details or outcome.failures), *outcome.notes]
     lines = [title, *indent("\n".join(details), "  ").split("\n"), ""]
@@ -135,8 +135,8 @@ def _suite(root: ET.Element, gvk: GVK, outcomes: Sequence[Outcome]) -> None:
     suite = _element(root, "testsuite", name=name, tests=totals.cases, failures=totals.failed, errors=0)
     for outcome in outcomes:
         case = outcome.case
-        place = {"file": case.source, "line": case.line}
-        element = _element(suite, "testcase", classname=f"{name}/{case.call.operation}", name=case.name, **place)
+        location = {"file": case.source, "line": case.line}
+        element = _element(suite, "testcase", classname=f"{name}/{case.call.operation}", name=case.name, **location)
         if not outcome.passed:
             lines = [case.description, *outcome.failures, difference(outcome), *map(click.unstyle, outcome.notes)]
             _element(element, "failure", message=outcome.failures[0]).text = _text("\n".join(lines))
@@ -144,8 +144,8 @@ def _suite(root: ET.Element, gvk: GVK, outcomes: Sequence[Outcome]) -> None:
 
 def _element(parent: ET.Element | None, tag: str, **attributes: object) -> ET.Element:
     """Return a new element, below ``parent`` if there is one."""
-    written = {name: _text(str(value)) for name, value in attributes.items()}
-    return ET.Element(tag, written) if parent is None else ET.SubElement(parent, tag, written)
+    texts = {name: _text(str(value)) for name, value in attributes.items()}
+    return ET.Element(tag, texts) if parent is None else ET.SubElement(parent, tag, texts)
 
 
 def _text(text: str) -> str:
@@ -227,12 +227,12 @@ def command(  # noqa: PLR0913 - one for each option
 
 def _updated(report: SuiteReport) -> SuiteReport:
     """Write the answers of failed cases into their suites. Missing and unwritable answers leave their cases failed."""
-    left = [outcome for outcome in report.outcomes if outcome.passed]
+    passed = [outcome for outcome in report.outcomes if outcome.passed]
     # By the file, which links may name twice: once it is written, the lines of its cases are others.
     files: dict[Path, list[Outcome]] = {}
     for outcome in report.outcomes:
         files.setdefault(Path(outcome.case.source).resolve(), []).append(outcome)
-    for place, outcomes in files.items():
+    for path, outcomes in files.items():
         source = outcomes[0].case.source
         changed = [outcome for outcome in outcomes if not outcome.passed]
         answers = {
@@ -240,18 +240,18 @@ def _updated(report: SuiteReport) -> SuiteReport:
             for outcome in changed
             if outcome.results is not None
         }
-        left += [outcome for outcome in changed if outcome.results is None]
+        passed += [outcome for outcome in changed if outcome.results is None]
         if answers:
             # By its bytes: reading it as text would lose the line ends of Windows.
-            old = place.read_bytes().decode()
+            text = path.read_bytes().decode()
             try:
-                write_files(place.parent, {place.name: with_outputs(old, source, answers)})  # a link stays one
+                write_files(path.parent, {path.name: with_outputs(text, source, answers)})  # a link stays one
             except (SuiteError, Problem) as error:
                 (error if isinstance(error, Problem) else Problem(f"error: {error}")).show()
-                left += [outcome for outcome in changed if outcome.results is not None]
+                passed += [outcome for outcome in changed if outcome.results is not None]
                 continue
             say(f"{source}: updated {count(len(answers), 'output')}", err=True)
-    return replace(report, outcomes=tuple(left))
+    return replace(report, outcomes=tuple(passed))
 
 
 def _suites(paths: Sequence[Path]) -> list[Path]:

@@ -90,13 +90,13 @@ def _each(node: InstanceNode) -> str:
 
 def _drawn(branch: _Branch) -> Iterator[str]:
     """Yield the lines below a branch."""
-    parts: Sequence[tuple[str, _Branch | None]] = [
+    branches: Sequence[tuple[str, _Branch | None]] = [
         *((_pod(pod), None) for pod in branch.pods),
         *((": ".join(filter(None, [child.name, ", ".join(_counts(child))])), child) for child in branch.below),
     ]
-    for position, (line, below) in enumerate(parts, start=1):
-        first, further = _BRANCHES[position == len(parts)]
-        yield first + line
+    for position, (line, below) in enumerate(branches, start=1):
+        marker, further = _BRANCHES[position == len(branches)]
+        yield marker + line
         if below is not None:
             yield from (further + line for line in _drawn(below))
 

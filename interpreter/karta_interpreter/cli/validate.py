@@ -72,18 +72,18 @@ def command(
     has_cluster = kubeconfig is not None or context is not None
     if has_cluster:
         crds += asyncio.run(_crds_of(kubeconfig, context))
-    given = dict(zip(paths, read_existing(paths), strict=True))
-    findings = [finding for path, each in given.items() for finding in _findings(path, each)]
-    findings += combine(files.layer for files in given.values()).findings
-    findings += merge(found for files in given.values() for found in files.customizations).findings
-    compared = [*crd_findings(given.values(), crds)] if crds or has_cluster else []
-    compared += script_findings((found for files in given.values() for found in files.customizations), crds)
-    is_error = not (has_cluster or _has_crd(given.values(), crds))
+    files_of_paths = dict(zip(paths, read_existing(paths), strict=True))
+    findings = [finding for path, each in files_of_paths.items() for finding in _findings(path, each)]
+    findings += combine(files.layer for files in files_of_paths.values()).findings
+    findings += merge(found for files in files_of_paths.values() for found in files.customizations).findings
+    compared = [*crd_findings(files_of_paths.values(), crds)] if crds or has_cluster else []
+    compared += script_findings((found for files in files_of_paths.values() for found in files.customizations), crds)
+    is_error = not (has_cluster or _has_crd(files_of_paths.values(), crds))
     findings += [
         replace(finding, severity=Severity.ERROR) if is_error and finding.rule == "crd-missing" else finding
         for finding in compared
     ]
-    document = _document(list(given.values()), in_order(findings), has_crds=bool(crds or has_cluster))
+    document = _document(list(files_of_paths.values()), in_order(findings), has_crds=bool(crds or has_cluster))
     summary = document["summary"]
     if output == "table":
         say(findings_text(findings), nl=False)
@@ -124,12 +124,12 @@ def _has_crd(all_files: Iterable[DefinitionFiles], crds: Sequence[Object]) -> bo
     return any((gvk.group, gvk.kind) in kinds for gvk in gvks)
 
 
-def _document(given: Sequence[DefinitionFiles], findings: Sequence[Finding], *, has_crds: bool) -> Object:
+def _document(read: Sequence[DefinitionFiles], findings: Sequence[Finding], *, has_crds: bool) -> Object:
     by_name = itemgetter("source", "name")
-    definitions = sorted((found for files in given for found in _definitions(files)), key=by_name)
-    customizations = sorted((found for files in given for found in _customizations(files)), key=by_name)
+    definitions = sorted((definition for files in read for definition in _definitions(files)), key=by_name)
+    customizations = sorted((customization for files in read for customization in _customizations(files)), key=by_name)
     errors = sum(finding.severity is Severity.ERROR for finding in findings)
-    files = {file.path: file for each in given for file in each.files}
+    files = {file.path: file for each in read for file in each.files}
     texts = (text for text, reason in (decode(file.content or b"") for file in files.values()) if not reason)
     # Also those that hide nothing, which have a finding of their own.
     ignores = sum(each.is_complete and each.of_crd <= has_crds for text in texts for each in ignores_of(text))
@@ -151,11 +151,18 @@ def _document(given: Sequence[DefinitionFiles], findings: Sequence[Finding], *, 
 def _definitions(files: DefinitionFiles) -> Iterator[Object]:
     entries: list[Definition | Quarantined] = [entry.definition for entry in files.layer.entries]
     entries += [
-        each for each in files.layer.quarantined if all(finding.rule != UNREADABLE for finding in each.findings)
+        document
+        for document in files.layer.quarantined
+        if all(finding.rule != UNREADABLE for finding in document.findings)
     ]
-    for each in entries:
-        defines = each.gvk and each.gvk.type_meta
-        yield {"source": each.source, "name": each.name, "defines": defines, "valid": isinstance(each, Definition)}
+    for document in entries:
+        defines = document.gvk and document.gvk.type_meta
+        yield {
+            "source": document.source,
+            "name": document.name,
+            "defines": defines,
+            "valid": isinstance(document, Definition),
+        }
 
 
 def _customizations(files: DefinitionFiles) -> Iterator[Object]:
@@ -175,9 +182,9 @@ def _customizations(files: DefinitionFiles) -> Iterator[Object]:
 def _summary(number: Mapping[str, int]) -> str:
     shown = ["errors", "warnings"]
     shown[:0] = [name for name in ("definitions", "customizations") if number[name]] or ["definitions"]
-    parts = [count(number[name], name.removesuffix("s")) for name in shown]
-    parts += [f"{number['ignored']} ignored"] if number["ignored"] else []
-    return ", ".join(parts + ([count(number["unreadable"], "unreadable file")] if number["unreadable"] else []))
+    counts = [count(number[name], name.removesuffix("s")) for name in shown]
+    counts += [f"{number['ignored']} ignored"] if number["ignored"] else []
+    return ", ".join(counts + ([count(number["unreadable"], "unreadable file")] if number["unreadable"] else []))
 
 
 _READ = re.compile(r"(?<![\w.])(\w+)((?:\.\w+)+)")
@@ -210,7 +217,7 @@ def crd_findings(all_files: Iterable[DefinitionFiles], crds: Sequence[Object]) -
 
     Several CRDs of one kind are its releases: only contradictions with all of them are a finding.
     """
-    for file in (file for each in all_files for file in each.files):
+    for file in (file for files in all_files for file in files.files):
         text, reason = decode(file.content or b"")
         if not reason:
             yield from contradictions(text, str(file.path), crds)

@@ -51,24 +51,24 @@ async def verify_member(
     """Read a member, and return the report about it. Save what was read, if a folder is given. Raises ClusterError."""
     member, now = Member(api, selection), time.time()
     workloads = await member.read(definitions)
-    saved = Saved(now, tuple(member.crds.values()), tuple(member.references), tuple(member.problems))
+    state = Saved(now, tuple(member.crds.values()), tuple(member.references), tuple(member.problems))
     if folder:
-        member.problems += save(folder, saved, (member.evidence(uid, now, saved.reader) for _, uid in workloads))
-    shown = ((definition, member.evidence(uid, now, saved.reader)) for definition, uid in workloads)
+        member.problems += save(folder, state, (member.evidence(uid, now, state.reader) for _, uid in workloads))
+    shown = ((definition, member.evidence(uid, now, state.reader)) for definition, uid in workloads)
     return verify_all(shown, member.crds.get, member.problems)
 
 
 def verify_folder(folder: Path, definitions: Sequence[Definition], selection: Wanted) -> Report:
     """Return the report about a saved folder. Raises RecordingError."""
-    saved, by_kind = read_about(folder), {definition.gvk: definition for definition in definitions}
+    state, by_kind = read_about(folder), {definition.gvk: definition for definition in definitions}
 
     def workloads() -> Iterator[tuple[Definition, Evidence]]:
-        for evidence in read_workloads(folder, saved):
+        for evidence in read_workloads(folder, state):
             definition = by_kind.get(GVK.of(evidence.object))
             if definition and _is_wanted(evidence.object, selection):
                 yield definition, evidence
 
-    return verify_all(workloads(), saved.crd, saved.problems)
+    return verify_all(workloads(), state.crd, state.problems)
 
 
 def _is_wanted(obj: Object, selection: Wanted) -> bool:
@@ -91,15 +91,15 @@ def report_text(report: Report, *, fail_only: bool) -> str:
         for result in report.results
         if not fail_only or result.judgement.verdict is Verdict.DIFFERS
     ]
-    parts = [table(rows, header=("KIND", "OBJECT", "OPERATION", "RESULT", "WHY"))] if rows else []
+    sections = [table(rows, header=("KIND", "OBJECT", "OPERATION", "RESULT", "WHY"))] if rows else []
     causes = [line for cause in report.causes for line in _cause_lines(cause.objects, cause.judgement)]
-    parts += ["".join(f"{line}\n" for line in causes)] if causes else []
+    sections += ["".join(f"{line}\n" for line in causes)] if causes else []
     kinds = [
         (gvk.kind, gvk.api_version, str(number), *(str(report.totals[gvk][verdict]) for verdict in Verdict))
         for gvk, number in report.objects.items()
     ]
     header = ("KIND", "APIVERSION", "OBJECTS", *(str(verdict).upper() for verdict in Verdict))
-    return "\n".join([*parts, *([table(kinds, header=header)] if kinds else [])])
+    return "\n".join([*sections, *([table(kinds, header=header)] if kinds else [])])
 
 
 def _why(judgement: Judgement) -> str:

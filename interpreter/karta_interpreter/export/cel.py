@@ -52,14 +52,14 @@ OBJECT = Cel("")
 """The object itself. Its fields are variables of CEL."""
 
 
-def cel(node: ast.Node, here: Cel = OBJECT) -> Cel:
+def cel(node: ast.Node, dot: Cel = OBJECT) -> Cel:
     """Return the value of an expression for an input in CEL. Raises ExportError if CEL cannot express it.
 
     >>> from karta_interpreter.languages.jq.syntax.parser import parse
     >>> cel(parse('.status.conditions | any(.[]?; .type == "Ready")')).text
     "status.?conditions.orValue([]).exists(e, e.?type.orValue(null) == 'Ready')"
     """
-    return _CelWriter().value(node, here)
+    return _CelWriter().value(node, dot)
 
 
 class _CelWriter(NamedTuple):
@@ -67,34 +67,34 @@ class _CelWriter(NamedTuple):
 
     depth: int = 0
 
-    def value(self, node: ast.Node, here: Cel) -> Cel:  # noqa: C901, PLR0911 - one case for each construct
+    def value(self, node: ast.Node, dot: Cel) -> Cel:  # noqa: C901, PLR0911 - one case for each construct
         """Return the one value of an expression."""
         match node:
-            case ast.Identity() if here.text:
-                return here
+            case ast.Identity() if dot.text:
+                return dot
             case ast.Literal(value):
                 return Cel(literal(value), result=_RESULTS.get(type(value), OutputKind.ANY))
             case ast.Object(()):
                 return Cel("{}")
             case ast.Array(body):
-                return Cel(self._list(body, here))
+                return Cel(self._list(body, dot))
             case ast.Index(target, ast.Literal(str(key))):
-                return _field(here if target == ast.Identity() else self.value(target, here), key)
+                return _field(dot if target == ast.Identity() else self.value(target, dot), key)
             case ast.Pipe(left, right):
-                return self.value(right, self.value(left, here))
+                return self.value(right, self.value(left, dot))
             case ast.Alternative(left, right):
-                return self._alternative(node, self.value(left, here), self.value(right, here))
+                return self._alternative(node, self.value(left, dot), self.value(right, dot))
             case ast.Binary("and" | "or" as operator, left, right):
-                return joined(_OPERATORS[operator], [truth(self.value(side, here)) for side in (left, right)])
+                return joined(_OPERATORS[operator], [truth(self.value(side, dot)) for side in (left, right)])
             case ast.Binary(_, left, right):
-                return self._binary(node, self.value(left, here), self.value(right, here))
+                return self._binary(node, self.value(left, dot), self.value(right, dot))
             case ast.If(branches, otherwise) if otherwise:
-                choice = self.value(otherwise, here)
+                choice = self.value(otherwise, dot)
                 for condition, then in reversed(branches):
-                    choice = _choice(truth(self.value(condition, here)), self.value(then, here), choice)
+                    choice = _choice(truth(self.value(condition, dot)), self.value(then, dot), choice)
                 return choice
             case ast.FunctionCall():
-                return self._call(node, here)
+                return self._call(node, dot)
         raise _unsupported(node)
 
     def _alternative(self, node: ast.Alternative, first: Cel, second: Cel) -> Cel:
@@ -118,27 +118,27 @@ class _CelWriter(NamedTuple):
             return is_one(first, [second.text], operator)
         return _comparison(first, operator, second.within(COMPARISON))
 
-    def _call(self, node: ast.FunctionCall, here: Cel) -> Cel:
+    def _call(self, node: ast.FunctionCall, dot: Cel) -> Cel:
         match node.name, node.arguments:
             case (("any" | "all" as name), (source, condition)):
-                return self._quantified(name, self._elements(source, here), condition)
-            case _ if here == OBJECT:
+                return self._quantified(name, self._elements(source, dot), condition)
+            case _ if dot == OBJECT:
                 pass
             case (("any" | "all" as name), (condition,)):
-                return self._quantified(name, _as_list(here), condition)
+                return self._quantified(name, _as_list(dot), condition)
             case "not", ():
-                return negation(truth(here))
+                return negation(truth(dot))
             case "length", ():
-                return Cel(f"size({_as_list(here)})", result=OutputKind.NUMBER)
+                return Cel(f"size({_as_list(dot)})", result=OutputKind.NUMBER)
             case "IN", (choices,) if all(map(_is_literal, terms_of(choices))):
-                return is_one(here, [self.value(choice, here).text for choice in terms_of(choices)])
+                return is_one(dot, [self.value(choice, dot).text for choice in terms_of(choices)])
             case "IN", (choices,):
-                return _comparison(here, "in", self._list(choices, here))
+                return _comparison(dot, "in", self._list(choices, dot))
             case name, arguments if all(isinstance(argument, ast.Literal) for argument in arguments):
                 form = FORMS.get((name, len(arguments)))
                 if form and form.cel:
-                    texts = [self.value(argument, here).text for argument in arguments]
-                    return Cel(form.cel.format(here.within(NOT), *texts), result=result_of(node))
+                    texts = [self.value(argument, dot).text for argument in arguments]
+                    return Cel(form.cel.format(dot.within(NOT), *texts), result=result_of(node))
         raise _unsupported(node)
 
     def _quantified(self, name: str, elements: str, condition: ast.Node) -> Cel:
@@ -152,29 +152,29 @@ class _CelWriter(NamedTuple):
         inner = _CelWriter(self.depth + 1).value(body, Cel(name))
         return f"{elements}.{macro}({name}, {inner.text if macro == 'map' else truth(inner).text})"
 
-    def _list(self, body: ast.Node | None, here: Cel) -> str:
+    def _list(self, body: ast.Node | None, dot: Cel) -> str:
         terms = terms_of(body) if body else []
         if body and all(term in Singles() for term in terms):
-            return f"[{', '.join(self.value(term, here).text for term in terms)}]"
-        return self._elements(body, here) if body else "[]"
+            return f"[{', '.join(self.value(term, dot).text for term in terms)}]"
+        return self._elements(body, dot) if body else "[]"
 
-    def _elements(self, node: ast.Node, here: Cel) -> str:
+    def _elements(self, node: ast.Node, dot: Cel) -> str:
         """Return the list of all values of an expression that begins with an iteration."""
         match node:
             case ast.Try(body, None):
-                return self._elements(body, here)
+                return self._elements(body, dot)
             case ast.Iterate(target):
-                return _as_list(self.value(target, here))
+                return _as_list(self.value(target, dot))
             case ast.Pipe(left, ast.Pipe(middle, right)):
-                return self._elements(ast.Pipe(ast.Pipe(left, middle), right), here)
+                return self._elements(ast.Pipe(ast.Pipe(left, middle), right), dot)
             case ast.Pipe(left, right) if left in Singles():
-                return self._elements(right, self.value(left, here))
+                return self._elements(right, self.value(left, dot))
             case ast.Pipe(left, ast.FunctionCall("select", (condition,))):
-                return self._loop(self._elements(left, here), "filter", condition)
+                return self._loop(self._elements(left, dot), "filter", condition)
             case ast.Pipe(left, right):
-                return self._loop(self._elements(left, here), "map", right)
+                return self._loop(self._elements(left, dot), "map", right)
             case ast.Index(target, ast.Literal(str()) as key):
-                return self._loop(self._elements(target, here), "map", ast.Index(ast.Identity(), key))
+                return self._loop(self._elements(target, dot), "map", ast.Index(ast.Identity(), key))
         raise _unsupported(node)
 
 

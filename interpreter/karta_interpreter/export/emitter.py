@@ -84,122 +84,122 @@ class Emitter(LuaBody):
 
     # Expressions
 
-    def each(self, node: ast.Node, here: Value, sink: OutputSink) -> None:  # noqa: C901, PLR0912 - one case for each construct
-        """Write the use of every output of an expression for the input ``here``."""
+    def each(self, node: ast.Node, dot: Value, sink: OutputSink) -> None:  # noqa: C901, PLR0912 - one case for each construct
+        """Write the use of every output of an expression for the input ``dot``."""
         if node in self.singles:
-            sink.write(self.value(node, here))
+            sink.write(self.value(node, dot))
             return
-        function = self._shared(node, here)
+        function = self._shared(node, dot)
         if function:
-            self._outputs_of(function, here, sink)
+            self._outputs_of(function, dot, sink)
             return
         match node:
             case ast.Index(target, ast.Literal(str())):
                 target, names = split_path(node)
-                self.each(target, here, OutputSink(lambda whole: sink.write(self._field(whole, names)), sink.short))
+                self.each(target, dot, OutputSink(lambda whole: sink.write(self._field(whole, names)), sink.short))
             case ast.Index(target, key):
-                self._pairs(target, key, here, lambda whole, of: sink.write(self._item(whole, of)))
+                self._pairs(target, key, dot, lambda whole, of: sink.write(self._item(whole, of)))
             case ast.Iterate(target):
-                self.each(target, here, OutputSink(lambda whole: self.loop(whole, sink, hint=singular(target))))
-            case ast.Pipe(left, ast.Try(ast.Iterate(ast.Identity()), None)) if not self.follows(here):
+                self.each(target, dot, OutputSink(lambda whole: self.loop(whole, sink, hint=singular(target))))
+            case ast.Pipe(left, ast.Try(ast.Iterate(ast.Identity()), None)) if not self.follows(dot):
                 name = singular(left)
-                self.each(left, here, OutputSink(lambda whole: self.loop(whole, sink, hint=name, is_tolerant=True)))
+                self.each(left, dot, OutputSink(lambda whole: self.loop(whole, sink, hint=name, is_tolerant=True)))
             case ast.Pipe(left, right):
-                self.each(left, here, OutputSink(lambda output: self.each(right, self._entered(output, left), sink)))
+                self.each(left, dot, OutputSink(lambda output: self.each(right, self._entered(output, left), sink)))
             case ast.Comma():
-                self._comma(node, here, sink)
+                self._comma(node, dot, sink)
             case ast.Alternative():
-                self._alternatives(node, here, sink)
+                self._alternatives(node, dot, sink)
             case ast.If(branches, otherwise):
-                self._choices(branches, otherwise or ast.Identity(), here, sink)
+                self._choices(branches, otherwise or ast.Identity(), dot, sink)
             case ast.Try(body, None):
-                self._tried(body, here, sink)
+                self._tried(body, dot, sink)
             case ast.Object():
-                self._objects(node, here, sink)
+                self._objects(node, dot, sink)
             case ast.Text(_, None):
-                self._texts(node, here, sink)
+                self._texts(node, dot, sink)
             case ast.FunctionCall():
-                self._call(node, here, sink)
+                self._call(node, dot, sink)
             case ast.Binary(operator, left, right) if operator not in ("and", "or"):
-                self._pairs(left, right, here, lambda a, b: sink.write(self._binary(node, a, b)))
+                self._pairs(left, right, dot, lambda a, b: sink.write(self._binary(node, a, b)))
             case _:
                 raise unsupported(node, "it has several outputs where a script has one")
 
-    def value(self, node: ast.Node, here: Value) -> Value:
+    def value(self, node: ast.Node, dot: Value) -> Value:
         """Write the statements that an expression with one output needs, and return the output."""
-        function = self._shared(node, here)
+        function = self._shared(node, dot)
         if not function:
-            return self._written(node, here)
-        if not self.follows(here):
-            return Value(call(function, here.code))
-        return Value(*self.locals(("value", "origin"), call(function, here.code, here.origin or NIL)))
+            return self._written(node, dot)
+        if not self.follows(dot):
+            return Value(call(function, dot.code))
+        return Value(*self.locals(("value", "origin"), call(function, dot.code, dot.origin or NIL)))
 
-    def code(self, node: ast.Node, here: Value) -> Expression:
+    def code(self, node: ast.Node, dot: Value) -> Expression:
         """As `value`, without its place."""
-        return self.value(node, here).code
+        return self.value(node, dot).code
 
-    def _shared(self, node: ast.Node, here: Value) -> str | None:
-        return self._share(node, self.follows(here)) if self._share else None
+    def _shared(self, node: ast.Node, dot: Value) -> str | None:
+        return self._share(node, self.follows(dot)) if self._share else None
 
-    def _written(self, node: ast.Node, here: Value) -> Value:  # noqa: C901, PLR0911, PLR0912 - one case for each construct
+    def _written(self, node: ast.Node, dot: Value) -> Value:  # noqa: C901, PLR0911, PLR0912 - one case for each construct
         """Write an expression with one output in place."""
         match node:
             case ast.Identity():
-                return here
+                return dot
             case ast.Literal(content):
                 return Value(literal(content))
             case ast.Index(target, ast.Literal(str())):
                 target, names = split_path(node)
-                return self._field(self.value(target, here), names)
+                return self._field(self.value(target, dot), names)
             case ast.Index(target, key):
-                return self._item(self.value(target, here), self.value(key, here))
+                return self._item(self.value(target, dot), self.value(key, dot))
             case ast.Slice(target, start, stop):
-                bounds = [self.code(bound, here) if bound else NIL for bound in (start, stop)]
-                return Value(call("slice", self.code(target, here), *bounds))
+                bounds = [self.code(bound, dot) if bound else NIL for bound in (start, stop)]
+                return Value(call("slice", self.code(target, dot), *bounds))
             case ast.Pipe(ast.Array() as left, ast.FunctionCall("length", ())):
-                return Value(Length(self.bound(self.code(left, here), "found")))
+                return Value(Length(self.bound(self.code(left, dot), "found")))
             case ast.Pipe(ast.Array(body), ast.FunctionCall("max" | "min" as name, ())) if numbers := numbers_of(body):
-                return Value(call(f"math.{name}", *(self.code(number, here) for number in numbers)))
+                return Value(call(f"math.{name}", *(self.code(number, dot) for number in numbers)))
             case ast.Pipe(left, ast.FunctionCall(name)) if node in self.results.counts:
-                return Value(_COUNTS[name](self.code(left, here)))
+                return Value(_COUNTS[name](self.code(left, dot)))
             case ast.Pipe(left, right):
-                return self.value(right, self._entered(self.value(left, here), left))
+                return self.value(right, self._entered(self.value(left, dot), left))
             case ast.Alternative():
-                return self._alternative(node, here)
+                return self._alternative(node, dot)
             case ast.Binary("and" | "or"):
-                return Value(self.condition(node, here))
+                return Value(self.condition(node, dot))
             case ast.Binary(_, left, right):
-                return self._binary(node, self.value(left, here), self.value(right, here))
+                return self._binary(node, self.value(left, dot), self.value(right, dot))
             case ast.Negate(body):
-                return Value(call("negate", self.code(body, here)))
+                return Value(call("negate", self.code(body, dot)))
             case ast.If(branches, otherwise):
-                return self._choice(branches, otherwise or ast.Identity(), here)
+                return self._choice(branches, otherwise or ast.Identity(), dot)
             case ast.Array(body):
-                return Value(EMPTY, NIL) if body is None else self.collected(body, here)
+                return Value(EMPTY, NIL) if body is None else self.collected(body, dot)
             case ast.Object(entries):
-                fields = [self._entry(node, entry, here, self.value(entry.value, here)) for entry in entries]
+                fields = [self._entry(node, entry, dot, self.value(entry.value, dot)) for entry in entries]
                 return Value(Table(tuple(fields)))
             case ast.Text(parts, None):
-                return Value(operation("..", *(self._piece(piece, here) for piece in parts)) if parts else text(""))
+                return Value(operation("..", *(self._piece(piece, dot) for piece in parts)) if parts else text(""))
             case ast.FunctionCall():
                 outputs: list[Value] = []
-                self._call(node, here, OutputSink(outputs.append))
+                self._call(node, dot, OutputSink(outputs.append))
                 return outputs[0]
             case ast.Variable(name):
                 raise unsupported(node, f"${name} is another object, which a script cannot read")
         raise unsupported(node, "a script has no form for it")
 
-    def condition(self, node: ast.Node, here: Value) -> Expression:
+    def condition(self, node: ast.Node, dot: Value) -> Expression:
         """Return a Lua condition for an expression with one output. It is a boolean, which does not have a place."""
-        here = Value(here.code)
-        function = self._shared(node, here)
+        dot = Value(dot.code)
+        function = self._shared(node, dot)
         if function:
-            return call(function, here.code)
+            return call(function, dot.code)
         match node:
             case ast.Binary("and" | "or" as operator, left, right) if left in self.singles and right in self.singles:
-                own = self._truth(left, here)
+                own = self._truth(left, dot)
                 with self.aside() as lines:
-                    other = self._truth(right, here)
+                    other = self._truth(right, dot)
                 if not lines:
                     return operation(operator, own, other)
                 result = self.local("holds", own)
@@ -208,54 +208,54 @@ class Emitter(LuaBody):
                     self.assign(result, other)
                 return result
             case ast.FunctionCall("not", ()):
-                return Not(here.code)
+                return Not(dot.code)
         if isinstance(node, ast.Binary) and node.operator in ("and", "or"):
             raise unsupported(node, "a side of it has several outputs")
-        return self.code(node, here)
+        return self.code(node, dot)
 
-    def _truth(self, node: ast.Node, here: Value) -> Expression:
-        condition = self.condition(node, here)
+    def _truth(self, node: ast.Node, dot: Value) -> Expression:
+        condition = self.condition(node, dot)
         return condition if is_boolean(node) else Not(Not(condition))
 
-    def asked(self, node: ast.Node, here: Value, use: Callable[[Expression], None]) -> None:
+    def asked(self, node: ast.Node, dot: Value, use: Callable[[Expression], None]) -> None:
         """Write the use of each output of a condition."""
-        self.each(node, Value(here.code), OutputSink(lambda output: use(output.code)))
+        self.each(node, Value(dot.code), OutputSink(lambda output: use(output.code)))
 
-    def _pairs(self, left: ast.Node, right: ast.Node, here: Value, use: Callable[[Value, Value], None]) -> None:
-        self.each(right, here, OutputSink(lambda other: self.each(left, here, OutputSink(lambda own: use(own, other)))))
+    def _pairs(self, left: ast.Node, right: ast.Node, dot: Value, use: Callable[[Value, Value], None]) -> None:
+        self.each(right, dot, OutputSink(lambda other: self.each(left, dot, OutputSink(lambda own: use(own, other)))))
 
-    def _comma(self, node: ast.Node, here: Value, sink: OutputSink) -> None:
+    def _comma(self, node: ast.Node, dot: Value, sink: OutputSink) -> None:
         if not sink.short:
-            self._stream(node, here, sink)
+            self._stream(node, dot, sink)
             return
         for term in terms_of(node):
             with self.apart():
-                self.each(term, here, sink)
+                self.each(term, dot, sink)
 
-    def _stream(self, node: ast.Node, here: Value, sink: OutputSink) -> None:
+    def _stream(self, node: ast.Node, dot: Value, sink: OutputSink) -> None:
         """Collect the outputs, and write a loop over them."""
-        if not self.follows(here) and all(term in self.singles for term in terms_of(node)):
-            self.loop(self.collected(node, here), sink)
+        if not self.follows(dot) and all(term in self.singles for term in terms_of(node)):
+            self.loop(self.collected(node, dot), sink)
             return
-        outputs, origins = self._collection(here)
-        self.each(node, here, OutputSink(lambda output: self.append(outputs, output, origins=origins), short=True))
+        outputs, origins = self._collection(dot)
+        self.each(node, dot, OutputSink(lambda output: self.append(outputs, output, origins=origins), short=True))
         self._again(outputs, origins, sink)
 
-    def collected(self, body: ast.Node, here: Value) -> Value:
+    def collected(self, body: ast.Node, dot: Value) -> Value:
         """Return a list of all outputs."""
         terms = terms_of(body)
         if all(term in self.singles for term in terms):
-            values = [self.value(term, here) for term in terms]
+            values = [self.value(term, dot) for term in terms]
             codes = [value.code for value in values]
             code = list_of(codes) if all(map(is_present, terms)) else call("list", *codes)
             if not any(self.follows(value) for value in values):
                 return Value(code)
             origins = [value.origin or NIL for value in values]
             return Value(self.bound(code, "values"), call("parts", Constant(str(len(values))), *origins))
-        outputs, origins_of_outputs = self._collection(here)
+        outputs, origins_of_outputs = self._collection(dot)
         for term in terms:
             keep = partial(self.append, outputs, node=term, origins=origins_of_outputs)
-            self.each(term, here, OutputSink(keep, short=True))
+            self.each(term, dot, OutputSink(keep, short=True))
         return Value(outputs, table(parts=origins_of_outputs) if origins_of_outputs else None)
 
     def _binary(self, node: ast.Binary, left: Value, right: Value) -> Value:
@@ -277,52 +277,52 @@ class Emitter(LuaBody):
         ]
         return Value(self.bound(call("multiply", left.code, right.code), "product"), operation("or", *ways))
 
-    def _objects(self, node: ast.Object, here: Value, sink: OutputSink, done: tuple[_Entry, ...] = ()) -> None:
+    def _objects(self, node: ast.Object, dot: Value, sink: OutputSink, done: tuple[_Entry, ...] = ()) -> None:
         if len(done) == len(node.entries):
             sink.write(Value(Table(done)))
             return
         entry = node.entries[len(done)]
 
         def use(value: Value) -> None:
-            self._objects(node, here, sink, (*done, self._entry(node, entry, here, self.bind(value))))
+            self._objects(node, dot, sink, (*done, self._entry(node, entry, dot, self.bind(value))))
 
-        self.each(entry.value, here, OutputSink(use))
+        self.each(entry.value, dot, OutputSink(use))
 
-    def _entry(self, node: ast.Object, entry: ast.Entry, here: Value, value: Value) -> _Entry:
+    def _entry(self, node: ast.Object, entry: ast.Entry, dot: Value, value: Value) -> _Entry:
         may_be_nil = node not in self.results.objects and not is_present(entry.value)
         code = call("or_null", value.code) if may_be_nil else value.code
         if isinstance(entry.key, ast.Literal) and isinstance(entry.key.value, str):
             return text(entry.key.value), code
-        return call("key_of", self.code(entry.key, here)), code
+        return call("key_of", self.code(entry.key, dot)), code
 
-    def _texts(self, node: ast.Text, here: Value, sink: OutputSink) -> None:
+    def _texts(self, node: ast.Text, dot: Value, sink: OutputSink) -> None:
         convert = "short_text" if repeats_pieces(node, self.singles) else "to_text"
 
         def spell(parts: Sequence[str | ast.Node], after: list[Expression]) -> None:
             while parts and (isinstance(parts[-1], str) or parts[-1] in self.singles):
-                parts, after = parts[:-1], [self._piece(parts[-1], here, convert), *after]
+                parts, after = parts[:-1], [self._piece(parts[-1], dot, convert), *after]
             match parts:
                 case [*before, ast.Node() as last]:
 
                     def use(output: Value) -> None:
                         spell(before, [self.bound(call("to_text", output.code), "piece"), *after])
 
-                    self.each(last, here, OutputSink(use))
+                    self.each(last, dot, OutputSink(use))
                 case _:
                     sink.write(Value(operation("..", *after)))
 
         spell(node.parts, [])
 
-    def _piece(self, part: str | ast.Node, here: Value, convert: str = "to_text") -> Expression:
-        return text(part) if isinstance(part, str) else call(convert, self.code(part, here))
+    def _piece(self, part: str | ast.Node, dot: Value, convert: str = "to_text") -> Expression:
+        return text(part) if isinstance(part, str) else call(convert, self.code(part, dot))
 
     # What chooses between expressions
 
-    def _alternative(self, node: ast.Alternative, here: Value) -> Value:
+    def _alternative(self, node: ast.Alternative, dot: Value) -> Value:
         """Write ``left // right`` of single values."""
-        left = self.value(node.left, here)
+        left = self.value(node.left, dot)
         with self.aside() as lines:
-            right = self.value(node.right, here)
+            right = self.value(node.right, dot)
         follows = self.follows(left) or self.follows(right)
         if not lines and not follows:
             return Value(operation("or", left.code, right.code))
@@ -349,7 +349,7 @@ class Emitter(LuaBody):
             self.write(Assignment((origin,), (filled,)))
         return Value(result, origin)
 
-    def _alternatives(self, node: ast.Alternative, here: Value, sink: OutputSink) -> None:
+    def _alternatives(self, node: ast.Alternative, dot: Value, sink: OutputSink) -> None:
         """Write ``left // right`` with any number of outputs."""
 
         def there(output: Value) -> None:
@@ -358,20 +358,20 @@ class Emitter(LuaBody):
                 sink.write(output)
 
         if node.right == _EMPTY_CALL:
-            self.each(node.left, here, OutputSink(there, sink.short))
-        elif not sink.short or self.follows(here) or node.left not in self.singles:
-            self._first_or_others(node, here, sink)
+            self.each(node.left, dot, OutputSink(there, sink.short))
+        elif not sink.short or self.follows(dot) or node.left not in self.singles:
+            self._first_or_others(node, dot, sink)
         else:
-            left = self.bind(self.value(node.left, here), hint_of(node.left))
+            left = self.bind(self.value(node.left, dot), hint_of(node.left))
             with self.aside() as then:
                 sink.write(left)
             with self.aside() as otherwise:
-                self.each(node.right, here, sink)
+                self.each(node.right, dot, sink)
             self.write(IfStatement(left.code, tuple(then), tuple(otherwise)))
 
-    def _first_or_others(self, node: ast.Alternative, here: Value, sink: OutputSink) -> None:
+    def _first_or_others(self, node: ast.Alternative, dot: Value, sink: OutputSink) -> None:
         """Write ``left // right`` for a left side with any number of outputs: collected, with their places."""
-        outputs, origins = self._collection(here)
+        outputs, origins = self._collection(dot)
         missing = self.local("missing", EMPTY) if origins else None
 
         def keep(output: Value) -> None:
@@ -390,19 +390,19 @@ class Emitter(LuaBody):
                 output = Value(output.code, origin)
             self.append(outputs, output, node.right, origins)
 
-        self.each(node.left, here, OutputSink(keep, short=True))
+        self.each(node.left, dot, OutputSink(keep, short=True))
         with self.when(operation("==", Length(outputs), _ZERO)):
-            self.each(node.right, here, OutputSink(other, short=True))
+            self.each(node.right, dot, OutputSink(other, short=True))
         self._again(outputs, origins, sink)
 
-    def _choice(self, branches: Sequence[tuple[ast.Node, ast.Node]], otherwise: ast.Node, here: Value) -> Value:
+    def _choice(self, branches: Sequence[tuple[ast.Node, ast.Node]], otherwise: ast.Node, dot: Value) -> Value:
         """Write ``if`` with one output."""
         test, then, other = _first_branch(branches, otherwise)
-        condition = self.condition(test, here)
+        condition = self.condition(test, dot)
         with self.aside() as lines:
-            first = self.value(then, here)
+            first = self.value(then, dot)
         with self.aside() as others:
-            second = self.value(other, here)
+            second = self.value(other, dot)
         follows = self.follows(first) or self.follows(second)
         if not lines and not others and not follows and is_truthy(then):
             return Value(operation("or", operation("and", condition, first.code), second.code))
@@ -427,51 +427,51 @@ class Emitter(LuaBody):
                 self.assign(name, code)
 
     def _choices(
-        self, branches: Sequence[tuple[ast.Node, ast.Node]], otherwise: ast.Node, here: Value, sink: OutputSink
+        self, branches: Sequence[tuple[ast.Node, ast.Node]], otherwise: ast.Node, dot: Value, sink: OutputSink
     ) -> None:
         """Write ``if`` with any number of outputs."""
         test, then, other = _first_branch(branches, otherwise)
         if not sink.short and _EMPTY_CALL not in (then, other):
-            self._stream(ast.If(((test, then),), other), here, sink)
+            self._stream(ast.If(((test, then),), other), dot, sink)
             return
 
         def choose(condition: Expression) -> None:
             with self.aside() as held:
-                self.each(then, here, sink)
+                self.each(then, dot, sink)
             with self.aside() as failed:
-                self.each(other, here, sink)
+                self.each(other, dot, sink)
             if then == _EMPTY_CALL:
                 condition, held, failed = negated(condition), failed, []
             self.write(IfStatement(condition, tuple(held), tuple(failed)))
 
-        self.asked(test, here, choose)
+        self.asked(test, dot, choose)
 
-    def _tried(self, body: ast.Node, here: Value, sink: OutputSink) -> None:
+    def _tried(self, body: ast.Node, dot: Value, sink: OutputSink) -> None:
         """Write an expression and ignore its errors."""
         match body:
             case ast.Index(ast.Identity(), ast.Literal(str())):
-                here = self.bind(here)
-                with self.when(operation("or", operation("==", here.code, NIL), call("is_object", here.code))):
-                    sink.write(self.value(body, here))
+                dot = self.bind(dot)
+                with self.when(operation("or", operation("==", dot.code, NIL), call("is_object", dot.code))):
+                    sink.write(self.value(body, dot))
             case ast.Iterate(target) if split_path(target)[0] == ast.Identity():
                 names = split_path(target)[1]
-                whole = self.bind(here)
+                whole = self.bind(dot)
                 name = names[-1] if names else ""
                 if names:
                     keys = [*map(text, names)]
-                    field = self.bound(call("peek", here.code, *keys), name)
-                    whole = Value(field, inside(here.origin, field, keys) if self.follows(here) else None)
+                    field = self.bound(call("peek", dot.code, *keys), name)
+                    whole = Value(field, inside(dot.origin, field, keys) if self.follows(dot) else None)
                 elif isinstance(whole.code, Name):
                     name = re.sub(r"_\d+$", "", whole.code.text)
                 self.loop(whole, sink, hint=singular_name(name), is_tolerant=True)
             case _:
-                self._caught(body, here, sink)
+                self._caught(body, dot, sink)
 
-    def _caught(self, body: ast.Node, here: Value, sink: OutputSink) -> None:
+    def _caught(self, body: ast.Node, dot: Value, sink: OutputSink) -> None:
         outputs = Name(self.new("found"))
-        origins = self.local("origins", EMPTY) if self.follows(here) else None
+        origins = self.local("origins", EMPTY) if self.follows(dot) else None
         with self.aside() as lines:
-            self.each(body, here, OutputSink(lambda output: self.append(outputs, output, origins=origins), short=True))
+            self.each(body, dot, OutputSink(lambda output: self.append(outputs, output, origins=origins), short=True))
         self.write(Local((outputs.text,), (call("tried", AnonymousFunction((outputs.text,), tuple(lines))),)))
         self._again(outputs, origins, sink)
 
@@ -534,9 +534,9 @@ class Emitter(LuaBody):
         else:
             self.write(call("append", outputs, output.code))
 
-    def _collection(self, here: Value) -> tuple[Name, Name | None]:
-        """Write an empty list, and one for the origins of its elements if the places of ``here`` are followed."""
-        if not self.follows(here):
+    def _collection(self, dot: Value) -> tuple[Name, Name | None]:
+        """Write an empty list, and one for the origins of its elements if the places of ``dot`` are followed."""
+        if not self.follows(dot):
             return self.local("found", EMPTY), None
         outputs, origins = self.locals(("found", "origins"), EMPTY, EMPTY)
         return outputs, origins
@@ -548,22 +548,22 @@ class Emitter(LuaBody):
         with self.loop_over((index.text, element.text), call("each", outputs)):
             sink.write(Value(element, Indexing(origins, index) if origins else None))
 
-    def _outputs_of(self, function: str, here: Value, sink: OutputSink) -> None:
+    def _outputs_of(self, function: str, dot: Value, sink: OutputSink) -> None:
         """Write a loop over the outputs of a function."""
-        if not self.follows(here):
-            self.loop(Value(call(function, here.code)), sink)
+        if not self.follows(dot):
+            self.loop(Value(call(function, dot.code)), sink)
             return
-        outputs, origins = self.locals(("found", "origins"), call(function, here.code, here.origin or NIL))
+        outputs, origins = self.locals(("found", "origins"), call(function, dot.code, dot.origin or NIL))
         self._again(outputs, Indexing(origins, text("parts")), sink)
 
     # Calls of jq's functions
 
-    def _call(self, node: ast.FunctionCall, here: Value, sink: OutputSink) -> None:
+    def _call(self, node: ast.FunctionCall, dot: Value, sink: OutputSink) -> None:
         """Write a call with any number of outputs."""
         form = FORMS.get((node.name, len(node.arguments)))
         if form is None:
             raise unsupported(node, f"{node.name} has no form in a script")
-        form.write(self, node, here, sink)
+        form.write(self, node, dot, sink)
 
     def function(self, body: ast.Node) -> Expression:
         """Return a Lua function that returns a list of all outputs of an expression for its argument."""
@@ -622,21 +622,21 @@ def _order(operator: str, node: ast.Binary, left: Expression, right: Expression)
     return Not(less) if "=" in operator else less
 
 
-def _select(emitter: Emitter, node: ast.FunctionCall, here: Value, sink: OutputSink) -> None:
-    here = emitter.bind(here)
+def _select(emitter: Emitter, node: ast.FunctionCall, dot: Value, sink: OutputSink) -> None:
+    dot = emitter.bind(dot)
 
     def choose(condition: Expression) -> None:
         with emitter.when(condition):
-            sink.write(here)
+            sink.write(dot)
 
-    emitter.asked(node.arguments[0], here, choose)
+    emitter.asked(node.arguments[0], dot, choose)
 
 
-def _one_of(emitter: Emitter, node: ast.FunctionCall, here: Value, sink: OutputSink) -> None:
+def _one_of(emitter: Emitter, node: ast.FunctionCall, dot: Value, sink: OutputSink) -> None:
     """Write the use of the first or the last output of an expression, if it has any."""
     (source,) = node.arguments
     if source in emitter.singles:
-        sink.write(emitter.value(source, here))
+        sink.write(emitter.value(source, dot))
         return
     result, is_found, *origins = emitter.locals(("found", "is_found", *(("origin",) if emitter.traced else ())))
 
@@ -647,7 +647,7 @@ def _one_of(emitter: Emitter, node: ast.FunctionCall, here: Value, sink: OutputS
             for origin in origins:
                 emitter.assign(origin, output.origin or NIL)
 
-    emitter.each(source, here, OutputSink(keep, short=True))
+    emitter.each(source, dot, OutputSink(keep, short=True))
     with emitter.when(is_found):
         sink.write(Value(result, *origins))
 
@@ -661,7 +661,7 @@ def _error(emitter: Emitter, node: ast.FunctionCall, _here: Value, sink: OutputS
             raise unsupported(node, "its message is computed")
 
 
-def _quantified(emitter: Emitter, node: ast.FunctionCall, here: Value) -> Expression:
+def _quantified(emitter: Emitter, node: ast.FunctionCall, dot: Value) -> Expression:
     """Write ``any`` and ``all`` with a condition. The condition is not evaluated again once the answer is known."""
     *source, condition = node.arguments
     is_any = node.name == "any"
@@ -683,49 +683,49 @@ def _quantified(emitter: Emitter, node: ast.FunctionCall, here: Value) -> Expres
             )
 
     if source:
-        emitter.each(source[0], here, OutputSink(ask))
+        emitter.each(source[0], dot, OutputSink(ask))
     else:
-        emitter.loop(here, OutputSink(ask), by="elements")
+        emitter.loop(dot, OutputSink(ask), by="elements")
     return result
 
 
-def _among(emitter: Emitter, node: ast.FunctionCall, here: Value) -> Expression:
+def _among(emitter: Emitter, node: ast.FunctionCall, dot: Value) -> Expression:
     terms = terms_of(node.arguments[0])
-    here = emitter.bind(here)
+    dot = emitter.bind(dot)
     if all(isinstance(term, ast.Literal) for term in terms):
         values = [literal(term.value) for term in terms if isinstance(term, ast.Literal)]
-        return operation("or", *(operation("==", here.code, value) for value in values))
+        return operation("or", *(operation("==", dot.code, value) for value in values))
     is_among = emitter.local("found", FALSE)
 
     def ask(candidate: Value) -> None:
-        emitter.write(Assignment((is_among,), (operation("or", is_among, call("equal", here.code, candidate.code)),)))
+        emitter.write(Assignment((is_among,), (operation("or", is_among, call("equal", dot.code, candidate.code)),)))
 
-    emitter.each(node.arguments[0], here, OutputSink(ask, short=True))
+    emitter.each(node.arguments[0], dot, OutputSink(ask, short=True))
     return is_among
 
 
-def _is_empty(emitter: Emitter, node: ast.FunctionCall, here: Value) -> Expression:
+def _is_empty(emitter: Emitter, node: ast.FunctionCall, dot: Value) -> Expression:
     is_nothing = emitter.local("is_nothing", TRUE)
     emitter.each(
-        node.arguments[0], here, OutputSink(lambda _: emitter.write(Assignment((is_nothing,), (FALSE,))), short=True)
+        node.arguments[0], dot, OutputSink(lambda _: emitter.write(Assignment((is_nothing,), (FALSE,))), short=True)
     )
     return is_nothing
 
 
-def _map(emitter: Emitter, node: ast.FunctionCall, here: Value) -> Expression:
+def _map(emitter: Emitter, node: ast.FunctionCall, dot: Value) -> Expression:
     outputs = emitter.local("found", EMPTY)
     body = node.arguments[0]
     keep = OutputSink(lambda output: emitter.append(outputs, output, body), short=True)
-    emitter.loop(here, OutputSink(lambda element: emitter.each(body, element, keep)), by="elements")
+    emitter.loop(dot, OutputSink(lambda element: emitter.each(body, element, keep)), by="elements")
     return outputs
 
 
-def _test(_: Emitter, node: ast.FunctionCall, here: Value) -> Expression:
+def _test(_: Emitter, node: ast.FunctionCall, dot: Value) -> Expression:
     match node.arguments:
         case (ast.Literal(str() as pattern),):
             translated = lua_pattern(pattern)
             if translated is not None:
-                return operation("~=", call("string.find", call("text_of", here.code), text(translated)), NIL)
+                return operation("~=", call("string.find", call("text_of", dot.code), text(translated)), NIL)
     raise unsupported(node, "Lua has no regular expressions, and this one is not a pattern of Lua")
 
 
@@ -742,11 +742,11 @@ class FunctionForm(NamedTuple):
 
 
 def _function_of(function: str, *more: Expression) -> _Form:
-    return lambda here: call(function, here, *more)
+    return lambda dot: call(function, dot, *more)
 
 
 def _is_type(name: str) -> _Form:
-    return lambda here: operation("==", call("type", here), text(name))
+    return lambda dot: operation("==", call("type", dot), text(name))
 
 
 def _of_input(
@@ -754,13 +754,13 @@ def _of_input(
 ) -> FunctionForm:
     """Return a function of the input. ``origin``: the place that its output is read from."""
 
-    def write(emitter: Emitter, node: ast.FunctionCall, here: Value, sink: OutputSink) -> None:
-        if origin is None or not emitter.follows(here):
-            sink.write(Value(form(here.code)))
+    def write(emitter: Emitter, node: ast.FunctionCall, dot: Value, sink: OutputSink) -> None:
+        if origin is None or not emitter.follows(dot):
+            sink.write(Value(form(dot.code)))
             return
-        here = emitter.bind(here)
-        result = emitter.bound(form(here.code), node.name)
-        sink.write(Value(result, emitter.bound(origin(here.origin or NIL, here.code, result), "origin")))
+        dot = emitter.bind(dot)
+        result = emitter.bound(form(dot.code), node.name)
+        sink.write(Value(result, emitter.bound(origin(dot.origin or NIL, dot.code, result), "origin")))
 
     return FunctionForm(write, cel)
 
@@ -768,9 +768,9 @@ def _of_input(
 def _of_values(function: str, cel: str = "") -> FunctionForm:
     """Return a function of the input and of each value of its argument."""
 
-    def write(emitter: Emitter, node: ast.FunctionCall, here: Value, sink: OutputSink) -> None:
-        use = OutputSink(lambda value: sink.write(Value(call(function, here.code, value.code))))
-        emitter.each(node.arguments[0], here, use)
+    def write(emitter: Emitter, node: ast.FunctionCall, dot: Value, sink: OutputSink) -> None:
+        use = OutputSink(lambda value: sink.write(Value(call(function, dot.code, value.code))))
+        emitter.each(node.arguments[0], dot, use)
 
     return FunctionForm(write, cel)
 
@@ -778,20 +778,20 @@ def _of_values(function: str, cel: str = "") -> FunctionForm:
 def _of_type(form: _Form) -> FunctionForm:
     """Return a function with its input as the output, if that is of a type."""
 
-    def write(emitter: Emitter, _: ast.FunctionCall, here: Value, sink: OutputSink) -> None:
-        here = emitter.bind(here)
-        with emitter.when(form(here.code)):
-            sink.write(here)
+    def write(emitter: Emitter, _: ast.FunctionCall, dot: Value, sink: OutputSink) -> None:
+        dot = emitter.bind(dot)
+        with emitter.when(form(dot.code)):
+            sink.write(dot)
 
     return FunctionForm(write)
 
 
 def _computed(form: Callable[[Emitter, ast.FunctionCall, Value], Expression], cel: str = "") -> FunctionForm:
     """Return a function with one output, which has no place."""
-    return FunctionForm(lambda emitter, node, here, sink: sink.write(Value(form(emitter, node, here))), cel)
+    return FunctionForm(lambda emitter, node, dot, sink: sink.write(Value(form(emitter, node, dot))), cel)
 
 
-_BY_KEY: Final = _computed(lambda emitter, node, here: call(node.name, here.code, emitter.function(node.arguments[0])))
+_BY_KEY: Final = _computed(lambda emitter, node, dot: call(node.name, dot.code, emitter.function(node.arguments[0])))
 _COUNTS: Final[Mapping[str, _Form]] = {
     "add": _function_of("sum_of_counts"),
     "max": _function_of("extreme_count", _ONE),
@@ -799,7 +799,7 @@ _COUNTS: Final[Mapping[str, _Form]] = {
 }
 FORMS: Final[Mapping[tuple[str, int], FunctionForm]] = {
     ("add", 0): _of_input(_function_of("total")),
-    ("add", 1): _computed(lambda emitter, node, here: call("total", emitter.collected(node.arguments[0], here).code)),
+    ("add", 1): _computed(lambda emitter, node, dot: call("total", emitter.collected(node.arguments[0], dot).code)),
     ("all", 0): _of_input(_function_of("all_of")),
     ("all", 1): _computed(_quantified),
     ("all", 2): _computed(_quantified),
@@ -809,16 +809,16 @@ FORMS: Final[Mapping[tuple[str, int], FunctionForm]] = {
     ("arrays", 0): _of_type(_function_of("is_list")),
     ("ascii_downcase", 0): _of_input(_function_of("ascii_downcase"), cel="{}.lowerAscii()"),
     ("booleans", 0): _of_type(_is_type("boolean")),
-    ("ceil", 0): _of_input(lambda here: call("math.ceil", call("number", here))),
+    ("ceil", 0): _of_input(lambda dot: call("math.ceil", call("number", dot))),
     ("contains", 1): _of_values("contains", "{}.contains({})"),
     ("empty", 0): FunctionForm(lambda *_: None),
     ("endswith", 1): _of_values("ends_with", "{}.endsWith({})"),
     ("error", 1): FunctionForm(_error),
     ("first", 0): _of_input(
-        _function_of("item", _ZERO), lambda origin, here, result: call("step", origin, here, _ZERO, result)
+        _function_of("item", _ZERO), lambda origin, dot, result: call("step", origin, dot, _ZERO, result)
     ),
     ("first", 1): FunctionForm(_one_of),
-    ("floor", 0): _of_input(lambda here: call("math.floor", call("number", here))),
+    ("floor", 0): _of_input(lambda dot: call("math.floor", call("number", dot))),
     ("from_entries", 0): _of_input(_function_of("from_entries")),
     ("getpath", 1): _of_values("at_path"),
     ("group_by", 1): _BY_KEY,
@@ -828,21 +828,19 @@ FORMS: Final[Mapping[tuple[str, int], FunctionForm]] = {
     ("join", 1): _of_values("join"),
     ("keys", 0): _of_input(_function_of("keys_of")),
     ("last", 0): _of_input(
-        _function_of("item", _MINUS_ONE), lambda origin, here, result: call("step", origin, here, _MINUS_ONE, result)
+        _function_of("item", _MINUS_ONE), lambda origin, dot, result: call("step", origin, dot, _MINUS_ONE, result)
     ),
     ("last", 1): FunctionForm(_one_of),
     ("length", 0): _of_input(_function_of("length")),
     ("ltrim", 0): _of_input(_function_of("trimmed", TRUE, FALSE)),
     ("ltrimstr", 1): _of_values("without_prefix"),
     ("map", 1): _computed(_map),
-    ("max", 0): _of_input(
-        _function_of("extreme", _ONE), lambda origin, here, _: call("limited_by", origin, here, FALSE)
-    ),
+    ("max", 0): _of_input(_function_of("extreme", _ONE), lambda origin, dot, _: call("limited_by", origin, dot, FALSE)),
     ("min", 0): _of_input(
-        _function_of("extreme", _MINUS_ONE), lambda origin, here, _: call("limited_by", origin, here, TRUE)
+        _function_of("extreme", _MINUS_ONE), lambda origin, dot, _: call("limited_by", origin, dot, TRUE)
     ),
     ("not", 0): _of_input(Not),
-    ("nulls", 0): _of_type(lambda here: operation("==", here, NIL)),
+    ("nulls", 0): _of_type(lambda dot: operation("==", dot, NIL)),
     ("numbers", 0): _of_type(_is_type("number")),
     ("objects", 0): _of_type(_function_of("is_object")),
     ("reverse", 0): _of_input(_function_of("reversed")),
@@ -855,9 +853,7 @@ FORMS: Final[Mapping[tuple[str, int], FunctionForm]] = {
     ("startswith", 1): _of_values("starts_with", "{}.startsWith({})"),
     ("strings", 0): _of_type(_is_type("string")),
     ("test", 1): _computed(_test, "{}.matches({})"),
-    ("to_entries", 0): _of_input(
-        _function_of("to_entries"), lambda origin, here, _: call("entry_origins", origin, here)
-    ),
+    ("to_entries", 0): _of_input(_function_of("to_entries"), lambda origin, dot, _: call("entry_origins", origin, dot)),
     ("tojson", 0): _of_input(_function_of("to_json")),
     ("tonumber", 0): _of_input(_function_of("to_number"), lambda origin, *_: call("numeral", origin)),
     ("tostring", 0): _of_input(_function_of("to_text")),
@@ -865,6 +861,6 @@ FORMS: Final[Mapping[tuple[str, int], FunctionForm]] = {
     ("type", 0): _of_input(_function_of("type_name")),
     ("unique", 0): _of_input(_function_of("unique_by", Name("itself"))),
     ("unique_by", 1): _BY_KEY,
-    ("values", 0): _of_type(lambda here: operation("~=", here, NIL)),
+    ("values", 0): _of_type(lambda dot: operation("~=", dot, NIL)),
 }
 """The functions that scripts can call, by name and number of arguments."""

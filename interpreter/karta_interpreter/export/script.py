@@ -171,20 +171,20 @@ class OperationScript:
         traced = form in ("place", "places")
         results = ResultTraits() if traced else results_of(query.node, is_count=form in ("count", "counts"))
         emitter = self._emitter(name, traced=traced, results=results)
-        here = Value(Name(parameter), call("at") if emitter.traced else None)
+        dot = Value(Name(parameter), call("at") if emitter.traced else None)
         if form in ("first", "count"):
-            self._write_first(emitter, query, here)
+            self._write_first(emitter, query, dot)
         elif form == "condition":
-            emitter.write(Return((emitter.condition(query.node, here),)))
+            emitter.write(Return((emitter.condition(query.node, dot),)))
         elif form == "place":
-            placed = emitter.value(query.node, here)
+            placed = emitter.value(query.node, dot)
             emitter.write(Return((placed.code, placed.origin or NIL)))
         elif form in ("list", "counts"):
-            outputs = emitter.collected(query.node, here).code
+            outputs = emitter.collected(query.node, dot).code
             makes_null = self._makes_null(emitter.body, outputs)
             emitter.write(Return((call("cleaned_all", outputs) if makes_null else outputs,)))
         else:
-            placed = emitter.collected(query.node, here)
+            placed = emitter.collected(query.node, dot)
             emitter.write(Return((placed.code, placed.origin or _NO_PLACES)))
             if self._makes_null(emitter.body):
                 self._null_makers.add(name)
@@ -194,9 +194,9 @@ class OperationScript:
     def _define(self, name: str, parameters: tuple[str, ...], emitter: Emitter) -> None:
         self.add("\n".join(lines_of(flattened((LocalFunction(name, parameters, tuple(emitter.body)),)))))
 
-    def _write_first(self, emitter: Emitter, query: Query, here: Value) -> None:
+    def _write_first(self, emitter: Emitter, query: Query, dot: Value) -> None:
         if query.node in emitter.singles:
-            output = emitter.code(query.node, here)
+            output = emitter.code(query.node, dot)
             makes_null = self._makes_null(emitter.body, output)
             emitter.write(Return((call("cleaned", output) if makes_null else output, TRUE)))
             return
@@ -208,7 +208,7 @@ class OperationScript:
             with emitter.when(Not(is_there)):
                 emitter.write(Assignment((first, is_there), (output.code, TRUE)))
 
-        emitter.each(query.node, here, OutputSink(keep, short=True))
+        emitter.each(query.node, dot, OutputSink(keep, short=True))
         made = call("cleaned", first) if self._makes_null(emitter.body) else first
         emitter.write(Return((made, is_there)))
 
@@ -231,13 +231,13 @@ class OperationScript:
 
     def _part(self, node: Node, name: str, *, traced: bool) -> str:
         emitter = self._emitter(name, traced=traced, own=node)
-        here = Value(Name("value"), Name("origin") if traced else None)
+        dot = Value(Name("value"), Name("origin") if traced else None)
         if is_boolean(node) and node in emitter.singles and not traced:
-            result = Value(emitter.condition(node, here))
+            result = Value(emitter.condition(node, dot))
         elif node in emitter.singles:
-            result = emitter.value(node, here)
+            result = emitter.value(node, dot)
         else:
-            result = emitter.collected(node, here)
+            result = emitter.collected(node, dot)
         no_origin = NIL if node in emitter.singles else _NO_PLACES
         emitter.write(Return((result.code, *((result.origin or no_origin,) if traced else ()))))
         if self._makes_null(emitter.body):

@@ -137,15 +137,15 @@ def _of_containers(spec: Object, group: str) -> list[_Found]:
         if "env" in container:
             for number, variable in enumerate(objects_field(container, "env", path)):
                 if "valueFrom" in variable:
-                    here = (*path, "env", number)
-                    source = object_field(variable, "valueFrom", here)
-                    names += _referenced(source, "configMapKeyRef", "secretKeyRef", (*here, "valueFrom"))
+                    variable_path = (*path, "env", number)
+                    source = object_field(variable, "valueFrom", variable_path)
+                    names += _referenced(source, "configMapKeyRef", "secretKeyRef", (*variable_path, "valueFrom"))
     return names
 
 
-def _referenced(source: Object, config_map: str, secret: str, place: Path) -> list[_Found]:
+def _referenced(source: Object, config_map: str, secret: str, path: Path) -> list[_Found]:
     """Return the references of a source of variables. It has at most one of the two fields."""
-    return [("ConfigMap", _name_in(source, config_map, place)), ("Secret", _name_in(source, secret, place))]
+    return [("ConfigMap", _name_in(source, config_map, path)), ("Secret", _name_in(source, secret, path))]
 
 
 def _of_volumes(spec: Object) -> list[_Found]:
@@ -157,24 +157,24 @@ def _of_volumes(spec: Object) -> list[_Found]:
                 continue  # before looking for each of many sources: a volume has one
             for source, field in sources.items():
                 if volume.get(source) is not None:
-                    read = _of_projection if source == "projected" else _of_source
-                    names += read(kind, object_field(volume, source, path), field, (*path, source))
+                    references_of = _of_projection if source == "projected" else _of_source
+                    names += references_of(kind, object_field(volume, source, path), field, (*path, source))
                     break
     return names
 
 
-def _of_source(kind: str, source: Object, field: str, place: Path) -> list[_Found]:
-    return [(kind, _name_in(source, field, place) if field.endswith("Ref") else text_field(source, field, place))]
+def _of_source(kind: str, source: Object, field: str, path: Path) -> list[_Found]:
+    return [(kind, _name_in(source, field, path) if field.endswith("Ref") else text_field(source, field, path))]
 
 
-def _of_projection(kind: str, projection: Object, field: str, place: Path) -> list[_Found]:
-    parts = objects_field(projection, "sources", place)
-    return [(kind, _name_in(source, field, (*place, "sources", index))) for index, source in enumerate(parts)]
+def _of_projection(kind: str, projection: Object, field: str, path: Path) -> list[_Found]:
+    sources = objects_field(projection, "sources", path)
+    return [(kind, _name_in(source, field, (*path, "sources", index))) for index, source in enumerate(sources)]
 
 
-def _name_in(parent: Object, field: str, place: Path) -> str:
-    reference = object_field(parent, field, place)
-    return text_field(reference, "name", (*place, field)) if reference else ""
+def _name_in(parent: Object, field: str, path: Path) -> str:
+    reference = object_field(parent, field, path)
+    return text_field(reference, "name", (*path, field)) if reference else ""
 
 
 _SOURCES: Final = {

@@ -28,14 +28,14 @@ def set_value(document: JSON, path: Path, value: JSON) -> JSON:
     {'kind': 'Job', 'spec': {'suspend': True}}
     """
     parents: list[JSON] = []
-    here = document
+    nested = document
     for depth, step in enumerate(path):
-        if here is None and isinstance(step, str):
-            here = {}
-        if not (isinstance(here, dict) if isinstance(step, str) else _has(here, step)):
-            raise _unwritable(path, depth, here)
-        parents.append(here)
-        here = here.get(step) if isinstance(step, str) else here[step]
+        if nested is None and isinstance(step, str):
+            nested = {}
+        if not (isinstance(nested, dict) if isinstance(step, str) else _has(nested, step)):
+            raise _unwritable(path, depth, nested)
+        parents.append(nested)
+        nested = nested.get(step) if isinstance(step, str) else nested[step]
     for parent, step in zip(reversed(parents), reversed(path), strict=True):
         copy = parent.copy()
         copy[step] = value

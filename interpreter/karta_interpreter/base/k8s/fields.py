@@ -14,7 +14,7 @@ _NOTHING: Object = {}
 _ONLY_OBJECTS = frozenset({dict})
 
 
-def object_field(parent: Object, name: str, place: Path) -> Object:
+def object_field(parent: Object, name: str, path: Path) -> Object:
     """Return the object in a field, or an empty object if there is none.
 
     >>> object_field({"spec": None}, "spec", ())
@@ -24,11 +24,11 @@ def object_field(parent: Object, name: str, place: Path) -> Object:
     if value is None:
         return _NOTHING
     if not isinstance(value, dict):
-        refuse(value, "an object", (*place, name))
+        refuse(value, "an object", (*path, name))
     return value
 
 
-def objects_field(parent: Object, name: str, place: Path) -> list[Object]:
+def objects_field(parent: Object, name: str, path: Path) -> list[Object]:
     """Return the objects in a list field. A null element counts as an empty object.
 
     >>> objects_field({"containers": [{"name": "web"}]}, "containers", ("spec",))
@@ -38,17 +38,17 @@ def objects_field(parent: Object, name: str, place: Path) -> list[Object]:
     if value is None:
         return []
     if not isinstance(value, list):
-        refuse(value, "a list", (*place, name))
+        refuse(value, "a list", (*path, name))
     # Most lists: without a loop in Python, and without a copy.
     if _ONLY_OBJECTS.issuperset(map(type, value)):
         return value
     for index, element in enumerate(value):
         if not isinstance(element, dict) and element is not None:
-            refuse(element, "an object", (*place, name, index))
+            refuse(element, "an object", (*path, name, index))
     return [element or _NOTHING for element in value]
 
 
-def text_field(parent: Object, name: str, place: Path) -> str:
+def text_field(parent: Object, name: str, path: Path) -> str:
     """Return the string in a field, or an empty string if there is none.
 
     >>> text_field({}, "serviceAccountName", ("spec",))
@@ -58,18 +58,18 @@ def text_field(parent: Object, name: str, place: Path) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
-        refuse(value, "a string", (*place, name))
+        refuse(value, "a string", (*path, name))
     return value
 
 
-def refuse(value: JSON, needed: str, place: Path) -> NoReturn:
+def refuse(value: JSON, needed: str, path: Path) -> NoReturn:
     """Raise the InterpretationError for a value of the wrong type.
 
     >>> refuse([], "an object", ("spec",))
     Traceback (most recent call last):
     karta_interpreter.base.errors.InterpretationError: spec needs an object, not a list
     """
-    raise InterpretationError(f"{field_path(place)} needs {needed}, not {type_name(value)}")
+    raise InterpretationError(f"{field_path(path)} needs {needed}, not {type_name(value)}")
 
 
 def namespace(obj: Object) -> str:

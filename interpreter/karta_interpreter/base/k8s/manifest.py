@@ -249,7 +249,7 @@ class Assembly:
                     values[key], mark.parts[key] = entry[key], merged_mark.parts[key]
         return values
 
-    def _key(self, event: NodeEvent, taken: dict[str, JSON]) -> str:
+    def _key(self, event: NodeEvent, keys: dict[str, JSON]) -> str:
         mark = _mark(event)
         if not isinstance(event, yaml.ScalarEvent):
             raise _error(
@@ -258,7 +258,7 @@ class Assembly:
         key = _value(event, mark, self._texts)
         if not isinstance(key, str):
             raise _error(f"the key {event.value or '(empty)'} is {type_name(key)}, not a string; quote it", mark)
-        if key in taken:
+        if key in keys:
             raise _error(f'the key "{key}" appears twice in one mapping', mark)
         if event.anchor:
             self._anchors[event.anchor] = key, mark
@@ -363,10 +363,10 @@ def _integer(digits: str) -> int | None:
     if _DECIMAL.fullmatch(digits):
         # Longer ones are floats to Go, and Python's `int` takes a time that grows with their square.
         return int(digits) if len(digits) <= len("-18446744073709551615") else None
-    parts = _RADIX.fullmatch(digits)
-    if parts is None:
+    match = _RADIX.fullmatch(digits)
+    if match is None:
         return None
-    sign, hexadecimal, binary, octal = parts.groups()
+    sign, hexadecimal, binary, octal = match.groups()
     magnitude = int(hexadecimal or binary or octal, 16 if hexadecimal else 2 if binary else 8)
     return -magnitude if sign == "-" else magnitude
 

@@ -100,22 +100,22 @@ def path_of_pointer(pointer: str, document: JSON) -> Path:
     return path
 
 
-def _is_opaque(place: str) -> bool:
+def _is_opaque(pointer: str) -> bool:
     """Return whether Karmada could not follow a pointer below a place, because its last key is empty.
 
     ``evanphx/json-patch`` takes an empty key in the middle of a pointer for the object that has it.
     """
-    return place.endswith("/")
+    return pointer.endswith("/")
 
 
-def _diff_objects(place: str, old: Object, new: Object) -> tuple[list[Operation], list[_Pair]]:
+def _diff_objects(pointer: str, old: Object, new: Object) -> tuple[list[Operation], list[_Pair]]:
     """Return the additions and removals, and the pairs that may differ."""
-    place += "/"
+    pointer += "/"
     changes: list[Operation] = []
     if old.keys() != new.keys():
         gone, come = sorted(old.keys() - new.keys()), sorted(new.keys() - old.keys())
-        changes += [{"op": "remove", "path": place + pointer_step(key)} for key in gone]
-        changes += [{"op": "add", "path": place + pointer_step(key), "value": new[key]} for key in come]
+        changes += [{"op": "remove", "path": pointer + pointer_step(key)} for key in gone]
+        changes += [{"op": "add", "path": pointer + pointer_step(key), "value": new[key]} for key in come]
     changed = sorted(
         [
             key
@@ -124,10 +124,10 @@ def _diff_objects(place: str, old: Object, new: Object) -> tuple[list[Operation]
             if key in new and value is not new[key] and not (type(value) is str and value == new[key])
         ]
     )
-    return changes, [(place + pointer_step(key), old[key], new[key]) for key in changed]
+    return changes, [(pointer + pointer_step(key), old[key], new[key]) for key in changed]
 
 
-def _diff_lists(place: str, old: list[JSON], new: list[JSON]) -> tuple[list[Operation], list[_Pair]]:
+def _diff_lists(pointer: str, old: list[JSON], new: list[JSON]) -> tuple[list[Operation], list[_Pair]]:
     """Return the additions and removals, in an order that keeps every index true, and the pairs that may differ."""
     head = tail = 0
     if len(old) != len(new):
@@ -136,10 +136,10 @@ def _diff_lists(place: str, old: list[JSON], new: list[JSON]) -> tuple[list[Oper
     paired = min(len(old), len(new)) - tail
     gone = range(paired, len(old) - tail)
     come = range(paired, len(new) - tail)
-    removed = [{"op": "remove", "path": f"{place}/{index}"} for index in reversed(gone)]
-    added = [{"op": "add", "path": f"{place}/{index}", "value": new[index]} for index in come]
+    removed = [{"op": "remove", "path": f"{pointer}/{index}"} for index in reversed(gone)]
+    added = [{"op": "add", "path": f"{pointer}/{index}", "value": new[index]} for index in come]
     pairs = [
-        (f"{place}/{index}", old[index], new[index]) for index in range(head, paired) if old[index] is not new[index]
+        (f"{pointer}/{index}", old[index], new[index]) for index in range(head, paired) if old[index] is not new[index]
     ]
     return removed + added, pairs
 

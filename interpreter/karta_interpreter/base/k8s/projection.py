@@ -96,12 +96,12 @@ class Projection:
     def take(self, *paths: str) -> None:
         """Read all of the values at these paths. Each path ends at a field."""
         for path in paths:
-            *parents, last = path.split(".")
+            *parents, field = path.split(".")
             current = self
             for step in parents:
                 name = step.removesuffix("[]")
                 current = current.at(name) if step == name else current.at(name).each()
-            current.at(last).take_all()
+            current.at(field).take_all()
 
     def paths(self, steps: int) -> list[str]:
         """Return the paths that are read, each cut to the given number of steps.
@@ -111,12 +111,14 @@ class Projection:
         >>> projection.paths(4), projection.paths(1)
         (['spec.replicas', 'spec.containers[].image'], ['spec'])
         """
-        parts = [(field_path((name,)), part) for name, part in self.fields.items()] if steps else []
-        parts += [("[]", self.elements)] if steps and self.elements else []
+        named_projections = (
+            [(field_path((name,)), projection) for name, projection in self.fields.items()] if steps else []
+        )
+        named_projections += [("[]", self.elements)] if steps and self.elements else []
         return [
             f"{name}{'.' if path[:1] not in ('', '[') else ''}{path}"
-            for name, part in parts
-            for path in ([] if part.is_whole else part.paths(steps - 1)) or [""]
+            for name, projection in named_projections
+            for path in ([] if projection.is_whole else projection.paths(steps - 1)) or [""]
         ]
 
     def take_all(self) -> None:
@@ -159,27 +161,27 @@ def reader(projections: Mapping[str, Projection | None]) -> Read:
             text.decode()  # msgspec does not check that skipped text is UTF-8
         values = astuple(decoder.decode(text))
         # This is a TypeError for integers that orjson would have read as doubles: it has no larger ones.
-        written = orjson.dumps(values)
-        if len(written) > _MOST or (len(written) > _SURELY_FEW and values_in(written) > MOST_VALUES):
+        encoded = orjson.dumps(values)
+        if len(encoded) > _MOST or (len(encoded) > _SURELY_FEW and values_in(encoded) > MOST_VALUES):
             raise msgspec.ValidationError("the parts that are read are too large")
-        return values, written
+        return values, encoded
 
     return read
 
 
-def _type(part: Projection, nested: int = 0) -> Any:  # noqa: ANN401 - a type
+def _type(projection: Projection, nested: int = 0) -> Any:  # noqa: ANN401 - a type
     """Return the type of a part, which is ``nested`` in so many lists or maps without a field between."""
-    if part.is_whole or nested > _MOST_NESTED:
+    if projection.is_whole or nested > _MOST_NESTED:
         return Any
-    elements = _type(part.elements, nested + 1) if part.elements and not part.fields else Any
-    return Union[(_object_type(part, elements), list[elements], *_SCALARS)]  # type: ignore[valid-type]  # made at run time
+    elements = _type(projection.elements, nested + 1) if projection.elements and not projection.fields else Any
+    return Union[(_object_type(projection, elements), list[elements], *_SCALARS)]  # type: ignore[valid-type]  # made at run time
 
 
-def _object_type(part: Projection, elements: Any) -> Any:  # noqa: ANN401 - types
-    if part.elements and not part.fields:
+def _object_type(projection: Projection, elements: Any) -> Any:  # noqa: ANN401 - types
+    if projection.elements and not projection.fields:
         return dict[_Key, elements]  # made at run time
-    if part.elements or part.is_whole or "" in part.fields:
+    if projection.elements or projection.is_whole or "" in projection.fields:
         return dict[str, Any]
     # The functional form takes names that are not identifiers.
-    fields = {name: _type(below) for name, below in part.fields.items()}
+    fields = {name: _type(below) for name, below in projection.fields.items()}
     return TypedDict("_Known", fields, total=False)  # type: ignore[operator]  # made at run time

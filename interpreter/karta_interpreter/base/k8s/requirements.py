@@ -198,41 +198,41 @@ def _is_huge_page(name: str) -> bool:
     return name.startswith("hugepages-")
 
 
-def _add_container(totals: dict[str, int], container: Object, place: Path) -> None:
+def _add_container(totals: dict[str, int], container: Object, path: Path) -> None:
     """Add a container's requests, and its limits if it has no request for the same resource."""
-    resources = object_field(container, "resources", place)
+    resources = object_field(container, "resources", path)
     if not resources:
         return
-    place = (*place, "resources")
-    requests = object_field(resources, "requests", place)
-    _add(totals, requests, place, "requests")
-    limits = object_field(resources, "limits", place)
+    path = (*path, "resources")
+    requests = object_field(resources, "requests", path)
+    _add(totals, requests, path, "requests")
+    limits = object_field(resources, "limits", path)
     if limits and not limits.keys() <= requests.keys():
-        _add(totals, {name: value for name, value in limits.items() if name not in requests}, place, "limits")
+        _add(totals, {name: value for name, value in limits.items() if name not in requests}, path, "limits")
 
 
-def _add(totals: dict[str, int], quantities: Object, place: Path, field: str) -> None:
+def _add(totals: dict[str, int], quantities: Object, path: Path, field: str) -> None:
     for name, value in quantities.items():
         if len(name) > _LONGEST_NAME:
             continue
         try:
-            amount = _amount(name, value if type(value) is str else _text(value, (*place, field, name)))
+            amount = _amount(name, value if type(value) is str else _text(value, (*path, field, name)))
         except QuantityError as err:
-            raise InterpretationError(f"{field_path((*place, field, name))}: {err}") from err
+            raise InterpretationError(f"{field_path((*path, field, name))}: {err}") from err
         if amount is not None:
             total = totals.get(name, 0) + amount
             # Quantities may be negative: only API servers reject negative ones in pods, and a custom resource may hold
             # any.
             if abs(total) > _LARGEST:
-                raise InterpretationError(f"{field_path((*place, field, name))}: {_TOO_LARGE}")
+                raise InterpretationError(f"{field_path((*path, field, name))}: {_TOO_LARGE}")
             totals[name] = total
 
 
-def _text(value: JSON, place: Path) -> str:
+def _text(value: JSON, path: Path) -> str:
     if value is None:
         return "0"
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        refuse(value, "a quantity", place)
+        refuse(value, "a quantity", path)
     return repr(value)
 
 

@@ -16,19 +16,19 @@ def check_shape(what: str, value: JSON, shape: Shape) -> None:
     """Raise ValueError, with the place in ``what``, for a value of another shape."""
     pending: list[tuple[str, JSON, Shape]] = [(what, value, (shape,))]
     while pending:
-        place, value, shape = pending.pop()
+        path, value, shape = pending.pop()
         if isinstance(shape, tuple):
             if value is None:
-                raise ValueError(f"{place} is missing")
+                raise ValueError(f"{path} is missing")
             (shape,) = shape
         is_object, is_list = isinstance(shape, dict), isinstance(shape, list)
         if value is not None and not isinstance(value, dict if is_object else list if is_list else shape):
-            raise ValueError(f"{place} has another type than Kubernetes gives it")
-        if isinstance(value, str) and place.endswith(TIMES) and datetime.fromisoformat(value).tzinfo is None:
-            raise ValueError(f"{place} has no time zone")
+            raise ValueError(f"{path} has another type than Kubernetes gives it")
+        if isinstance(value, str) and path.endswith(TIMES) and datetime.fromisoformat(value).tzinfo is None:
+            raise ValueError(f"{path} has no time zone")
         if isinstance(shape, dict):
             fields: dict[Any, Shape] = shape
             names: Iterable[str] = value or () if ... in fields else fields
-            pending += [(f"{place}.{name}", get(value, (name,)), fields.get(name, fields.get(...))) for name in names]
+            pending += [(f"{path}.{name}", get(value, (name,)), fields.get(name, fields.get(...))) for name in names]
         elif isinstance(shape, list):
-            pending += [(f"{place}[{index}]", element, shape[0]) for index, element in enumerate(value or ())]
+            pending += [(f"{path}[{index}]", element, shape[0]) for index, element in enumerate(value or ())]

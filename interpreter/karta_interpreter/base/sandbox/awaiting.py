@@ -37,29 +37,29 @@ class AsyncPool:
         """
         end = time.monotonic() + seconds
         in_thread = partial(asyncio.get_running_loop().run_in_executor, self._threads)
-        place = await self._place(owner, end)
+        slot = await self._place(owner, end)
         starting: Future[Process] | None = None
         try:
-            left = max(end - time.monotonic(), 0.001)
+            seconds_left = max(end - time.monotonic(), 0.001)
             if not (process := self.pool.idle(owner)):
                 starting = self._threads.submit(self.pool.take, owner)
-                async with asyncio.timeout(left if with_start else None):
+                async with asyncio.timeout(seconds_left if with_start else None):
                     process = await asyncio.wrap_future(starting)
         except BaseException as error:
-            self._leave(place, starting)
+            self._leave(slot, starting)
             if isinstance(error, TimeoutError):
                 raise SandboxError("its process takes long to start", StopCause.TIME) from None
             raise
         exchange = Exchange(process, in_thread)
         try:
             with _MEMORY.watched():
-                yield exchange, left
+                yield exchange, seconds_left
         except BaseException:
             # Also the cancellation of a client that has left: the process is in the midst of an answer.
-            self._end(process, place)
+            self._end(process, slot)
             raise
         process.is_settling = True  # from before the caller can ask again
-        settling = self._settle(process, exchange, place)
+        settling = self._settle(process, exchange, slot)
         if process.has_unread:
             await settling  # READY came with the answer: it has nothing to wait for
         else:
@@ -75,36 +75,36 @@ class AsyncPool:
             await asyncio.wait(self._settling)
         await asyncio.to_thread(self._threads.shutdown)
 
-    async def _settle(self, process: Process, exchange: "Exchange", place: Slot) -> None:
+    async def _settle(self, process: Process, exchange: "Exchange", slot: Slot) -> None:
         is_fit = False
         try:
             is_fit = await exchange.settled()
         finally:
             if is_fit:
-                self.pool.put_back(process, place.owner)
-                self.pool.places.release(place)
+                self.pool.put_back(process, slot.owner)
+                self.pool.places.release(slot)
             else:
-                self._end(process, place)
+                self._end(process, slot)
 
-    def _end(self, process: Process, place: Slot) -> None:
+    def _end(self, process: Process, slot: Slot) -> None:
         process.kill()
         # The place is free only when the process is gone: there are never more processes than places.
         try:
-            dropped = self._threads.submit(self.pool.drop, process, place.owner)
+            dropped = self._threads.submit(self.pool.drop, process, slot.owner)
         except RuntimeError:  # no thread can be started, and a killed process takes a moment to end
-            self.pool.drop(process, place.owner)
-            self.pool.places.release(place)
+            self.pool.drop(process, slot.owner)
+            self.pool.places.release(slot)
         else:
-            dropped.add_done_callback(lambda _: self.pool.places.release(place))
+            dropped.add_done_callback(lambda _: self.pool.places.release(slot))
 
-    def _leave(self, place: Slot, starting: Future[Process] | None) -> None:
+    def _leave(self, slot: Slot, starting: Future[Process] | None) -> None:
         def end(done: Future[Process]) -> None:
             if not done.cancelled() and not done.exception():
                 self.pool.put_back(done.result())
-            self.pool.places.release(place)
+            self.pool.places.release(slot)
 
         if starting is None:
-            self.pool.places.release(place)
+            self.pool.places.release(slot)
         else:
             # A thread cannot be cancelled: the process that it starts is for another request. The place becomes free
             # only then. With more starts than threads, none would be left to end a process that all of them wait for.
@@ -118,18 +118,18 @@ class AsyncPool:
             if not is_asking:
                 loop.call_soon_threadsafe(granted.set)
 
-        place = self.pool.places.request(owner, wake)
+        slot = self.pool.places.request(owner, wake)
         is_asking = False
         try:
-            if not place.is_granted:
+            if not slot.is_granted:
                 async with asyncio.timeout(end - time.monotonic()):
                     await granted.wait()
         except BaseException as error:
-            self.pool.places.release(place)
+            self.pool.places.release(slot)
             if isinstance(error, TimeoutError):
                 raise every_process_is_busy() from None
             raise
-        return place
+        return slot
 
 
 class Exchange:
@@ -142,12 +142,12 @@ class Exchange:
 
     async def send(self, letter: bytes, payload: bytes, seconds: float = 0.0, *, grace: float = 0.0) -> None:
         """Send a message as `Process.send` does."""
-        parts = self._process.parts(letter, payload, seconds, grace=grace)
+        buffers = self._process.parts(letter, payload, seconds, grace=grace)
         try:
-            for part in parts:
-                if rest := part[self._sent_now(part) :]:
+            for buffer in buffers:
+                if unsent := buffer[self._sent_now(buffer) :]:
                     async with asyncio.timeout(self._process.left):
-                        await self._loop.sock_sendall(self._process.socket, rest)
+                        await self._loop.sock_sendall(self._process.socket, unsent)
         except OSError as error:  # `TimeoutError` is one
             # In a thread: it waits until the process has ended.
             raise await self._in_thread(self._process.stopped, error) from error
@@ -163,10 +163,10 @@ class Exchange:
             raise await self._in_thread(process.stopped, error) from error
         return message
 
-    def _sent_now(self, part: bytes) -> int:
+    def _sent_now(self, buffer: bytes) -> int:
         """Send as much as the socket takes without waiting, most often all. Return the number of bytes."""
         try:
-            return self._process.socket.send(part)
+            return self._process.socket.send(buffer)
         except BlockingIOError:
             return 0
 

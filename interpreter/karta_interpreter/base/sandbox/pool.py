@@ -51,38 +51,38 @@ class Slots:
 
     def request(self, owner: str, granted: Callable[[], object]) -> Slot:
         """Ask for a place. ``granted`` is called, in any thread, when the owner has it."""
-        place = Slot(owner, granted)
+        slot = Slot(owner, granted)
         with self._lock:
-            self._waiting.append(place)
+            self._waiting.append(slot)
             self._grant()
-        return place
+        return slot
 
-    def release(self, place: Slot) -> None:
+    def release(self, slot: Slot) -> None:
         """Free a place, or withdraw the request for it."""
         with self._lock:
-            if place in self._waiting:
+            if slot in self._waiting:
                 # It was never granted: its owner gave up.
-                self._waiting.remove(place)
+                self._waiting.remove(slot)
                 return
             self._free += 1
-            self._used[place.owner] -= 1
-            if not self._used[place.owner]:
+            self._used[slot.owner] -= 1
+            if not self._used[slot.owner]:
                 # Owners are definitions, which come and go.
-                del self._used[place.owner]
-            self._grant(place.owner)
+                del self._used[slot.owner]
+            self._grant(slot.owner)
 
-    def _grant(self, last: str | None = None) -> None:
+    def _grant(self, last_owner: str | None = None) -> None:
         while self._waiting and self._free:
-            place = min(self._waiting, key=lambda waiting: (self._used[waiting.owner], waiting.owner == last))
+            slot = min(self._waiting, key=lambda waiting: (self._used[waiting.owner], waiting.owner == last_owner))
             # The owner with the fewest has one already, so all that wait have.
-            if self._used[place.owner] and self._free == 1:
+            if self._used[slot.owner] and self._free == 1:
                 return
-            self._waiting.remove(place)
-            self._used[place.owner] += 1
+            self._waiting.remove(slot)
+            self._used[slot.owner] += 1
             self._free -= 1
-            place.is_granted = True
+            slot.is_granted = True
             # Under the lock: the callback only wakes the waiting owner.
-            place.granted()
+            slot.granted()
 
 
 class Pool:
@@ -118,21 +118,21 @@ class Pool:
         # A lock as an event that happens once: `threading.Event` makes a condition with a lock for each wait.
         waiting = threading.Lock()
         waiting.acquire()
-        place = self.places.request(owner, waiting.release)
+        slot = self.places.request(owner, waiting.release)
         try:
             if not waiting.acquire(timeout=seconds):
                 raise every_process_is_busy()
-            left = max(end - time.monotonic(), 0.001)
+            seconds_left = max(end - time.monotonic(), 0.001)
             process = self.take(owner)
             try:
-                yield process, left
+                yield process, seconds_left
             except BaseException:
                 # Also Ctrl-C: the process is in the midst of an answer that is not read any more.
                 self.drop(process, owner)
                 raise
             self.put_back(process, owner)
         finally:
-            self.places.release(place)
+            self.places.release(slot)
 
     @property
     def processes(self) -> frozenset[int]:
@@ -208,8 +208,8 @@ class Pool:
     def _watch_idle(self) -> None:
         """Look again when the process that is idle for longest expires."""
         if self._idle_seconds is not None and self._timer is None and self._idle:
-            left = min(self._idle.values()) + self._idle_seconds - time.monotonic()
-            self._timer = threading.Timer(max(left, 0.001), self._expire)
+            seconds_left = min(self._idle.values()) + self._idle_seconds - time.monotonic()
+            self._timer = threading.Timer(max(seconds_left, 0.001), self._expire)
             self._timer.daemon = True
             self._timer.start()
 

@@ -124,10 +124,10 @@ class Process:
 
         A message with ``seconds`` begins a request, which is stopped that long and ``grace`` later.
         """
-        parts = self.parts(letter, payload, seconds, grace=grace)
+        buffers = self.parts(letter, payload, seconds, grace=grace)
         try:
-            for part in parts:
-                self._write(memoryview(part))
+            for buffer in buffers:
+                self._write(memoryview(buffer))
         except OSError as error:
             raise self.stopped(error) from error
 
@@ -219,10 +219,10 @@ class Process:
             raise SandboxError("its process is out of step", StopCause.DEFECT)
         self._is_ready = self._has_started = True
 
-    def _write(self, rest: memoryview) -> None:
-        while rest:
+    def _write(self, unsent: memoryview) -> None:
+        while unsent:
             try:
-                rest = rest[self.socket.send(rest) :]
+                unsent = unsent[self.socket.send(unsent) :]
             except BlockingIOError:
                 self._wait(select.POLLOUT)
 

@@ -174,135 +174,135 @@ class PythonCode(FunctionBody):
         """Write the body of a generator of all outputs."""
         self.each(node, INPUT, Sink(lambda output: self.line(f"yield {self.handed(output)}"), short=True))
 
-    def each(self, node: ast.Node, here: str, sink: Sink) -> None:
-        """Write Python that runs an expression for the input ``here`` and runs the sink for every output.
+    def each(self, node: ast.Node, dot: str, sink: Sink) -> None:
+        """Write Python that runs an expression for the input ``dot`` and runs the sink for every output.
 
         Where there is always one output, the code of the sink follows at the same level.
         """
         if is_empty(node):
             return
         if node in self.module.singles:
-            sink.write(self.value(node, here))
+            sink.write(self.value(node, dot))
         elif self.depth >= _DEEPEST:
-            self.stream(node, here, sink)
+            self.stream(node, dot, sink)
         else:
             self.depth += 1
-            self.construct(node, here, sink)
+            self.construct(node, dot, sink)
             self.depth -= 1
 
-    def value(self, node: ast.Node, here: str) -> str:
+    def value(self, node: ast.Node, dot: str) -> str:
         """Write Python that runs an expression with one output, and return an atom for that."""
         if self.depth >= _DEEPEST and not isinstance(node, ast.Identity | ast.Literal):
-            return self.called(lambda code: code.give(node), here)
+            return self.called(lambda code: code.give(node), dot)
         atoms: list[str] = []
         self.depth += 1
-        self.construct(node, here, Sink(atoms.append))
+        self.construct(node, dot, Sink(atoms.append))
         self.depth -= 1
         (atom,) = atoms
         return atom
 
-    def construct(self, node: ast.Node, here: str, sink: Sink) -> None:  # noqa: C901, PLR0912 - one case for each construct
+    def construct(self, node: ast.Node, dot: str, sink: Sink) -> None:  # noqa: C901, PLR0912 - one case for each construct
         """Write Python for a node and its outputs. Raise ValueError for a node that is not plain."""
         match node:
             case ast.Identity():
-                sink.write(here)
+                sink.write(dot)
             case ast.Literal(value):
                 sink.write(self.module.constant(normal(value) if is_number(value) else value))
             case ast.Variable(name):
                 sink.write(self.bind(f"value_of({self.module.constant(name)})"))
             case ast.Index():
-                self._index(node, here, sink)
+                self._index(node, dot, sink)
             case ast.Slice():
-                self._slice(node, here, sink)
+                self._slice(node, dot, sink)
             case ast.Iterate(target):
-                self.each(target, here, Sink(lambda whole: self.elements(whole, sink)))
+                self.each(target, dot, Sink(lambda whole: self.elements(whole, sink)))
             case ast.Pipe():
-                self._pipe(node, here, sink)
+                self._pipe(node, dot, sink)
             case ast.Comma():
-                self._comma(node, here, sink)
+                self._comma(node, dot, sink)
             case ast.Array(body):
-                sink.write("[]" if body is None else self._collected(body, here))
+                sink.write("[]" if body is None else self._collected(body, dot))
             case ast.Object():
-                self._object(node, here, sink)
+                self._object(node, dot, sink)
             case ast.Text():
-                self._text(node, here, sink)
+                self._text(node, dot, sink)
             case ast.Binary("and" | "or"):
-                self._logic(node, here, sink)
+                self._logic(node, dot, sink)
             case ast.Binary():
-                self._binary(node, here, sink)
+                self._binary(node, dot, sink)
             case ast.Negate(body):
-                self.each(body, here, Sink(lambda output: sink.write(self.bind(f"negate({output})"))))
+                self.each(body, dot, Sink(lambda output: sink.write(self.bind(f"negate({output})"))))
             case ast.Alternative():
-                self._alternative(node, here, sink)
+                self._alternative(node, dot, sink)
             case ast.If():
-                self._conditional(node, here, sink)
+                self._conditional(node, dot, sink)
             case ast.Try():
-                self._attempt(node, here, sink)
+                self._attempt(node, dot, sink)
             case ast.FunctionCall():
-                self._call(node, here, sink)
+                self._call(node, dot, sink)
             case _:
                 raise ValueError(f"{type(node).__name__} is not plain")
 
-    def _index(self, node: ast.Index, here: str, sink: Sink) -> None:
+    def _index(self, node: ast.Index, dot: str, sink: Sink) -> None:
         match node.key:
             case ast.Literal(str()):
                 target, names = split_path(node)
-                self.each(target, here, Sink(lambda whole: sink.write(self.field(whole, names))))
+                self.each(target, dot, Sink(lambda whole: sink.write(self.field(whole, names))))
             case key:
-                self._pairs(node.target, key, here, lambda whole, of: sink.write(self.item(whole, of)))
+                self._pairs(node.target, key, dot, lambda whole, of: sink.write(self.item(whole, of)))
 
-    def _slice(self, node: ast.Slice, here: str, sink: Sink) -> None:
+    def _slice(self, node: ast.Slice, dot: str, sink: Sink) -> None:
         def cut(low: str, high: str) -> None:
-            self.each(node.target, here, Sink(lambda whole: sink.write(self.bind(f"part({whole}, {low}, {high})"))))
+            self.each(node.target, dot, Sink(lambda whole: sink.write(self.bind(f"part({whole}, {low}, {high})"))))
 
         start, stop = node.start or ast.Literal(None), node.stop or ast.Literal(None)
-        self.each(start, here, Sink(lambda low: self.each(stop, here, Sink(lambda high: cut(low, high)))))
+        self.each(start, dot, Sink(lambda low: self.each(stop, dot, Sink(lambda high: cut(low, high)))))
 
-    def _pairs(self, left: ast.Node, right: ast.Node, here: str, use: Callable[[str, str], None]) -> None:
+    def _pairs(self, left: ast.Node, right: ast.Node, dot: str, use: Callable[[str, str], None]) -> None:
         """Write the use of all pairs of outputs. The right outputs are the outer loop."""
-        self.each(right, here, Sink(lambda other: self.each(left, here, Sink(lambda own: use(own, other)))))
+        self.each(right, dot, Sink(lambda other: self.each(left, dot, Sink(lambda own: use(own, other)))))
 
-    def _pipe(self, node: ast.Node, here: str, sink: Sink) -> None:
+    def _pipe(self, node: ast.Node, dot: str, sink: Sink) -> None:
         while isinstance(node, ast.Pipe) and node.left in self.module.singles:
-            here, node = self.entered(self.value(node.left, here)), node.right
+            dot, node = self.entered(self.value(node.left, dot)), node.right
         if isinstance(node, ast.Pipe):
             right = node.right
-            self.each(node.left, here, Sink(lambda output: self.each(right, self.entered(output), sink)))
+            self.each(node.left, dot, Sink(lambda output: self.each(right, self.entered(output), sink)))
         else:
-            self.each(node, here, sink)
+            self.each(node, dot, sink)
 
-    def _comma(self, node: ast.Comma, here: str, sink: Sink) -> None:
+    def _comma(self, node: ast.Comma, dot: str, sink: Sink) -> None:
         terms = terms_of(node)
         if sink.short:
             for term in terms:
-                self.each(term, here, sink)
+                self.each(term, dot, sink)
         elif all(isinstance(term, ast.Literal) for term in terms):
-            self.loop(f"({', '.join([self.value(term, here) for term in terms])})", sink)
+            self.loop(f"({', '.join([self.value(term, dot) for term in terms])})", sink)
         else:
-            self.stream(node, here, sink)
+            self.stream(node, dot, sink)
 
-    def _collected(self, node: ast.Node, here: str) -> str:
+    def _collected(self, node: ast.Node, dot: str) -> str:
         """Write Python that makes an array of all outputs, and return its name."""
         terms = terms_of(node)
         first = list(takewhile(self.module.singles.__contains__, terms))
-        array = self.array([self.value(term, here) for term in first], here)
+        array = self.array([self.value(term, dot) for term in first], dot)
         for term in terms[len(first) :]:
-            self.each(term, here, Sink(lambda output: self.append(array, output), short=True))
+            self.each(term, dot, Sink(lambda output: self.append(array, output), short=True))
         return array
 
-    def _object(self, node: ast.Object, here: str, sink: Sink) -> None:
+    def _object(self, node: ast.Object, dot: str, sink: Sink) -> None:
         if node in self.module.singles:
-            fields = [f"{self._key(entry.key, here)}: {self.value(entry.value, here)}" for entry in node.entries]
+            fields = [f"{self._key(entry.key, dot)}: {self.value(entry.value, dot)}" for entry in node.entries]
             sink.write(self.bind(f"{{{', '.join(fields)}}}") if fields else "{}")
             return
         entries = [f"({self.generator(entry.key)}, {self.generator(entry.value)}), " for entry in node.entries]
-        self.loop(f"objects(({''.join(entries)}), {here})", sink)
+        self.loop(f"objects(({''.join(entries)}), {dot})", sink)
 
-    def _key(self, node: ast.Node, here: str) -> str:
-        key = self.value(node, here)
+    def _key(self, node: ast.Node, dot: str) -> str:
+        key = self.value(node, dot)
         return key if is_text(key) else self.bind(f"key_of({key})")
 
-    def _text(self, node: ast.Text, here: str, sink: Sink) -> None:
+    def _text(self, node: ast.Text, dot: str, sink: Sink) -> None:
         if node.format is not None:
             raise ValueError("a format is not plain")
         singles = self.module.singles
@@ -310,30 +310,30 @@ class PythonCode(FunctionBody):
         if sum(isinstance(piece, ast.Node) and piece not in singles for piece in node.parts) > 1:
             nodes = [ast.Literal(piece) if isinstance(piece, str) else piece for piece in node.parts]
             made = [f"({self.generator(piece)}, {convert if piece in singles else 'to_text'}), " for piece in nodes]
-            self.loop(f"texts(({''.join(made)}), {here})", sink)
+            self.loop(f"texts(({''.join(made)}), {dot})", sink)
             return
 
         def spell(parts: Sequence[str | ast.Node], after: list[str]) -> None:
             while parts and (isinstance(parts[-1], str) or parts[-1] in singles):
-                parts, after = parts[:-1], [self._piece(parts[-1], here, convert), *after]
+                parts, after = parts[:-1], [self._piece(parts[-1], dot, convert), *after]
             match parts:
                 case [*before, ast.Node() as last]:
 
                     def use(output: str) -> None:
                         spell(before, [self.bind(f"to_text({output})"), *after])
 
-                    self.each(last, here, Sink(use))
+                    self.each(last, dot, Sink(use))
                 case _:
                     sink.write(self.bind(f"''.join(({''.join(f'{piece}, ' for piece in after)}))"))
 
         spell(node.parts, [])
 
-    def _piece(self, part: str | ast.Node, here: str, convert: str) -> str:
+    def _piece(self, part: str | ast.Node, dot: str, convert: str) -> str:
         if isinstance(part, str):
             return self.module.constant(part)
-        return self.bind(f"{convert}({self.value(part, here)})")
+        return self.bind(f"{convert}({self.value(part, dot)})")
 
-    def _binary(self, node: ast.Binary, here: str, sink: Sink) -> None:
+    def _binary(self, node: ast.Binary, dot: str, sink: Sink) -> None:
         operator = MERGE if is_merge(node) else node.operator
 
         def write(own: str, other: str) -> None:
@@ -342,7 +342,7 @@ class PythonCode(FunctionBody):
             else:
                 sink.write(self.computed(operator, own, other))
 
-        self._pairs(node.left, node.right, here, write)
+        self._pairs(node.left, node.right, dot, write)
 
     def computed(self, operator: str, left: str, right: str) -> str:
         """Write ``left + right`` or the like, and return an atom for it."""
@@ -352,69 +352,69 @@ class PythonCode(FunctionBody):
         ways = [f"times({self.origin(own)}, {factor})" for own, factor in factors if own in self.origins]
         return self.located(result, f"({' or '.join(ways)})" if ways else None)
 
-    def condition(self, node: ast.Node, here: str) -> str:
+    def condition(self, node: ast.Node, dot: str) -> str:
         """Write the code for an expression with one output.
 
         Return Python that is true if jq takes the output as true.
         """
         if self.depth >= _DEEPEST:
-            return truth(self.named(self.value(node, here)))
+            return truth(self.named(self.value(node, dot)))
         before, self.origins = self.origins, {}  # a condition reads without origins
         self.depth += 1
-        text = self._condition(node, here)
+        text = self._condition(node, dot)
         self.depth -= 1
         self.origins = before
         return text
 
-    def _condition(self, node: ast.Node, here: str) -> str:
+    def _condition(self, node: ast.Node, dot: str) -> str:
         match node:
             case ast.Binary("and" | "or"):
-                return self._decided(node, here)
+                return self._decided(node, dot)
             case ast.Binary(operator, left, right) if is_comparison(operator):
-                other = self.value(right, here)
-                return comparison(operator, self.named(self.value(left, here)), other)
+                other = self.value(right, dot)
+                return comparison(operator, self.named(self.value(left, dot)), other)
             case ast.Pipe(left, right) if left in self.module.singles:
-                return self.condition(right, self.value(left, here))
+                return self.condition(right, self.value(left, dot))
             case ast.FunctionCall("not", ()):
-                return untruth(self.named(here))
-        return truth(self.named(self.value(node, here)))
+                return untruth(self.named(dot))
+        return truth(self.named(self.value(node, dot)))
 
-    def _logic(self, node: ast.Binary, here: str, sink: Sink) -> None:
+    def _logic(self, node: ast.Binary, dot: str, sink: Sink) -> None:
         """``left and right`` or ``left or right``. The left side runs first and may decide the result."""
         if node in self.module.singles:
-            sink.write(self._decided(node, here))
+            sink.write(self._decided(node, dot))
             return
         right = ast.Pipe(node.right, ast.Pipe(ast.FunctionCall("not"), ast.FunctionCall("not")))  # whether it is true
         then, other = (right, ast.Literal(False)) if node.operator == "and" else (ast.Literal(True), right)
-        self._conditional(ast.If(((node.left, then),), other), here, sink)
+        self._conditional(ast.If(((node.left, then),), other), dot, sink)
 
-    def _decided(self, node: ast.Binary, here: str) -> str:
+    def _decided(self, node: ast.Binary, dot: str) -> str:
         """Return a variable with the boolean result of ``and`` or ``or`` of two expressions with one output."""
-        left_condition = self.condition(node.left, here)
+        left_condition = self.condition(node.left, dot)
         result = left_condition if is_name(left_condition) else self.bind(left_condition)
         with self.block(f"if {result}:" if node.operator == "and" else f"if not {result}:"):
-            self.line(f"{result} = {self.condition(node.right, here)}")
+            self.line(f"{result} = {self.condition(node.right, dot)}")
         return result
 
-    def _alternative(self, node: ast.Alternative, here: str, sink: Sink) -> None:
+    def _alternative(self, node: ast.Alternative, dot: str, sink: Sink) -> None:
         """``left // right``: the true outputs of ``left``, or ``right`` if there is none.
 
         Errors of ``left`` are errors, and a generator on the left falls back once, not per element.
         """
         if node in self.module.singles:
-            left = self.entered(self.named(self.value(node.left, here)))
+            left = self.entered(self.named(self.value(node.left, dot)))
             result = self.new()
             self.line(f"{result} = {left}")
             with self.block(f"if {untruth(result)}:"):
-                right = self.value(node.right, here)
+                right = self.value(node.right, dot)
                 self.line(f"{result} = {right}")
             sink.write(self._chosen(result, left, right))
         elif is_empty(node.right):
-            self.each(node.left, here, Sink(lambda output: self._present(output, sink)))
+            self.each(node.left, dot, Sink(lambda output: self._present(output, sink)))
         elif not sink.short:
-            self.stream(node, here, sink)
+            self.stream(node, dot, sink)
         else:
-            self._first_or_others(node, here, sink)
+            self._first_or_others(node, dot, sink)
 
     def _chosen(self, result: str, left: str, right: str) -> str:
         """Return an output of ``left // right``. If the left side is null or false, writing there makes it true."""
@@ -428,12 +428,12 @@ class PythonCode(FunctionBody):
         with self.block(f"if {truth(output)}:"):
             sink.write(output)
 
-    def _first_or_others(self, node: ast.Alternative, here: str, sink: Sink) -> None:
+    def _first_or_others(self, node: ast.Alternative, dot: str, sink: Sink) -> None:
         """Write ``left // right`` for a left side with any number of outputs.
 
         A single missing output may be written.
         """
-        is_traced, missing = here in self.origins, self.bind("[]")
+        is_traced, missing = dot in self.origins, self.bind("[]")
 
         def write(output: str) -> None:
             output = self.named(output)
@@ -444,39 +444,39 @@ class PythonCode(FunctionBody):
                 with self.block(f"elif {missing} is not None:"):
                     self.line(f"{missing}.append(({output}, {self.origin(output)}))")
 
-        self.each(node.left, here, Sink(write))
+        self.each(node.left, dot, Sink(write))
         with self.block(f"if {missing} is not None:"):
             if not is_traced:
-                self.each(node.right, here, sink)
+                self.each(node.right, dot, sink)
                 return
-            left = self.variable(here)
+            left = self.variable(dot)
             self.line(f"{left}, {self.origin(left)} = alone({missing})")
             choose = Sink(lambda right: sink.write(self._chosen(self.bind(right), left, right)), sink.short)
-            self.each(node.right, here, choose)
+            self.each(node.right, dot, choose)
 
-    def _conditional(self, node: ast.If, here: str, sink: Sink) -> None:
+    def _conditional(self, node: ast.If, dot: str, sink: Sink) -> None:
         """``if condition then ... else ... end``, once for every output of the condition."""
         (condition, then), *others = node.branches
         other = self._else(others, node.otherwise or ast.Identity())
         if node in self.module.singles:
-            result = self.variable(here)
-            with self.block(f"if {self.condition(condition, here)}:"):
-                self.assign(result, self.value(then, here))
+            result = self.variable(dot)
+            with self.block(f"if {self.condition(condition, dot)}:"):
+                self.assign(result, self.value(then, dot))
             with self.block("else:"):
-                self.assign(result, self.value(other, here))
+                self.assign(result, self.value(other, dot))
             sink.write(result)
         elif not (sink.short or is_empty(then) or is_empty(other)):
-            self.stream(node, here, sink)
+            self.stream(node, dot, sink)
         else:
 
             def write(text: str) -> None:
                 with self.block(f"if {text}:"):
-                    self.each(then, here, sink)
+                    self.each(then, dot, sink)
                 if not is_empty(other):
                     with self.block("else:"):
-                        self.each(other, here, sink)
+                        self.each(other, dot, sink)
 
-            self._asked(condition, here, write)
+            self._asked(condition, dot, write)
 
     def _else(self, branches: list[tuple[ast.Node, ast.Node]], otherwise: ast.Node) -> ast.Node:
         """Turn ``elif`` into an ``if`` inside of ``else``."""
@@ -486,14 +486,14 @@ class PythonCode(FunctionBody):
             _ = otherwise in self.module.singles
         return otherwise
 
-    def _asked(self, condition: ast.Node, here: str, use: Callable[[str], None]) -> None:
+    def _asked(self, condition: ast.Node, dot: str, use: Callable[[str], None]) -> None:
         """Write the use of every output of a condition, as Python that is true if the output is."""
         if condition in self.module.singles:
-            use(self.condition(condition, here))
+            use(self.condition(condition, dot))
         else:
-            self.each(condition, here, Sink(lambda output: use(truth(self.named(output)))))
+            self.each(condition, dot, Sink(lambda output: use(truth(self.named(output)))))
 
-    def _attempt(self, node: ast.Try, here: str, sink: Sink) -> None:
+    def _attempt(self, node: ast.Try, dot: str, sink: Sink) -> None:
         """``try body``: its outputs up to the first error that can be caught.
 
         Limits and missing references cannot be caught.
@@ -502,13 +502,13 @@ class PythonCode(FunctionBody):
             case _ if node.handler is not None:
                 raise ValueError("a handler is not plain")
             case ast.Iterate(ast.Identity()):
-                self.elements(here, sink, "optional_elements")
+                self.elements(dot, sink, "optional_elements")
             case body if body in self.module.singles:
-                self.tried(lambda: self.bind(self.value(body, here)), sink)
+                self.tried(lambda: self.bind(self.value(body, dot)), sink)
             case body:
-                self.streamed(lambda code: code.tried(lambda: code.produce(body), None), here, sink)
+                self.streamed(lambda code: code.tried(lambda: code.produce(body), None), dot, sink)
 
-    def _call(self, node: ast.FunctionCall, here: str, sink: Sink) -> None:  # noqa: C901, PLR0912 - one case for each code
+    def _call(self, node: ast.FunctionCall, dot: str, sink: Sink) -> None:  # noqa: C901, PLR0912 - one case for each code
         """Write a call of a function as its record has it."""
         function = function_of(node)
         if function is None:
@@ -516,50 +516,50 @@ class PythonCode(FunctionBody):
         name, arguments = function.callee, node.arguments
         match function.code:
             case Code.INPUT:
-                result = self.bind(f"{name}({here})")
-                origin = function.origin if here in self.origins else None
-                variables = {"origin": self.origin(here), "here": here, "result": result}
+                result = self.bind(f"{name}({dot})")
+                origin = function.origin if dot in self.origins else None
+                variables = {"origin": self.origin(dot), "dot": dot, "result": result}
                 sink.write(self.located(result, origin and origin.format(**variables)))
             case Code.VALUES:
-                self.each(arguments[0], here, Sink(lambda value: sink.write(self.bind(f"{name}({here}, {value})"))))
+                self.each(arguments[0], dot, Sink(lambda value: sink.write(self.bind(f"{name}({dot}, {value})"))))
             case Code.FILTER:
-                sink.write(self.bind(f"{name}({here}, {self.generator(arguments[0])})"))
+                sink.write(self.bind(f"{name}({dot}, {self.generator(arguments[0])})"))
             case Code.REGEX:
-                self._regex(node, name, here, lambda match: sink.write(self.bind(match)))
+                self._regex(node, name, dot, lambda match: sink.write(self.bind(match)))
             case Code.MATCHES:
-                self._regex(node, name, here, lambda match: self.loop(match, sink))
+                self._regex(node, name, dot, lambda match: self.loop(match, sink))
             case Code.NOTHING:
                 pass
             case Code.NOT:
-                sink.write(self.bind(untruth(self.named(here))))
+                sink.write(self.bind(untruth(self.named(dot))))
             case Code.FIRST | Code.LAST if arguments[0] in self.module.singles:
-                sink.write(self.value(arguments[0], here))
+                sink.write(self.value(arguments[0], dot))
             case Code.FIRST:
-                self._first(arguments[0], here, sink)
+                self._first(arguments[0], dot, sink)
             case Code.LAST:
-                self._last(arguments[0], here, sink)
+                self._last(arguments[0], dot, sink)
             case Code.IS_EMPTY:
                 first = self.function(lambda code: code.return_first(arguments[0]))
-                sink.write(self.bind(f"{first}({here}) is NOTHING"))
+                sink.write(self.bind(f"{first}({dot}) is NOTHING"))
             case Code.ERROR:
                 self._error(arguments[0], sink)
             case Code.IN:
-                self._membership(name, arguments[0], here, sink)
+                self._membership(name, arguments[0], dot, sink)
             case Code.ANY | Code.ALL as decided:
                 decision = self.function(lambda code: code.return_decision(arguments, is_any=decided is Code.ANY))
-                sink.write(self.bind(f"{decision}({here})"))
+                sink.write(self.bind(f"{decision}({dot})"))
             case Code.MAP:
-                self._map(arguments[0], here, sink)
+                self._map(arguments[0], dot, sink)
             case tuple() as kinds:
-                here = self.named(here)
-                with self.block(f"if {' or '.join(_TYPES[kind] for kind in kinds).format(here)}:"):
-                    sink.write(here)
+                dot = self.named(dot)
+                with self.block(f"if {' or '.join(_TYPES[kind] for kind in kinds).format(dot)}:"):
+                    sink.write(dot)
             case body:
-                self.construct(body(*arguments), here, sink)
+                self.construct(body(*arguments), dot, sink)
 
-    def _first(self, source: ast.Node, here: str, sink: Sink) -> None:
+    def _first(self, source: ast.Node, dot: str, sink: Sink) -> None:
         """Write ``first(source)``, which stops at the first output."""
-        output = self.called(lambda code: code.return_first(source), here)
+        output = self.called(lambda code: code.return_first(source), dot)
         with self.block(f"if {output} is not NOTHING:"):
             sink.write(output)
 
@@ -568,10 +568,10 @@ class PythonCode(FunctionBody):
         self.each(source, INPUT, Sink(lambda output: self.line(f"return {self.handed(output)}"), short=True))
         self.line(f"return {self.handed('NOTHING')}")
 
-    def _last(self, source: ast.Node, here: str, sink: Sink) -> None:
-        output = self.variable(here)
+    def _last(self, source: ast.Node, dot: str, sink: Sink) -> None:
+        output = self.variable(dot)
         self.assign(output, "NOTHING")
-        self.each(source, here, Sink(lambda each: self.assign(output, each), short=True))
+        self.each(source, dot, Sink(lambda each: self.assign(output, each), short=True))
         with self.block(f"if {output} is not NOTHING:"):
             sink.write(output)
 
@@ -584,22 +584,22 @@ class PythonCode(FunctionBody):
             case _:
                 raise ValueError("error with a computed message is not plain")
 
-    def _membership(self, name: str, candidates: ast.Node, here: str, sink: Sink) -> None:
+    def _membership(self, name: str, candidates: ast.Node, dot: str, sink: Sink) -> None:
         """Write ``IN(candidates)``. A list of texts becomes one comparison."""
         terms = terms_of(candidates)
         texts = [term.value for term in terms if isinstance(term, ast.Literal) and isinstance(term.value, str)]
         if len(texts) == len(terms):
             values = "".join(f"{self.module.constant(text)}, " for text in texts)
             # Only a text equals a text, so Python compares as jq does.
-            sink.write(self.bind(f"{here} in ({values})"))
+            sink.write(self.bind(f"{dot} in ({values})"))
         else:
-            sink.write(self.bind(f"{name}({here}, {self.generator(candidates)}({here}))"))
+            sink.write(self.bind(f"{name}({dot}, {self.generator(candidates)}({dot}))"))
 
-    def _map(self, body: ast.Node, here: str, sink: Sink) -> None:
+    def _map(self, body: ast.Node, dot: str, sink: Sink) -> None:
         """Write ``map(body)``. Here the elements of null are an error."""
-        array = self.array([], here)
+        array = self.array([], dot)
         append = Sink(lambda output: self.append(array, output), short=True)
-        self.elements(here, Sink(lambda element: self.each(body, element, append)), "elements")
+        self.elements(dot, Sink(lambda element: self.each(body, element, append)), "elements")
         sink.write(array)
 
     def return_decision(self, arguments: Sequence[ast.Node], *, is_any: bool) -> None:
@@ -617,7 +617,7 @@ class PythonCode(FunctionBody):
             self.elements(INPUT, ask, "elements")
         self.line(f"return {not is_any}")
 
-    def _regex(self, node: ast.FunctionCall, name: str, here: str, hand_on: Callable[[str], None]) -> None:
+    def _regex(self, node: ast.FunctionCall, name: str, dot: str, hand_on: Callable[[str], None]) -> None:
         """Write a call with a regular expression, which is compiled here if it is known."""
         call, constant = RegexCall.of(node), self.module.constant
         if call.flags is None:
@@ -625,21 +625,21 @@ class PythonCode(FunctionBody):
 
         def found(pattern: str) -> None:
             replacement = f", {self.generator(call.replacement)}" if call.replacement else ""
-            hand_on(f"{name}({here}, {pattern}{replacement})")
+            hand_on(f"{name}({dot}, {pattern}{replacement})")
 
         if compiled := call.compiled():
             found(constant(compiled))
         else:
             computed = f"computed_pattern({{}}, {constant(call.flags)})"
-            self.each(call.pattern, here, Sink(lambda pattern: found(self.bind(computed.format(pattern)))))
+            self.each(call.pattern, dot, Sink(lambda pattern: found(self.bind(computed.format(pattern)))))
 
     def generator(self, node: ast.Node) -> str:
         """Return the name of a function that yields all outputs of an expression."""
         return self.function(lambda code: code.produce(node), generates=True)
 
-    def stream(self, node: ast.Node, here: str, sink: Sink) -> None:
+    def stream(self, node: ast.Node, dot: str, sink: Sink) -> None:
         """Write a loop over the outputs of an expression that is a function of its own."""
-        self.streamed(lambda code: code.produce(node), here, sink)
+        self.streamed(lambda code: code.produce(node), dot, sink)
 
 
 def is_empty(node: ast.Node) -> bool:

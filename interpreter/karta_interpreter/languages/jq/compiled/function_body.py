@@ -110,9 +110,9 @@ class FunctionBody:
         with self.block(f"for {name}, {element} in {pairs}:"):
             sink.write(self.entered(self.inside(whole, (name,), element)))
 
-    def array(self, outputs: list[str], here: str) -> str:
-        """Return a variable for an array of outputs for ``here``. Other outputs may be appended to it."""
-        array = self.variable(here)
+    def array(self, outputs: list[str], dot: str) -> str:
+        """Return a variable for an array of outputs for ``dot``. Other outputs may be appended to it."""
+        array = self.variable(dot)
         self.assign(array, f"[{', '.join(outputs)}]", f"[{', '.join(map(self.origin, outputs))}]")
         return array
 
@@ -134,22 +134,22 @@ class FunctionBody:
             with self.block("else:"):
                 sink.write(output)
 
-    def streamed(self, write: Callable[[Self], None], here: str, sink: Sink) -> None:
+    def streamed(self, write: Callable[[Self], None], dot: str, sink: Sink) -> None:
         """Write a loop over the outputs of another function."""
-        output = self.variable(here)
-        with self.block(f"for {self._target(output)} in {self._invocation(write, here, generates=True)}:"):
+        output = self.variable(dot)
+        with self.block(f"for {self._target(output)} in {self._invocation(write, dot, generates=True)}:"):
             sink.write(output)
 
-    def called(self, write: Callable[[Self], None], here: str) -> str:
+    def called(self, write: Callable[[Self], None], dot: str) -> str:
         """Write a call of another function with one output, and return an atom for that."""
-        output = self.variable(here)
-        self.line(f"{self._target(output)} = {self._invocation(write, here)}")
+        output = self.variable(dot)
+        self.line(f"{self._target(output)} = {self._invocation(write, dot)}")
         return output
 
-    def _invocation(self, write: Callable[[Self], None], here: str, *, generates: bool = False) -> str:
-        if here not in self.origins:
-            return f"{self.function(write, generates=generates)}({here})"
-        return f"{self.function(write, generates=generates, origin=_ORIGIN)}({here}, {self.origin(here)})"
+    def _invocation(self, write: Callable[[Self], None], dot: str, *, generates: bool = False) -> str:
+        if dot not in self.origins:
+            return f"{self.function(write, generates=generates)}({dot})"
+        return f"{self.function(write, generates=generates, origin=_ORIGIN)}({dot}, {self.origin(dot)})"
 
     def _target(self, output: str) -> str:
         return f"{output}, {self.origins[output]}" if output in self.origins else output
@@ -190,10 +190,10 @@ class FunctionBody:
         """Return the same value in a variable."""
         return atom if is_name(atom) else self.bind(atom)
 
-    def variable(self, here: str) -> str:
-        """Return a new variable for outputs, and one for their origins if the input ``here`` has an origin."""
+    def variable(self, dot: str) -> str:
+        """Return a new variable for outputs, and one for their origins if the input ``dot`` has an origin."""
         name = self.new()
-        return self.located(name, self.new()) if here in self.origins else name
+        return self.located(name, self.new()) if dot in self.origins else name
 
     def assign(self, name: str, output: str, origin: str = "") -> None:
         """Assign an output to such a variable."""

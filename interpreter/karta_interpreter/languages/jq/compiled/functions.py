@@ -133,7 +133,7 @@ class Function:
     cost: Cost
     reads: Reads
     origin: str | None
-    """Python for the origin of the output, with ``{origin}`` and ``{here}`` of the input and ``{result}``.
+    """Python for the origin of the output, with ``{origin}`` and ``{dot}`` of the input and ``{result}``.
 
     None if there is no such place, or if the code hands on values that have origins of their own.
     """
@@ -272,21 +272,21 @@ _ALL: Final = (
     _of_text("ascii_upcase", lambda text: text.translate(_UPPER)),
     _of_number("ceil", math.ceil),
     _of_number("fabs", abs),
-    _of_input("first", lambda value: item(value, 0), INPUT, OutputKind.ELEMENT, "step({origin}, {here}, 0, {result})"),
+    _of_input("first", lambda value: item(value, 0), INPUT, OutputKind.ELEMENT, "step({origin}, {dot}, 0, {result})"),
     _of_input("flatten", collection.flatten, _SAME, OutputKind.ANY, None),
     _of_number("floor", math.floor),
     _of_input("from_entries", collection.from_entries, _SAME, OutputKind.ANY, None),
     _of_input("keys", collection.keys, _SAME, OutputKind.KEYS, None),
-    _of_input("last", lambda value: item(value, -1), INPUT, OutputKind.ELEMENT, "step({origin}, {here}, -1, {result})"),
+    _of_input("last", lambda value: item(value, -1), INPUT, OutputKind.ELEMENT, "step({origin}, {dot}, -1, {result})"),
     _of_input("length", collection.length, CONSTANT, OutputKind.NUMBER, None),
     _of_text("ltrim", lambda text: text.lstrip(_SPACE)),
-    _of_input("max", collection.greatest, _SAME, OutputKind.ELEMENT, "raised(*leftmost({origin}, {here}))"),
-    _of_input("min", collection.least, _SAME, OutputKind.ELEMENT, "lowered(*leftmost({origin}, {here}))"),
+    _of_input("max", collection.greatest, _SAME, OutputKind.ELEMENT, "raised(*leftmost({origin}, {dot}))"),
+    _of_input("min", collection.least, _SAME, OutputKind.ELEMENT, "lowered(*leftmost({origin}, {dot}))"),
     _of_input("reverse", collection.reverse, _SAME, OutputKind.INPUT, None),
     _of_number("round", _rounded),
     _of_text("rtrim", lambda text: text.rstrip(_SPACE)),
     _of_input("sort", collection.sort, _SAME, OutputKind.INPUT, None),
-    _of_input("to_entries", collection.to_entries, ENTRIES, OutputKind.ENTRIES, "entry_origins({origin}, {here})"),
+    _of_input("to_entries", collection.to_entries, ENTRIES, OutputKind.ENTRIES, "entry_origins({origin}, {dot})"),
     _of_input("tojson", values.to_json, costs.written(INPUT), OutputKind.TEXT, None),
     _of_input("tonumber", values.to_number, ANSWER, OutputKind.NUMBER, "numeral({origin})"),
     _of_input("tostring", values.to_text, costs.written(INPUT), OutputKind.TEXT, None),
