@@ -17,6 +17,7 @@ from karta_interpreter.engine.evaluation import pod_sets
 from karta_interpreter.engine.fights.rounds import owners
 from karta_interpreter.engine.operations import Call, Operation, interpret
 from karta_interpreter.engine.verification import Evidence, Judgement, Verdict, verify
+from karta_interpreter.engine.verification.counts import COUNTING
 from karta_interpreter.engine.verification.members import members
 from karta_interpreter.engine.verification.retention import template_of
 from tests.engine.verification.member import Thing
@@ -296,7 +297,9 @@ def answers(definition: Definition, shown: Evidence) -> list[object]:
 
 
 def _attributed(definition: Definition, shown: Evidence) -> object:
-    """Return the number of pods of each pod set, as their selectors tell."""
+    """Return the number of pods of each pod set, as their selectors tell, of a definition that counts them."""
+    if not any(map(definition.answers, COUNTING)):
+        return ()
     try:
         found = members(definition, pod_sets(definition, shown.object), shown.own)
     except InterpreterError as error:
