@@ -29,7 +29,8 @@ _UNSEEN = 0.05
 @pytest.mark.sweep
 def test_draft_is_right_about_objects_it_was_not_drafted_from_or_asks_at_the_component_that_is_wrong() -> None:
     outcomes: Counter[str] = Counter()
-    for definition, states_of_kind in states(few(sorted(recorded()), "draft")):
+    kinds = few(sorted(recorded()), "draft")
+    for definition, states_of_kind in states(kinds if SWEEPS_ALL else kinds[::2]):
         if definition.needs_child:
             continue
         complete = (each for each in states_of_kind if each.active and _is_complete(definition, each))

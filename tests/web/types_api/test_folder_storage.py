@@ -2,6 +2,7 @@
 
 import asyncio
 import errno
+import fcntl
 import itertools
 import json
 import os
@@ -20,7 +21,7 @@ from karta_interpreter.web.types_api.models import ApiError
 from karta_interpreter.web.types_api.records import StoredType
 from karta_interpreter.webhook.process.server import Server
 from karta_interpreter.webhook.settings import Settings
-from tests.support.waiting import HANG, until
+from tests.support.waiting import HANG, turns, until
 from tests.web.types_api.types_server import TYPES, in_thread, karta, running, workload_type
 from tests.webhook.process.forked import forked
 
@@ -180,15 +181,24 @@ async def test_type_without_room_is_not_written(tmp_path: Path) -> None:
     assert await stored(tmp_path) is None
 
 
-async def test_processes_with_one_folder_take_turns(tmp_path: Path) -> None:
+async def test_processes_with_one_folder_take_turns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     storages = [FolderStorage(tmp_path, Store((tmp_path,), catalogue=False)) for _ in range(2)]
     order: list[str] = []
+    asked = list[object]()
+    lock = fcntl.flock
+
+    def noted_lock(file: Any, operation: int) -> None:
+        asked.append(file)
+        lock(file, operation)
+
+    monkeypatch.setattr(fcntl, "flock", noted_lock)
 
     async def change(storage: FolderStorage, name: str, begun: asyncio.Event) -> None:
         async with storage.exclusive():
             order.append(f"{name} begins")
             begun.set()
-            await asyncio.sleep(0.05)
+            await until(lambda: len(asked) == len(storages))
+            await turns()
             order.append(f"{name} ends")
 
     begun = asyncio.Event()
