@@ -49,8 +49,7 @@ class Proof(NamedTuple):
     def mistaken(self, *about: Question) -> int:
         """Return in how many objects the pods are not as many, or do not request as much, as the draft says."""
         questions = about or (Question.COUNTS, Question.REQUIREMENTS)
-        wrong = [numbers for cause, numbers in self.causes.items() if cause.question in questions]
-        return len(set().union(*wrong))
+        return len({number for cause, of in self.causes.items() if cause.question in questions for number in of})
 
 
 def prove(draft: Draft, evidence: Sequence[Evidence]) -> Proof:

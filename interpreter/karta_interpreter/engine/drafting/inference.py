@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from itertools import chain, combinations, islice
 from math import prod
 from typing import Final, NamedTuple
@@ -34,6 +35,9 @@ _MAPPINGS: Final = (*_STATUS, "statusMappings")
 _CONDITION: Final = ("type", "status", "reason")
 _MOST_SIGNS: Final = 500
 _LONGEST: Final = 63
+
+# The same expressions are tried on every object.
+_query: Final = lru_cache(1024)(Query.compile)
 
 Label = tuple[str, str]
 """The key and the value of a label."""
@@ -115,7 +119,7 @@ def held_out(rules: Sequence[Sequence[bool]]) -> int:
 def outputs(text: str, value: JSON) -> list[JSON]:
     """Return the outputs of an expression, none for a value that it does not fit."""
     try:
-        return Query.compile(text).evaluate(value)
+        return _query(text).evaluate(value)
     except QueryError:
         return []
 

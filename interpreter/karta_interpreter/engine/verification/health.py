@@ -46,14 +46,19 @@ def judge_health(definition: Definition, evidence: Evidence, members: Members) -
     doubt = _doubt(definition, evidence, state, wanted)
     reason = ", but ".join(filter(None, (f"{'healthy' if is_healthy else 'unhealthy'}, and {state}", doubt)))
     failures = [failure for pod in evidence.active if (failure := failure_of(pod))]
-    matched = f"its status: {', '.join(match_status(definition, evidence.object).matched)}"
     decider = (
         "metadata.annotations.karta-interpreter.io/health"
         if definition.annotations.health
         else field_of(definition, definition.root.name, "statusDefinition.statusMappings")
     )
     verdict, field = (Verdict.UNJUDGED, "") if doubt or state == _UNCLEAR else (Verdict.DIFFERS, decider)
-    yield Judgement(Question.HEALTH, verdict, reason, "; ".join([*failures[:1], matched]), field)
+    yield Judgement(
+        Question.HEALTH,
+        verdict,
+        reason,
+        "; ".join([*failures[:1], f"its status: {', '.join(match_status(definition, evidence.object).matched)}"]),
+        field,
+    )
 
 
 def _state(definition: Definition, evidence: Evidence, wanted: int | None, *, starts: bool) -> str:

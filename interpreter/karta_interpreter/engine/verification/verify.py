@@ -103,6 +103,10 @@ def _field_of(definition: Definition, obj: Object, message: str) -> str:
 
 def _has_containers(component: ComponentRules, obj: Object) -> bool:
     with suppress(QueryError):
-        pods = [value for query in component.pod_queries.values() for value in query.evaluate(obj)]
-        return any(get(value, path) for value in pods for path in (("spec", "containers"), ("containers",)))
+        return any(
+            get(value, path)
+            for query in component.pod_queries.values()
+            for value in query.evaluate(obj)
+            for path in (("spec", "containers"), ("containers",))
+        )
     return True
