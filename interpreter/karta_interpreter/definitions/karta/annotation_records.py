@@ -870,8 +870,8 @@ ANNOTATIONS: Final = (
         schema=_mapping_to({"anyOf": [_TEXT, {"type": "object", "additionalProperties": True}, *_PLAIN]}),
         form="a YAML mapping of paths such as `.status.driver` to values such as `{}`",
         description=(
-            "the fields that [the CRD requires in a status](operations.md#what-the-crd-requires), each with the value "
-            "to use if no cluster gives one. A field of an object is added only if the object is there"
+            "the fields that [the CRD requires in a status](aggregate-status.md#what-the-crd-requires), each with the "
+            "value to use if no cluster gives one. A field of an object is added only if the object is there"
         ),
         example=".status.driver: {}\n.status.driver.phase: Unknown\n",
         parse=parse_required_status,
@@ -885,7 +885,9 @@ ANNOTATIONS: Final = (
             "a YAML mapping from conditions that end the workload for good to the conditions that announce them: "
             "`Failed: FailureTarget`"
         ),
-        description="when the workload has ended, [which the API server may check](operations.md#how-a-workload-ends)",
+        description=(
+            "when the workload has ended, [which the API server may check](aggregate-status.md#how-a-workload-ends)"
+        ),
         example="Failed: FailureTarget\n",
         parse=parse_outcomes,
         read_by=frozenset({Operation.AGGREGATE_STATUS}),

@@ -1,6 +1,6 @@
 """Merging the statuses of several clusters, field by field.
 
-The rules for values and conditions are in docs/operations.md under AggregateStatus. The definition's ``aggregate``
+The rules for values and conditions are in docs/aggregate-status.md. The definition's ``aggregate``
 annotation precedes them.
 """
 

@@ -1,7 +1,7 @@
 """Limits the next status by the template's present status.
 
-docs/operations.md has the rules: how a workload ends by the annotation ``outcomes``, to which API servers may hold a
-status, and which fields stay when clusters leave. If a kind has outcomes, its start stays until the template is
+docs/aggregate-status.md has the rules: how a workload ends by the annotation ``outcomes``, to which API servers may
+hold a status, and which fields stay when clusters leave. If a kind has outcomes, its start stays until the template is
 suspended, as API servers demand of a Job. Any other kind may start again, in another cluster or after a failed attempt.
 """
 
@@ -193,7 +193,7 @@ def has_outcome(definition: Definition, template: Object) -> bool:
 
 
 def emptied(definition: Definition, status: Object) -> dict[str, JSON]:
-    """Return the rest of a status without any cluster. docs/operations.md has it as a table."""
+    """Return the rest of a status without any cluster. docs/aggregate-status.md has it as a table."""
     rules, projection = definition.annotations.aggregate, Projection()
     left = {key: _left(key, rules.get(("status", key)), value) for key, value in status.items()}
     if str in map(type, left.values()):
