@@ -278,8 +278,9 @@ def chosen(entries: Sequence[ServedDefinition], kinds: Sequence[str]) -> list[Se
     for kind in kinds:
         if not any(_is_named(entry, [kind]) for entry in entries):
             # With another version or group, or in another order: the kind tells more than the rest.
-            words, gvks = kind.lower().split("/"), [entry.definition.gvk for entry in entries]
-            near = [f"{gvk.api_version}/{gvk.kind}" for gvk in gvks if {gvk.kind.lower(), gvk.group} & {*words} - {""}]
+            words = {*kind.lower().split("/"), *kind.lower().partition(".")[::2]} - {""}
+            gvks = [entry.definition.gvk for entry in entries]
+            near = [f"{gvk.api_version}/{gvk.kind}" for gvk in gvks if {gvk.kind.lower(), gvk.group} & words]
             suggestion = (
                 f"did you mean {' or '.join(near)}?" if near else did_you_mean(kind, sorted({gvk.kind for gvk in gvks}))
             )

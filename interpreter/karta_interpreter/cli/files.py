@@ -18,6 +18,7 @@ from karta_interpreter.base.k8s import GVK, JSON, Object, edit, manifest
 from karta_interpreter.cli.program import NAME, Problem, UsageProblem
 from karta_interpreter.cli.render import full_name, say
 from karta_interpreter.definitions.karta import catalogue_kinds
+from karta_interpreter.definitions.karta.schema import OTHER_FILES
 from karta_interpreter.definitions.sources import decode, list_files
 from karta_interpreter.engine.operations import StatusItem
 from karta_interpreter.engine.registered.operations import CRD
@@ -31,7 +32,10 @@ _PRINTS, _STATUS_FILE = (
     "`kubectl get KIND NAME -o yaml` prints one",
     "the status of a cluster is given with --status-file",
 )
-_ITEM_FIELDS = {"clusterName", "status", "applied", "appliedMessage", "health"}
+_IN_QUOTES, _ITEM_FIELDS = (
+    "; a shell replaces `*` by names if there are no quotes, and a folder stands for its files",
+    {"clusterName", "status", "applied", "appliedMessage", "health"},
+)
 
 
 def check_stdin(paths: Iterable[str]) -> None:
@@ -68,7 +72,10 @@ def read_objects(path: str, kinds: Kinds | None = None) -> list[Object]:
         try:
             GVK.of(objects[0])
         except InterpretationError as error:
-            advice = _STATUS_FILE if objects[0].keys() <= _ITEM_FIELDS else _PRINTS
+            known = dict.fromkeys(_ITEM_FIELDS, _STATUS_FILE) | {
+                key: f"this is {what}" for key, what in OTHER_FILES.items()
+            }
+            advice = next((known[key] for key in objects[0] if key in known), _PRINTS)
             raise Problem(f"error: {path}: {error}, only {listed(objects[0])}; {advice}") from error
     types = {(gvk.api_version, gvk.kind) for gvk in kinds()} if kinds and len(objects) > 1 else ()
     matching = [obj for obj in objects if not types or (obj.get("apiVersion"), obj.get("kind")) in types]
@@ -124,13 +131,13 @@ def missing(path: str) -> UsageProblem:
     >>> print(missing("rayjob/demo"))
     error: rayjob/demo: No such file or directory; pipe the output of `kubectl get rayjob demo -o yaml`, and read "-"
     """
-    command = f"`curl -sSfL {path}`" if "://" in path else ""
+    command = f"`curl -sSfL {path}`" * ("://" in path)
     if any(path.lower() in gvk.names for gvk in catalogue_kinds()):
         kind = path.rpartition("/")[2]
         command = f"`kubectl get {kind} NAME -o yaml`, or its definition from `{NAME} catalogue export {path}`"
     elif match := _OBJECT.fullmatch(path):
         command = f"`kubectl get {match[1]} {match[2]} -o yaml`"
-    advice = f'; pipe the output of {command}, and read "-"' if command else ""
+    advice = f'; pipe the output of {command}, and read "-"' if command else _IN_QUOTES * ("*" in path)
     return UsageProblem(f"error: {path}: {os.strerror(ENOENT)}{advice}")
 
 

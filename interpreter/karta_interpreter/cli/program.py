@@ -78,14 +78,14 @@ _OTHER_COMMANDS = {
 # The names of other tools for an option, without dashes. The first option of a command with such a name is meant.
 _SYNONYMS = {
     "--version": "v V",
-    "--name": "k filter match",
+    "--name": "k filter match only case",
     "--certificate-file": "tls tls-cert tls-cert-file cert cert-file cert-dir certificate tls-crt",
     "--key-file": "tls-key tls-key-file tls-private-key-file key private-key",
     "--ca-file": "ca ca-cert ca-bundle cacert certificate-authority",
     "--host": "address bind bind-address listen listen-address",
     "--port": "p secure-port https-port webhook-port metrics-bind-address metrics-port",
     "--health-port": "health-probe-bind-address health-addr probe-port",
-    "--kartas": "definitions folder directory dir config karta filename f",
+    "--kartas": "definitions folder directory dir karta filename f",
     "--overrides": "override customizations customization scripts lua",
     "--kinds": "kind include only",
     "--without": "exclude skip ignore",
@@ -135,7 +135,8 @@ _OTHERWISE = {
     **dict.fromkeys(("-w", "--watch"), "`console -f FILE` answers after each change"),
     **dict.fromkeys(("-q", "--quiet"), "the exit code tells the result; `> /dev/null` leaves the text out"),
     **dict.fromkeys(("--arg", "--argjson"), "expressions have no variables of a caller: write the value into it"),
-    **dict.fromkeys(("--set", "--values"), "change the file of the object, or one of its copies"),
+    **dict.fromkeys(("--set", "--values"), "it is an option of helm; what `helm template` prints is read as `-`"),
+    "--from": "a folder that `verify --save` wrote stands alone: verify FOLDER",
     **dict.fromkeys(("--fix", "--write"), "edit the file: each finding has a hint"),
     "lua": "`export customization` prints definitions as scripts in Lua",
     "--recursive": "a folder is read with the folders in it",
@@ -148,7 +149,7 @@ _FROM_A_CLUSTER = (
     "`kubectl get KIND NAME -o yaml` prints an object of a cluster, which this command reads from a pipe as `-`"
 )
 
-_FORM = re.compile(r"'(?:(?:json-?path|go-template|custom-columns)\b.*|([\w./-]+[./][\w./-]+))' is not one of ")
+_FORM = re.compile(r"'(?:(?:json-?path|go-template|custom-columns)\b.*|([\w.-]*[./][\w./-]*))' is not one of ")
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -318,8 +319,11 @@ def _further(message: str, ctx: click.Context) -> str:
         return f"`> {form[1]}` writes the output into a file" if form[1] else "`-o json | jq EXPRESSION` shows a part"
     if "unexpected extra arg" not in message:
         is_of_objects = any(parameter.metavar == "KIND/NAME" for parameter in ctx.command.params)
-        folder = "Name a folder; an object is given with --object KIND/NAME" if is_of_objects else "Name a folder"
-        return folder if message.startswith("Directory ") else ""
+        folder = f"Name a folder that exists{'; an object is given with --object KIND/NAME' * is_of_objects}"
+        path = (
+            "One case is chosen with --name" if ctx.command.name == "test" else "Name a file or folder on this machine"
+        )
+        return folder if message.startswith("Directory ") else path * message.startswith("Path ")
     if arguments := [
         parameter.make_metavar(ctx) for parameter in ctx.command.params if parameter.param_type_name == "argument"
     ]:

@@ -123,7 +123,7 @@ def test_yaml(text: str, expected: JSON) -> None:
         ),
         pytest.param("a:\n  - b: 1\n  c: 2", (3, 3), "indent the line like the keys of an entry", id="a lost list"),
         pytest.param("a: 1\nb\nc: 2", (2, 1), "no key with `: ` behind it", id="a line without a colon"),
-        pytest.param("a: 1\nb:2\nc: 3", (2, 1), "no key with `: ` behind it", id="a colon without a space"),
+        pytest.param("a: 1\nb:2\nc: 3", (2, 2), "a space is missing", id="a colon without a space"),
         pytest.param("a: '\"b\"' // 1", (1, 10), "quote a whole value", id="text behind a quote"),
         pytest.param("a: 1\nb:\xa0c\nd: 2", (2, 3), r"U\+00A0, a no-break space", id="a no-break space"),
         pytest.param("a:\n  b: 1\n\xa0 c: 2\n  d: 3", (3, 1), "no-break space", id="a no-break space that indents"),

@@ -39,6 +39,13 @@ _LIKE_JSON = re.compile(r'\s*[\[{][\[{\s]*["\]}]')
 # No line of YAML may have these. The parser stops at them, or on the next line.
 _CULPRITS = {
     re.compile(r"""^[^#"']*?(\{\{)"""): TEMPLATE,
+    re.compile(
+        r"^(<<<<<<<|=======$|>>>>>>>)"
+    ): "a conflict of git is not resolved here: keep one side, without these lines",
+    re.compile(r"^ *(```)"): "this line belongs to Markdown, not YAML: take what is between two of them",
+    re.compile(r"^ *(-)[A-Za-z]\w*: "): "a space is missing behind this dash",
+    re.compile(r"\{[^}\"']* (#)"): "what is behind # is a comment: quote a value that has it",
+    re.compile(r"^ *(?:- )?[A-Za-z]+(:)[\w\"'][^:]*$"): "a space is missing behind this colon",
     re.compile(r"(?:^ *|[-:,?\[{] *)([\xa0\u2000-\u200b\u202f\u3000\ufeff])"): (
         "this is not a space but U+00A0, a no-break space, or one that looks like it: write a space instead"
     ),
@@ -54,7 +61,7 @@ _PROBLEMS = {
         False,
     ),
     "did not find expected key -": (
-        "an entry of a list is no key: indent its dash below the key that the list belongs to",
+        "an entry of a list stands among keys: indent its dash below the key of the list, or make them entries, too",
         False,
     ),
     "did not find expected '-' indicator": (
@@ -79,6 +86,8 @@ _PROBLEMS = {
         False,
     ),
     "did not find expected <document start> {": ("another object begins here: write --- above it", False),
+    "unexpected content after document {": ("another object begins here: write --- above it", False),
+    "found unexpected ':'": ("a value, or the space before it, is missing behind this colon", False),
     "did not find expected node content": ("a value is missing here", False),
 }
 
@@ -89,12 +98,15 @@ _OTHER_FILES = {
     "go": "this is a file of Go, not YAML: the YAML that it makes is meant",
     "lua": "this is a script in Lua: write it into a ResourceInterpreterCustomization, below luaScript",
     "pem": "this is a certificate or a key, not YAML",
+    "toml": "this is TOML, not YAML",
+    "patch": "this is a patch of git or diff, not the file itself",
     "kubectl": "this is what kubectl prints for people: `-o yaml` prints the object",
     "failure": "this is the error of another command, not its output: run that command alone",
 }
 _OTHER_FILE = re.compile(
     r"(?i:\s*(?P<html><(?:!doctype|html|head|\?xml)))|(?P<go>(?://.*\n\s*)*package \w+$)"
     r"|(?P<lua>--[^-]|function \w|local \w+ ?=)"
+    r"|(?P<toml>\[[\w.-]+\]\s*\w+ *=)|(?P<patch>diff --git |--- [\w./]+\n\+\+\+ )"
     r"|(?P<pem>-----BEGIN )|(?P<kubectl>NAME(?:SPACE)? +[A-Z]|Name: +\S+\nNamespace:)"
     r"|(?P<failure>(?i:error): |Error from server|No resources found)",
     re.MULTILINE,
@@ -259,7 +271,7 @@ class Assembly:
         if not isinstance(key, str):
             raise _error(f"the key {event.value or '(empty)'} is {type_name(key)}, not a string; quote it", mark)
         if key in keys:
-            raise _error(f'the key "{key}" appears twice in one mapping', mark)
+            raise _error(f'the key "{key}" appears twice in one mapping: keep one, or write a list', mark)
         if event.anchor:
             self._anchors[event.anchor] = key, mark
         return intern(key)  # definitions are kept, and have the same keys
@@ -433,7 +445,13 @@ def _mistake(err: yaml.MarkedYAMLError, text: str) -> ManifestError:
         try:
             orjson.loads(text)
         except orjson.JSONDecodeError as wrong:
-            return ManifestError(f"broken JSON: {wrong.msg}", line=wrong.lineno, column=wrong.colno)
+            return ManifestError(
+                _PROBLEMS.get(f"{wrong.msg} {text[wrong.pos : wrong.pos + 1]}", (f"broken JSON: {wrong.msg}", False))[
+                    0
+                ],
+                line=wrong.lineno,
+                column=wrong.colno,
+            )
     mark = err.problem_mark or yaml.Mark("", 0, -1, -1, "", 0)
     if text[mark.index :].startswith("\t"):
         return _error("a tab cannot indent YAML; use spaces", _place(mark.line, mark.column))

@@ -194,9 +194,10 @@ Problem: TypeAlias = tuple[str, str, str]
 _PROJECT_AND_VERSION = r"[^\s,][^\n,]* v?[0-9][\w.+-]*"
 _PROJECTS_AND_VERSIONS = re.compile(f"{_PROJECT_AND_VERSION}(, {_PROJECT_AND_VERSION})*")
 _PLAIN_NAME = re.compile(r"[a-z0-9][-a-z0-9.]*")
+# The value for an empty list in an annotation that takes names.
 _NONE: Final = "none"
-"""The value for an empty list in an annotation that takes names."""
 _DEPENDENCY_FIELDS: Final = ("apiVersion", "kind", "name", "namespace")
+# Kinds that are often written in the plural, by their names in small letters.
 _KINDS: Final = {
     kind.lower(): kind
     for kind in (
@@ -210,7 +211,7 @@ _KINDS: Final = {
         "Job",
     )
 }
-"""Kinds that are often written in the plural, by their names in small letters."""
+# The fields of the other forms of an entry of ``dependencies``, by the first field of each form.
 _FORMS: Final = {
     "pods": ("pods",),
     "claims": ("claims",),
@@ -218,7 +219,6 @@ _FORMS: Final = {
     "omit": ("omit", "reason"),
     "labelSelector": ("apiVersion", "kind", "labelSelector", "namespace"),
 }
-"""The fields of the other forms of an entry of ``dependencies``, by the first field of each form."""
 _QUOTES: Final = "write it in quotes"
 _OF_PODS: Final = tuple(f"spec.{path}" for path in DEPENDENCIES_READ)
 _EXPRESSIONS: Final = ("name", "namespace", *_FORMS)
@@ -513,6 +513,7 @@ def parse_written_from(annotation: AnnotationText) -> str:
     return ""
 
 
+# The fields of an entry of ``retain``, by the field that names the path.
 _RULE_FIELDS: Final = {
     "unset": ("unset", "by", "if", "value"),
     "owned": ("owned", "while"),
@@ -520,7 +521,6 @@ _RULE_FIELDS: Final = {
     "quantities": ("quantities",),
     "once": ("once", "note"),
 }
-"""The fields of an entry of ``retain``, by the field that names the path."""
 # A qualified name of Kubernetes (`IsQualifiedName`): a DNS subdomain of 253 characters at most, and a name of 63.
 _LABEL: Final = re.compile(r"([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-\w.]{0,61}[A-Za-z0-9])?", re.ASCII)
 

@@ -136,7 +136,8 @@ def misread_path(text: str, node: ast.Node) -> tuple[str, str] | None:
         return None
     if negated := [step.span.end for step in steps if text[step.span.start : end] == "not"]:
         return text, f"{text[: end - 3]}({text[end : max(negated)].lstrip()} | not){text[max(negated) :]}"
-    return text, f"{text[:end]}, {text[end:].lstrip()}"
+    # PHP joins texts by a dot.
+    return text, text[:end] + re.sub(r"^ +(?=[^ +])", ", ", re.sub(r'^ +\. +(?=")', " + ", text[end:]))
 
 
 _JSON_PATH: Final = re.compile(r"\{(\.[\w.*\[\]-]+)\}")

@@ -162,7 +162,7 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
     "root-kind-incomplete": (
         Severity.ERROR,
         "the root component must have its full kind: group, version and kind",
-        "the group may be empty for the kind Pod only",
+        "the group has no version in it, and may be empty for the kind Pod only",
     ),
     "root-kind-too-long": (
         Severity.ERROR,

@@ -38,6 +38,8 @@ _NAME_HINT = (
 # What CEL reads: the object or a variable, by its name. jq has no names for them.
 _CEL = re.compile(r"\b(object|variables)[.\[]")
 
+# Fields that are documented, but not in any released schema, and those of other objects.
+_SAME_WORD = re.compile(r"([A-Za-z]{5,})\w* \1\w*")
 _GHOSTS = {
     "ownerName": "older documentation calls ownerRef so; write ownerRef",
     "fragmentedPodDefinition": "older documentation calls fragmentedPodSpecDefinition so; write that",
@@ -49,9 +51,28 @@ _GHOSTS = {
     "key": "write keyPath: '.metadata.labels[\"KEY\"]'",
     "matchLabels": "componentTypeSelector: {keyPath: '.metadata.labels[\"KEY\"]', value: VALUE} matches a label, "
     "componentInstanceSelector: {idPath: '.metadata.labels[\"KEY\"]'} reads one",
+    **dict.fromkeys(("succeeded", "complete", "done", "finished"), "this status is called completed"),
+    **dict.fromkeys(("healthy", "ready", "active", "available"), "this status is called running"),
+    **dict.fromkeys(("pending", "creating", "starting", "progressing"), "this status is called initializing"),
+    **dict.fromkeys(("unhealthy", "error"), "the statuses are called degraded, of what still runs, and failed"),
+    **dict.fromkeys(("paused", "stopped"), "this status is called suspended"),
     "referencedComponents": "it appears in older documentation only and never had an effect; remove it",
 }
-"""Fields that are documented, but not in any released schema, and those of other objects."""
+# What an object is by its kind, or by a field that it has instead of a spec.
+OTHER_FILES: Final = {
+    "CustomResourceDefinition": "a CustomResourceDefinition, not a Karta: `create karta --crd FILE` drafts one",
+    "operation": "a case of a suite: `test FOLDER` runs it",
+    "replicaCount": "a file of values for Helm: give what `helm template` prints",
+    **dict.fromkeys(
+        ("resources", "patches", "components", "namePrefix"), "a kustomization: give what `kubectl kustomize` prints"
+    ),
+    "version": "a chart of Helm: give what `helm template` prints",
+    "clusters": "a kubeconfig: it is given with --kubeconfig",
+    "openapi": "a description of an API: `kubectl get crd NAME -o yaml` prints a CRD",
+    "$schema": "a schema, not an object",
+    "code": "an error of an API server",
+}
+# Fields of a pod spec that Karta's fragments do not have.
 _OTHER_PIECES = frozenset(
     (
         *("affinity", "podAntiAffinity", "tolerations", "nodeSelector", "nodeName", "topologySpreadConstraints"),
@@ -59,7 +80,6 @@ _OTHER_PIECES = frozenset(
         "hostNetwork",
     )
 )
-"""Fields of a pod spec that Karta's fragments do not have."""
 
 _EXPECTED = {
     "string_type": "a string",
@@ -78,6 +98,7 @@ _BY_TYPES: Final = {
         (("a string", "a list"), ("a string", "an object"), ("a string", "null")),
         "write one text, in quotes if it begins with [ or {",
     ),
+    **dict.fromkeys((("a list", "a string"), ("a list", "a number")), "write a list, with each entry behind a dash"),
     ("a list", "an object"): "write the entry behind a dash, as the only one of a list",
 }
 _MATCHERS: Final = {
@@ -114,11 +135,14 @@ def _other_object(value: Object) -> tuple[str, str]:
     """Return message and hint for an object that is not a definition."""
     kind = value.get("kind")
     named = ", ".join(f"{field} {value[field]}" for field in ("apiVersion", "kind") if value.get(field))
-    if kind == "CustomResourceDefinition":
-        return "this is a CustomResourceDefinition, not a Karta", "draft a Karta from it: `create karta --crd FILE`"
+    for mark, what in OTHER_FILES.items():
+        if mark == kind or (mark in value and "spec" not in value):
+            return f"this is {what}".partition(": ")[::2]
     if kind in (None, KARTA[1], RESOURCE_INTERFACE[1]) or edit.get(value, STRUCTURE) is not None:
         message = f"{named or 'an object without apiVersion and kind'} is not a definition this version reads"
         return message, "write apiVersion: run.ai/v1alpha1 and kind: Karta"
+    if near := closest(str(kind), (KARTA[1], RESOURCE_INTERFACE[1], "ResourceInterpreterCustomization")):
+        return f"there is no kind {kind}", f"did you mean {near}?"
     return (
         f"this is an object, not a Karta: {named}",
         "give a Karta of its kind here, and this as the object of `interpret` or `tree`",
@@ -242,7 +266,7 @@ def _wrong_type(path: Path, expected: str, value: JSON, field_names: tuple[str, 
     hint = _BY_TYPES.get((expected, type_name(value)), "")
     if expected == "a string" and isinstance(value, dict) and [*value.values()] == [None]:
         hint = json_path_hint(f"{{{next(iter(value))}}}") or hint  # YAML reads {.status.phase} as an object
-    if "statusMappings" in path and (isinstance(value, str | list) or path[-1] in _MATCHERS):
+    if "statusMappings" in path and isinstance(value, (str, list, dict)[: 2 + (path[-1] in _MATCHERS)]):
         field = next(step for step in reversed(path) if isinstance(step, str))
         hint = _MATCHERS.get(field, "write a list of matchers: [{byPhase: Running}]")
     if expected == "an object" and isinstance(value, str) and value.partition(":")[0] in _homes():
@@ -262,7 +286,8 @@ def _unknown(field: str, path: Path, names: tuple[str, ...]) -> Finding:
         hint = f"write podSpecPath: '{pod_spec}' instead of fragmentedPodSpecDefinition"
         return error("unknown-field", path, f"{message}: fragments cannot have {piece}", hint)
     if field in _GHOSTS:
-        severity = warning if field == "referencedComponents" else error
+        # A later release may have another status.
+        severity = warning if field == "referencedComponents" or "statusMappings" in path else error
         return severity("unknown-field", path, message, _GHOSTS[field])
     homes, suggestion = [*_homes().get(field, ())], closest(field, names)
     if homes:
@@ -273,7 +298,8 @@ def _unknown(field: str, path: Path, names: tuple[str, ...]) -> Finding:
     if suggestion:
         return error("unknown-field", path, message, f"did you mean {suggestion}?")
     below = f"write a phase below its status: running: [{{byPhase: {field}}}]"
-    instead = below if path[-2:-1] == ("statusMappings",) else "remove it"
+    alike = (f"is {name} meant? else remove it" for name in names if _SAME_WORD.fullmatch(f"{field} {name}"))
+    instead = below if path[-2:-1] == ("statusMappings",) else next(alike, "remove it")
     return warning("unknown-field", path, f"{message}; it has no effect", f"{instead}; there are: {', '.join(names)}")
 
 

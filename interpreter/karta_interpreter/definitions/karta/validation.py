@@ -51,7 +51,7 @@ def repeated(keys: Iterable[str]) -> Iterator[tuple[int, str]]:
 
 def _root(path: Path, root: model.ComponentDefinition) -> Iterator[Finding]:
     kind = root.kind
-    if kind is None or not (kind.version and kind.kind and (kind.group or kind.kind == "Pod")):
+    if kind is None or "/" in kind.group or not (kind.version and kind.kind and (kind.group or kind.kind == "Pod")):
         yield violation("root-kind-incomplete", (*path, "kind"))
     elif "*" in (kind.group, kind.version, kind.kind):
         # Karta's own validator lets it pass. Registered, it would take every other kind away from Karmada.

@@ -22,7 +22,7 @@ KIND = "ResourceInterpreterCustomization"
 
 _BY_NAME = "customizations of one kind are merged in the order of their names"
 _ALL_RUN = "InterpretDependency"
-_HINT = "a Karta is given with -f, and `validate` checks it"
+_HINT = "a Karta is given with -f or --kartas, and `validate` checks it"
 _TARGET = ("spec", "target")
 _CUSTOMIZATIONS = ("spec", "customizations")
 _FIELDS: tuple[tuple[Path, tuple[str, ...]], ...] = (

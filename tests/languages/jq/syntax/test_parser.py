@@ -278,7 +278,7 @@ def test_nodes_know_their_place(text: str, find: Callable[[Any], Node], expected
         pytest.param(".a if .b else 1", "but found `if`", (3, 5), "a choice is", id="a choice of Python"),
         pytest.param(".a default 1", "but found `default`", (3, 10), "`path // value`", id="a default of templates"),
         pytest.param(".a is null", "but found `is`", (3, 5), "`==`", id="is"),
-        pytest.param(".a.length()", "but found `(`", (9, 10), "`path | length(...)`", id="a method"),
+        pytest.param(".a.length()", "but found `(`", (9, 10), "`path | length`", id="a method"),
         pytest.param("ne .a 1", "but found `1`", (6, 7), "`==`, between", id="a function of templates"),
         pytest.param("if ne .a 1 then 1 end", "expected `then`", (9, 10), "`==`, between", id="one as a condition"),
         pytest.param("(index .a 0)", "expected `)`", (10, 11), "`path[0]`", id="one in parentheses"),

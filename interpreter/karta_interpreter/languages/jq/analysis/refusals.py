@@ -14,6 +14,7 @@ from karta_interpreter.languages.jq.syntax.traversal import children, nodes_in
 FORMATS: Final = frozenset(("text", "json", "html", "uri", "urid", "csv", "tsv", "sh", "base64", "base64d"))
 """The formats, without their ``@``, of both gojq and jq."""
 
+# What other languages call a function, by the hint about it.
 _HABITS: Final = {
     "a default is written `path // value`": "default coalesce ifnull nvl get orElse",
     "the size of a list is `length`": "len size count",
@@ -43,7 +44,6 @@ _HABITS: Final = {
     'one of several values is written `path | IN("a", "b")`': "oneOf includes",
     "the object itself is `.`": "self obj object this root desiredObj observedObj",
 }
-"""What other languages call a function, by the hint about it."""
 _HINTS: Final = {name: hint for hint, names in _HABITS.items() for name in names.split()}
 
 
@@ -154,7 +154,7 @@ class _Search:
             ):
                 self.hints.setdefault(id(call), f"a field of the input is written `.{name}`")
             case ast.Binary("/", key, ast.FunctionCall(_, ()) as call):
-                self.hints[id(call)] = "a path is written `.spec.replicas`"
+                self.hints[id(call)] = 'a path is written `.spec.replicas`, a label `.metadata.labels["KEY"]`'
                 while isinstance(key, ast.Index):
                     key = key.target
                 self.hints[id(key)] = (
@@ -198,7 +198,7 @@ class _Search:
         elif name != "__loc__" and name not in scope.variables:
             hint = (
                 _choice("$", name, scope.variables)
-                or f"a field of the input is written `.{name}`; `... as ${name} | ...` binds a variable"
+                or f"a field of the input is written `.{name}`; `... as ${name} | ...` binds a variable, or a reference"
             )
             self._refuse(node, f"there is no variable `${name}` here", hint)
 

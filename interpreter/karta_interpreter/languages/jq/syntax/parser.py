@@ -67,6 +67,20 @@ _HINTS: Final = {
     ),
     **dict.fromkeys(("default", "??"), "a default is written `path // value`"),
 }
+# What jq has for the methods of other languages.
+_METHODS: Final = {
+    **dict.fromkeys(("size", "length", "len", "count"), "length"),
+    **dict.fromkeys(("filter", "where", "findAll"), "map(select(...))"),
+    **dict.fromkeys(("find", "first"), "map(select(...)) | first"),
+    **dict.fromkeys(("some", "exists", "any"), "any(...)"),
+    **dict.fromkeys(("every", "all"), "all(...)"),
+    **dict.fromkeys(("contains", "includes"), "any(. == VALUE)"),
+    **dict.fromkeys(("sum", "reduce"), "add"),
+    **dict.fromkeys(("toString", "to_s"), "tostring"),
+    **dict.fromkeys(("toLowerCase", "lower"), "ascii_downcase"),
+    **dict.fromkeys(("startsWith", "hasPrefix"), 'startswith("...")'),
+    **dict.fromkeys(("endsWith", "hasSuffix"), 'endswith("...")'),
+}
 _CLOSERS: Final = {"(": ")", "[": "]", "{": "}", "\\(": ")"}
 _SIGNS: Final = {Kind.FIELD: ".", Kind.VARIABLE: "$", Kind.FORMAT: "@"}
 
@@ -126,7 +140,7 @@ class _Parser:
             return _HINTS["??"]
         if before.endswith(":") or previous == "?":
             return _HINTS["if"]
-        stage = f"{previous}(...)" if text == "(" and previous.isidentifier() else text
+        stage = _METHODS.get(previous, f"{previous}(...)") if text == "(" and previous.isidentifier() else text
         called = [token for token in self._tokens[: self._place] if token.kind is not Kind.FIELD][-1:]
         prefix = "".join(token.text for token in called if token.kind is Kind.NAME)
         if {text, prefix}.isdisjoint(_HINTS) and stage[:1].isalpha():

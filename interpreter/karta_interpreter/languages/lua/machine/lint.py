@@ -63,6 +63,12 @@ _OPERATORS: Final = {
     "?": "a choice is written `condition and value or other`",
     "/": "a comment begins with `--`",
     "[": "a list is written `{...}`",
+    "=>": "a function is written `function(x) return x.field end`",
+    **dict.fromkeys(("var", "let", "const"), "a variable is declared by `local`"),
+    **dict.fromkeys((") {", "){"), "a block begins with `then` or `do`, and ends with `end`"),
+    "is": "equal to is written `==`, and other than `~=`",
+    "switch": "a choice is written `if ... then ... elseif ... then ... else ... end`",
+    "def": "a function is written `function NAME(x) ... end`",
 }
 """How Lua writes what other languages write by an operator, by the character that is no Lua."""
 _COMMENT: Final = re.compile("--.*")
@@ -70,6 +76,7 @@ _COMMENT: Final = re.compile("--.*")
 _TEXT_SUM: Final = re.compile(r"""(\+\s*)?(["'])(?:([\d.\s]+)|(?:\\.|(?!\2).)*)\2(\s*\+)?""")
 _WORDS: Final = {
     "else if": "`else if` begins another `if` with an `end` of its own; write `elseif`",
+    r"\btry\b": "an error is caught by `local ok, result = pcall(function() ... end)`",
     "continue": "there is no `continue`; write `goto next`, and `::next::` at the end of the loop",
     r"\breturn\b[^;\n]*; *(?!end\b)\w": "nothing may follow `return` but `end`",
 }
@@ -102,12 +109,20 @@ def lint(operation: str, text: str, names_of: Callable[[str], Names]) -> list[Li
         names = names_of(text)
     except LuaSyntaxError as err:
         word = next((word for word in _WORDS if re.search(word, code)), "")
-        hint = _OPERATORS.get(str(err).partition("near '")[2][:1]) or _WORDS.get(word, "")
-        return [Lint("error", "lua-syntax", str(err), hint, err.line, fatal=True)]
+        signs = [
+            *re.findall(r"=>|\bdef\b|\bis\b|\bswitch\b|\b(?:var|let|const)\b|\) ?{", text.split("\n")[err.line - 1]),
+            str(err).partition("near '")[2][:1],
+        ]
+        return [
+            Lint(
+                "error", "lua-syntax", str(err), _OPERATORS.get(signs[0]) or _WORDS.get(word, ""), err.line, fatal=True
+            )
+        ]
     lints = (*_function(operation, names), *_globals(names), *_rejected(names), *map(_kept, names.kept))
     lints += tuple(
         _warning("list-misread", f"Lua reads lists otherwise: {what}", hint, line, word)
         for (word, line), what, hint in names.misread
+        if word not in names.own_members
     )
     lints += tuple(
         _warning("index-zero", f"{name}[0] is nil: lists of Lua begin with 1", f"write {name}[1]", line, name)

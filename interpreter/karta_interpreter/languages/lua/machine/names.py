@@ -12,8 +12,17 @@ from karta_interpreter.languages.lua.machine.source import RESERVED_WORDS, token
 
 _BRACKETS: Final = frozenset("([{")
 _OPENERS: Final = frozenset(("for", "do", "then", "else", *_BRACKETS))
+# A ``repeat`` opens no block here, because its condition reads the locals of its body.
 _CLOSERS: Final = frozenset(("end", "elseif", "else", ")", "]", "}"))
-"""A ``repeat`` opens no block here, because its condition reads the locals of its body."""
+_METHODS: Final = {
+    **dict.fromkeys(("push", "append", "add"), "write table.insert(list, value)"),
+    **dict.fromkeys(("size", "count"), "the length of a list or a text is written #value"),
+    **dict.fromkeys(("split", "match_all"), "write for part in string.gmatch(text, pattern) do"),
+    **dict.fromkeys(("keys", "items", "entries", "forEach", "map"), "write for key, value in pairs(object) do"),
+    "join": "write table.concat(list, separator)",
+    "toString": "write tostring(value)",
+    **dict.fromkeys(("includes", "contains", "startsWith", "indexOf"), "write string.find(text, part, 1, true) ~= nil"),
+}
 _PARTS: Final = ("metadata", "spec", "status")
 _STEPS: Final = (".", ":", "[")
 _AROUND: Final = (("", "", 0),) * 4
@@ -92,7 +101,7 @@ class _Reader:
         word, opener = self.words[at], self._open[-1][0]
         if self.words[at : at + 3] == ("[", "0", "]"):
             self._entry_zero(at)
-        if word in ("length", "#", "in"):
+        if word in ("length", "#", "in") or word in _METHODS:
             self._misread(at)
         if word in _CLOSERS and opener:
             self._open.pop()
@@ -117,6 +126,8 @@ class _Reader:
         # An iterator is called, or is a name that has one.
         source = "".join(self.words[at + 1 : self.words.index("do", at)]) if word == "in" else ""
         habits = {
+            (f"nothing has a function .{word}", _METHODS.get(word, "")): word in _METHODS
+            and (before, after) == (".", "("),
             ("a list has no .length: it is nil", f"the length of a list is written #{self.words[at - 2]}"): (
                 (before, word) == (".", "length") and after not in ("=", "(")
             ),
