@@ -79,7 +79,7 @@ _OTHER_COMMANDS = {
 _SYNONYMS = {
     "--version": "v V",
     "--name": "k filter match only case",
-    "--certificate-file": "tls tls-cert tls-cert-file cert cert-file cert-dir certificate tls-crt",
+    "--certificate-file": "tls tls-cert tls-cert-file tls-cert-dir cert cert-file cert-dir certificate tls-crt",
     "--key-file": "tls-key tls-key-file tls-private-key-file key private-key",
     "--ca-file": "ca ca-cert ca-bundle cacert certificate-authority",
     "--host": "address bind bind-address listen listen-address",

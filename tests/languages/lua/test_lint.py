@@ -57,6 +57,10 @@ def test_function_of_another_operation_is_missing_function(operation: str) -> No
         pytest.param("return [a, b]", "`{...}`", id="a list"),
         pytest.param("local f = (x) => x", "`function(x) return x.field end`", id="an arrow"),
         pytest.param("if a is nil then return b end", "`==`", id="a comparison in words"),
+        pytest.param(
+            "if a then return a elif b then return b end", "write `elseif`", id="a second condition of Python"
+        ),
+        pytest.param("Return a", "write `return`", id="a capital letter"),
         pytest.param("var x = a", "declared by `local`", id="a variable of JavaScript"),
         pytest.param("if (a) { return b }", "begins with `then` or `do`", id="a block in braces"),
         pytest.param("switch a.kind do end", "`if ... then ... elseif", id="a choice of several"),

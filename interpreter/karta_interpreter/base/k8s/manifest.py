@@ -42,6 +42,7 @@ _CULPRITS = {
     re.compile(
         r"^(<<<<<<<|=======$|>>>>>>>)"
     ): "a conflict of git is not resolved here: keep one side, without these lines",
+    re.compile(r"^ *(//)"): "a comment begins with #",
     re.compile(r"^ *(```)"): "this line belongs to Markdown, not YAML: take what is between two of them",
     re.compile(r"^ *(-)[A-Za-z]\w*: "): "a space is missing behind this dash",
     re.compile(r"\{[^}\"']* (#)"): "what is behind # is a comment: quote a value that has it",

@@ -190,6 +190,7 @@ class _Lexer:
 _HABITS = (
     (r"===", "write `==`"),
     (r"!==", "write `!=`"),
+    (r"!!|(?<=\w)!\.", "write `.name` alone: a field that is absent is null"),
     (r"!(?!=)", "write `... | not`"),
     (r"=~", 'to match a regular expression, write `test("...")`'),
     (r"&&", "write `and`"),

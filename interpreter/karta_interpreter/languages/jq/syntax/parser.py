@@ -77,6 +77,7 @@ _METHODS: Final = {
     **dict.fromkeys(("contains", "includes"), "any(. == VALUE)"),
     **dict.fromkeys(("sum", "reduce"), "add"),
     **dict.fromkeys(("toString", "to_s"), "tostring"),
+    **dict.fromkeys(("toInt", "toNumber", "to_i"), "tonumber"),
     **dict.fromkeys(("toLowerCase", "lower"), "ascii_downcase"),
     **dict.fromkeys(("startsWith", "hasPrefix"), 'startswith("...")'),
     **dict.fromkeys(("endsWith", "hasSuffix"), 'endswith("...")'),

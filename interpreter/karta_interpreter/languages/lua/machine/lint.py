@@ -66,6 +66,8 @@ _OPERATORS: Final = {
     "=>": "a function is written `function(x) return x.field end`",
     **dict.fromkeys(("var", "let", "const"), "a variable is declared by `local`"),
     **dict.fromkeys((") {", "){"), "a block begins with `then` or `do`, and ends with `end`"),
+    "elif": "write `elseif`",
+    "Return": "write `return`",
     "is": "equal to is written `==`, and other than `~=`",
     "switch": "a choice is written `if ... then ... elseif ... then ... else ... end`",
     "def": "a function is written `function NAME(x) ... end`",
@@ -110,7 +112,10 @@ def lint(operation: str, text: str, names_of: Callable[[str], Names]) -> list[Li
     except LuaSyntaxError as err:
         word = next((word for word in _WORDS if re.search(word, code)), "")
         signs = [
-            *re.findall(r"=>|\bdef\b|\bis\b|\bswitch\b|\b(?:var|let|const)\b|\) ?{", text.split("\n")[err.line - 1]),
+            *re.findall(
+                r"=>|\bdef\b|\belif\b|\bReturn\b|\bis\b|\bswitch\b|\b(?:var|let|const)\b|\) ?{",
+                text.split("\n")[err.line - 1],
+            ),
             str(err).partition("near '")[2][:1],
         ]
         return [
