@@ -59,7 +59,7 @@ def aggregate(script: OperationScript) -> None:
     worst_first: list[JSON] = [status for status in STATUSES_WORST_FIRST if status in {*mappings, Status.UNDEFINED}]
     projection = Projection()
     status_match_reads(script.definition, projection)
-    read = projection.at("status")
+    projection_of_status = projection.at("status")
     # Fields that are removed from each status have no function.
     functions = (f"[{quoted(_key(path))}] = {_FUNCTIONS[rule]}" for path, rule in rules.items() if rule in _FUNCTIONS)
     fields = {
@@ -80,7 +80,11 @@ def aggregate(script: OperationScript) -> None:
         "required": lua_value([{"path": path[1:], "value": value} for path, value in required.items()]),
         "outcomes": _outcomes(script),
         "is_suspended": _suspended(script),
-        **({} if projection.is_whole or read.is_whole else {"state_fields": _set(sorted(read.fields))}),
+        **(
+            {}
+            if projection.is_whole or projection_of_status.is_whole
+            else {"state_fields": _set(sorted(projection_of_status.fields))}
+        ),
         **_condition_fields(definition.status),
     }
     fields = {field: value for field, value in fields.items() if field in _ALWAYS or value != "{}"}

@@ -113,8 +113,8 @@ def _verdict(script: OperationScript) -> Iterator[str]:
         yield from _returns("Degraded", trouble, when="not healthy and ")
         yield from _returns("Suspended", suspended)
         yield f'  if healthy then return "Healthy", {lua_value(healthy)} end'
-    others = [status for status in mapped if status not in {*trouble, *suspended, *healthy}]
-    yield f'  return "Progressing", {lua_value(others)}'
+    unmapped = [status for status in mapped if status not in {*trouble, *suspended, *healthy}]
+    yield f'  return "Progressing", {lua_value(unmapped)}'
 
 
 def _returns(health: str, statuses: Sequence[Status], *, when: str = "", indent: int = 2) -> Iterator[str]:

@@ -255,19 +255,19 @@ def negation(value: Cel) -> Cel:
     return Cel(f"!{value.within(NOT - 1)}", NOT, OutputKind.BOOLEAN)
 
 
-def joined(operator: str, parts: Sequence[Cel]) -> Cel:
+def joined(operator: str, operands: Sequence[Cel]) -> Cel:
     """Return the conjunction or disjunction of truth values, or its neutral value if there are none.
 
     >>> joined("||", [Cel("a"), Cel("b && c", AND)]).text
     'a || (b && c)'
     """
-    if not parts:
+    if not operands:
         return Cel("true" if operator == "&&" else "false", result=OutputKind.BOOLEAN)
-    if len(parts) == 1:
-        return parts[0]
+    if len(operands) == 1:
+        return operands[0]
     level = AND if operator == "&&" else OR
     # CEL reads && before ||, but parentheses spare readers the thought.
-    text = f" {operator} ".join(part.text if part.binds == level else part.within(AND) for part in parts)
+    text = f" {operator} ".join(operand.text if operand.binds == level else operand.within(AND) for operand in operands)
     return Cel(text, level, OutputKind.BOOLEAN)
 
 

@@ -48,7 +48,7 @@ def customization(definition: Definition, operations: Iterable[Operation]) -> Ex
             rejected[operation] = str(error)
     if not scripts:
         return Exported(None, rejected)
-    made: Object = {
+    document: Object = {
         "apiVersion": "config.karmada.io/v1alpha1",
         "kind": KIND,
         "metadata": {"name": definition.name},
@@ -57,7 +57,7 @@ def customization(definition: Definition, operations: Iterable[Operation]) -> Ex
             "customizations": scripts,
         },
     }
-    return Exported(made, rejected)
+    return Exported(document, rejected)
 
 
 def script_of(definition: Definition, operation: Operation) -> str:

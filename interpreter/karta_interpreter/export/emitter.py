@@ -298,10 +298,10 @@ class Emitter(LuaBody):
     def _texts(self, node: ast.Text, dot: Value, sink: OutputSink) -> None:
         convert = "short_text" if repeats_pieces(node, self.singles) else "to_text"
 
-        def spell(parts: Sequence[str | ast.Node], after: list[Expression]) -> None:
-            while parts and (isinstance(parts[-1], str) or parts[-1] in self.singles):
-                parts, after = parts[:-1], [self._piece(parts[-1], dot, convert), *after]
-            match parts:
+        def spell(pieces: Sequence[str | ast.Node], after: list[Expression]) -> None:
+            while pieces and (isinstance(pieces[-1], str) or pieces[-1] in self.singles):
+                pieces, after = pieces[:-1], [self._piece(pieces[-1], dot, convert), *after]
+            match pieces:
                 case [*before, ast.Node() as last]:
 
                     def use(output: Value) -> None:
@@ -313,8 +313,8 @@ class Emitter(LuaBody):
 
         spell(node.parts, [])
 
-    def _piece(self, part: str | ast.Node, dot: Value, convert: str = "to_text") -> Expression:
-        return text(part) if isinstance(part, str) else call(convert, self.code(part, dot))
+    def _piece(self, piece: str | ast.Node, dot: Value, convert: str = "to_text") -> Expression:
+        return text(piece) if isinstance(piece, str) else call(convert, self.code(piece, dot))
 
     # What chooses between expressions
 
@@ -592,16 +592,16 @@ def _is_nil(value: Value) -> bool:
 
 def _equality(operator: str, node: ast.Binary, left: Expression, right: Expression) -> Expression:
     """Return a comparison for equality."""
-    sides = (node.left, node.right)
+    operands = (node.left, node.right)
     is_equal = operator == "=="
     comparison: Expression = call("equal", left, right)
-    if any(isinstance(side, ast.Literal | ast.Text) for side in sides):
+    if any(isinstance(side, ast.Literal | ast.Text) for side in operands):
         comparison = operation("==", left, right)
     for side, other, code in ((node.left, node.right, right), (node.right, node.left, left)):
         if isinstance(other, ast.Array) and isinstance(code, Name) and (values := literals_of(side)):
             same = [operation("==", Indexing(code, Constant(str(i))), value) for i, value in enumerate(values, 1)]
             comparison = operation("and", operation("==", Length(code), Constant(str(len(values)))), *same)
-    for side, code in zip(sides, (right, left), strict=True):
+    for side, code in zip(operands, (right, left), strict=True):
         if side in (ast.Array(None), ast.Object(())):
             comparison = call("is_empty", code)
     return comparison if is_equal else negated(comparison)

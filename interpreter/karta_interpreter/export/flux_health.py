@@ -40,8 +40,8 @@ def flux_health(*versions: Definition) -> Object:
     express the same.
     """
     checks = checks_by_version(versions, _expressions)
-    current = _chosen({name: each for name, (each, _) in checks.items()})
-    failed = _chosen({name: each for name, (_, each) in checks.items()})
+    current = _chosen({name: check for name, (check, _) in checks.items()})
+    failed = _chosen({name: check for name, (_, check) in checks.items()})
     entry: Object = {**versions[-1].gvk.type_meta, "current": current}
     return entry if failed == "false" else {**entry, "failed": failed}
 
@@ -77,19 +77,19 @@ def _any_of(rules: StatusRules | None, statuses: Collection[Status]) -> str:
 
 
 def _holds(rules: StatusRules, status: Status, matcher: Matcher) -> Cel:
-    parts = []
+    conditions = []
     if matcher.phase:
         if rules.phase is None:
             raise ExportError(f"statusMappings.{status.lower()}.byPhase: there is no phaseDefinition")
-        parts.append(is_one(_value("phaseDefinition.path", rules.phase), [literal(matcher.phase)]))
-    parts += [_condition(rules.conditions, expected) for expected in matcher.conditions]
+        conditions.append(is_one(_value("phaseDefinition.path", rules.phase), [literal(matcher.phase)]))
+    conditions += [_condition(rules.conditions, expected) for expected in matcher.conditions]
     if matcher.expression is not None:
         value = _value(f"statusMappings.{status.lower()}.byExpression", matcher.expression)
         if value.result is OutputKind.BOOLEAN:
-            parts.append({"true": value, "false": negation(value)}.get(matcher.expected, FALSE))
+            conditions.append({"true": value, "false": negation(value)}.get(matcher.expected, FALSE))
         else:
-            parts.append(is_one(value, [*map(literal, _choices(matcher.expected))]))
-    return joined("&&", parts)
+            conditions.append(is_one(value, [*map(literal, _choices(matcher.expected))]))
+    return joined("&&", conditions)
 
 
 def _condition(rule: ConditionsRule | None, expected: ConditionMatcher) -> Cel:

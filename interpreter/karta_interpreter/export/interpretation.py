@@ -65,20 +65,20 @@ def _pod_set(pods: Pods) -> str:
 def dependency(script: OperationScript) -> None:
     """Write ``GetDependencies``."""
     annotations = script.definition.annotations
-    made = [script.list_of(query, "made claims") for query in annotations.of_dependencies("claims")]
+    claims = [script.list_of(query, "made claims") for query in annotations.of_dependencies("claims")]
     more = [script.list_of(query, "more pods") for query in annotations.of_dependencies("pods")]
     named = [_named(script, rule) for rule in annotations.dependencies if isinstance(rule, ExtraDependency)]
     values = [script.list_of(query, "parameters") for query in annotations.of_dependencies("parameters")]
-    script.features |= {"made_claims"} if made else set()
+    script.features |= {"made_claims"} if claims else set()
     lines = [
         "function GetDependencies(obj)",
         '  local found, namespace = {}, type(obj.metadata) == "table" and obj.metadata.namespace',
         '  if type(namespace) ~= "string" then namespace = "" end',
     ]
-    without = "made" if made else "nil"
-    if made:
+    without = "made" if claims else "nil"
+    if claims:
         lines.append("  local made = {}")
-    for function in made:
+    for function in claims:
         lines += [f"  for _, name in ipairs(texts({function}(obj))) do", "    made[name] = true", "  end"]
     lines += each_component(
         script,
@@ -178,26 +178,26 @@ def _conditions(script: OperationScript, rule: ConditionsRule, *, has_statuses_a
 
 
 def _matcher(script: OperationScript, rules: StatusRules, status: str, matcher: Matcher) -> str:
-    parts: list[str] = []
+    conditions: list[str] = []
     if matcher.phase:
-        parts.append(f"phase == {quoted(matcher.phase)}" if rules.phase else "false")
+        conditions.append(f"phase == {quoted(matcher.phase)}" if rules.phase else "false")
     for expected in matcher.conditions:
         if rules.conditions is None:
-            parts.append("false")
+            conditions.append("false")
             continue
         one = f"by_type.{expected.type}" if is_key(expected.type) else f"by_type[{quoted(expected.type)}]"
         if _has_statuses_alone(rules):
-            parts.append(f"{one} == {quoted(expected.status or '')}")
+            conditions.append(f"{one} == {quoted(expected.status or '')}")
             continue
         if not expected.status and not expected.reason:
-            parts.append(f"{one} ~= nil")
+            conditions.append(f"{one} ~= nil")
         if expected.status:
-            parts.append(f"peek({one}, {quoted(rules.conditions.status_field)}) == {quoted(expected.status)}")
+            conditions.append(f"peek({one}, {quoted(rules.conditions.status_field)}) == {quoted(expected.status)}")
         if expected.reason:
-            parts.append(f"peek({one}, {quoted(rules.conditions.reason_field)}) == {quoted(expected.reason)}")
+            conditions.append(f"peek({one}, {quoted(rules.conditions.reason_field)}) == {quoted(expected.reason)}")
     if matcher.expression is not None:
-        parts.append(_expression(script, matcher.expression, matcher.expected, f"is {status}"))
-    return " and ".join(parts) or "true"
+        conditions.append(_expression(script, matcher.expression, matcher.expected, f"is {status}"))
+    return " and ".join(conditions) or "true"
 
 
 def _expression(script: OperationScript, query: Query, expected: str, name: str) -> str:

@@ -90,7 +90,7 @@ def _function(name: str, features: frozenset[str]) -> tuple[str, frozenset[str]]
     """Return a function or constant with its comment, and the names in it that are not its own variables."""
     lines = iter(_CONTINUED.sub(r"\1 or ", LIBRARY[name]).splitlines())
     code = "\n".join(_folded(lines, features))
-    declared = {name for parts in _DECLARED.findall(code) for names in parts for name in _WORD.findall(names)}
+    declared = {name for matches in _DECLARED.findall(code) for names in matches for name in _WORD.findall(names)}
     # A local function is its own variable only if it is not called: a call may mean a library function of that name.
     own = {name for name in declared if not re.search(rf"(?<![.\w]){name}\(", code.partition("\n")[2])}
     return code, words_of(code) - own

@@ -215,7 +215,7 @@ def constant(value: JSON) -> Expression:
     """
     match value:
         case dict():
-            return Table(tuple((text(key), constant(part)) for key, part in value.items()))
+            return Table(tuple((text(key), constant(entry)) for key, entry in value.items()))
         case list() | tuple():
             return list_of([*map(constant, value)])
         case str():
@@ -267,9 +267,9 @@ def parts_of(tree: object) -> Iterator[object]:
 def calls_any(tree: object, functions: frozenset[str]) -> bool:
     """Return whether some function is called or given to another one."""
     return any(
-        (isinstance(part, LuaCall) and part.function in functions)
-        or (isinstance(part, Name) and part.text in functions)
-        for part in parts_of(tree)
+        (isinstance(node, LuaCall) and node.function in functions)
+        or (isinstance(node, Name) and node.text in functions)
+        for node in parts_of(tree)
     )
 
 
@@ -279,7 +279,7 @@ def flattened(body: tuple[Statement, ...]) -> tuple[Statement, ...]:
     >>> flattened((Do((Local(("a",)), BreakStatement())),))
     (Local(names=('a',), values=()), BreakStatement())
     """
-    if sum(isinstance(part, Local | LocalFunction) for part in parts_of(body)) > _MOST_VARIABLES:
+    if sum(isinstance(node, Local | LocalFunction) for node in parts_of(body)) > _MOST_VARIABLES:
         return body
     return cast("tuple[Statement, ...]", _without_blocks(body))
 
@@ -419,14 +419,14 @@ def unused_name(hint: str, *taken: Container[str]) -> str:
     return next(candidate for candidate in candidates if not any(candidate in names for names in taken))
 
 
-def table_of(parts: Sequence[str]) -> str:
+def table_of(entries: Sequence[str]) -> str:
     """Return a table of some parts, each on its own line if one line would be too long.
 
     >>> table_of(["1", "2"])
     '{1, 2}'
     """
-    line = f"{{{', '.join(parts)}}}"
-    return line if len(line) <= _LONGEST_TABLE else "".join(["{\n", *(f"  {part},\n" for part in parts), "}"])
+    line = f"{{{', '.join(entries)}}}"
+    return line if len(line) <= _LONGEST_TABLE else "".join(["{\n", *(f"  {entry},\n" for entry in entries), "}"])
 
 
 def laid_out(lines: Sequence[str]) -> str:

@@ -137,6 +137,6 @@ class LuaBody:
         Karmada's Lua (gopher-lua 1.1.1) leaves the variable unchanged by ``variable = f(x) and y`` if ``f(x)`` is
         false. A new variable gets the right value.
         """
-        if any(isinstance(part, BinaryOperation) and part.operator == "and" for part in parts_of(code)):
+        if any(isinstance(node, BinaryOperation) and node.operator == "and" for node in parts_of(code)):
             code = self.local("value", code)
         self.write(Assignment((name,), (code,)))

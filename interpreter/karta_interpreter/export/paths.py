@@ -121,24 +121,28 @@ _Terms = list[tuple[tuple[ast.Node, ...], Path]]
 """Paths, each with the conditions under which it is an output."""
 
 
-def _guarded(node: ast.Node, here: Path) -> _Terms | None:
+def _guarded(node: ast.Node, base: Path) -> _Terms | None:
     """Return the outputs for the value at a path."""
     terms = terms_of(node)
     if len(terms) > 1:
-        parts = [_guarded(term, here) for term in terms]
-        return None if None in parts else [term for part in parts if part for term in part]
+        alternatives = [_guarded(term, base) for term in terms]
+        return (
+            None
+            if None in alternatives
+            else [term for alternative in alternatives if alternative for term in alternative]
+        )
     match node:
         case ast.Identity():
-            return [((), here)]
+            return [((), base)]
         case ast.Index(target, ast.Literal(str(key))):
-            return _each(_guarded(target, here), lambda path: [((), Path((*path.steps, key)))])
+            return _each(_guarded(target, base), lambda path: [((), Path((*path.steps, key)))])
         case ast.Pipe(left, right):
-            return _each(_guarded(left, here), lambda path: _guarded(right, path))
+            return _each(_guarded(left, base), lambda path: _guarded(right, path))
         case ast.FunctionCall("select", (condition,)) if condition in Singles():
-            return [((ast.Pipe(here.node, condition),), here)]
+            return [((ast.Pipe(base.node, condition),), base)]
         case ast.If(((condition, ast.Literal(None) | ast.FunctionCall("empty")),), otherwise) if condition in Singles():
-            negated = ast.Pipe(here.node, ast.Pipe(condition, ast.FunctionCall("not")))
-            other = _guarded(otherwise or ast.Identity(), here)
+            negated = ast.Pipe(base.node, ast.Pipe(condition, ast.FunctionCall("not")))
+            other = _guarded(otherwise or ast.Identity(), base)
             return None if other is None else [((negated, *conditions), path) for conditions, path in other]
     return None
 

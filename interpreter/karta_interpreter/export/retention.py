@@ -81,16 +81,18 @@ def _is_plain(query: Query) -> bool:
 
 def _switches(definition: Definition) -> Iterable[Query]:
     """Return the switches of all components, each once."""
-    return dict.fromkeys(action.path for part in definition.components for action in (*part.suspend, *part.resume))
+    return dict.fromkeys(
+        action.path for component in definition.components for action in (*component.suspend, *component.resume)
+    )
 
 
 def _pairing(script: OperationScript) -> list[str]:
     finders: list[str] = []
-    for part in script.definition.components:
-        if part.instance_ids is not None:
-            fields = [f"ids = {script.places_of(part.instance_ids, f'{part.name} ids')}"]
-            if isinstance(part.pods, PodTemplate):
-                fields.append(f"pods = {script.places_of(part.pods.query, f'{part.name} templates')}")
+    for component in script.definition.components:
+        if component.instance_ids is not None:
+            fields = [f"ids = {script.places_of(component.instance_ids, f'{component.name} ids')}"]
+            if isinstance(component.pods, PodTemplate):
+                fields.append(f"pods = {script.places_of(component.pods.query, f'{component.name} templates')}")
             finders.append(f"{{{', '.join(fields)}}}")
     script.features |= {"instances"} if finders else set()
     return [f"  local pairing = pairing_of({{{', '.join(finders)}}}, desired, observed)"]
@@ -211,9 +213,9 @@ def _queue(script: OperationScript) -> list[str]:
     if not definition.suspend or not labels:
         return []
     lines: list[str] = []
-    for part in definition.components:
-        resumed = {action.path: action.value for action in part.resume}
-        for query in dict.fromkeys(action.path for action in (*part.suspend, *part.resume)):
+    for component in definition.components:
+        resumed = {action.path: action.value for action in component.resume}
+        for query in dict.fromkeys(action.path for action in (*component.suspend, *component.resume)):
             value = resumed.get(query)
             if has_empty(value):  # Karmada drops it if a script makes it
                 raise ExportError(

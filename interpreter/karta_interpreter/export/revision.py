@@ -67,8 +67,9 @@ def _revise(script: OperationScript, head: str) -> None:
         return
     named = script.definition.annotations.elastic
     annotations = script.definition.annotations
-    parts = [leaf for leaf in leaves if annotations.elastic is None or annotations.is_elastic(leaf.name)]
-    if len(parts) > 1 or any(leaf.instance_ids for leaf in parts):  # the pods may be divided among several counts
+    elastic_leaves = [leaf for leaf in leaves if annotations.elastic is None or annotations.is_elastic(leaf.name)]
+    # The pods may be divided among several counts.
+    if len(elastic_leaves) > 1 or any(leaf.instance_ids for leaf in elastic_leaves):
         script.features.add("many")
     elastic = "nil"
     if named is not None:

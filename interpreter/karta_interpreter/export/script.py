@@ -345,8 +345,8 @@ def _texts(value: values.JSON, path: values.Path) -> Iterator[tuple[values.Path,
         case str() if path:
             yield path, value
         case dict():
-            for key, part in value.items():
-                yield from _texts(part, (*path, key))
+            for key, nested in value.items():
+                yield from _texts(nested, (*path, key))
         case list():
-            for at, part in enumerate(value):
-                yield from _texts(part, (*path, at))
+            for at, nested in enumerate(value):
+                yield from _texts(nested, (*path, at))

@@ -254,7 +254,7 @@ def is_large(node: ast.Node) -> bool:
     """Return whether a part is worth a function. This takes less time than its hash."""
     if isinstance(node, _SMALL):
         return False
-    large = (part for part in parts_of(node) if not isinstance(part, _SMALL))
+    large = (child for child in parts_of(node) if not isinstance(child, _SMALL))
     return len([*islice(large, _LEAST)]) == _LEAST
 
 
@@ -271,9 +271,9 @@ def name_of(node: ast.Node, otherwise: str) -> str:
         hint = hint_of(node)
         return f"{otherwise} part" if hint == "value" else f"{hint} of"
     kinds = dict.fromkeys(
-        part.value
-        for part in reversed([*parts_of(node)])
-        if isinstance(part, ast.Literal) and isinstance(part.value, str) and _KIND.fullmatch(part.value)
+        child.value
+        for child in reversed([*parts_of(node)])
+        if isinstance(child, ast.Literal) and isinstance(child.value, str) and _KIND.fullmatch(child.value)
     )
     name = ""
     for kind in kinds:

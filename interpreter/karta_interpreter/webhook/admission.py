@@ -60,7 +60,7 @@ def read(body: bytes) -> Review:
             raise RequestError(f'{field} must be "{supported}"; register the webhook with admissionReviewVersions [v1]')
     request = _object(review.get("request"), "request")
     kind = _object(request.get("kind"), "request.kind")
-    old = request.get("oldObject")
+    old_object = request.get("oldObject")
     obj = request.get("object")
     name = _text(request, "operation")
     if name not in list(Action):
@@ -72,7 +72,7 @@ def read(body: bytes) -> Review:
         kind=_text(kind, "kind"),
         subresource=_text(request, "subResource", default=""),
         object=None if obj is None else _object(obj, "request.object"),
-        old=None if old is None else _object(old, "request.oldObject"),
+        old=None if old_object is None else _object(old_object, "request.oldObject"),
     )
 
 

@@ -140,10 +140,10 @@ class _LogWriter(QueueListener):
 
 def _write(text: str) -> bool:
     # Not by `sys.stderr`: a blocked writer holds its lock, which Python needs to end.
-    left = text.encode(errors="replace")
-    while left:
+    unwritten = text.encode(errors="replace")
+    while unwritten:
         try:
-            left = left[os.write(_STDERR, left) :]
+            unwritten = unwritten[os.write(_STDERR, unwritten) :]
         except BlockingIOError:  # another process has made the shared pipe non-blocking
             select.select([], [_STDERR], [])
         except OSError:  # the pipe is closed, or the disk is full

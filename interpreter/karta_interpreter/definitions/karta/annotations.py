@@ -89,8 +89,8 @@ class AnnotationQuery(Query):
 
     def take(self, projection: Projection) -> None:
         """Mark the parts of the workload that are read."""
-        parts = project(self.node, project(self.of, (projection,)))
-        for reads in parts if self.reads else mark_all(parts):
+        values = project(self.node, project(self.of, (projection,)))
+        for reads in values if self.reads else mark_all(values):
             reads.take(*self.reads)
 
 
@@ -173,8 +173,8 @@ class Unset:
     """Is written instead of the member's value."""
 
     def __str__(self) -> str:
-        parts = {"by": self.by, "if": self.condition, "value": self.value}
-        conditions = [f"{name} {query.text}" for name, query in parts.items() if query]
+        fields = {"by": self.by, "if": self.condition, "value": self.value}
+        conditions = [f"{name} {query.text}" for name, query in fields.items() if query]
         return ", ".join([f"unset {self.place.text}", *conditions])
 
 

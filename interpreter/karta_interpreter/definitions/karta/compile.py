@@ -72,22 +72,22 @@ def action_value(action: model.SuspendAction) -> JSON:
     return orjson.loads(action.value) if isinstance(action.value, str) else action.value
 
 
-def _component(owner: str, written: model.ComponentDefinition, compiled: _Compiled) -> definition.ComponentRules:
-    scale = written.scale_definition or model.ScaleDefinition()
-    suspension = written.suspend_definition
+def _component(owner: str, component: model.ComponentDefinition, compiled: _Compiled) -> definition.ComponentRules:
+    scale = component.scale_definition or model.ScaleDefinition()
+    suspension = component.suspend_definition
     return definition.ComponentRules(
         definition=owner,
-        name=written.name,
-        gvk=None if written.kind is None else _gvk(written.kind),
-        owner=written.owner_ref,
-        pods=None if written.spec_definition is None else _pods(written.spec_definition, compiled),
-        instance_ids=_query(written.instance_id_path, compiled),
+        name=component.name,
+        gvk=None if component.kind is None else _gvk(component.kind),
+        owner=component.owner_ref,
+        pods=None if component.spec_definition is None else _pods(component.spec_definition, compiled),
+        instance_ids=_query(component.instance_id_path, compiled),
         replicas=_query(scale.replicas_path, compiled),
         min_replicas=_query(scale.min_replicas_path, compiled),
         max_replicas=_query(scale.max_replicas_path, compiled),
         suspend=_actions(suspension.suspend_actions if suspension else (), compiled),
         resume=_actions(suspension.resume_actions if suspension else (), compiled),
-        selector=written.pod_selector or model.PodSelector(),
+        selector=component.pod_selector or model.PodSelector(),
     )
 
 
@@ -102,8 +102,8 @@ def _pods(spec: model.SpecDefinition, compiled: _Compiled) -> definition.PodDefi
         return definition.PodSpec(compiled(spec.pod_spec_path), _query(spec.metadata_path, compiled))
     if spec.fragmented_pod_spec_definition is None:
         return None
-    written = expressions(spec.fragmented_pod_spec_definition)
-    return definition.Fragments(tuple((str(field), compiled(text)) for (field,), text in written))
+    fragments = expressions(spec.fragmented_pod_spec_definition)
+    return definition.Fragments(tuple((str(field), compiled(text)) for (field,), text in fragments))
 
 
 def _actions(actions: Sequence[model.SuspendAction], compiled: _Compiled) -> tuple[definition.SuspendWrite, ...]:
@@ -134,10 +134,10 @@ def _status(written: model.StatusDefinition, compiled: _Compiled) -> status_rule
     )
 
 
-def _matcher(written: model.StatusMatcher, compiled: _Compiled) -> status_rules.Matcher:
-    by = written.by_expression
+def _matcher(matcher: model.StatusMatcher, compiled: _Compiled) -> status_rules.Matcher:
+    by = matcher.by_expression
     expression = (None, "") if by is None else (compiled(by.expression), by.expected_result)
-    return status_rules.Matcher(written.by_phase, written.by_conditions, *expression)
+    return status_rules.Matcher(matcher.by_phase, matcher.by_conditions, *expression)
 
 
 def _reference(owner: str, structure: model.StructureDefinition, index: int) -> definition.Reference:

@@ -125,11 +125,15 @@ def misread_path(text: str, node: ast.Node) -> tuple[str, str] | None:
             return text, f".{quoted[1]}"
     if capital := _CAPITAL.search(text):
         return capital[0], capital[0].lower().replace("values", "spec")
-    for part in _walk(node, children):
-        match part:
+    for descendant in _walk(node, children):
+        match descendant:
             case ast.FunctionCall("has", (ast.Index(target, ast.Literal(str()) as key),)):
-                return render(part), render(ast.Pipe(target, ast.FunctionCall("has", (key,))))
-    steps = [part for part in _walk(node, children) if isinstance(part, ast.Index)] if " ." in text else []
+                return render(descendant), render(ast.Pipe(target, ast.FunctionCall("has", (key,))))
+    steps = (
+        [descendant for descendant in _walk(node, children) if isinstance(descendant, ast.Index)]
+        if " ." in text
+        else []
+    )
     ends = (step.target.span.end for step in steps if not isinstance(step.target, ast.Identity))
     end = next((end for end in ends if text[end : end + 1] == " "), None)
     if end is None:
@@ -310,8 +314,8 @@ def _flow(node: ast.Node) -> tuple[ast.Node, ...]:
         case ast.Bind(source, _, body):
             return source, body
         case ast.If(branches, otherwise):
-            parts = tuple(stage for branch in branches for stage in branch)
-            return parts if otherwise is None else (*parts, otherwise)
+            stages = tuple(stage for branch in branches for stage in branch)
+            return stages if otherwise is None else (*stages, otherwise)
     return ()
 
 

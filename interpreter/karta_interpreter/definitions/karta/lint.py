@@ -145,8 +145,8 @@ def _list_keys(karta: KartaResource) -> Iterator[Finding]:
     for index, group in enumerate(gang.pod_groups):
         members = (member.component for member in group.members)
         yield from _repeated((*_GANG, "podGroups", index, "members"), "componentName", members)
-    parts = (sub_group.component for sub_group in gang.pod_group.sub_groups) if gang.pod_group else ()
-    yield from _repeated((*_GANG, "podGroup", "subGroups"), "componentName", parts)
+    component_names = (sub_group.component for sub_group in gang.pod_group.sub_groups) if gang.pod_group else ()
+    yield from _repeated((*_GANG, "podGroup", "subGroups"), "componentName", component_names)
 
 
 def _repeated(path: Path, field: str, keys: Iterable[str]) -> Iterator[Finding]:
@@ -307,5 +307,5 @@ def _scale_places(component: ComponentDefinition, is_named: bool, usable: Mappin
         yield _about("replicas-not-writable", expression, name=component.name, is_elastic=is_elastic, more=more)
 
 
-def _about(rule: str, expression: Parsed, **parts: object) -> Finding:
-    return replace(violation(rule, expression.path, **parts), expression=expression.text)
+def _about(rule: str, expression: Parsed, **words: object) -> Finding:
+    return replace(violation(rule, expression.path, **words), expression=expression.text)

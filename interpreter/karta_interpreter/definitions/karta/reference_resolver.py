@@ -61,8 +61,8 @@ class ObjectNames:
 
     def _ranked(self, namespace: str, names: list[str]) -> Iterator[tuple[list[Any], str]]:
         """Yield the ranks of the objects that have all the names, with their own names."""
-        for place in {namespace, ""}:
-            rows = [self._ranks.get((place, name), {}) for name in names]
+        for scope in {namespace, ""}:
+            rows = [self._ranks.get((scope, name), {}) for name in names]
             yield from (
                 ([row[object_name] for row in rows], object_name)
                 for object_name in min(rows, key=len)

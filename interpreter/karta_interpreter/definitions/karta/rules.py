@@ -276,7 +276,7 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
 """The severity, the message and the hint of each rule, with the names of the parts that differ."""
 
 
-def violation(rule: str, path: Path, **parts: object) -> Finding:
+def violation(rule: str, path: Path, **words: object) -> Finding:
     """Return the finding about a place that breaks a rule, with these parts in its words."""
     severity, message, hint = RULES[rule]
-    return Finding(severity, rule, path, message.format(**parts), hint.format(**parts))
+    return Finding(severity, rule, path, message.format(**words), hint.format(**words))

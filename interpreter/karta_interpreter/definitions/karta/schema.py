@@ -307,11 +307,11 @@ def _unknown(field: str, path: Path, names: tuple[str, ...]) -> Finding:
 def _homes() -> Mapping[str, Mapping[str, None]]:
     """Return the fields of metadata and of all parts of a spec, each with the names of its parts, in order."""
     homes: dict[str, dict[str, None]] = {name: {"metadata": None} for name in ("name", "labels", "annotations")}
-    parts: list[tuple[str, type[Schema]]] = [("spec", Spec)]
-    for name, model in parts:  # `parts` grows meanwhile
+    models: list[tuple[str, type[Schema]]] = [("spec", Spec)]
+    for name, model in models:  # `models` grows meanwhile
         for field in model.model_fields.values():
             homes.setdefault(str(field.alias), {})[name] = None
-            parts += [(str(field.alias), below) for below in _schemas(field.annotation)]
+            models += [(str(field.alias), below) for below in _schemas(field.annotation)]
     return homes
 
 

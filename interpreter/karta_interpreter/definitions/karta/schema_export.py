@@ -26,8 +26,8 @@ def model_schema() -> Object:
     default is included only if it differs from absence.
     """
     spec = Spec.model_json_schema(ref_template=REFERENCE + "{model}", schema_generator=_Generator)
-    parts: Object = spec.pop("$defs")
-    return {Spec.__name__: spec, **parts}
+    definitions: Object = spec.pop("$defs")
+    return {Spec.__name__: spec, **definitions}
 
 
 class _Generator(GenerateJsonSchema):
@@ -96,7 +96,7 @@ def json_schema(version: str) -> Object:
 def _of_draft_7(schema: Any) -> Any:  # noqa: ANN401 - a schema holds JSON of any kind
     """Return the schema without keywords that only API servers know. No keyword stays next to a ``$ref`` and hidden."""
     if isinstance(schema, list):
-        return [_of_draft_7(item) for item in schema]
+        return [_of_draft_7(element) for element in schema]
     if not isinstance(schema, dict):
         return schema
     structural = {key: _of_draft_7(value) for key, value in schema.items() if not key.startswith("x-kubernetes-")}
@@ -147,7 +147,7 @@ def custom_resource_definition() -> Object:
     >>> custom_resource_definition()["metadata"]["name"]
     'kartas.run.ai'
     """
-    parts = model_schema()
+    schemas = model_schema()
     # A CRD cannot have a schema of ``metadata``, so the description of the whole lists the annotations.
     listed = "".join(
         f"\n- {PREFIX}{annotation.name}: {annotation.property_schema['description']}" for annotation in ANNOTATIONS
@@ -157,7 +157,7 @@ def custom_resource_definition() -> Object:
         "apiVersion": {"type": "string"},
         "kind": {"type": "string"},
         "metadata": {"type": "object"},
-        "spec": _structural(parts[Spec.__name__], parts),
+        "spec": _structural(schemas[Spec.__name__], schemas),
         "status": {"description": status_description, "type": "object", "properties": {"conditions": CONDITIONS}},
     }
     schema = {
@@ -183,22 +183,22 @@ def custom_resource_definition() -> Object:
     }
 
 
-def _structural(schema: Any, parts: Object) -> Any:  # noqa: ANN401 - a schema holds JSON of any kind
+def _structural(schema: Any, schemas: Object) -> Any:  # noqa: ANN401 - a schema holds JSON of any kind
     """Return the schema with references resolved inline. A list without another rule is replaced as a whole.
 
     The API server drops unknown fields: a structural schema cannot forbid them.
     """
     if isinstance(schema, list):
-        return [_structural(item, parts) for item in schema]
+        return [_structural(element, schemas) for element in schema]
     if not isinstance(schema, dict):
         return schema
     if "$ref" in schema:
-        referred = parts[schema["$ref"].removeprefix(REFERENCE)]
+        referred = schemas[schema["$ref"].removeprefix(REFERENCE)]
         schema = {**referred, **{key: value for key, value in schema.items() if key != "$ref"}}
     if schema.get("type") == "array":
         schema = {"x-kubernetes-list-type": "atomic", **schema}
     return {
-        key: _structural(value, parts)
+        key: _structural(value, schemas)
         for key, value in schema.items()
         if (key, value) != ("additionalProperties", False)
     }

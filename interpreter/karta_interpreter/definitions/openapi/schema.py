@@ -250,8 +250,8 @@ def completed(schema: Object, values: Iterable[JSON], field: str = "") -> Object
         return {**schema, "additionalProperties": completed(inner, inside)}
     if objects:
         names = dict.fromkeys([*(schema.get("properties") or {}), *(name for obj in objects for name in obj)])
-        parts = {name: completed(below(schema, name), [obj.get(name) for obj in objects], name) for name in names}
-        return {"type": "object", **schema, "properties": parts}
+        properties = {name: completed(below(schema, name), [obj.get(name) for obj in objects], name) for name in names}
+        return {"type": "object", **schema, "properties": properties}
     if lists := [value for value in present if isinstance(value, list)]:
         items = _items(schema, [value for listed in lists for value in listed], field)
         return {"type": "array", **schema, "items": items}

@@ -122,7 +122,7 @@ class ApiServer:
     async def list(self, path: str, selector: str = "") -> Sequence[Object]:
         """Return the objects of a collection that a label selector matches, or all objects without a selector."""
         async with aclosing(self.pages(path, ("list",), selector=selector, most=_MOST_LISTED)) as pages:
-            return [item async for page in pages for item in objects_in(page.get("items"))]
+            return [obj async for page in pages for obj in objects_in(page.get("items"))]
 
     async def resources(self, api_version: str) -> Sequence[Object]:
         """Return the kinds and subresources of an API version: the entries of its ``APIResourceList``."""
@@ -143,7 +143,7 @@ class ApiServer:
         A part has at most ``size`` objects. Raise ClusterError if all parts together have more than ``most`` bytes.
         """
         selected = (("labelSelector", selector),) if selector else ()
-        limit, continuation, read = size, selected, 0
+        limit, continuation, bytes_read = size, selected, 0
         while True:
             request = ApiRequest("GET", path, verbs, (("limit", str(limit)), *continuation))
             try:
@@ -155,8 +155,8 @@ class ApiServer:
                     raise
                 limit = max(limit // 4, 1)
                 continue
-            read += len(content)
-            if read > most:
+            bytes_read += len(content)
+            if bytes_read > most:
                 raise too_large(authorized, most)
             page = read_object(authorized, content)
             yield page

@@ -257,7 +257,7 @@ class StatusWriter:
         except ClusterError as error:
             # None without an answer, too: the server of an aggregated API may be away while all others answer.
             return frozenset() if error.status == HTTPStatus.NOT_FOUND else None
-        return frozenset(str(item.get("kind")) for item in resources if "/" not in str(item.get("name")))
+        return frozenset(str(resource.get("kind")) for resource in resources if "/" not in str(resource.get("name")))
 
 
 def _identity(karta: ClusterKarta) -> _Identity:
@@ -275,8 +275,8 @@ def conditions_of(
     by_type = _by_type(previous)
     conditions = [condition for kind, condition in by_type.items() if kind not in _TYPES]
     for kind, holds, reason, message in _verdicts(loaded, crd_served, hidden_by):
-        status, old = "True" if holds else "False", by_type.get(kind, {})
-        since = old.get("lastTransitionTime") if old.get("status") == status else None
+        status, current = "True" if holds else "False", by_type.get(kind, {})
+        since = current.get("lastTransitionTime") if current.get("status") == status else None
         condition = {
             "type": kind,
             "status": status,
@@ -318,7 +318,7 @@ def _verdicts(loaded: Loaded, crd_served: bool, hidden_by: str) -> Iterator[tupl
 
 
 def _by_type(conditions: JSON) -> Mapping[str, Object]:
-    return {str(item["type"]): item for item in objects_in(conditions) if "type" in item}
+    return {str(condition["type"]): condition for condition in objects_in(conditions) if "type" in condition}
 
 
 def _cut(text: str) -> str:

@@ -48,7 +48,7 @@ def list_files(root: Path) -> Listing:
     files: list[Path] = []
     folders: list[Path] = []
     unreadable: list[tuple[Path, str]] = []
-    seen: set[tuple[int, int]] = set()
+    identities: set[tuple[int, int]] = set()
     waiting = [root]
     while waiting:
         path = waiting.pop()
@@ -57,9 +57,9 @@ def list_files(root: Path) -> Listing:
             identity, is_folder = (status.st_dev, status.st_ino), stat.S_ISDIR(status.st_mode)
             is_file = path == root or (stat.S_ISREG(status.st_mode) and path.suffix.lower() in _SUFFIXES)
             # A file that is left out may be read under another name.
-            if identity in seen or not (is_folder or is_file):
+            if identity in identities or not (is_folder or is_file):
                 continue
-            seen.add(identity)
+            identities.add(identity)
             if is_folder:
                 visible = (entry for entry in path.iterdir() if entry.name[0] != "." and entry.name != "testdata")
                 # Reversed, because the last one is taken first: files come in the order of their paths. By name,

@@ -219,10 +219,10 @@ class Informer(Generic[View]):
                 async for page in pages:
                     # All pages have the version of the first one. A server that cannot keep it answers 410.
                     version = version or _version(page)
-                    items = [item for item in objects_in(page.get("items")) if _name(item)]
-                    for item in items:
-                        self._keep(item, objects, left_out)
-                    versions.update((_name(item), _number(item)) for item in items if _name(item) in objects)
+                    items = [obj for obj in objects_in(page.get("items")) if _name(obj)]
+                    for obj in items:
+                        self._keep(obj, objects, left_out)
+                    versions.update((_name(obj), _number(obj)) for obj in items if _name(obj) in objects)
         except ClusterError as error:
             self._note_rejection(error)
             raise

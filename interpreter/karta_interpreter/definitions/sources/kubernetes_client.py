@@ -54,8 +54,8 @@ __all__ = ["ApiClient", "Configuration", "check_server", "kube_config", "load_in
 
 def check_server(url: str) -> None:
     """Raise ValueError for a server that cannot be sent requests. The error does not show a password."""
-    parts = urlsplit(url)
+    url_parts = urlsplit(url)
     # A property that raises ValueError for an invalid port.
-    _ = parts.port
-    if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc:
+    _ = url_parts.port
+    if url_parts.scheme not in ("http", "https") or not url_parts.hostname or "@" in url_parts.netloc:
         raise ValueError("its server has to be a URL such as https://HOST:6443, without a user")

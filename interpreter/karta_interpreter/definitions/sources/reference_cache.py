@@ -76,8 +76,8 @@ class ReferenceCache(ReferenceReader):
         if "/" in name:
             return None
         # The key of a cluster-scoped object is only its name.
-        kept = objects.get(f"{namespace}/{name}") or objects.get(name)
-        return _decoded(kept) if kept else None
+        stored = objects.get(f"{namespace}/{name}") or objects.get(name)
+        return _decoded(stored) if stored else None
 
     def list(self, gvk: GVK, namespace: str | None) -> Sequence[Object]:
         """Return the objects of a kind. Raise QueryReferenceError if they are not known."""
@@ -179,9 +179,9 @@ def _view(gvk: GVK, obj: Object) -> Object | bytes:
     return content if len(content) > _LARGE else view
 
 
-def _weigh(kept: Object | bytes) -> int:
-    return len(kept) if isinstance(kept, bytes) else weight_of(kept, _VALUE_BYTES)
+def _weigh(stored: Object | bytes) -> int:
+    return len(stored) if isinstance(stored, bytes) else weight_of(stored, _VALUE_BYTES)
 
 
-def _decoded(kept: Object | bytes) -> Object:
-    return marshal.loads(kept) if isinstance(kept, bytes) else kept  # noqa: S302 - our own
+def _decoded(stored: Object | bytes) -> Object:
+    return marshal.loads(stored) if isinstance(stored, bytes) else stored  # noqa: S302 - our own

@@ -129,8 +129,8 @@ def _added(definition: Definition, evidence: Sequence[Evidence]) -> dict[str, se
                 numbers[component].add(number)
     lines: dict[str, set[int]] = {}
     for component, containers in common.items():
-        parts = (f"{kind}: [{', '.join(text for of, text in containers if of == kind)}]" for kind, _ in containers)
-        quoted = ", ".join(dict.fromkeys(parts)).replace("'", "''")
+        lists = (f"{kind}: [{', '.join(text for of, text in containers if of == kind)}]" for kind, _ in containers)
+        quoted = ", ".join(dict.fromkeys(lists)).replace("'", "''")
         lines |= {f"{component}: '{{{quoted}}}'": numbers[component]} if containers else {}
     return lines
 
@@ -176,8 +176,8 @@ def draft_from(kind: CustomKind, evidence: Sequence[Evidence]) -> Draft:
     # A template whose pods request something else may be an override of what the operator makes from other fields:
     # the numbers of a list's entries, or all numbers of the object.
     if not places or proof.mistaken(Question.REQUIREMENTS):
-        made = [pods_of_fields(kind, evidence, in_entries=in_entries) for in_entries in (True, False)]
-        proofs += [prove(_with_counts(kind, pods, evidence), evidence) for pods in made if pods]
+        decisions = [pods_of_fields(kind, evidence, in_entries=in_entries) for in_entries in (True, False)]
+        proofs += [prove(_with_counts(kind, pods, evidence), evidence) for pods in decisions if pods]
     return min(proofs, key=Proof.mistaken, default=proof).draft
 
 
@@ -245,8 +245,8 @@ def _supported(kind: CustomKind, places: list[PodsField], evidence: Sequence[Evi
 
 def _has_pod_of_template(group: MemberGroup) -> bool:
     """Return whether a pod has the containers of a template. One without any is an operator's override."""
-    wanted = [_container_names(pod_set.template) for pod_set in group.sets]
-    return any(names and names <= _container_names(pod) for pod in group.pods for names in wanted)
+    names_by_set = [_container_names(pod_set.template) for pod_set in group.sets]
+    return any(names and names <= _container_names(pod) for pod in group.pods for names in names_by_set)
 
 
 def _container_names(pod: Object) -> set[str]:

@@ -234,10 +234,10 @@ def count_of(
     return product(pods.place, best) if best else "", _note(kind, best, agreement, shown)
 
 
-def _are_of_one_part(numbers: Sequence[NumberField], place: SchemaPath) -> bool:
+def _are_of_one_part(numbers: Sequence[NumberField], base: SchemaPath) -> bool:
     """Return whether numbers stand in one part of an object, or all on the way to the pods. They are different ones."""
     parents = [number.parent.steps for number in numbers]
-    is_on_way = all(place.steps[: len(parent)] == parent for parent in parents)
+    is_on_way = all(base.steps[: len(parent)] == parent for parent in parents)
     is_of_one_part = len({parent[:2] for parent in parents}) == 1
     return (is_on_way or is_of_one_part) and len({number.place for number in numbers}) == len(numbers)
 
@@ -311,7 +311,8 @@ def _numbers(
             text = product(pods.place, (variant,))
             numbers = [[value for value in outputs(text, counted.object) if type(value) is int] for counted in shown]
             columns = [
-                own if len(own) == counted.instances else None for own, counted in zip(numbers, shown, strict=True)
+                workload_numbers if len(workload_numbers) == counted.instances else None
+                for workload_numbers, counted in zip(numbers, shown, strict=True)
             ]
             if columns != before:
                 yield variant, columns

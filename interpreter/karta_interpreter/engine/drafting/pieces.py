@@ -224,7 +224,7 @@ def _fields(
 
 
 def same(
-    paths: Sequence[str], parts: Sequence[Part], wanted: Sequence[Mapping[str, str]], name: str = ""
+    paths: Sequence[str], parts: Sequence[Part], requests_of_pods: Sequence[Mapping[str, str]], name: str = ""
 ) -> tuple[str, list[str]]:
     """Return the shortest path with the wanted requests in every part that sets it, "" for none, and what is in doubt.
 
@@ -235,7 +235,7 @@ def same(
     for path in paths:
         requests = [next(map(amounts_of, outputs(path, part.value)), {}) for part in parts]
         if sum(map(bool, requests)) > (0 if f".{name}." in path else len(parts) // 2):
-            pairs = list(zip(requests, wanted, strict=True))
+            pairs = list(zip(requests, requests_of_pods, strict=True))
             rules[path] = [amounts in ({}, of_pod) for amounts, of_pod in pairs]
             defaults[path] = {json.dumps({"requests": of_pod}) for amounts, of_pod in pairs if not amounts}
     right = [path for path, verdicts in rules.items() if all(verdicts)]
@@ -246,7 +246,10 @@ def same(
     doubts = (
         (bool(others), f"{text} or {' or '.join(others[:2])}?"),
         (is_alone, f"Other fields than {text} are right for all but one object."),
-        (len({json.dumps(own) for own in wanted}) == 1 < len(parts), f"Is it {text}? All objects have the same."),
+        (
+            len({json.dumps(own) for own in requests_of_pods}) == 1 < len(parts),
+            f"Is it {text}? All objects have the same.",
+        ),
         (bool(defaults[text]), f"What do objects without {text} have?"),
     )
     usual = defaults[text] - {'{"requests": {}}'}
@@ -255,8 +258,8 @@ def same(
 
 def amounts_of(value: JSON) -> Mapping[str, str]:
     """Return the requests of resources, or else their limits."""
-    parts = objects_in([get(value, (name,)) for name in ("limits", "requests")])
-    return {name: _amount(amount) for part in parts for name, amount in part.items()}
+    amount_maps = objects_in([get(value, (name,)) for name in ("limits", "requests")])
+    return {name: _amount(amount) for amounts in amount_maps for name, amount in amounts.items()}
 
 
 def _amount(value: Any) -> str:  # noqa: ANN401 - JSON

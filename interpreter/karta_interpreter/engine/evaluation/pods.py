@@ -238,7 +238,7 @@ _DIGEST: Final = 8
 _PRIME: Final = 2**32 - 5
 
 
-def unique_names(parts: list[tuple[str, str]]) -> list[str]:
+def unique_names(names_and_ids: list[tuple[str, str]]) -> list[str]:
     """Return a name for each pair of component name and instance id.
 
     The name is the id if there is one, else the component's name. If that is not unique, it is both. A name depends
@@ -251,17 +251,17 @@ def unique_names(parts: list[tuple[str, str]]) -> list[str]:
     >>> unique_names([("worker", "a-group-with-quite-a-descriptive-name")])
     ['a-group-with-quite-a-de-9e4cab15']
     """
-    names = [sole_name(component, instance) for component, instance in parts]
+    names = [sole_name(component, instance) for component, instance in names_and_ids]
     if len(set(names)) == len(names):
         return names
-    qualified = [f"{component}-{instance}" if instance else component for component, instance in parts]
+    qualified = [f"{component}-{instance}" if instance else component for component, instance in names_and_ids]
     counts = Counter(names)
     names = [name if counts[name] == 1 else _shortened(whole) for name, whole in zip(names, qualified, strict=True)]
     counts = Counter(names)
     return [
         # Not by the joined name, which is the same for ("a-b", "c") and ("a", "b-c").
         name if counts[name] == 1 else _digested(name, "\0".join(pair))
-        for name, pair in zip(names, parts, strict=True)
+        for name, pair in zip(names, names_and_ids, strict=True)
     ]
 
 

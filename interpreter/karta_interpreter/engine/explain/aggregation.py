@@ -55,25 +55,29 @@ def _fields(
     definition: Definition, path: tuple[str, ...], value: JSON, merged: JSON, recorded: _Recorded
 ) -> Iterator[Fact]:
     """Yield the facts about one field: one for each condition, and one for each field inside an object."""
-    parts, rule = recorded.parts.get(path, ()), definition.annotations.aggregate.get(path)
+    reported, rule = recorded.parts.get(path, ()), definition.annotations.aggregate.get(path)
     if isinstance(value, list) and are_conditions([condition for condition in value if condition is not None]):
         yield from (
-            _condition(path, index, condition, parts) for index, condition in enumerate(value) if condition is not None
+            _condition(path, index, condition, reported)
+            for index, condition in enumerate(value)
+            if condition is not None
         )
     elif isinstance(value, dict) and any((*path, key) in recorded.parts for key in value):
         for key, below in value.items():
             yield from _fields(definition, (*path, key), below, get(merged, (key,)), recorded)
     else:
-        places = tuple(_place(member.report, path, member.value) for member in parts if member.value is not None)
+        places = tuple(_place(member.report, path, member.value) for member in reported if member.value is not None)
         # If a value does not result from the clusters, it is required or from the template's present status.
         is_added = merged is None and definition.annotations.required_status.get(path) == value
-        note = _rule(value, parts) if rule is None else f"rule {rule}"
+        note = _rule(value, reported) if rule is None else f"rule {rule}"
         note = note if value == merged else _history(path, rule, is_added=is_added)
         values = [place_read.value if isinstance(place_read.value, str | int | float) else "…" for place_read in places]
-        read = ", ".join(f"{place_read.cluster} {value}" for place_read, value in zip(places, values, strict=True))
+        values_text = ", ".join(
+            f"{place_read.cluster} {value}" for place_read, value in zip(places, values, strict=True)
+        )
         field = annotation_field("required-status") if is_added else annotation_field("aggregate") if rule else ""
         expression = f"{field_path(path)}: {rule}" if rule else ""
-        note = f"{field_path(path[1:])}: {note}{f' ({read})' if read else ''}"
+        note = f"{field_path(path[1:])}: {note}{f' ({values_text})' if values_text else ''}"
         yield Fact("aggregated", note, value, _answer(path), field=field, expression=expression, places=places)
 
 
@@ -109,11 +113,11 @@ def _history(path: tuple[str, ...], rule: AggregateRule | None, *, is_added: boo
     )
 
 
-def _rule(value: JSON, parts: Sequence[MemberPart]) -> str:
+def _rule(value: JSON, reported: Sequence[MemberPart]) -> str:
     """Return the rule of AggregateStatus for values of a type."""
-    if len(parts) < 2:  # noqa: PLR2004 - one cluster
+    if len(reported) < 2:  # noqa: PLR2004 - one cluster
         return "of the one cluster that reports"
-    whose = [member.report.cluster for member in parts if member.value == value]
+    whose = [member.report.cluster for member in reported if member.value == value]
     match value:
         case bool():
             return "true where it is in all"
@@ -121,7 +125,7 @@ def _rule(value: JSON, parts: Sequence[MemberPart]) -> str:
             return "the sum"
         case dict() | list():
             return "merged"
-    if len(whose) == len(parts):
+    if len(whose) == len(reported):
         return "the same in all"
     return f"the {'time' if is_time(value) else 'text'} of {', '.join(whose)}"
 

@@ -204,10 +204,12 @@ def _counts(
 
 def _absent(counts: Sequence[Reading], obj: Object, definition: Definition) -> list[tuple[Reading, Place]]:
     """Return the counts that are not at their places: all of them, or only those that a typo of the object hides."""
-    read = [(count, count.places[0]) for count in counts if count.location]
-    read = read or [(count, absent_place) for count in counts for absent_place in count.places]
-    absent = [pair for pair in read if pair[1].value is None]
-    return absent if len(absent) == len(read) else [pair for pair in absent if misspelt(pair[1].path, obj, definition)]
+    located = [(count, count.places[0]) for count in counts if count.location]
+    located = located or [(count, absent_place) for count in counts for absent_place in count.places]
+    absent = [pair for pair in located if pair[1].value is None]
+    return (
+        absent if len(absent) == len(located) else [pair for pair in absent if misspelt(pair[1].path, obj, definition)]
+    )
 
 
 def _other_count(component: ComponentRules, missing: Place, obj: Object) -> str:

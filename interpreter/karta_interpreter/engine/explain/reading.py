@@ -107,11 +107,11 @@ def _element(path: Path) -> Path:
     return next((path[: depth + 1] for depth, step in enumerate(path) if isinstance(step, int)), ())
 
 
-def _is_beside(path: Path, own: Path) -> bool:
+def _is_beside(path: Path, base: Path) -> bool:
     """Return whether a path may belong to the same elements of lists as another one."""
     return all(
         ours == theirs
-        for ours, theirs in zip(path, own, strict=False)
+        for ours, theirs in zip(path, base, strict=False)
         if isinstance(ours, int) or isinstance(theirs, int)
     )
 

@@ -24,8 +24,8 @@ def replica_facts(definition: Definition, call: Call, options: Options, results:
     view = _View(definition, call.object)
     sets = pod_sets(definition, call.object)
     if results:
-        parts = " + ".join(f"{pods.name} {pods.replicas}" for pods in sets)
-        yield Fact("total", f"{parts or 'no pod set'}, in all {results['replica']}", results["replica"], "/replica")
+        sum_text = " + ".join(f"{pods.name} {pods.replicas}" for pods in sets)
+        yield Fact("total", f"{sum_text or 'no pod set'}, in all {results['replica']}", results["replica"], "/replica")
     for pods in sets:
         yield from view.facts(pods, "/replica", "/requires", options)
     for name, value in (results.get("requires") or {}).items():

@@ -51,12 +51,12 @@ class _Reader(StatusReader):
     def requirement(self, text: str, matcher: Matcher) -> _Requirement:
         """Return the only requirement of a matcher, judged by the matching itself."""
         outputs = self._phase if matcher.phase else readings(matcher.expression, self._obj)[:1]
-        read, places = "", outputs[0].places if outputs else ()
+        reading, places = "", outputs[0].places if outputs else ()
         if matcher.conditions:
-            read, places = self._conditions_read.get(matcher.conditions[0].type, ("", ()))
+            reading, places = self._conditions_read.get(matcher.conditions[0].type, ("", ()))
         elif outputs and (self.phase or not matcher.phase):
-            read = f'"{self.phase if matcher.phase else to_text(outputs[0].value)}"'
-        return _Requirement(matcher, text, self.holds(matcher), read, places)
+            reading = f'"{self.phase if matcher.phase else to_text(outputs[0].value)}"'
+        return _Requirement(matcher, text, self.holds(matcher), reading, places)
 
 
 def mapping_facts(definition: Definition) -> Iterator[tuple[Status, Matcher, Fact]]:

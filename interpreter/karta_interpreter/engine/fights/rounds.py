@@ -137,11 +137,11 @@ def differences(ours: Object, theirs: Object, owned: _Owned = ()) -> Iterator[Fi
     >>> [each.field for each in differences({"spec": {"a": [{"b": 1}], "c": 2}}, {"spec": {"a": [{"b": 2}]}})]
     ['.spec.a[].b', '.spec.c']
     """
-    parts: list[Path] = [(name,) for name in {**ours, **theirs} if name not in _UNCOMPARED]
+    paths: list[Path] = [(name,) for name in {**ours, **theirs} if name not in _UNCOMPARED]
     # Most parts are equal, and left out before anything is made of them.
     pending = [
         (field_of(at), old, new, reduce(_part, map("f:{}".format, at), owned), "")
-        for at in reversed([*parts, *_LABELLING])
+        for at in reversed([*paths, *_LABELLING])
         if (old := get(ours, at, NOTHING)) != (new := get(theirs, at, NOTHING))
     ]
     while pending:

@@ -176,39 +176,39 @@ def _ideals(total: int, targets: Sequence[ScaleTarget]) -> tuple[list[int], int]
     pinned: dict[int, int] = {}
     while True:
         free = {index: target for index, target in enumerate(targets) if index not in pinned}
-        left = total - sum(units * targets[index].step for index, units in pinned.items())
+        to_share = total - sum(units * targets[index].step for index, units in pinned.items())
         weights = [target.units * target.step for target in free.values()]
         weights = weights if any(weights) else [1] * len(weights)
         # Whole numbers, because a float rounds the product of two counts of up to 31 bits each.
         step = lcm(*(target.step for target in free.values()))
         unit = sum(weights) * step or 1
-        parts = {
-            index: left * weight * (step // target.step)
+        ideals = {
+            index: to_share * weight * (step // target.step)
             for weight, (index, target) in zip(weights, free.items(), strict=True)
         }
         excess = {
-            index: min(max(parts[index], target.least * unit), target.most * unit) - parts[index]
+            index: min(max(ideals[index], target.least * unit), target.most * unit) - ideals[index]
             for index, target in free.items()
         }
         balance = sum(amount * free[index].step for index, amount in excess.items())
         # The targets with an excess of the same sign as the sum of all. If the sum is 0, both sides.
         beyond = {index: amount for index, amount in excess.items() if amount * (balance or amount) > 0}
         if not beyond:
-            return [pinned[index] * unit if index in pinned else parts[index] for index in range(len(targets))], unit
-        pinned |= {index: (parts[index] + amount) // unit for index, amount in beyond.items()}
+            return [pinned[index] * unit if index in pinned else ideals[index] for index in range(len(targets))], unit
+        pinned |= {index: (ideals[index] + amount) // unit for index, amount in beyond.items()}
 
 
 def _rounded(total: int, targets: Sequence[ScaleTarget], ideals: Sequence[int], unit: int) -> tuple[int, ...] | None:
     """Round down, then add a unit where the remainder is largest. Return None if the steps do not add up."""
     units = [parts // unit for parts in ideals]
-    left = total - sum(count * target.step for count, target in zip(units, targets, strict=True))
+    to_share = total - sum(count * target.step for count, target in zip(units, targets, strict=True))
     # The sort is stable even in reverse, so the earlier target comes first among equals.
     for index in sorted(range(len(targets)), key=lambda index: ideals[index] % unit, reverse=True):
         target = targets[index]
-        if target.step <= left and units[index] < target.most:
+        if target.step <= to_share and units[index] < target.most:
             units[index] += 1
-            left -= target.step
-    return tuple(units) if left == 0 else None
+            to_share -= target.step
+    return tuple(units) if to_share == 0 else None
 
 
 class _Group(NamedTuple):

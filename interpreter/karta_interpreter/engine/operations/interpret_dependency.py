@@ -73,10 +73,10 @@ def named_objects(definition: Definition, obj: Object) -> list[Dependency]:
     for query in annotations.of_dependencies("parameters"):
         for values in filter(None, query.evaluate(obj)):
             dependencies = [
-                one._replace(name=name)
-                for one in dependencies
-                for name in islice(_filled(one.name, values), _MOST_NAMES)
-                if name or one.label_selector
+                dependency._replace(name=name)
+                for dependency in dependencies
+                for name in islice(_filled(dependency.name, values), _MOST_NAMES)
+                if name or dependency.label_selector
             ]
     return list(dict.fromkeys(sorted(dependencies)))  # Karmada itself sorts only what customizations answer
 
@@ -141,6 +141,8 @@ def _without(template: Object, volumes: Collection[str]) -> Object:
     listed = get(template, ("spec", "volumes"))
     if not volumes or not isinstance(listed, list):
         return template
-    left = [volume for volume in listed if not isinstance(name := get(volume, ("name",)), str) or name not in volumes]
-    changed: Object = set_value(template, ("spec", "volumes"), left)
+    remaining = [
+        volume for volume in listed if not isinstance(name := get(volume, ("name",)), str) or name not in volumes
+    ]
+    changed: Object = set_value(template, ("spec", "volumes"), remaining)
     return changed

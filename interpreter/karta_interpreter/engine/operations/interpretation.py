@@ -80,11 +80,13 @@ def with_domains(results: Results, reader: ReferenceReader | None) -> Results:
 
 def _maker(dependency: Object, reader: ReferenceReader) -> Object | None:
     """Return the ComputeDomain that makes a dependency, None for what none makes."""
-    place = dependency.get("namespace", "")
+    namespace = dependency.get("namespace", "")
     name = None
     if dependency["kind"] == _CLAIM_TEMPLATE:
         with suppress(QueryAbsentError):
-            name = reader.names(COMPUTE_DOMAIN, place, _TEMPLATE_OF_DOMAIN).first(place, dependency.get("name", ""))
+            name = reader.names(COMPUTE_DOMAIN, namespace, _TEMPLATE_OF_DOMAIN).first(
+                namespace, dependency.get("name", "")
+            )
     return {**dependency, **COMPUTE_DOMAIN.type_meta, "name": name} if name else None
 
 

@@ -26,14 +26,14 @@ def resources_left_out(definition: Definition, obj: Object) -> list[Path]:
     return list(_unread(obj.get("spec"), () if projection.is_whole else [projection.at("spec")], ("spec",)))
 
 
-def _unread(value: JSON, parts: Sequence[Projection], path: Path) -> Iterator[Path]:
-    if any(projection.is_whole for projection in parts):
+def _unread(value: JSON, projections: Sequence[Projection], path: Path) -> Iterator[Path]:
+    if any(projection.is_whole for projection in projections):
         return
     for step, below in parts_of(value):
         if step == _DEBUGGING:
             continue
-        read = [projection.fields[step] for projection in parts if step in projection.fields]
-        read += [projection.elements for projection in parts if projection.elements]
+        read = [projection.fields[step] for projection in projections if step in projection.fields]
+        read += [projection.elements for projection in projections if projection.elements]
         if isinstance(step, str) and step.lower().endswith("resources") and _are_of_pods(below):
             if not read:
                 yield (*path, step)

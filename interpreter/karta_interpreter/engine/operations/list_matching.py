@@ -73,12 +73,12 @@ class Correspondence:
         ours, names = frozenset(self._read(paths, template)), dict[Path, Mapping[str, int]]()
         # Either both fail or neither does, except for computed values: their places are then unknown.
         for path, value in zip(unless_broken(paths, self._observed) or [], values, strict=False):
-            kept = absent if value is None else value
-            target = None if path is None or (kept is None and not drops) else self.moved(path, template, names)
+            merged = absent if value is None else value
+            target = None if path is None or (merged is None and not drops) else self.moved(path, template, names)
             if target is None or target not in ours or not _has_elements(template, target):
                 continue
             if value is not None or get(template, target) is not None:
-                yield target, kept
+                yield target, merged
 
     def _read(self, read: Callable[[Object], Sequence[T]], template: Object) -> Sequence[T]:
         """Return the values of an expression for the template, or none if values kept from the member make it fail.

@@ -122,12 +122,12 @@ def _keep_queued(definition: Definition, places: Correspondence, template: Objec
     If the member has no switch, the value that resumes applies. In the pods the template's own values prevail: a queue
     only adds missing fields.
     """
-    kept = template
+    result = template
     for component in definition.components:
         resumed = {action.path: action.value for action in component.resume}
         for query in switches([component]):
-            for path, value in places.shared(query, kept, resumed.get(query)):
-                kept = set_value(kept, path, value)
+            for path, value in places.shared(query, result, resumed.get(query)):
+                result = set_value(result, path, value)
     actions = [(action, unless_broken(action.path.evaluate, observed)) for action in definition.suspend]
     is_held = all(
         outputs is not None and all(value == action.value for value in outputs) for action, outputs in actions
@@ -140,10 +140,10 @@ def _keep_queued(definition: Definition, places: Correspondence, template: Objec
         if is_held and not fields.while_held:
             continue
         # Not strict, because pods that a definition computes have no place for a queue to write to.
-        for path, value in places.shared(fields.query, kept, strict=False):
-            if isinstance(get(kept, path[: -fields.missing]), dict):
-                kept = set_value(kept, path, united(get(kept, path), value))
-    return kept
+        for path, value in places.shared(fields.query, result, strict=False):
+            if isinstance(get(result, path[: -fields.missing]), dict):
+                result = set_value(result, path, united(get(result, path), value))
+    return result
 
 
 def _followed(rule: RetainRule, places: Correspondence, template: Object, observed: Object) -> Object:
@@ -185,11 +185,11 @@ def _adapt(rule: Unset | KeepQuantityFormat, places: Correspondence, template: O
     for path, theirs in places.shared(rule.place, template):
         ours = get(template, path)
         if isinstance(rule, KeepQuantityFormat):
-            kept = respelled(ours, theirs)
+            result = respelled(ours, theirs)
         else:
-            kept = _with_unset(rule, ours, theirs, get(template, path[:-1]))
-        if kept is not None and kept != ours:
-            template = set_value(template, path, kept)
+            result = _with_unset(rule, ours, theirs, get(template, path[:-1]))
+        if result is not None and result != ours:
+            template = set_value(template, path, result)
     return template
 
 
@@ -214,10 +214,10 @@ def _scales(definition: Definition, obj: Object) -> _Scales:
 
 def _scales_of_member(definition: Definition, observed: Object) -> _Scales:
     """Return the counts of every readable component. An error in one does not affect the others."""
-    parts = (replace(definition, components=(component,)) for component in definition.counted)
+    definitions = (replace(definition, components=(component,)) for component in definition.counted)
     return {
         key: scale
-        for single_component in parts
+        for single_component in definitions
         for key, scale in (unless_broken(_scales, single_component, observed) or {}).items()
     }
 
@@ -254,10 +254,10 @@ def _with_counted(definition: Definition, template: Object, values: Mapping[Path
     """Return the template with those values that are counts at their places. Some fields count only next to others."""
     if not values:
         return template
-    written = _written(template, values)
-    counts = {scale.count.path for scale in scale_locations(definition, written) if scale.count}
+    result = _written(template, values)
+    counts = {scale.count.path for scale in scale_locations(definition, result) if scale.count}
     counted = {path: value for path, value in values.items() if path in counts}
-    return written if len(counted) == len(values) else _written(template, counted)
+    return result if len(counted) == len(values) else _written(template, counted)
 
 
 def _written(template: Object, values: Mapping[Path, JSON]) -> Object:

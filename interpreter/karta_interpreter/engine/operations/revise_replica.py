@@ -83,8 +83,8 @@ def _shared(
 ) -> Sequence[int]:
     if not targets:
         raise _cannot(definition, replicas, _nothing_elastic(definition, fixed))
-    left = replicas - sum(scale.pod_set.replicas for scale in fixed)
-    counts = share(left, targets) if left >= 0 else None
+    to_share = replicas - sum(scale.pod_set.replicas for scale in fixed)
+    counts = share(to_share, targets) if to_share >= 0 else None
     if counts is None:
         raise _cannot(definition, replicas, "; ".join([*map(str, targets), *map(_description, fixed)]))
     return counts

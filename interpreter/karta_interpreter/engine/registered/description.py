@@ -157,5 +157,5 @@ def _gang(gang: GangScheduling) -> Iterator[str]:
         )
         yield f"{group.name}: {members}"
     if gang.pod_group:
-        parts = ", ".join(sub_group.component for sub_group in gang.pod_group.sub_groups)
-        yield f"{gang.pod_group.name}: {parts}" if parts else gang.pod_group.name
+        components = ", ".join(sub_group.component for sub_group in gang.pod_group.sub_groups)
+        yield f"{gang.pod_group.name}: {components}" if components else gang.pod_group.name

@@ -344,5 +344,5 @@ def _replaced(lines: list[str], where: str, output: JSON) -> list[str]:
         if not is_comment and (not is_blank or after == end):
             after = end + 1
         end += 1
-    written = to_authored_yaml({"output": output})
-    return [*lines[:at], written.replace("\n", "\r\n") if lines[0].endswith("\r\n") else written, *lines[after:]]
+    text = to_authored_yaml({"output": output})
+    return [*lines[:at], text.replace("\n", "\r\n") if lines[0].endswith("\r\n") else text, *lines[after:]]

@@ -43,8 +43,8 @@ def judge_counts(definition: Definition, evidence: Evidence, members: Members) -
         yield from _of_karta(definition, evidence, members)
     for operation in sorted(COUNTING & definition.scripts.operations):
         answer = interpret(definition, Call(operation, evidence.object), reader=evidence.reader)
-        parts, active = answer.get("components") or (), len(evidence.active)
-        number = answer["replica"] if "replica" in answer else sum(part["replicas"] for part in parts)
+        components, active = answer.get("components") or (), len(evidence.active)
+        number = answer["replica"] if "replica" in answer else sum(component["replicas"] for component in components)
         if number != active:
             # Where the Karta counts its pods, no roll-out and no autoscaler explains another number. Of 0 pods Karmada
             # divides none, whatever runs.
@@ -195,7 +195,7 @@ def _unselected(definition: Definition, evidence: Evidence, members: Members) ->
 
 def _strays(definition: Definition, evidence: Evidence, members: Members) -> Iterator[Judgement]:
     through = {_kind_between(evidence, pod) for group in members.groups for pod in group.pods}
-    known = {own.component for group in members.groups for own in group.sets}
+    known = {pod_set.component for group in members.groups for pod_set in group.sets}
     strays: dict[str, list[Object]] = {}
     for pod in filter(is_active, members.strays):
         strays.setdefault(_kind_between(evidence, pod), []).append(pod)

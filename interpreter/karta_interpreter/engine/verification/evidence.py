@@ -126,15 +126,19 @@ class Evidence:
     def is_growing(self) -> bool:
         """Whether an object between has fewer pods than it is to have."""
         counts = ((get(owner, ("spec", "replicas")), get(owner, ("status", "replicas"), 0)) for owner in self.owners)
-        return any(isinstance(wanted, int) and isinstance(number, int) and number < wanted for wanted, number in counts)
+        return any(
+            isinstance(desired, int) and isinstance(number, int) and number < desired for desired, number in counts
+        )
 
     @cached_property
     def container_names(self) -> frozenset[JSON]:
         """The names of everything that looks like a container in the workload's spec and in looked-up objects."""
         return frozenset(
-            part["name"]
-            for part in values_in([self.object.get("spec"), *self.looked_up])
-            if isinstance(part, dict) and isinstance(part.get("name"), str) and ("image" in part or "resources" in part)
+            value["name"]
+            for value in values_in([self.object.get("spec"), *self.looked_up])
+            if isinstance(value, dict)
+            and isinstance(value.get("name"), str)
+            and ("image" in value or "resources" in value)
         )
 
     @cached_property
@@ -162,7 +166,7 @@ def values_in(value: JSON) -> Iterator[JSON]:
     while pending:
         value = pending.pop()
         yield value
-        pending += [part for _, part in parts_of(value)]
+        pending += [child for _, child in parts_of(value)]
 
 
 def unsettled(definition: Definition, evidence: Evidence) -> str:
@@ -174,7 +178,7 @@ def unsettled(definition: Definition, evidence: Evidence) -> str:
         evidence.unread: evidence.unread,
         f"its controller has not seen generation {generation(obj)} yet": is_stale(definition, obj),
         "the object or one of its pods is younger than a minute": any(
-            evidence.now - _created(item) < YOUNG for item in (obj, *evidence.pods)
+            evidence.now - _created(member_object) < YOUNG for member_object in (obj, *evidence.pods)
         ),
         "one of its pods is being deleted": any(get(pod, deletion) and not is_ended(pod) for pod in evidence.pods),
     }

@@ -37,13 +37,13 @@ def judge_health(definition: Definition, evidence: Evidence, members: Members) -
         "healthy"
     ]
     sets = [own for group in members.groups for own in group.sets]
-    wanted = sum(own.replicas for own in sets) if sets and definition.answers(Operation.INTERPRET_REPLICA) else None
+    replicas = sum(own.replicas for own in sets) if sets and definition.answers(Operation.INTERPRET_REPLICA) else None
     # Pods that end belong to jobs, which an object without a count starts at times that nobody knows.
-    starts = wanted is None and any(get(own.template, _RESTART) not in (None, "Always") for own in sets)
-    state = _state(definition, evidence, wanted, starts=starts)
+    starts = replicas is None and any(get(own.template, _RESTART) not in (None, "Always") for own in sets)
+    state = _state(definition, evidence, replicas, starts=starts)
     if is_healthy == _HEALTHY.get(state):
         return
-    doubt = _doubt(definition, evidence, state, wanted)
+    doubt = _doubt(definition, evidence, state, replicas)
     reason = ", but ".join(filter(None, (f"{'healthy' if is_healthy else 'unhealthy'}, and {state}", doubt)))
     failures = [failure for pod in evidence.active if (failure := failure_of(pod))]
     decider = (
@@ -61,12 +61,12 @@ def judge_health(definition: Definition, evidence: Evidence, members: Members) -
     )
 
 
-def _state(definition: Definition, evidence: Evidence, wanted: int | None, *, starts: bool) -> str:
+def _state(definition: Definition, evidence: Evidence, replicas: int | None, *, starts: bool) -> str:
     """Return the state of the pods of a workload."""
     pods, phases = evidence.active, frozenset(get(pod, ("status", "phase")) for pod in evidence.pods)
     # A job is healthy until it fails. The annotation ``health`` may have another rule.
     may_wait = Status.INITIALIZING in healthy_statuses(definition) and not definition.annotations.health
-    is_over = wanted and phases <= {"Failed", "Succeeded"} and _tells_failure(evidence)
+    is_over = replicas and phases <= {"Failed", "Succeeded"} and _tells_failure(evidence)
     states = {
         _READY: pods and all(is_ready(pod, evidence.now) for pod in pods),
         _WAITING: ((pods and may_wait) or (not pods and starts))
@@ -74,28 +74,28 @@ def _state(definition: Definition, evidence: Evidence, wanted: int | None, *, st
         and not any(map(failure_of, pods)),
         _UNREADY: pods and all(failure_of(pod) or is_ready(pod, evidence.now - LASTING, ready=False) for pod in pods),
         _UNCLEAR: pods,
-        _STOPPED: not phases and (wanted == 0 or is_suspended(definition, evidence.object)),
+        _STOPPED: not phases and (replicas == 0 or is_suspended(definition, evidence.object)),
         _SUCCEEDED: phases == {"Succeeded"},
         _FAILED: phases == {"Failed"} or is_over,
     }
     return next((state for state, holds in states.items() if holds), _UNCLEAR)
 
 
-def _doubt(definition: Definition, evidence: Evidence, state: str, wanted: int | None) -> str:
+def _doubt(definition: Definition, evidence: Evidence, state: str, replicas: int | None) -> str:
     """Return why the pods may not show the health of the workload, or ""."""
     healthy, status, pods = healthy_statuses(definition), evidence.object.get("status"), evidence.active
     may_wait, has_failed = Status.INITIALIZING in healthy, _tells_failure(evidence)
     is_lasting = all(is_ready(pod, evidence.now - LASTING) for pod in pods)
     doubts = {
         "its kind starts others": state in (_UNREADY, _FAILED)
-        and wanted is None
+        and replicas is None
         and any(get(pod, _RESTART, "Always") != "Always" for pod in evidence.pods),
         "it may wait or try again": (state == _UNREADY and may_wait) or (state == _FAILED and not has_failed),
         "a failure counts as healthy": state == _FAILED and Status.FAILED in healthy,
         "its status does not show it": state == _UNREADY and not _tells(status),
         "it may not have stopped yet": state == _STOPPED and evidence.now - evidence.edited < YOUNG,
         "it has fewer pods than the answer": state in (_READY, _SUCCEEDED)
-        and len(pods or evidence.pods) < (wanted or 0),
+        and len(pods or evidence.pods) < (replicas or 0),
         "its status tells of a failure": has_failed
         and (state in (_STOPPED, _WAITING) or may_wait)
         and state != _FAILED,
@@ -108,12 +108,12 @@ def _doubt(definition: Definition, evidence: Evidence, state: str, wanted: int |
 def _tells_failure(evidence: Evidence) -> bool:
     """Return whether a status shows that the whole workload has failed, not one of many parts."""
     status = evidence.object.get("status") or {}
-    parts = {
+    conditions = {
         name: part
         for name, part in status.items()
         if not any(isinstance(below, dict) for below in (part.values() if isinstance(part, dict) else ()))
     }
-    return _tells(parts, counts=False)
+    return _tells(conditions, counts=False)
 
 
 def _tells(status: JSON, *, counts: bool = True) -> bool:

@@ -47,10 +47,12 @@ def members(definition: Definition, sets: Sequence[PodSet], pods: Sequence[Objec
     ]
     known = {key for _, keys in keys_of_pods for key in keys}
     # Pods of drafts do not tell their instance, nor do those whose ids are no instance's.
-    tells = {own.component for own in sets if (own.component, own.instance) in known}
+    tells = {pod_set.component for pod_set in sets if (pod_set.component, pod_set.instance) in known}
     numbers_by_key: dict[tuple[str, str | None], list[int]] = {}
-    for number, own in enumerate(sets):
-        numbers_by_key.setdefault((own.component, own.instance if own.component in tells else ""), []).append(number)
+    for number, pod_set in enumerate(sets):
+        numbers_by_key.setdefault(
+            (pod_set.component, pod_set.instance if pod_set.component in tells else ""), []
+        ).append(number)
     for pod, (components, keys) in zip(pods, keys_of_pods, strict=True):
         told = {(name, instance if name in tells else "") for name, instance in keys}
         candidates = [number for key in told for number in numbers_by_key.get(key, ())]
@@ -69,7 +71,9 @@ def members(definition: Definition, sets: Sequence[PodSet], pods: Sequence[Objec
                 largest[1].extend(group[1])
         largest[1].append(pod)
     ordered = sorted({id(group): group for group in joined}.values(), key=lambda group: min(group[0]))
-    groups = tuple(MemberGroup(tuple(sets[index] for index in sorted(numbers)), tuple(own)) for numbers, own in ordered)
+    groups = tuple(
+        MemberGroup(tuple(sets[index] for index in sorted(numbers)), tuple(pods)) for numbers, pods in ordered
+    )
     return Members(groups, tuple(strays))
 
 

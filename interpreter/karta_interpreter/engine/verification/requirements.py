@@ -70,11 +70,11 @@ def _amounts_text(amounts: Mapping[str, object] | None) -> str:
 
 
 def _causes(
-    definition: Definition, evidence: Evidence, group: MemberGroup, pod: Object, given: Object
+    definition: Definition, evidence: Evidence, group: MemberGroup, pod: Object, pod_as_answered: Object
 ) -> Iterator[Judgement]:
     """Yield what makes a pod request something else, container by container."""
     component, template = group.sets[0].component, get(evidence.owner_of(pod), ("spec", "template"))
-    ours, theirs, of_owner = _containers(group.sets[0].template), _containers(given), _containers(template)
+    ours, theirs, of_owner = _containers(group.sets[0].template), _containers(pod_as_answered), _containers(template)
     whole = pod_field(definition, component, "containersPath", "containerPath", "resourcesPath")
     amounts = pod_field(definition, component, "resourcesPath", "containerPath", "containersPath")
     texts = [query.text for leaf in definition.leaves if leaf.name == component for query in leaf.pod_queries.values()]

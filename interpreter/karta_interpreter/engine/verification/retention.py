@@ -132,8 +132,8 @@ def _template(observed: Object, ours: _Owned, theirs: _Owned, schema: Object, *,
     unchanged = {
         name: value for name, value in observed.items() if name in ("apiVersion", "kind", "metadata", "status")
     }
-    others = {name: value for name, value in observed.items() if name not in unchanged}
-    return {**unchanged, **_without(others, ours, theirs, schema, keeps_lists=keeps_lists)}
+    fields = {name: value for name, value in observed.items() if name not in unchanged}
+    return {**unchanged, **_without(fields, ours, theirs, schema, keeps_lists=keeps_lists)}
 
 
 def _without(value: JSON, ours: _Owned, theirs: _Owned, schema: Object, *, keeps_lists: bool) -> JSON:
@@ -144,20 +144,20 @@ def _without(value: JSON, ours: _Owned, theirs: _Owned, schema: Object, *, keeps
         steps = [(index, key_of(element)) for index, element in enumerate(value)]
     else:
         return value
-    parts, required = [], schema.get("required")
+    entries, required = [], schema.get("required")
     for step, key in steps:
         own, other = ([fields[key] for fields in owned if key in fields] for owned in (ours, theirs))
         part = value[step]
         is_whole_list = isinstance(part, list) and not any(other)
         if own and other:
             inner = below(schema, step) if isinstance(step, str) else get(schema, ("items",)) or {}
-            parts.append((step, _without(part, own, other, inner, keeps_lists=keeps_lists)))
+            entries.append((step, _without(part, own, other, inner, keeps_lists=keeps_lists)))
         elif own or not other or (keeps_lists and is_whole_list):
-            parts.append((step, part))
+            entries.append((step, part))
         elif isinstance(required, list) and step in required and not isinstance(part, dict | list):
             # The template has it, with a value that others have overwritten.
-            parts.append((step, part + 1 if type(part) is int else f"{part}-"))
-    return dict(parts) if isinstance(value, dict) else [element for _, element in parts]
+            entries.append((step, part + 1 if type(part) is int else f"{part}-"))
+    return dict(entries) if isinstance(value, dict) else [element for _, element in entries]
 
 
 def _changed(desired: Object, observed: Object, scaled: _Owned) -> Object:

@@ -98,9 +98,9 @@ def extract_instances(component: ComponentRules, obj: Object) -> Mapping[str, In
         extract_fragments(component, obj, ids),
     )
     instances: dict[str, Instance] = {}
-    for name, template, scale, *read in zip(
+    for name, template, scale, *values in zip(
         ids, pods, *(column or [None] * len(ids) for column in columns), strict=True
     ):
         replicas = 0 if has_pods and template is None else 1 if scale is None else scale.effective
-        instances[name] = Instance(name, template is not None, replicas, scale, *read)
+        instances[name] = Instance(name, template is not None, replicas, scale, *values)
     return instances

@@ -125,8 +125,8 @@ class WritePlan:
                 raise PathNotWritableError(f"{self._component}: {message}")
         for name in dict.fromkeys(write.field.name for write in self._writes.values()):
             self._read_back(self._fields[name], changed)
-        written: Object = changed
-        return written
+        document: Object = changed
+        return document
 
     def _add(self, write: _Write) -> None:
         above = [write.place[:depth] for depth in range(len(write.place))]
@@ -141,19 +141,19 @@ class WritePlan:
     def _read_back(self, field: _Field, changed: Object) -> None:
         """Evaluate the definition again. It must find every value at its place, for the same instances."""
         try:
-            read = field.query.evaluate(changed)
+            outputs = field.query.evaluate(changed)
             ids = instance_ids(self._component, changed)
         except InterpretationError as err:
             raise WriteVerificationError(field.failed(f"fails after the change: {err}")) from err
-        if ids != self._ids or len(read) != len(ids):
+        if ids != self._ids or len(outputs) != len(ids):
             raise WriteVerificationError(field.failed("finds other instances after the change; nothing was changed"))
         writes = {write.position: write for write in self._writes.values() if write.field is field}
         for position, name in enumerate(ids):
             write = writes.get(position)
             # Instances may share a place, and then one cannot change without the others.
-            if write is None and not equal(read[position], field.outputs[position]):
+            if write is None and not equal(outputs[position], field.outputs[position]):
                 raise WriteVerificationError(field.failed(f"would change for {name} too; nothing was changed"))
-            if write is not None and not equal(read[position], get(changed, field.location(position).path)):
+            if write is not None and not equal(outputs[position], get(changed, field.location(position).path)):
                 reason = f"does not read {field_path(write.place)} back as it was written; nothing was changed"
                 raise WriteVerificationError(field.failed(reason))
 

@@ -232,16 +232,16 @@ def times(origin: Origin, factor: JSON) -> Location | None:
     return origin.scaled(number) if isinstance(origin, Location) and isinstance(number, int) and number >= 0 else None
 
 
-def lowered(origin: Origin, others: Sequence[JSON]) -> Location | None:
+def lowered(origin: Origin, values: Sequence[JSON]) -> Location | None:
     """Return the origin of the least of a value and others, which limit it."""
-    if not isinstance(origin, Location) or not all(map(is_number, others)):
+    if not isinstance(origin, Location) or not all(map(is_number, values)):
         return None
-    return origin.capped(min(others)) if others else origin
+    return origin.capped(min(values)) if values else origin
 
 
-def raised(origin: Origin, others: Sequence[JSON]) -> Location | None:
+def raised(origin: Origin, values: Sequence[JSON]) -> Location | None:
     """Return the origin of the largest of a value and others that limit it. Null does not limit it."""
-    limits = [other for other in others if other is not None]
+    limits = [other for other in values if other is not None]
     if not isinstance(origin, Location) or not all(map(is_number, limits)):
         return None
     return origin.raised(max(limits)) if limits else origin

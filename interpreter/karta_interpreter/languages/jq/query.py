@@ -97,13 +97,13 @@ class Query:
         if vetting.verdict is Execution.REFUSED:
             reasons = "; ".join(refusal.message for refusal in vetting.refusals)
             raise QueryRefusedError(f"{quoted(text)}: {reasons}")
-        read = variables_in(node) & variables
+        used_variables = variables_in(node) & variables
         if vetting.verdict is Execution.BOUNDED:
-            program = ExpressionProgram(node, _bounded(node, sorted(read), owner))
+            program = ExpressionProgram(node, _bounded(node, sorted(used_variables), owner))
         else:
             # The text is the only key: the values of variables are looked up when the program runs.
             program = _PLAIN.setdefault(text, ExpressionProgram(node))
-        return cls(text, node, vetting, program, read)
+        return cls(text, node, vetting, program, used_variables)
 
     def bound(self, values: Mapping[str, JSON]) -> Self:
         """Return the same query with values for its variables. Reading any other variable raises QueryReferenceError.

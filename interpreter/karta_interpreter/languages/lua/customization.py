@@ -95,7 +95,7 @@ def merge(customizations: Iterable[LoadedCustomization]) -> Merged:
     """
     by_kind: dict[GVK, list[Script]] = {}
     findings: list[Finding] = []
-    for customization in sorted(customizations, key=lambda each: each.name):
+    for customization in sorted(customizations, key=lambda loaded: loaded.name):
         if (gvk := customization.gvk) is None:
             continue
         for script in customization.scripts:
@@ -108,19 +108,19 @@ def merge(customizations: Iterable[LoadedCustomization]) -> Merged:
     return Merged(MappingProxyType({gvk: Scripts(scripts) for gvk, scripts in by_kind.items()}), tuple(findings))
 
 
-def _load(value: JSON, place: SourcePosition, ignores: Sequence[Ignore]) -> LoadedCustomization:
+def _load(value: JSON, position: SourcePosition, ignores: Sequence[Ignore]) -> LoadedCustomization:
     if not is_customization(value):
-        finding = place.locate(error("not-a-customization", (), f"not a {KIND}, got {_what(value)}", _HINT))
-        return LoadedCustomization(_name(value), None, Scripts(), (finding,), place.source)
+        finding = position.locate(error("not-a-customization", (), f"not a {KIND}, got {_what(value)}", _HINT))
+        return LoadedCustomization(_name(value), None, Scripts(), (finding,), position.source)
     name, (gvk, about_target) = _name(value), _target(value)
     customizations = edit.get(value, _CUSTOMIZATIONS)
     reading = read_scripts(
-        {} if customizations is None else customizations, name or place.source, _CUSTOMIZATIONS, place
+        {} if customizations is None else customizations, name or position.source, _CUSTOMIZATIONS, position
     )
     shape = [*_shape_findings(value), *about_target, *_pair_findings(reading.scripts)]
-    findings = tuple(unignored([*map(place.locate, shape), *reading.findings], ignores, place.source))
+    findings = tuple(unignored([*map(position.locate, shape), *reading.findings], ignores, position.source))
     scripts = reading.scripts if gvk else Scripts()
-    return LoadedCustomization(name, gvk, scripts, findings, place.source, reading.broken, place.line)
+    return LoadedCustomization(name, gvk, scripts, findings, position.source, reading.broken, position.line)
 
 
 def _what(value: JSON) -> str:

@@ -38,8 +38,8 @@ def _restored(value: JSON, place: Path, empties: Mapping[Path, JSON]) -> JSON:
     is_object = type(value) is dict
     for key, child in value.items() if is_object else enumerate(value):
         if type(child) in _TABLES:
-            here = (*place, key) if is_object else place
-            restored = _restored(child, here, empties) if child else empties.get(here, _DELETED)
+            path = (*place, key) if is_object else place
+            restored = _restored(child, path, empties) if child else empties.get(path, _DELETED)
             if restored is not child:
                 changes[key] = restored
     if not changes:
@@ -54,11 +54,11 @@ def _note(value: JSON, place: Path, empties: dict[Path, JSON]) -> None:
     is_object = type(value) is dict
     for key, child in value.items() if is_object else enumerate(value):
         if type(child) in _TABLES:
-            here = (*place, key) if is_object else place
+            path = (*place, key) if is_object else place
             if child:
-                _note(child, here, empties)
-            elif here not in empties or type(child) is dict:
-                empties[here] = child
+                _note(child, path, empties)
+            elif path not in empties or type(child) is dict:
+                empties[path] = child
 
 
 def _text(value: JSON) -> bytes:

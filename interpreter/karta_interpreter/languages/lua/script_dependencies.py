@@ -54,14 +54,14 @@ def merge_dependencies(answers: Iterable[Sequence[Object]]) -> list[JSON]:
     >>> merge_dependencies([[service, secret], [service]]) == [secret, service]
     True
     """
-    seen: set[tuple[str, ...]] = set()
+    keys: set[tuple[str, ...]] = set()
     merged: list[Object] = []
     for dependency in chain.from_iterable(answers):
         # Go compares selectors by their address: a dependency that has one is never the same as another.
         if "labelSelector" not in dependency:
-            if _key(dependency) in seen:
+            if _key(dependency) in keys:
                 continue
-            seen.add(_key(dependency))
+            keys.add(_key(dependency))
         merged.append(dependency)
     # The selector last: Karmada's order leaves it open, and equal requests have to get equal answers.
     return sorted(merged, key=lambda one: (_key(one), "labelSelector" in one, objects_text(one)))
@@ -85,33 +85,33 @@ def _problems(dependencies: Sequence[Object]) -> Iterator[str]:
         yield from _selector_problems(selector or {}, f"{path}.labelSelector")
 
 
-def _selector_problems(selector: Object, place: str) -> Iterator[str]:
+def _selector_problems(selector: Object, path: str) -> Iterator[str]:
     for key, value in selector.get("matchLabels", {}).items():
-        yield from (_invalid(f"{place}.matchLabels", key, problem) for problem in _key_problems(key))
-        yield from (_invalid(f"{place}.matchLabels", value, problem) for problem in _value_problems(value))
+        yield from (_invalid(f"{path}.matchLabels", key, problem) for problem in _key_problems(key))
+        yield from (_invalid(f"{path}.matchLabels", value, problem) for problem in _value_problems(value))
     for index, requirement in enumerate(selector.get("matchExpressions", ())):
-        yield from _requirement_problems(requirement, f"{place}.matchExpressions[{index}]")
+        yield from _requirement_problems(requirement, f"{path}.matchExpressions[{index}]")
 
 
-def _invalid(place: str, value: object, problem: str) -> str:
+def _invalid(path: str, value: object, problem: str) -> str:
     """Return a problem with a value, in the words of ``field.Invalid``."""
     shown = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    return f"{place}: Invalid value: {shown}: {problem}"
+    return f"{path}: Invalid value: {shown}: {problem}"
 
 
-def _requirement_problems(requirement: Object, place: str) -> Iterator[str]:
+def _requirement_problems(requirement: Object, path: str) -> Iterator[str]:
     operator, values = requirement["operator"], requirement.get("values", ())
     if operator in ("In", "NotIn"):
         if not values:
-            yield f"{place}.values: Required value: must be specified when `operator` is 'In' or 'NotIn'"
+            yield f"{path}.values: Required value: must be specified when `operator` is 'In' or 'NotIn'"
     elif operator in ("Exists", "DoesNotExist"):
         if values:
-            yield f"{place}.values: Forbidden: may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
+            yield f"{path}.values: Forbidden: may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
     else:
-        yield _invalid(f"{place}.operator", operator, "not a valid selector operator")
-    yield from (_invalid(f"{place}.key", requirement["key"], problem) for problem in _key_problems(requirement["key"]))
+        yield _invalid(f"{path}.operator", operator, "not a valid selector operator")
+    yield from (_invalid(f"{path}.key", requirement["key"], problem) for problem in _key_problems(requirement["key"]))
     for index, value in enumerate(values):
-        yield from (_invalid(f"{place}.values[{index}]", value, problem) for problem in _value_problems(value))
+        yield from (_invalid(f"{path}.values[{index}]", value, problem) for problem in _value_problems(value))
 
 
 def _key_problems(key: str) -> Iterator[str]:

@@ -77,12 +77,12 @@ class PageQuestion:
         for name, content in value.items():
             if content is not None and type(content) is not _TYPES[name]:
                 raise ValueError(f"{name} must be of type {_TYPES[name].__name__}")
-        given = {name: entry for name, entry in value.items() if entry is not None}
+        entries = {name: entry for name, entry in value.items() if entry is not None}
         chosen = {
-            _CAPITAL.sub(lambda match: f"_{match[0].lower()}", name): each
-            for name, each in given.get("options", {}).items()
+            _CAPITAL.sub(lambda match: f"_{match[0].lower()}", name): option
+            for name, option in entries.get("options", {}).items()
         }
-        return cls(**{**given, "options": Options.of(chosen)})
+        return cls(**{**entries, "options": Options.of(chosen)})
 
 
 _CAPITAL: Final = re.compile("[A-Z]")

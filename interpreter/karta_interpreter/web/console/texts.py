@@ -152,10 +152,10 @@ def _kinds(crd: Object, kinds: Sequence[GVK]) -> Iterator[CustomKind]:
             continue
 
 
-def _paths(place: SchemaPath, schema: Object) -> Iterator[tuple[str, str]]:
+def _paths(path: SchemaPath, schema: Object) -> Iterator[tuple[str, str]]:
     """Yield the fields below a place, except fields in pods, which a definition does not have to name."""
     if is_pod_template(schema) or is_pod_spec(schema):
         return
-    for below, property_schema in parts_below(place, schema):
+    for below, property_schema in parts_below(path, schema):
         yield below.jq, str(property_schema.get("type", ""))
         yield from _paths(below, property_schema)

@@ -79,7 +79,7 @@ class TokenFile:
     def _read(self) -> list[tuple[str, str]]:
         # Editors on Windows begin a file with a byte order mark.
         lines = (line.split(maxsplit=1) for line in self._path.read_text(encoding="utf-8-sig").splitlines())
-        pairs = [(parts[0], parts[1].strip() if len(parts) > 1 else "token") for parts in lines if parts]
+        pairs = [(fields[0], fields[1].strip() if len(fields) > 1 else "token") for fields in lines if fields]
         if not pairs:
             raise ValueError("it has no token")
         if any(len(token) < _LEAST for token, _ in pairs):

@@ -84,8 +84,8 @@ async def serving(settings: TypesSettings) -> AsyncIterator[str]:
         opened.callback(judge.close)
         await view.rows()  # 10,000 types take a second of processor time; clients do not have to wait for it
         handlers = Routes(store, storage, view, judge, choices).handlers()
-        made = application(handlers, access, ClientLimits(settings.rate))
-        yield await _listen(made, settings, tls, opened)
+        app = application(handlers, access, ClientLimits(settings.rate))
+        yield await _listen(app, settings, tls, opened)
 
 
 async def _listen(made: web.Application, settings: TypesSettings, tls: Tls | None, opened: AsyncExitStack) -> str:

@@ -94,7 +94,7 @@ def judge(body: bytes) -> bytes:
     return judged.model_dump_json().encode() + b"\n" + orjson.dumps(stored.kartas)
 
 
-def _other_kind(found: GVK | None, expected_kind: GVK) -> list[Finding]:
+def _other_kind(kind: GVK | None, expected_kind: GVK) -> list[Finding]:
     return (
         [
             error(
@@ -103,12 +103,12 @@ def _other_kind(found: GVK | None, expected_kind: GVK) -> list[Finding]:
                 f'the Karta defines the {field} "{has}", but the workload type is for "{expected}"',
             )
             for field, expected, has in (
-                ("group", expected_kind.group, found.group),
-                ("kind", expected_kind.kind, found.kind),
+                ("group", expected_kind.group, kind.group),
+                ("kind", expected_kind.kind, kind.kind),
             )
             if expected != has
         ]
-        if found
+        if kind
         else []
     )
 

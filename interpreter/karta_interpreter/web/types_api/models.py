@@ -265,7 +265,7 @@ class Choices:
         """
         named = {name.lower(): Category(id=_id(name), name=name) for name in categories}
         valued = [_priority(text) for text in priorities]
-        sorted_by_value = sorted(valued, key=lambda each: (each.value, each.id))
+        sorted_by_value = sorted(valued, key=lambda value: (value.value, value.id))
         if not named or not valued:
             raise ServeError("the workload types API needs a category and a priority")
         if len(named) < len(categories) or len({priority.id for priority in valued}) < len(valued):

@@ -126,10 +126,10 @@ class Routes:
         """Return the content of a body about a type, and its Kartas as JSON. Raises ApiError for an error finding."""
         judged, kartas = await self.judge.judged(await read(request), request.match_info[USER])
         request.match_info[ABOUT] = f"{judged.name}.{judged.group}"
-        more = self._more_findings(judged, row)
-        if errors := judged.errors_total + len(more):
-            findings = sorted((*judged.findings, *more), key=lambda each: each.severity)  # errors first
-            raise models.invalid(findings, errors, judged.findings_total + len(more))
+        more_findings = self._more_findings(judged, row)
+        if errors := judged.errors_total + len(more_findings):
+            findings = sorted((*judged.findings, *more_findings), key=lambda finding: finding.severity)  # errors first
+            raise models.invalid(findings, errors, judged.findings_total + len(more_findings))
         return judged, kartas
 
     def _more_findings(self, body: models.Judged, row: Row | None) -> Sequence[models.FindingOutput]:
@@ -146,14 +146,14 @@ class Routes:
             if row and value != expected:
                 message = f'the type of this path has "{expected}", which cannot change: register another type'
                 findings.append(_error(f"/{field}", "other-type", message))
-        seen: set[GVK] = set()
+        kinds: set[GVK] = set()
         for index, gvk in enumerate(body.kinds):
             pointer = json_pointer(("resourceInterfaces", index, *ROOT_KIND))
-            if gvk in seen:
+            if gvk in kinds:
                 findings.append(_error(f"{pointer}/version", "duplicate-kind", f"{gvk} has a Karta above already"))
             if gvk and not self.store.takes(gvk):
                 findings.append(_error(pointer, "kind-left-out", f"this server leaves out {gvk} (--kinds, --without)"))
-            seen |= {gvk} if gvk else set()
+            kinds |= {gvk} if gvk else set()
         return findings
 
     async def _row(self, request: Request) -> Row:

@@ -156,10 +156,10 @@ class Calls:
         return self._observed(call, answer)
 
     async def _in_time(self, call: PendingCall, lane: Lane, seconds: float) -> bytes:
-        left = seconds - (self._clock() - call.started)
-        until = time.monotonic() + left
+        seconds_left = seconds - (self._clock() - call.started)
+        until = time.monotonic() + seconds_left
         try:
-            return await lane.answer(call, left)
+            return await lane.answer(call, seconds_left)
         except LargeResultError:
             self._note_slow(call)
             return await self._in_time(call, self._lanes.child, seconds)

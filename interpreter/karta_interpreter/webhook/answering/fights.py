@@ -196,8 +196,8 @@ class Fights(Collector):
         shown = fights.most_common(_MOST_SERIES)
         for labels, number in shown:
             metric.add_metric(labels, number)
-        if left := fights.total() - sum(number for _, number in shown):
-            metric.add_metric((_OTHERS, _OTHERS, "", "", ""), left)
+        if unnamed := fights.total() - sum(number for _, number in shown):
+            metric.add_metric((_OTHERS, _OTHERS, "", "", ""), unnamed)
         yield metric
 
     def current(self) -> list[Fight]:

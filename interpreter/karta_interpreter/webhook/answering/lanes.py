@@ -149,8 +149,8 @@ class ScriptLane:
         """
         request = job.encoded()
         with script_limits(min(SECONDS, seconds)):
-            async with self._pool.process(job.owner, seconds) as (process, left):
-                await process.send(b"Q", request, min(SECONDS, left), grace=GRACE_SECONDS)
+            async with self._pool.process(job.owner, seconds) as (process, seconds_left):
+                await process.send(b"Q", request, min(SECONDS, seconds_left), grace=GRACE_SECONDS)
                 while (message := await _receive_small(process))[0] in QUESTIONS:
                     # In a thread: the Karta's own answer may take as long as any.
                     if reply := await asyncio.to_thread(job.reply, *message):

@@ -94,8 +94,8 @@ class Recorder:
                 self._flush_at = time.monotonic() + _FLUSH_SECONDS
                 self._attempt(lambda: self._write(self._packer.flush(zlib.Z_SYNC_FLUSH)) if self._file else None)
         self._attempt(self._end_file)
-        if left := self._put - self._taken:
-            log.warning("the last calls are not recorded: the server has ended", bytes=left)
+        if unwritten := self._put - self._taken:
+            log.warning("the last calls are not recorded: the server has ended", bytes=unwritten)
 
     def record(self, at: float, request: bytes, answer: bytes) -> None:
         """Write a call that was answered at a time in seconds since 1970. Only one thread may do this."""

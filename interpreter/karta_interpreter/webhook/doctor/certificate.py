@@ -53,14 +53,14 @@ def judge_names(leaf: x509.Certificate, server_name: str) -> Iterator[CheckResul
 def judge_dates(leaf: x509.Certificate, now: datetime) -> Iterator[CheckResult]:
     """Check that the certificate is valid now and for a while."""
     begin, end = leaf.not_valid_before_utc, leaf.not_valid_after_utc
-    life, left = end - begin, end - now
+    life, remaining = end - begin, end - now
     if now < begin:
         yield problem(_CHECK, f"it is not valid before {_time(begin)}", "check the clocks, or issue it again")
-    elif left <= timedelta(0):
+    elif remaining <= timedelta(0):
         yield problem(_CHECK, f"it expired at {_time(end)}", "renew it; the server reads a new one without a restart")
-    elif left < min(_URGENT, life / _URGENT_SHARE):
+    elif remaining < min(_URGENT, life / _URGENT_SHARE):
         yield problem(_CHECK, f"it expires at {_time(end)}", "renew it now: the usual renewal has not happened")
-    elif left < min(_SOON, life / _SOON_SHARE):
+    elif remaining < min(_SOON, life / _SOON_SHARE):
         yield warning(_CHECK, f"it expires at {_time(end)}", "check that it is renewed")
 
 

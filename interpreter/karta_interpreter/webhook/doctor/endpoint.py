@@ -117,11 +117,11 @@ def _calls(address: DialAddress, limit: int | None, kinds: Kinds) -> list[CheckR
         for gvk, operation in probes.items()
         if monotonic() < until
     }
-    if left := len(probes) - len(are_defined):
+    if undefined := len(probes) - len(are_defined):
         results.append(
             warning(
                 _DEFINITIONS,
-                f"{left} kinds are left out: the other {len(are_defined)} have taken {_ALL_SECONDS:.0f} s",
+                f"{undefined} kinds are left out: the other {len(are_defined)} have taken {_ALL_SECONDS:.0f} s",
                 _SLOW_ADVICE,
             )
         )

@@ -96,15 +96,15 @@ async def examine(api: ApiServer, *, name: str, url: str = "") -> list[CheckResu
         return [*results, problem(_CONTROL_PLANE, str(error), advice), *await _server_at(url)]
     webhooks = [webhook for configuration in configurations for webhook in read_webhooks(configuration)]
     ours = [webhook for webhook in webhooks if webhook.configuration == name]
-    others = [webhook for webhook in webhooks if webhook.configuration != name]
+    foreign = [webhook for webhook in webhooks if webhook.configuration != name]
     plane = _ControlPlane(api)
     customizations = [read_customization(obj) for obj in await plane.objects(_CUSTOMIZATIONS)]
     results += [
-        *judge_registration(name, ours, others),
+        *judge_registration(name, ours, foreign),
         *judge_timeouts(ours),
         *judge_rules(ours),
-        *judge_gate(ours, others, customizations),
-        *judge_precedence(ours, others, customizations),
+        *judge_gate(ours, foreign, customizations),
+        *judge_precedence(ours, foreign, customizations),
         *await _kinds(plane, ours),
         *judge_admission(await plane.admission(name), ours),
         *await _servers(plane, ours, url),

@@ -123,7 +123,7 @@ _LONGEST = 10
 
 
 def judge_registration(
-    name: str, ours: Sequence[RegisteredWebhook], others: Sequence[RegisteredWebhook]
+    name: str, ours: Sequence[RegisteredWebhook], foreign: Sequence[RegisteredWebhook]
 ) -> Iterator[CheckResult]:
     """Check that there is a configuration with that name, and count the kinds and operations that it registers."""
     if ours:
@@ -132,7 +132,7 @@ def judge_registration(
         yield ok(_REGISTERED, f"{name} registers {what}: {listed(kinds)}")
         return
     finding = f"there is no ResourceInterpreterWebhookConfiguration {name} with webhooks"
-    names = sorted({webhook.configuration for webhook in others})
+    names = sorted({webhook.configuration for webhook in foreign})
     advice = f"name another with --name: there is {listed(names)}; or " if names else ""
     advice += "register: start the server with --register, or apply the output of export webhook-configuration"
     yield problem(_REGISTERED, finding, advice)
@@ -210,14 +210,14 @@ def read_customization(obj: Object) -> Customization:
 
 
 def judge_precedence(
-    ours: Sequence[RegisteredWebhook], others: Sequence[RegisteredWebhook], customizations: Sequence[Customization]
+    ours: Sequence[RegisteredWebhook], foreign: Sequence[RegisteredWebhook], customizations: Sequence[Customization]
 ) -> Iterator[CheckResult]:
     """Check that Karmada asks our webhook for all that it registers, and that our webhook hides no other webhook."""
     lost: dict[tuple[str, GVK], list[Operation]] = defaultdict(list)
     hidden: dict[tuple[str, GVK], list[Operation]] = defaultdict(list)
     for gvk, operations in kinds_of(ours).items():
         for operation in operations:
-            takers = [webhook for webhook in in_order([*ours, *others]) if webhook.takes(gvk, operation)]
+            takers = [webhook for webhook in in_order([*ours, *foreign]) if webhook.takes(gvk, operation)]
             if takers[0] not in ours:
                 lost[takers[0].full_name, gvk].append(operation)
             for webhook in takers[1:] if takers[0] in ours else ():
@@ -246,7 +246,7 @@ def _overridden(ours: Sequence[RegisteredWebhook], customizations: Sequence[Cust
 
 
 def judge_gate(
-    ours: Sequence[RegisteredWebhook], others: Sequence[RegisteredWebhook], customizations: Sequence[Customization]
+    ours: Sequence[RegisteredWebhook], foreign: Sequence[RegisteredWebhook], customizations: Sequence[Customization]
 ) -> Iterator[CheckResult]:
     """Check that no kind of ours has InterpretComponent together with ReviseReplica, from any interpreters."""
     kinds, trapped = kinds_of(ours), False
@@ -259,7 +259,7 @@ def judge_gate(
             continue
         for mine in registered:
             other = _REVISE if mine is _COMPONENT else _COMPONENT
-            if theirs := _answered_by(gvk, other, others, customizations):
+            if theirs := _answered_by(gvk, other, foreign, customizations):
                 trapped = True
                 yield warning(_GATE, f"{gvk}: we answer {mine}, and {theirs} {other}", _ADVICE[mine])
     if kinds and not trapped:
@@ -276,7 +276,7 @@ _ADVICE = {
 
 
 def _answered_by(
-    gvk: GVK, operation: Operation, others: Sequence[RegisteredWebhook], customizations: Sequence[Customization]
+    gvk: GVK, operation: Operation, foreign: Sequence[RegisteredWebhook], customizations: Sequence[Customization]
 ) -> str:
     """Return the other interpreter that answers an operation, empty if there is none."""
     interpreters = [
@@ -285,7 +285,7 @@ def _answered_by(
             for customization in customizations
             if customization.takes(gvk, operation)
         ),
-        *(f"the webhook {webhook.full_name}" for webhook in others if webhook.takes(gvk, operation)),
+        *(f"the webhook {webhook.full_name}" for webhook in foreign if webhook.takes(gvk, operation)),
         *(["Karmada itself"] if gvk in _ANSWERED_BY_KARMADA[operation] else []),
     ]
     return interpreters[0] if interpreters else ""

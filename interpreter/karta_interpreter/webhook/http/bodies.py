@@ -122,10 +122,10 @@ async def _receive(request: BaseRequest, limit: int) -> bytes:
         await request.writer.write(_CONTINUE)
         # Not part of the response, which is only written if nothing has been sent yet.
         request.writer.output_size = 0
-    parts, length = list[bytes](), 0
+    chunks, length = list[bytes](), 0
     while length <= limit and (chunk := await request.content.readany()):
         if not cast("Sender", request.protocol).has_room(len(chunk)):
             raise RequestError("too many bytes of requests at once; try again in a second", status=503)
-        parts.append(chunk)
+        chunks.append(chunk)
         length += len(chunk)
-    return b"".join(parts)
+    return b"".join(chunks)

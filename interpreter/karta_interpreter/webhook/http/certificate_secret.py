@@ -182,10 +182,10 @@ class Rotation:
         newest = keyring.authorities[-1]
         if now - issued_at(newest.certificate) >= self.life * _PUBLISHED_FOR and self.is_trusted(newest.pem):
             return newest
-        first = keyring.authorities[0]
-        signs_already = keyring.pair is None or first.certificate == signer_of(keyring)
-        if signs_already and _left(first.certificate, now) >= self.life * _PUBLISHED_FOR:
-            return first
+        authority = keyring.authorities[0]
+        signs_already = keyring.pair is None or authority.certificate == signer_of(keyring)
+        if signs_already and _left(authority.certificate, now) >= self.life * _PUBLISHED_FOR:
+            return authority
         leaf = keyring.leaf
         is_urgent = leaf is None or _left(leaf, now) < (leaf.not_valid_after_utc - issued_at(leaf)) * _URGENT
         # Nothing better can be had any more.

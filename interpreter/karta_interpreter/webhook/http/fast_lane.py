@@ -155,9 +155,9 @@ class FastLane(Connection):
         if self.transport is not None:
             self.transport.write(_ANSWER % (len(answer), _date(int(time.time())), header, answer))
 
-    def _close_lane(self, *parts: bytes) -> None:
+    def _close_lane(self, *chunks: bytes) -> None:
         self._is_closed = True
-        for chunk in parts:
+        for chunk in chunks:
             super().data_received(chunk)
 
 

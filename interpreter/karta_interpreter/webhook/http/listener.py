@@ -190,9 +190,9 @@ class Listener:
             async with asyncio.timeout(seconds):
                 await asyncio.sleep(0.1)  # for handshakes of TCP that have begun
                 self._stop()
-                first = loop.time() + _FIRST_SECONDS
+                deadline = loop.time() + _FIRST_SECONDS
                 # An event would have to be set for every request.
-                while all_open.busy or (loop.time() < first and (self._handshakes or all_open.has_new)):  # noqa: ASYNC110
+                while all_open.busy or (loop.time() < deadline and (self._handshakes or all_open.has_new)):  # noqa: ASYNC110
                     await asyncio.sleep(_POLL_SECONDS)
         except TimeoutError:
             log.warning("calls are cut off", in_flight=all_open.busy)

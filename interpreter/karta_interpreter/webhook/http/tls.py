@@ -184,8 +184,8 @@ class SelfSignedCertificates(CertificateSource):
     def read(self) -> Certificate:
         """Return the certificate to serve now."""
         now = self._clock()
-        left = timedelta(seconds=self._current.not_after - now.timestamp())
-        if _LIFE / 3 <= left <= _LIFE + CLOCK_SKEW:
+        remaining = timedelta(seconds=self._current.not_after - now.timestamp())
+        if _LIFE / 3 <= remaining <= _LIFE + CLOCK_SKEW:
             return self._current
         if not _LIFE <= self._authority.certificate.not_valid_after_utc - now <= _AUTHORITY_LIFE + CLOCK_SKEW:
             self._authority = Authority.create(now, _AUTHORITY_LIFE)

@@ -52,18 +52,18 @@ def parts_of_url(url: str) -> tuple[str, int, str]:
     ('::1', 443, '/interpret')
     """
     try:
-        parts = urlsplit(url)
-        port = parts.port or 443
+        url_parts = urlsplit(url)
+        port = url_parts.port or 443
     except ValueError as error:
         raise ServeError(f'"{url}" is not a URL: {error}') from error
-    if parts.scheme != "https" or not parts.hostname:
+    if url_parts.scheme != "https" or not url_parts.hostname:
         raise ServeError(f'Karmada cannot call "{url}": it takes https://HOST[:PORT][/PATH] only')
     # `urlsplit` drops blanks, such as the line end of an environment variable. Karmada rejects them.
     if " " in url or not url.isprintable():
         raise ServeError(f'Karmada cannot call "{url}": it allows no blank or control character')
-    if "@" in parts.netloc or "?" in url or "#" in url:
+    if "@" in url_parts.netloc or "?" in url or "#" in url:
         raise ServeError(f'Karmada cannot call "{url}": it allows no user, query or fragment')
-    return parts.hostname, port, parts.path
+    return url_parts.hostname, port, url_parts.path
 
 
 @dataclass(frozen=True, slots=True)

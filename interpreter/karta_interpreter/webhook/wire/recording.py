@@ -101,9 +101,9 @@ def read(path: Path) -> Iterator[RecordedCall | RecordingError]:
                 return
 
 
-def _options(first: bytes | RecordingError) -> Options:
+def _options(head: bytes | RecordingError) -> Options:
     try:
-        header = orjson.loads(first if isinstance(first, bytes) else b"")
+        header = orjson.loads(head if isinstance(head, bytes) else b"")
         is_ours = header["format"] == _FORMAT
         version = header["version"]
     except (orjson.JSONDecodeError, KeyError, TypeError):

@@ -154,16 +154,16 @@ class Redaction:
                 marks |= {value: self._mark_of(value) for value in (*values, owner[field])}
                 owner[field] = marks[owner[field]]
         if long := [value for value in marks if len(value) >= _LONG]:
-            known = _KnownValues(long, "\n".join(owner[field] for _, owner, field, _ in texts))
+            known_values = _KnownValues(long, "\n".join(owner[field] for _, owner, field, _ in texts))
             # What distinguishes objects, and what refers to them.
             names = [
                 owner[field]
                 for name, owner, field, _ in texts
                 if name == "labels" or (field if type(owner) is dict else name).endswith(_NAMING)
             ]
-            shown_values = {value for name in names for _, value in known.within(name)}
+            shown_values = {value for name in names for _, value in known_values.within(name)}
             for _, owner, field, _ in texts:
-                owner[field] = known.replaced(owner[field], marks, shown_values)
+                owner[field] = known_values.replaced(owner[field], marks, shown_values)
         return bool(marks)
 
 
@@ -218,12 +218,12 @@ class _KnownValues:
 
     def replaced(self, text: str, marks: Mapping[str, str], shown_values: set[str]) -> str:
         """Return a text with marks instead of values."""
-        parts, end = [], 0
+        pieces, end = [], 0
         for start, value in self.within(text):
             if start >= end and value not in shown_values:
-                parts += [text[end:start], marks[value]]
+                pieces += [text[end:start], marks[value]]
                 end = start + len(value)
-        return "".join([*parts, text[end:]])
+        return "".join([*pieces, text[end:]])
 
 
 def _texts(document: JSON) -> Iterator[tuple[str, Any, Any, str]]:

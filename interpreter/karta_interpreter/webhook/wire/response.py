@@ -150,23 +150,23 @@ def _shared(requirements: Object | None) -> list[JSON]:
     return [fields[name] for name in ("nodeClaim", "priorityClassName") if name in fields]
 
 
-def _check_length(parts: list[JSON]) -> None:
+def _check_length(values: list[JSON]) -> None:
     """Refuse parts that are too long together.
 
     They may be one value that takes no memory until it is written: a thousand times the body of the request.
     """
-    left, pending = _MAX_SHARED_LENGTH, parts
+    budget, pending = _MAX_SHARED_LENGTH, values
     while pending:
         value = pending.pop()
         if isinstance(value, str):
-            left -= len(value)
+            budget -= len(value)
         elif isinstance(value, dict):
-            left -= sum(map(len, value))
+            budget -= sum(map(len, value))
             pending += value.values()
         elif isinstance(value, list):
             pending += value
-        left -= 1
-        if left < 0:
+        budget -= 1
+        if budget < 0:
             raise InterpretationError(
                 f"the answer has more than {_MAX_SHARED_LENGTH} characters of node claims or names"
             )

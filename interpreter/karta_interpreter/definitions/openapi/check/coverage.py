@@ -67,10 +67,10 @@ def relevant(schema: Object, scale_path: str = "") -> Iterator[RelevantPart]:
     >>> [(part.path.jq, part.sort.value) for part in relevant(schema)]
     [('.spec.groups[].size', 'a count'), ('.spec.groups[].template', 'pods')]
     """
-    parts = {part.path: part for part in _parts(SchemaPath(("spec",)), below(schema, "spec"))}
+    by_path = {part.path: part for part in _parts(SchemaPath(("spec",)), below(schema, "spec"))}
     scale = _place(schema, scale_path.split(".")[1:])
-    yield from parts.values()
-    if scale.steps and scale not in parts:
+    yield from by_path.values()
+    if scale.steps and scale not in by_path:
         yield RelevantPart(scale, Sort.COUNT, scale)
 
 
@@ -150,9 +150,9 @@ class Coverage:
 
     def unread(self, schema: Object, scale_path: str) -> Iterator[tuple[SchemaPath, list[RelevantPart]]]:
         """Yield groups of parts that answers look like depending on, and that no expression reads."""
-        left = {part.path: part for part in relevant(schema, scale_path) if not self._reads(part)}
-        for group, paths in self.grouped(left).items():
-            yield group, [left[path] for path in paths]
+        unread = {part.path: part for part in relevant(schema, scale_path) if not self._reads(part)}
+        for group, paths in self.grouped(unread).items():
+            yield group, [unread[path] for path in paths]
 
     def grouped(self, unread: Iterable[SchemaPath]) -> Mapping[SchemaPath, list[SchemaPath]]:
         """Return paths in groups, by the shortest beginning of a path that nothing read is below."""
@@ -173,14 +173,14 @@ class Coverage:
         return f"${path.jq}" in self.reached
 
 
-def _and_above(place: str) -> Iterator[str]:
+def _and_above(path: str) -> Iterator[str]:
     """Yield a place, and the beginnings of its text that end before a step.
 
     >>> [*_and_above("$.spec.roles[].size")]
     ['$.spec.roles[].size', '$', '$.spec', '$.spec.roles', '$.spec.roles[]']
     """
-    yield place
-    yield from (place[:at] for at, char in enumerate(place) if char in ".[")
+    yield path
+    yield from (path[:at] for at, char in enumerate(path) if char in ".[")
 
 
 def parts(shapes: Shapes) -> Iterator[Shape]:

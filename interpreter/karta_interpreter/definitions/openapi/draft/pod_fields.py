@@ -66,10 +66,10 @@ class PodsField:
 def find_pods(schema: Object) -> list[PodsField]:
     """Return every place that looks like a pod's definition. Pieces of pods only count without a whole one."""
     start = [(SchemaPath((name,)), spec) for name, spec in fields(schema) if name == "spec"]
-    parts = [piece for path, field_schema in start for piece in _walk(path, field_schema, ())]
-    whole = [pods for piece in parts for pods in _whole(*piece)]
+    pieces = [piece for path, field_schema in start for piece in _walk(path, field_schema, ())]
+    whole = [pods for piece in pieces for pods in _whole(*piece)]
     certain = [pods for pods in whole if not pods.is_guess]
-    return certain or whole or [pods for piece in parts for pods in _fragments(*piece)]
+    return certain or whole or [pods for piece in pieces for pods in _fragments(*piece)]
 
 
 _Part = tuple[SchemaPath, Object, tuple[tuple[SchemaPath, Object], ...]]
@@ -239,5 +239,5 @@ def product(path: SchemaPath, factors: Sequence[NumberField]) -> str:
     return _times([*parts, f"{path.to_first.jq} | {product(path.after_first, deeper)}"])
 
 
-def _times(parts: Sequence[str]) -> str:
-    return " * ".join(f"({factor})" for factor in parts) if len(parts) > 1 else "".join(parts) or "1"
+def _times(factors: Sequence[str]) -> str:
+    return " * ".join(f"({factor})" for factor in factors) if len(factors) > 1 else "".join(factors) or "1"

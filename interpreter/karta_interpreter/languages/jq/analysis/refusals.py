@@ -175,11 +175,11 @@ class _Search:
         elif error := _pattern_error(node):
             self._refuse(node, f"the pattern of `{name}` is not a regular expression: {error}")
 
-    def _unknown(self, node: ast.FunctionCall, known: AbstractSet[Key]) -> None:
+    def _unknown(self, node: ast.FunctionCall, signatures: AbstractSet[Key]) -> None:
         name, arity = node.name, len(node.arguments)
-        if taken := sorted(count for other, count in known if other == name):
-            takes = " or ".join(map(str, taken)) + (" argument" if taken == [1] else " arguments")
-            self._refuse(node, f"`{name}` takes {takes}, not {arity}", _of_a_list(node) if 0 in taken else "")
+        if arities := sorted(count for other, count in signatures if other == name):
+            takes = " or ".join(map(str, arities)) + (" argument" if arities == [1] else " arguments")
+            self._refuse(node, f"`{name}` takes {takes}, not {arity}", _of_a_list(node) if 0 in arities else "")
         elif (name, arity) in ONLY_JQ:
             self._refuse(node, f"`{name}` is a function of jq that gojq 0.12.19 does not have")
         else:
@@ -187,7 +187,7 @@ class _Search:
             hint = (
                 _HINTS.get(name)
                 or self.hints.get(id(node))
-                or _choice("", name, {other for other, _ in known}, 0.8)
+                or _choice("", name, {other for other, _ in signatures}, 0.8)
                 or path
             )
             self._refuse(node, f"there is no function `{name}`", hint)
@@ -206,9 +206,9 @@ class _Search:
         self.found.append(Reason(node.span, message, hint))
 
 
-def _choice(sign: str, name: str, known: AbstractSet[str], cutoff: float = 0.6) -> str:
+def _choice(sign: str, name: str, candidates: AbstractSet[str], cutoff: float = 0.6) -> str:
     # Sorted: of several names as close, the same one each time.
-    near = get_close_matches(name, sorted(known), n=1, cutoff=cutoff)
+    near = get_close_matches(name, sorted(candidates), n=1, cutoff=cutoff)
     return f"did you mean `{sign}{near[0]}`?" if near else ""
 
 

@@ -41,10 +41,10 @@ _FORMS: Final = [
 
 def seconds_left() -> float:
     """Return the seconds that the next expression may take. Raise QueryStoppedError if there are none."""
-    left = remaining(EXPRESSION_SECONDS)
-    if not left:
+    remaining_seconds = remaining(EXPRESSION_SECONDS)
+    if not remaining_seconds:
         raise QueryStoppedError("there is no time left")
-    return left
+    return remaining_seconds
 
 
 def evaluate(program: str, value: str, seconds: float, owner: str = "", pool: Pool | None = None) -> list[JSON]:
@@ -56,8 +56,8 @@ def evaluate(program: str, value: str, seconds: float, owner: str = "", pool: Po
     # Before a process is taken: text that is not Unicode is an error of the caller, which `Query` words.
     code, text = program.encode(), value.encode()
     try:
-        with (pool or POOL).process(owner, seconds) as (process, left):
-            process.send(b"Q", libjq.LENGTH.pack(len(code)) + code + text, left)
+        with (pool or POOL).process(owner, seconds) as (process, seconds_left):
+            process.send(b"Q", libjq.LENGTH.pack(len(code)) + code + text, seconds_left)
             letter, payload = process.receive()
     except SandboxError as error:
         raise QueryStoppedError(error.after(seconds)) from error

@@ -92,26 +92,26 @@ def _flat(value: JSON, depth: JSON) -> Iterator[JSON]:
             yield element
 
 
-def contains(value: JSON, wanted: JSON) -> bool:
+def contains(value: JSON, needle: JSON) -> bool:
     """``contains(wanted)``: part of a string, of an array, of the fields of an object."""
     # To jq, true and false are values of two types.
-    if kind(value) != kind(wanted) or (isinstance(value, bool) and value != wanted):
-        raise QueryEvaluationError(f"{type_name(value)} cannot contain {type_name(wanted)}")
-    return _contains(value, wanted, iter(range(_MOST_COMPARISONS)))
+    if kind(value) != kind(needle) or (isinstance(value, bool) and value != needle):
+        raise QueryEvaluationError(f"{type_name(value)} cannot contain {type_name(needle)}")
+    return _contains(value, needle, iter(range(_MOST_COMPARISONS)))
 
 
-def _contains(value: JSON, wanted: JSON, budget: Iterator[int]) -> bool:
+def _contains(value: JSON, needle: JSON, budget: Iterator[int]) -> bool:
     if next(budget, None) is None:
         raise QueryLimitError(f"contains needs more than {_MOST_COMPARISONS} comparisons")
-    match value, wanted:
+    match value, needle:
         case dict(), dict():
-            return all(key in value and _contains(value[key], wanted[key], budget) for key in wanted)
+            return all(key in value and _contains(value[key], needle[key], budget) for key in needle)
         case list(), list():
-            return all(any(_contains(own, other, budget) for own in value) for other in wanted)
+            return all(any(_contains(own, other, budget) for own in value) for other in needle)
         case str(), str():
-            return wanted in value
+            return needle in value
         case _:
-            return equal(value, wanted)
+            return equal(value, needle)
 
 
 def join(value: JSON, separator: JSON) -> str:

@@ -134,11 +134,13 @@ _TYPES: Final = {
 }
 
 
-def compiled(write: Callable[["PythonCode"], None], known: Mapping[str, Any] = RUNTIME, origin: Origin = None) -> Any:  # noqa: ANN401 - any function
+def compiled(
+    write: Callable[["PythonCode"], None], namespace: Mapping[str, Any] = RUNTIME, origin: Origin = None
+) -> Any:  # noqa: ANN401 - any function
     """Return the function with the body that ``write`` writes, for an input with this origin."""
     module = Module()
     name = PythonCode(module).function(write, origin=origin)
-    return module.functions(known)[name]
+    return module.functions(namespace)[name]
 
 
 class PythonCode(FunctionBody):
@@ -313,10 +315,10 @@ class PythonCode(FunctionBody):
             self.loop(f"texts(({''.join(made)}), {dot})", sink)
             return
 
-        def spell(parts: Sequence[str | ast.Node], after: list[str]) -> None:
-            while parts and (isinstance(parts[-1], str) or parts[-1] in singles):
-                parts, after = parts[:-1], [self._piece(parts[-1], dot, convert), *after]
-            match parts:
+        def spell(pieces: Sequence[str | ast.Node], after: list[str]) -> None:
+            while pieces and (isinstance(pieces[-1], str) or pieces[-1] in singles):
+                pieces, after = pieces[:-1], [self._piece(pieces[-1], dot, convert), *after]
+            match pieces:
                 case [*before, ast.Node() as last]:
 
                     def use(output: str) -> None:
@@ -328,10 +330,10 @@ class PythonCode(FunctionBody):
 
         spell(node.parts, [])
 
-    def _piece(self, part: str | ast.Node, dot: str, convert: str) -> str:
-        if isinstance(part, str):
-            return self.module.constant(part)
-        return self.bind(f"{convert}({self.value(part, dot)})")
+    def _piece(self, piece: str | ast.Node, dot: str, convert: str) -> str:
+        if isinstance(piece, str):
+            return self.module.constant(piece)
+        return self.bind(f"{convert}({self.value(piece, dot)})")
 
     def _binary(self, node: ast.Binary, dot: str, sink: Sink) -> None:
         operator = MERGE if is_merge(node) else node.operator

@@ -92,23 +92,23 @@ def piped(left: Growth, right: Growth) -> Growth:
     )
 
 
-def joined(parts: Sequence[Growth]) -> Growth:
+def joined(growths: Sequence[Growth]) -> Growth:
     """Return the growth of one part followed by another, as in a comma."""
-    counts = [growth.count for growth in parts]
+    counts = [growth.count for growth in growths]
     return Growth(
-        count=None if None in counts else sum(growth.outputs for growth in parts),
-        size=sum(growth.size for growth in parts),
-        work=sum(growth.work for growth in parts),
-        cheap=all(growth.cheap for growth in parts),
-        small=all(growth.small for growth in parts),
+        count=None if None in counts else sum(growth.outputs for growth in growths),
+        size=sum(growth.size for growth in growths),
+        work=sum(growth.work for growth in growths),
+        cheap=all(growth.cheap for growth in growths),
+        small=all(growth.small for growth in growths),
     )
 
 
-def chosen(parts: Sequence[Growth]) -> Growth:
+def chosen(growths: Sequence[Growth]) -> Growth:
     """Return the growth of one of several parts, as in the branches of ``if``."""
-    growth = joined(parts)
-    count = None if growth.count is None else max(branch.outputs for branch in parts)
-    return replace(growth, count=count, size=max(branch.size for branch in parts))
+    growth = joined(growths)
+    count = None if growth.count is None else max(branch.outputs for branch in growths)
+    return replace(growth, count=count, size=max(branch.size for branch in growths))
 
 
 def combined(operands: Sequence[Growth]) -> Growth:

@@ -199,8 +199,8 @@ def _of_text(name: str, function: Callable[[str], str]) -> Function:
 def _of_texts(name: str, function: Callable[[str, str], JSON], cost: _CostOfOne, result: OutputKind) -> Function:
     """Return a function of a string and the string that is the value of one argument."""
 
-    def implementation(own: JSON, other: JSON) -> JSON:
-        return function(values.text_of(name, own), values.text_of(name, other))
+    def implementation(text: JSON, other: JSON) -> JSON:
+        return function(values.text_of(name, text), values.text_of(name, other))
 
     return _of_values(name, implementation, cost, result)
 

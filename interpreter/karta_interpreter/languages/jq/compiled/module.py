@@ -55,14 +55,14 @@ class Module:
             lines += write(name)
         return "\n".join(lines)
 
-    def functions(self, known: Mapping[str, Any]) -> dict[str, Any]:
+    def functions(self, namespace: Mapping[str, Any]) -> dict[str, Any]:
         """Return the functions by their names.
 
-        ``known`` holds the names that they may use in addition to each other.
+        ``namespace`` holds the names that they may use in addition to each other.
         """
         code = compile(self.source(), "<expression>", "exec", dont_inherit=True)
         # No builtins: an expression has no use for any but those that its code names.
-        names = {name: known[name] for name in _names(code) if name in known}
+        names = {name: namespace[name] for name in _names(code) if name in namespace}
         space: dict[str, Any] = {"__builtins__": {}, **names, **self._constants}
         exec(code, space)  # noqa: S102 - the text is made here. The expression contributes only constants to it
         return space

@@ -116,12 +116,12 @@ def objects(entries: Sequence[tuple[Many, Many]], value: JSON) -> Iterator[dict[
                 yield {**fields, key_of(key): item}
 
 
-def texts(parts: Sequence[tuple[Many, Callable[[JSON], str]]], value: JSON) -> Iterator[str]:
+def texts(pieces: Sequence[tuple[Many, Callable[[JSON], str]]], value: JSON) -> Iterator[str]:
     """Yield a string with interpolations, for every combination of outputs. The first part is the inner loop."""
-    if not parts:
+    if not pieces:
         yield ""
         return
-    *others, (last, written) = parts
+    *others, (last, written) = pieces
     for piece in last(value):
         for before in texts(others, value):
             yield before + written(piece)

@@ -104,19 +104,19 @@ def _called(reads: Reads, arguments: Sequence[ast.Node], inputs: Projections) ->
 
 def _choices(ways: Iterable[Projections]) -> Projections:
     """Return the different parts that the outputs of some expressions are."""
-    parts = tuple(dict.fromkeys(chain.from_iterable(ways)))
-    return parts if len(parts) <= _MOST_OUTPUTS else mark_all(parts)
+    projections = tuple(dict.fromkeys(chain.from_iterable(ways)))
+    return projections if len(projections) <= _MOST_OUTPUTS else mark_all(projections)
 
 
-def mark_all(parts: Iterable[Projection]) -> Projections:
+def mark_all(projections: Iterable[Projection]) -> Projections:
     """Mark all of some parts as read. Values computed from them are not part of the input."""
-    for projection in parts:
+    for projection in projections:
         projection.take_all()
     return ()
 
 
-def _elements(parts: Projections) -> Projections:
-    return tuple(projection.each() for projection in parts)
+def _elements(projections: Projections) -> Projections:
+    return tuple(projection.each() for projection in projections)
 
 
 _NOTHING: Final = ast.FunctionCall("empty")

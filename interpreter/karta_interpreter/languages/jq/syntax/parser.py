@@ -429,12 +429,12 @@ class _Parser:
         start = self.next
         name = self.accept_kind(Kind.FORMAT)
         self.advance()
-        parts: list[str | ast.Node] = []
+        pieces: list[str | ast.Node] = []
         while not self.accept_kind(Kind.CLOSE_TEXT):
-            parts.append(self.string_part())
-        if name or any(isinstance(piece, ast.Node) for piece in parts):
-            return ast.Text(tuple(_joined(parts)), name.text if name else None, span=self.span(start))
-        return ast.Literal("".join(map(str, parts)), span=self.span(start))
+            pieces.append(self.string_part())
+        if name or any(isinstance(piece, ast.Node) for piece in pieces):
+            return ast.Text(tuple(_joined(pieces)), name.text if name else None, span=self.span(start))
+        return ast.Literal("".join(map(str, pieces)), span=self.span(start))
 
     def string_part(self) -> str | ast.Node:
         opened = self.accept_kind(Kind.OPEN_INTERPOLATION)
@@ -510,12 +510,12 @@ class _Parser:
             raise self.error(f"`{opened.text}` opened here is never closed", opened.span)
         return self.fail(f"expected `{closer}`", "" if closer == "}" else self.habit())
 
-    def several(self, read: Callable[[], T], separator: str) -> tuple[T, ...]:
+    def several(self, parse_one: Callable[[], T], separator: str) -> tuple[T, ...]:
         """Read one or more of something, with a separator between them."""
-        items = [read()]
+        nodes = [parse_one()]
         while self.accept(separator):
-            items.append(read())
-        return tuple(items)
+            nodes.append(parse_one())
+        return tuple(nodes)
 
     def span(self, start: Token | ast.Node) -> Span:
         """From the start of something to the end of the token taken last."""
@@ -581,9 +581,9 @@ def _through(start: Token | ast.Node, end: ast.Node) -> Span:
     return Span(start.span.start, end.span.end)
 
 
-def _joined(parts: list[str | ast.Node]) -> Iterator[str | ast.Node]:
+def _joined(pieces: list[str | ast.Node]) -> Iterator[str | ast.Node]:
     """Yield the parts of a string with neighbouring pieces of text put together."""
-    for is_text, run in groupby(parts, key=lambda part: isinstance(part, str)):
+    for is_text, run in groupby(pieces, key=lambda piece: isinstance(piece, str)):
         if is_text:
             yield "".join(map(str, run))
         else:

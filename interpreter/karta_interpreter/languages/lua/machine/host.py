@@ -60,10 +60,12 @@ class Host:
         yield "print", self._print
         yield "kube_names", lambda: tuple(self._kube)
         yield "own_names", lambda: tuple(self._own)
-        yield "call_kube", lambda name, *given: self._call(lambda *values: [self._kube[name](*values)], given)
+        yield "call_kube", lambda name, *arguments: self._call(lambda *values: [self._kube[name](*values)], arguments)
         yield (
             "call_own",
-            lambda name, *given: self._call(lambda *values: map(without_nulls, self._own[name](*values)), given),
+            lambda name, *arguments: self._call(
+                lambda *values: map(without_nulls, self._own[name](*values)), arguments
+            ),
         )
 
     def begin(self, own: Own, on_print: OnPrint | None) -> None:
@@ -90,9 +92,11 @@ class Host:
             return self._to_lua(list(map(self._register, value))), "objects"
         return (self._to_lua(_table_as_latin1(value)) if kind in (dict, list) else value), None
 
-    def given_values(self, given: Sequence[Any], empty: JSON) -> list[JSON]:
+    def given_values(self, arguments: Sequence[Any], empty: JSON) -> list[JSON]:
         """Return the values that ``json.lua`` passes as kinds and values. An empty table becomes ``empty``."""
-        return [self._given_value(kind, value, empty) for kind, value in zip(given[::2], given[1::2], strict=True)]
+        return [
+            self._given_value(kind, value, empty) for kind, value in zip(arguments[::2], arguments[1::2], strict=True)
+        ]
 
     def _given_value(self, kind: str, value: Any, empty: JSON) -> JSON:  # noqa: ANN401 - by its kind
         if kind == "table":
@@ -137,10 +141,10 @@ class Host:
             text = orjson.dumps(_without_nulls_of(text))
         return text[1:-1].decode("latin-1")
 
-    def _call(self, function: Callable[..., Iterable[JSON]], given: Sequence[Any]) -> tuple[Any, ...]:
+    def _call(self, function: Callable[..., Iterable[JSON]], arguments: Sequence[Any]) -> tuple[Any, ...]:
         """Call a function: true and its results, or false and a message."""
         try:
-            results = function(*self.given_values(given, {}))
+            results = function(*self.given_values(arguments, {}))
         except InterpreterError as error:
             return False, as_latin1(str(error))
         return True, *chain.from_iterable(map(self.give, results))

@@ -49,7 +49,10 @@ def _get_pod_dependencies(*arguments: JSON) -> JSON:
     namespace = _namespace(arguments[1])
     template = _template(table, "corev1.PodTemplateSpec")
     spec = {field: value for field, value in template.get("spec", {}).items() if field != "serviceAccount"}  # not read
-    needed = sorted(pod_dependencies({"spec": spec}, namespace), key=lambda one: (_KINDS.index(one.kind), one.name))
+    needed = sorted(
+        pod_dependencies({"spec": spec}, namespace),
+        key=lambda reference: (_KINDS.index(reference.kind), reference.name),
+    )
     return [dependency.to_json() for dependency in needed] or None
 
 

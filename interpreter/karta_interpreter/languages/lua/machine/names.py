@@ -122,7 +122,7 @@ class _Reader:
             self.names.zeros.append(Mention(self.words[at - 1], self._lines[at]))
 
     def _misread(self, at: int) -> None:
-        before, word, after, dot, part, step = self.words[at - 1 : at + 5]
+        before, word, after, dot, field, step = self.words[at - 1 : at + 5]
         # An iterator is called, or is a name that has one.
         source = "".join(self.words[at + 1 : self.words.index("do", at)]) if word == "in" else ""
         habits = {
@@ -131,8 +131,8 @@ class _Reader:
             ("a list has no .length: it is nil", f"the length of a list is written #{self.words[at - 2]}"): (
                 (before, word) == (".", "length") and after not in ("=", "(")
             ),
-            (f"#{after}.{part} is 0: it is an object, and # counts lists", "compare a field of it with nil"): (
-                (word, dot) == ("#", ".") and part in _PARTS and step not in _STEPS
+            (f"#{after}.{field} is 0: it is an object, and # counts lists", "compare a field of it with nil"): (
+                (word, dot) == ("#", ".") and field in _PARTS and step not in _STEPS
             ),
             (f"`for` cannot go through {source} itself", f"write ipairs({source}), or pairs for an object"): (
                 "." in source and "(" not in source

@@ -136,8 +136,8 @@ def _pair(result: Any) -> tuple[Any, str | None]:  # noqa: ANN401 - a function o
 
 
 @cache
-def _text(part: str) -> str:
-    return (get_data(__package__, f"lua/{part}.lua") or b"").decode()
+def _text(argument: str) -> str:
+    return (get_data(__package__, f"lua/{argument}.lua") or b"").decode()
 
 
 def _error(outcome: str, details: Sequence[Any], function: str) -> BaseException:

@@ -97,8 +97,8 @@ def run_job(job: Job) -> JSON:
 def run_in(pool: Pool, job: Job, seconds: float) -> JSON:
     """Return the result of a job from a process of a pool. Raise as `run_job`."""
     request = job.encoded()
-    with script_limits(seconds), pool.process(job.owner, seconds) as (process, left):
-        process.send(b"Q", request, left, grace=GRACE_SECONDS)
+    with script_limits(seconds), pool.process(job.owner, seconds) as (process, seconds_left):
+        process.send(b"Q", request, seconds_left, grace=GRACE_SECONDS)
         while (message := process.receive())[0] in QUESTIONS:
             if reply := job.reply(*message):
                 process.send(b"A", reply)
