@@ -13,7 +13,7 @@ from karta_interpreter.base.errors import ClusterError
 from karta_interpreter.base.k8s.values import GVK, Object
 from karta_interpreter.cli.definitions import print_findings, snapshot_of
 from karta_interpreter.cli.files import check_stdin, read_object, read_texts
-from karta_interpreter.cli.member import Wanted
+from karta_interpreter.cli.member import WorkloadSelection
 from karta_interpreter.cli.options import FOLDER, WholeNumber, definitions, file_option
 from karta_interpreter.cli.program import UsageProblem
 from karta_interpreter.cli.render import say
@@ -71,7 +71,7 @@ def command(
     print_findings(combine(layers))
     texts = _texts(snapshot, filenames, path)
     definitions = [entry.definition for entry in snapshot.entries.values()]
-    report = verify_folder(folder, definitions, Wanted()).to_json() if folder else None
+    report = verify_folder(folder, definitions, WorkloadSelection()).to_json() if folder else None
 
     def started(url: str) -> None:
         say(url)

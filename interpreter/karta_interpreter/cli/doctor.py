@@ -12,7 +12,7 @@ import click
 
 from karta_interpreter.base.errors import ClusterError, ServeError
 from karta_interpreter.base.findings import DefinitionError, count
-from karta_interpreter.cli.member import Wanted
+from karta_interpreter.cli.member import WorkloadSelection
 from karta_interpreter.cli.options import Decimal, ObjectName, control_plane, output
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import one_line, say, table, written
@@ -117,7 +117,7 @@ async def _verify(kubeconfig: Path | None, context: str | None, member: str) -> 
                     karta = Karta.load(stored)
                     definitions[karta.gvk] = karta.definition
         async with ApiServer.of(kubeconfig, member) as api:
-            report = await verify_member(api, list(definitions.values()), Wanted(most=_SOME))
+            report = await verify_member(api, list(definitions.values()), WorkloadSelection(most=_SOME))
     except ClusterError as error:
         return [problem("member", str(error), "give a context of the member, and the rights of deploy/member")]
     advice = "verify them all with karta-interpreter verify"

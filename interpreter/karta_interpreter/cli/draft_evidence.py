@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from karta_interpreter.base.findings import did_you_mean
 from karta_interpreter.base.k8s import GVK, JSON, Object, edit, get, namespace
 from karta_interpreter.cli.files import named, read_objects
-from karta_interpreter.cli.member import Member, Tree, Wanted
+from karta_interpreter.cli.member import Member, Tree, WorkloadSelection
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.saved import read_about, read_workloads
 from karta_interpreter.definitions.karta import Known
@@ -164,7 +164,7 @@ async def from_member(api: ApiServer, kind: str, namespace: str | None) -> Shown
     """Read the objects of a kind in a member, in a namespace or in all with ""."""
     api_version, resource = await resource_of(api, kind)
     gvk = GVK.of({"apiVersion": api_version, "kind": resource["kind"]})
-    selection = Wanted(api.namespace if namespace is None else namespace, gvk.kind, most=MOST)
+    selection = WorkloadSelection(api.namespace if namespace is None else namespace, gvk.kind, most=MOST)
     member, now = Member(api, selection), time.time()
     workloads = await member.read([load_definition(draft(CustomKind("", gvk, {})).karta)])
     shown = [member.evidence(uid, now, Known.of(())) for _, uid in workloads]

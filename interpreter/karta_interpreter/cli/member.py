@@ -36,7 +36,7 @@ _LONGEST_CHAIN: Final = 8
 """The most owners between a workload and its pods, one above the other."""
 
 
-class Wanted(NamedTuple):
+class WorkloadSelection(NamedTuple):
     """The workloads to read: of all namespaces without one, all of a kind without ``most``."""
 
     namespace: str = ""
@@ -85,7 +85,7 @@ class Member:
     """A member cluster. ``problems`` say what could not be read, ``crds`` define the kinds that have objects."""
 
     api: ApiServer
-    wanted: Wanted = Wanted()  # noqa: RUF009 - it cannot be changed
+    selection: WorkloadSelection = WorkloadSelection()  # noqa: RUF009 - it cannot be changed
     problems: list[str] = field(default_factory=list)
     crds: dict[GVK, Object] = field(default_factory=dict)
     references: list[Object] = field(default_factory=list)
@@ -107,7 +107,7 @@ class Member:
                 for definition in preferred
                 if definition.gvk == _POD
                 for uid in pods
-                if self._is_wanted(uid)
+                if self._is_selected(uid)
             ]
             await self._read_owners()
             await self._read_used()
@@ -123,22 +123,22 @@ class Member:
         scaled = next((self._scaled[target] for target in targets if target in self._scaled), "")
         return Evidence(obj, pods, owners, self._made.get(namespace_of(obj), {}), scaled, self._unread, now, reader)
 
-    def _is_wanted(self, uid: str) -> bool:
+    def _is_selected(self, uid: str) -> bool:
         obj = self._tree.get(uid)
-        if self.wanted.name:
-            return _name(obj) == self.wanted.name
+        if self.selection.name:
+            return _name(obj) == self.selection.name
         return not any(owner.get("controller") for owner in owner_references(obj))
 
     async def _workloads(self, gvk: GVK) -> list[str]:
         """Read the objects of a kind, and return those that no controller owns."""
         uids: list[str] = []
-        if gvk == _POD or (self.wanted.kind and self.wanted.kind.lower() not in gvk.names):
+        if gvk == _POD or (self.selection.kind and self.selection.kind.lower() not in gvk.names):
             return uids
         async with aclosing(self._list(gvk, is_optional=True)) as objects:
             async for obj in objects:
                 uid = self._tree.keep(obj)
-                uids += [uid] if self._is_wanted(uid) else []
-                if 0 < self.wanted.most <= len(uids):
+                uids += [uid] if self._is_selected(uid) else []
+                if 0 < self.selection.most <= len(uids):
                     break
         return uids
 
@@ -214,7 +214,9 @@ class Member:
             if resource is None:
                 return
             within = (
-                f"/namespaces/{self.wanted.namespace}" if self.wanted.namespace and resource.get("namespaced") else ""
+                f"/namespaces/{self.selection.namespace}"
+                if self.selection.namespace and resource.get("namespaced")
+                else ""
             )
             root = "/apis" if gvk.group else "/api"
             path = f"{root}/{gvk.api_version}{'' if is_everywhere else within}/{resource['name']}"

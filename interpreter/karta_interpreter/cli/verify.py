@@ -12,7 +12,7 @@ import click
 from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s.values import GVK, Object
 from karta_interpreter.cli.definitions import chosen, snapshot_of
-from karta_interpreter.cli.member import Member, Wanted
+from karta_interpreter.cli.member import Member, WorkloadSelection
 from karta_interpreter.cli.options import FOLDER, OutputFolder, inputs, kind_option, output
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import full_name, one_line, say, table, written
@@ -46,7 +46,7 @@ def verify_all(workloads: Evidences, crd_of: Callable[[GVK], Object | None], pro
 
 
 async def verify_member(
-    api: ApiServer, definitions: Sequence[Definition], selection: Wanted, folder: Path | None = None
+    api: ApiServer, definitions: Sequence[Definition], selection: WorkloadSelection, folder: Path | None = None
 ) -> Report:
     """Read a member, and return the report about it. Save what was read, if a folder is given. Raises ClusterError."""
     member, now = Member(api, selection), time.time()
@@ -58,20 +58,20 @@ async def verify_member(
     return verify_all(shown, member.crds.get, member.problems)
 
 
-def verify_folder(folder: Path, definitions: Sequence[Definition], selection: Wanted) -> Report:
+def verify_folder(folder: Path, definitions: Sequence[Definition], selection: WorkloadSelection) -> Report:
     """Return the report about a saved folder. Raises RecordingError."""
     state, by_kind = read_about(folder), {definition.gvk: definition for definition in definitions}
 
     def workloads() -> Iterator[tuple[Definition, Evidence]]:
         for evidence in read_workloads(folder, state):
             definition = by_kind.get(GVK.of(evidence.object))
-            if definition and _is_wanted(evidence.object, selection):
+            if definition and _is_selected(evidence.object, selection):
                 yield definition, evidence
 
     return verify_all(workloads(), state.crd, state.problems)
 
 
-def _is_wanted(obj: Object, selection: Wanted) -> bool:
+def _is_selected(obj: Object, selection: WorkloadSelection) -> bool:
     metadata = obj.get("metadata") or {}
     names = {"namespace": selection.namespace, "name": selection.name}
     is_named = all(not value or metadata.get(field) == value for field, value in names.items())
@@ -166,7 +166,7 @@ def command(  # noqa: PLR0913 - one for each option
         raise UsageProblem("error: give a FOLDER, or --kubeconfig, --context and --save, not both")
     if namespace and all_namespaces:
         raise UsageProblem("error: give --namespace or --all-namespaces, not both")
-    selection = Wanted(namespace, kind, name)
+    selection = WorkloadSelection(namespace, kind, name)
     entries = chosen([*snapshot_of(filenames).entries.values()] if filenames else load_catalogue().entries, kinds)
     definitions = [entry.definition for entry in entries]
     if folder:
@@ -183,7 +183,7 @@ def command(  # noqa: PLR0913 - one for each option
 async def _read(
     server: ApiServer,
     definitions: Sequence[Definition],
-    selection: Wanted,
+    selection: WorkloadSelection,
     folder: Path | None,
     *,
     all_namespaces: bool,

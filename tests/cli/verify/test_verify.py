@@ -11,7 +11,7 @@ from click.testing import Result
 
 from karta_interpreter import Karta
 from karta_interpreter.base.errors import RecordingError
-from karta_interpreter.cli.member import Wanted
+from karta_interpreter.cli.member import WorkloadSelection
 from karta_interpreter.cli.saved import Saved, read_about, read_workloads, save
 from karta_interpreter.cli.verify import verify_folder
 from karta_interpreter.definitions.sources import api_server
@@ -84,7 +84,7 @@ def test_object_that_is_nested_too_deeply_costs_the_others_nothing(tmp_path: Pat
     text = gzip.decompress((tmp_path / "workloads.jsonl.gz").read_bytes())
     deeper = text.replace(b'{"a":1}', b'{"a":' * 600 + b"1" + b"}" * 600).replace(b'"d1"', b'"d600"')
     (tmp_path / "workloads.jsonl.gz").write_bytes(gzip.compress(text + deeper))
-    report = verify_folder(tmp_path, [Karta.for_object(_deployments(1)[0].object).definition], Wanted())
+    report = verify_folder(tmp_path, [Karta.for_object(_deployments(1)[0].object).definition], WorkloadSelection())
 
     assert [problem for problem in left_out if problem.endswith("d300 is not saved: it is nested too deeply")]
     assert {result.name.rpartition("/")[2] for result in report.results if result.name} == {"d1"}
@@ -174,8 +174,8 @@ def test_folder_keeps_labels_that_tell_pods_apart(tmp_path: Path) -> None:
     job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "it-launcher", "uid": "job", **owned}}
     save(tmp_path, Saved(NOW), [evidence(obj, launcher, worker, owners=(job,))])
 
-    wanted = Wanted("with-launcher", "mpijob", "it")
-    report = verify_folder(tmp_path, [Karta.for_object(obj).definition], wanted)
+    selection = WorkloadSelection("with-launcher", "mpijob", "it")
+    report = verify_folder(tmp_path, [Karta.for_object(obj).definition], selection)
     assert [each.judgement.verdict for each in report.results if each.judgement.question == "InterpretReplica"] == [
         Verdict.OK
     ]

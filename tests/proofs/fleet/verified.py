@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterator, Mapping
 
 from karta_interpreter import Karta
-from karta_interpreter.cli.member import Wanted
+from karta_interpreter.cli.member import WorkloadSelection
 from karta_interpreter.cli.verify import summary
 from karta_interpreter.engine.verification import Question, Verdict
 from tests.proofs.fleet.fights import SEEDED
@@ -28,7 +28,7 @@ def _differing(members: Mapping[str, Cluster], say: Say) -> Iterator[str]:
     fought = {seeded.name for seeded in SEEDED}
     definitions = [karta.definition for karta in Karta.catalogue().values()]
     for member, cluster in members.items():
-        report = verified_member(cluster, definitions, Wanted())
+        report = verified_member(cluster, definitions, WorkloadSelection())
         say(f"{member}: {summary(report)}")
         problems = report.problems if report.results else ("there is no object",)
         yield from (f"{member}: {problem}" for problem in problems)

@@ -20,7 +20,7 @@ from typing import Any
 
 from karta_interpreter import Karta
 from karta_interpreter.base.k8s.values import GVK
-from karta_interpreter.cli.member import Wanted
+from karta_interpreter.cli.member import WorkloadSelection
 from karta_interpreter.cli.verify import verify_member
 from karta_interpreter.definitions.karta import Definition, Known, ReferenceReader, resolved
 from karta_interpreter.definitions.sources.api_server import ApiServer
@@ -103,12 +103,12 @@ def _saved(experiment: Experiment) -> tuple[Object | None, list[Object]]:
     """Return what ``verify --save`` has saved of the object of a case, and what its definition looks up."""
     thing = experiment.live
     definition = Karta.for_object(thing).definition
-    wanted = Wanted(experiment.case.namespace, thing["kind"], thing["metadata"]["name"])
+    selection = WorkloadSelection(experiment.case.namespace, thing["kind"], thing["metadata"]["name"])
     folder = experiment.cluster.folder / "recorded" / experiment.case.namespace
 
     async def save() -> None:
         async with ApiServer.of(experiment.cluster.kubeconfig) as api:
-            await verify_member(api, [definition], wanted, folder)
+            await verify_member(api, [definition], selection, folder)
 
     with CONNECTING:
         asyncio.run(save())

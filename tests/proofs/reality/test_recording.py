@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from karta_interpreter import Karta
-from karta_interpreter.cli.member import Wanted
+from karta_interpreter.cli.member import WorkloadSelection
 from karta_interpreter.cli.verify import verify_folder
 from tests.proofs.reality.controllers import CONTROLLERS
 from tests.proofs.reality.findings import State
@@ -115,7 +115,7 @@ def test_recorded_states_have_names_of_their_own() -> None:
 
 def test_verify_reads_a_recorded_folder() -> None:
     definition = Karta.for_object({"apiVersion": "apps/v1", "kind": "StatefulSet"}).definition
-    report = verify_folder(FOLDER / "built-in", [definition], Wanted())
+    report = verify_folder(FOLDER / "built-in", [definition], WorkloadSelection())
 
     assert report.results
     assert not report.problems

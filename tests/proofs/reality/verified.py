@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from karta_interpreter import Karta
-from karta_interpreter.cli.member import Wanted
+from karta_interpreter.cli.member import WorkloadSelection
 from karta_interpreter.cli.verify import verify_folder, verify_member
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.sources.api_server import ApiServer
@@ -26,10 +26,10 @@ def verified(experiment: Experiment) -> Iterator[Finding]:
     The CRD is not among them: `compare_schemas` compares it once for each kind.
     """
     definition = Karta.for_object(experiment.case.object).definition
-    wanted = Wanted(
+    selection = WorkloadSelection(
         experiment.case.namespace, experiment.case.object["kind"], experiment.case.object["metadata"]["name"]
     )
-    report = verified_member(experiment.cluster, [definition], wanted)
+    report = verified_member(experiment.cluster, [definition], selection)
     judgements = [each.judgement for each in report.results if each.judgement.question is not Question.CRD]
     differing = [judgement for judgement in judgements if judgement.verdict is Verdict.DIFFERS]
     for judgement in differing:
@@ -40,18 +40,18 @@ def verified(experiment: Experiment) -> Iterator[Finding]:
         yield Finding("verify", problem)
 
 
-def verified_member(cluster: Cluster, definitions: Sequence[Definition], wanted: Wanted) -> Report:
+def verified_member(cluster: Cluster, definitions: Sequence[Definition], selection: WorkloadSelection) -> Report:
     """Return what ``verify`` will say in ten minutes if nothing changes."""
-    folder = cluster.folder / "verify" / (wanted.namespace or "all")
+    folder = cluster.folder / "verify" / (selection.namespace or "all")
 
     async def save() -> None:
         async with ApiServer.of(cluster.kubeconfig) as api:
-            await verify_member(api, definitions, wanted, folder)
+            await verify_member(api, definitions, selection, folder)
 
     with CONNECTING:
         asyncio.run(save())
     _wait(folder / "member.json")
-    return verify_folder(folder, definitions, wanted)
+    return verify_folder(folder, definitions, selection)
 
 
 def _wait(about: Path) -> None:
