@@ -22,7 +22,9 @@ SLOW = post(question("Treadmill", "InterpretHealth"))
 async def test_processes_end_with_server(number: signal.Signals) -> None:
     with running(plain_http=True) as server:
         client = await server.connect()
-        assert (await client.ask(post(question() + b" " * 3 * MIB))).response["replicas"] == 3
+        large = post(question() + b" " * 3 * MIB)
+        await client.ask_until(large, lambda answer: answer.status == 200)  # when its process has started
+        assert (await client.ask(large)).response["replicas"] == 3
         # Its expression keeps a process of that process.
         await client.ask(post(question("Treadmill", "InterpretHealth") + b" " * 3 * MIB))
         other = await server.connect()
