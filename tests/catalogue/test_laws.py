@@ -317,11 +317,11 @@ def _aggregated(definition: Definition, items: Sequence[StatusItem]) -> JSON:
         return _Refused(error)
 
 
-def _plain(value: JSON) -> JSON:
+def _plain(value: JSON, names: Container[str] = _BOOKKEEPING) -> JSON:
     """Return a value without the generations of members."""
     if isinstance(value, dict):
-        return {key: _plain(part) for key, part in value.items() if key not in _BOOKKEEPING}
-    return list(map(_plain, value)) if isinstance(value, list) else value
+        return {key: _plain(part, {"observedGeneration"}) for key, part in value.items() if key not in names}
+    return [_plain(part, names) for part in value] if isinstance(value, list) else value
 
 
 @pytest.mark.sweep
