@@ -46,7 +46,7 @@ def test_rejected_definition_is_an_error(run: Run) -> None:
 
     assert result.exit_code == 1
     assert result.stdout.count("apiVersion") == 1
-    assert result.stderr.startswith("example.io/v1, Kind=List: phaseDefinition.path `.status.phases[0]`")
+    assert result.stderr.startswith("example.io/v1, Kind=List: phaseDefinition.path: `.status.phases[0]`")
     assert result.stderr.endswith("\n1 health check, 1 of 2 rejected\n")
 
 
@@ -72,7 +72,7 @@ def test_rejected_version_rejects_its_kind(run: Run, files: Path) -> None:
 
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr.endswith("\n0 health checks, 2 of 2 rejected\n")
-    reason = "example.io/v1: phaseDefinition.path `.status.phases[0]`"
+    reason = "example.io/v1: phaseDefinition.path: `.status.phases[0]`"
     assert result.stderr.count(reason) == 2, "the reason has the version to leave out"
     assert run("export", "flux-health", "-f", "older.yaml").exit_code == 0
 
@@ -109,7 +109,7 @@ def test_check_lists_every_definition(run: Run) -> None:
     header, job, other = result.stdout.splitlines()
     assert header.split() == ["APIVERSION", "KIND", "FLUX-HEALTH"]
     assert job.split() == ["example.io/v1", "Job", "exported"]
-    assert other.split()[:3] == ["example.io/v1", "List", "phaseDefinition.path"]
+    assert other.split()[:3] == ["example.io/v1", "List", "phaseDefinition.path:"]
 
 
 @pytest.mark.parametrize(
