@@ -53,12 +53,13 @@ laws: .venv/dev.stamp ## Try laws on 100 examples, and on all cases of the catal
 coverage: .venv/dev.stamp ## Run the tests and show the lines and branches that none of them reaches (ROOM=definitions/karta, as for test)
 	$(PYTEST) --numprocesses auto --dist worksteal --cov=karta_interpreter$(if $(wildcard interpreter/karta_interpreter/$(ROOM)/__init__.py),$(subst /,.,$(ROOM:%=/%))) --cov-report=term-missing $(ROOM_TESTS)
 
-check: .venv/dev.stamp ## Format, lint, types, layers, sizes, generated files
+check: .venv/dev.stamp ## Format, lint, types, layers, sizes, prose, generated files
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python -m docs.tools.sizes
+	$(BIN)/python -m docs.tools.check_prose
 	$(BIN)/python -m docs.tools.generate --check
 
 format: .venv/dev.stamp ## Put every file into shape
@@ -165,7 +166,6 @@ docs: .venv/docs.stamp ## Build the documentation site into build/docs; a warnin
 	$(BIN)/python -m docs.tools.write_site
 	$(SPHINX) --builder html docs build/docs
 	$(BIN)/python -m docs.tools.check_site build/docs
-	$(BIN)/python -m docs.tools.check_prose
 	@mkdir -p build/docs/schema/main && cp docs/karta.schema.json build/docs/schema/main
 	@for tag in $$(git tag --list 'v[0-9]*' 2>/dev/null); do \
 	  mkdir -p build/docs/schema/$$tag && git show $$tag:docs/karta.schema.json > build/docs/schema/$$tag/karta.schema.json || exit 1; \
