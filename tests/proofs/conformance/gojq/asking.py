@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Sequence, Set as AbstractSet
 from typing import TypeAlias
 
-from karta_interpreter.base.errors import InterpreterError
+from karta_interpreter.base.errors import InterpreterError, QueryStoppedError
 from karta_interpreter.base.k8s.values import JSON
 from karta_interpreter.definitions.karta.expression_text import PodQuery
 from karta_interpreter.languages.jq import Query
@@ -90,11 +90,25 @@ def with_digits(value: JSON) -> JSON:
 
 
 def answer(ask: Callable[[], Answer]) -> Answer:
-    """What is answered, `FAILED` where that is an error."""
+    """What is answered, `FAILED` where that is an error. An expression that got no time is asked once more."""
+    try:
+        return ask()
+    except (NoAnswerError, InterpreterError) as error:
+        return _answer_again(ask) if _is_stopped(error) else FAILED
+
+
+def _answer_again(ask: Callable[[], Answer]) -> Answer:
+    """What is answered the second time."""
     try:
         return ask()
     except (NoAnswerError, InterpreterError):
         return FAILED
+
+
+def _is_stopped(error: BaseException | None) -> bool:
+    while error and not isinstance(error, QueryStoppedError):
+        error = error.__cause__
+    return error is not None
 
 
 def same(one: JSON, other: JSON) -> bool:

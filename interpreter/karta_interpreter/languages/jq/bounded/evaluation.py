@@ -56,8 +56,8 @@ def evaluate(program: str, value: str, seconds: float, owner: str = "", pool: Po
     # Before a process is taken: text that is not Unicode is an error of the caller, which `Query` words.
     code, text = program.encode(), value.encode()
     try:
-        with (pool or POOL).process(owner, seconds) as (process, seconds_left):
-            process.send(b"Q", libjq.LENGTH.pack(len(code)) + code + text, seconds_left)
+        with (pool or POOL).process(owner, seconds) as (process, time_left):
+            process.send(b"Q", libjq.LENGTH.pack(len(code)) + code + text, time_left)
             letter, payload = process.receive()
     except SandboxError as error:
         raise QueryStoppedError(error.after(seconds)) from error
