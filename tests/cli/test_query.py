@@ -53,6 +53,16 @@ def test_outputs_have_places_that_they_are_read_from(run: Run, expression: str, 
     assert (result.exit_code, verdict, shown) == (0, "plain: the server answers it at once", rows)
 
 
+@pytest.mark.parametrize("expression", [".", ".spec"])
+def test_expression_that_a_folder_is_called_like_is_an_expression(run: Run, expression: str) -> None:
+    Path(".spec").mkdir()
+
+    result = run("query", expression, "--object", "groups.yaml")
+
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert f"  {'.' if expression == '.' else 'spec'}" in result.stdout
+
+
 @pytest.mark.parametrize(
     ("expression", "value", "changed"),
     [

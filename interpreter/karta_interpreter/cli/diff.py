@@ -98,26 +98,26 @@ def command(
         words = iter(files)
         named = [
             f"{option} {side}"
-            for option, snapshots in (("--from", before), ("--to", after))
-            for side in snapshots or [next(words, "SIDE")]
+            for option, names in (("--from", before), ("--to", after))
+            for side in names or [next(words, "SIDE")]
         ]
         raise UsageProblem(f"error: name both sides: diff {' '.join([*named, *words])}")
     paths = files + paths
     if not paths:
         raise UsageProblem(NO_WORKLOAD)
     check_stdin([*before, *after, *paths])
-    snapshots = Side(before), Side(after)
+    compared_sides = Side(before), Side(after)
 
     def replicas(obj: Object) -> int:
-        return _one_more(snapshots[0], obj) if desired_replica is None else desired_replica
+        return _one_more(compared_sides[0], obj) if desired_replica is None else desired_replica
 
     def definitions(gvk: GVK) -> list[Definition]:
-        return [interpreter.entry.definition for side in snapshots if (interpreter := side.find(gvk))]
+        return [interpreter.entry.definition for side in compared_sides if (interpreter := side.find(gvk))]
 
     questions = read_questions(paths, replicas, definitions)
     changes = _distinct(
         _changed_answer(
-            (snapshots[0].find(question.gvk), snapshots[1].find(question.gvk)),
+            (compared_sides[0].find(question.gvk), compared_sides[1].find(question.gvk)),
             question,
             options,
             explained=shown["explained"],
@@ -127,7 +127,11 @@ def command(
     warnings = [
         f"{'neither side has a' if lacking[1:] else f'{lacking[0]} has no'} definition for {gvk}"
         for gvk in dict.fromkeys(question.gvk for question in questions)
-        if (lacking := [name for name, side in zip(("--from", "--to"), snapshots, strict=True) if not side.find(gvk)])
+        if (
+            lacking := [
+                name for name, side in zip(("--from", "--to"), compared_sides, strict=True) if not side.find(gvk)
+            ]
+        )
     ]
     if output == "table":
         text = "".join(_change_text(change, full=shown["full"]) for change in changes)

@@ -32,10 +32,8 @@ _PRINTS, _STATUS_FILE = (
     "`kubectl get KIND NAME -o yaml` prints one",
     "the status of a cluster is given with --status-file",
 )
-_IN_QUOTES, _ITEM_FIELDS = (
-    "; a shell replaces `*` by names if there are no quotes, and a folder stands for its files",
-    {"clusterName", "status", "applied", "appliedMessage", "health"},
-)
+_IN_QUOTES = "; a shell replaces `*` by names if there are no quotes, and a folder stands for its files"
+_ITEM_FIELDS = {"clusterName", "status", "applied", "appliedMessage", "health"}
 
 
 def check_stdin(paths: Iterable[str]) -> None:
@@ -131,13 +129,13 @@ def missing(path: str) -> UsageProblem:
     >>> print(missing("rayjob/demo"))
     error: rayjob/demo: No such file or directory; pipe the output of `kubectl get rayjob demo -o yaml`, and read "-"
     """
-    command = f"`curl -sSfL {path}`" * ("://" in path)
+    command = f"`curl -sSfL {path}`" if "://" in path else ""
     if any(path.lower() in gvk.names for gvk in catalogue_kinds()):
         kind = path.rpartition("/")[2]
         command = f"`kubectl get {kind} NAME -o yaml`, or its definition from `{NAME} catalogue export {path}`"
     elif match := _OBJECT.fullmatch(path):
         command = f"`kubectl get {match[1]} {match[2]} -o yaml`"
-    advice = f'; pipe the output of {command}, and read "-"' if command else _IN_QUOTES * ("*" in path)
+    advice = f'; pipe the output of {command}, and read "-"' if command else _IN_QUOTES if "*" in path else ""
     return UsageProblem(f"error: {path}: {os.strerror(ENOENT)}{advice}")
 
 

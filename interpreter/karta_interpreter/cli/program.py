@@ -142,8 +142,9 @@ _OTHERWISE = {
     "--recursive": "a folder is read with the folders in it",
     "-R": "a folder is read with the folders in it",
 }
-# The most options of a command that a message names.
-_MOST_NAMED, _MOST_ALIKE = 16, 3
+# The most options of a command that a message names, and the most that share a word with an unknown one.
+_MOST_NAMED = 16
+_MOST_ALIKE = 3
 _OF_A_CLUSTER = ("-n", "--namespace", "--context", "--kubeconfig")
 _FROM_A_CLUSTER = (
     "`kubectl get KIND NAME -o yaml` prints an object of a cluster, which this command reads from a pipe as `-`"
@@ -323,7 +324,7 @@ def _further(message: str, ctx: click.Context) -> str:
         path = (
             "One case is chosen with --name" if ctx.command.name == "test" else "Name a file or folder on this machine"
         )
-        return folder if message.startswith("Directory ") else path * message.startswith("Path ")
+        return folder if message.startswith("Directory ") else path if message.startswith("Path ") else ""
     if arguments := [
         parameter.make_metavar(ctx) for parameter in ctx.command.params if parameter.param_type_name == "argument"
     ]:

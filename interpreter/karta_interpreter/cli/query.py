@@ -1,5 +1,6 @@
 """``karta-interpreter query``: one expression, tried on an object."""
 
+import os
 from collections.abc import Iterator
 
 import click
@@ -8,7 +9,7 @@ import orjson
 from karta_interpreter.base.findings import closest
 from karta_interpreter.base.k8s import JSON, Object, Path, edit, field_path
 from karta_interpreter.cli.answers import changes, short
-from karta_interpreter.cli.files import exists, file_given, read_object
+from karta_interpreter.cli.files import file_given, read_object
 from karta_interpreter.cli.options import LATER, file_option, output
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text, say, table, written
@@ -45,7 +46,7 @@ def command(expression: str, target: str | None, path: str | None, assign: str |
     path = file_given(target, path)
     if assign is not None and path is None:
         raise UsageProblem("error: --assign writes to an object: give FILE or --object FILE")
-    if exists(expression):
+    if os.path.isfile(expression):  # noqa: PTH113 - Path raises OSError for a text of any length
         raise UsageProblem(f"error: {expression} is a file; give the expression first: query EXPRESSION {expression}")
     parsed, findings = check_expression((), expression)
     say(findings_text(findings), err=True, nl=False)

@@ -257,15 +257,15 @@ def command(
     files = files_in(folder)
     if not files:
         raise Problem(f"error: {folder}: there is no recording of calls in it")
-    servers = Side(before) if before else None, Side(to)
+    compared_sides = Side(before) if before else None, Side(to)
     if uid is not None:
-        _explain(files, uid, servers, output, full=full)
+        _explain(files, uid, compared_sides, output, full=full)
         return
-    replay = Replay(*servers, Selection(kinds))
+    replay = Replay(*compared_sides, Selection(kinds))
     for file in watched(files, "Replaying"):
         replay.file(file)
     findings = replay.findings
-    unknown = [gvk for gvk in sorted({gvk for gvk, _ in findings.asked}) if not servers[1].find(gvk)]
+    unknown = [gvk for gvk in sorted({gvk for gvk, _ in findings.asked}) if not compared_sides[1].find(gvk)]
     groups = sorted(findings.groups.items(), key=lambda group: (group[0].gvk, group[0].operation, -group[1].calls))
     text = _table(groups, full=full) if output == "table" else written(_json(groups, findings), output)
     asked_calls = f"{count(findings.asked.total(), 'call')} in {count(len(files), 'file')}"
@@ -336,13 +336,13 @@ def _json(groups: list[tuple[Key, ChangeGroup]], findings: Findings) -> JSON:
     }
 
 
-def _explain(files: list[Path], uid: str, servers: tuple[Side | None, Side], output: str, *, full: bool) -> None:
+def _explain(files: list[Path], uid: str, compared_sides: tuple[Side | None, Side], output: str, *, full: bool) -> None:
     recorded, request = _find(files, uid)
-    interpreter = servers[1].find(request.gvk) if request.gvk else None
+    interpreter = compared_sides[1].find(request.gvk) if request.gvk else None
     if request.call is None or interpreter is None:
         raise Problem(f"error: --to has no answer to {uid}: {request.problem or f'no definition for {request.gvk}'}")
-    changed = Replay(*servers).differences(recorded, request)
-    answer = "The answer of --from" if servers[0] else "The recorded answer"
+    changed = Replay(*compared_sides).differences(recorded, request)
+    answer = "The answer of --from" if compared_sides[0] else "The recorded answer"
     lines = "\n".join([f"{answer} differs:", *difference_lines(changed, full=full)])
     say(lines if changed else f"{answer} is the same.", err=True)
     show(

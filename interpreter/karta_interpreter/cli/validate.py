@@ -124,12 +124,14 @@ def _has_crd(all_files: Iterable[DefinitionFiles], crds: Sequence[Object]) -> bo
     return any((gvk.group, gvk.kind) in kinds for gvk in gvks)
 
 
-def _document(read: Sequence[DefinitionFiles], findings: Sequence[Finding], *, has_crds: bool) -> Object:
+def _document(all_files: Sequence[DefinitionFiles], findings: Sequence[Finding], *, has_crds: bool) -> Object:
     by_name = itemgetter("source", "name")
-    definitions = sorted((definition for files in read for definition in _definitions(files)), key=by_name)
-    customizations = sorted((customization for files in read for customization in _customizations(files)), key=by_name)
+    definitions = sorted((definition for files in all_files for definition in _definitions(files)), key=by_name)
+    customizations = sorted(
+        (customization for files in all_files for customization in _customizations(files)), key=by_name
+    )
     errors = sum(finding.severity is Severity.ERROR for finding in findings)
-    files = {file.path: file for each in read for file in each.files}
+    files = {file.path: file for each in all_files for file in each.files}
     texts = (text for text, reason in (decode(file.content or b"") for file in files.values()) if not reason)
     # Also those that hide nothing, which have a finding of their own.
     ignores = sum(each.is_complete and each.of_crd <= has_crds for text in texts for each in ignores_of(text))
@@ -208,8 +210,14 @@ def script_findings(customizations: Iterable[LoadedCustomization], crds: Sequenc
         for finding in contradictions(json.dumps({"spec": {"structureDefinition": {"rootComponent": root}}}), "", crds):
             if finding.rule == "crd-unknown-field":
                 line = text.count("\n", 0, fields[int(finding.path[-2])].start()) + 1
-                place = script.line_in_source(line)
-                yield replace(finding, severity=Severity.WARNING, source=script.source, path=(), line=place, column=1)
+                yield replace(
+                    finding,
+                    severity=Severity.WARNING,
+                    source=script.source,
+                    path=(),
+                    line=script.line_in_source(line),
+                    column=1,
+                )
 
 
 def crd_findings(all_files: Iterable[DefinitionFiles], crds: Sequence[Object]) -> Iterator[Finding]:

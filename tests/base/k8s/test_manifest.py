@@ -103,6 +103,8 @@ def test_empty_manifest_holds_no_documents(text: str) -> None:
         pytest.param("%YAML 1.1\n---\na: 1", {"a": 1}, id="a directive"),
         pytest.param("{a: 1, b: [w, x]}", {"a": 1, "b": ["w", "x"]}, id="flow style is not JSON"),
         pytest.param("just text", "just text", id="a scalar document"),
+        pytest.param("error: x\nname: a", {"error": "x", "name": "a"}, id="a case of a suite, no error of a command"),
+        pytest.param("Name: a\nNamespace: b", {"Name": "a", "Namespace": "b"}, id="a mapping, not kubectl's text"),
     ],
 )
 def test_yaml(text: str, expected: JSON) -> None:

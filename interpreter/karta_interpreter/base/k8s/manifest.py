@@ -108,8 +108,8 @@ _OTHER_FILE = re.compile(
     r"(?i:\s*(?P<html><(?:!doctype|html|head|\?xml)))|(?P<go>(?://.*\n\s*)*package \w+$)"
     r"|(?P<lua>--[^-]|function \w|local \w+ ?=)"
     r"|(?P<toml>\[[\w.-]+\]\s*\w+ *=)|(?P<patch>diff --git |--- [\w./]+\n\+\+\+ )"
-    r"|(?P<pem>-----BEGIN )|(?P<kubectl>NAME(?:SPACE)? +[A-Z]|Name: +\S+\nNamespace:)"
-    r"|(?P<failure>(?i:error): |Error from server|No resources found)",
+    r"|(?P<pem>-----BEGIN )|(?P<kubectl>NAME(?:SPACE)? +[A-Z]|Name: {4,}\S+\nNamespace: )"
+    r"|(?P<failure>(?i:error): .*\n?\Z|Error from server|No resources found)",
     re.MULTILINE,
 )
 
@@ -446,13 +446,10 @@ def _mistake(err: yaml.MarkedYAMLError, text: str) -> ManifestError:
         try:
             orjson.loads(text)
         except orjson.JSONDecodeError as wrong:
-            return ManifestError(
-                _PROBLEMS.get(f"{wrong.msg} {text[wrong.pos : wrong.pos + 1]}", (f"broken JSON: {wrong.msg}", False))[
-                    0
-                ],
-                line=wrong.lineno,
-                column=wrong.colno,
+            message, _ = _PROBLEMS.get(
+                f"{wrong.msg} {text[wrong.pos : wrong.pos + 1]}", (f"broken JSON: {wrong.msg}", False)
             )
+            return ManifestError(message, line=wrong.lineno, column=wrong.colno)
     mark = err.problem_mark or yaml.Mark("", 0, -1, -1, "", 0)
     if text[mark.index :].startswith("\t"):
         return _error("a tab cannot indent YAML; use spaces", _place(mark.line, mark.column))

@@ -38,8 +38,10 @@ _NAME_HINT = (
 # What CEL reads: the object or a variable, by its name. jq has no names for them.
 _CEL = re.compile(r"\b(object|variables)[.\[]")
 
-# Fields that are documented, but not in any released schema, and those of other objects.
+# Two names that begin with the same word, with a space between them.
 _SAME_WORD = re.compile(r"([A-Za-z]{5,})\w* \1\w*")
+
+# Fields that are documented, but not in any released schema, and those of other objects.
 _GHOSTS = {
     "ownerName": "older documentation calls ownerRef so; write ownerRef",
     "fragmentedPodDefinition": "older documentation calls fragmentedPodSpecDefinition so; write that",
@@ -266,7 +268,9 @@ def _wrong_type(path: Path, expected: str, value: JSON, field_names: tuple[str, 
     hint = _BY_TYPES.get((expected, type_name(value)), "")
     if expected == "a string" and isinstance(value, dict) and [*value.values()] == [None]:
         hint = json_path_hint(f"{{{next(iter(value))}}}") or hint  # YAML reads {.status.phase} as an object
-    if "statusMappings" in path and isinstance(value, (str, list, dict)[: 2 + (path[-1] in _MATCHERS)]):
+    if "statusMappings" in path and (
+        isinstance(value, str | list) or (isinstance(value, dict) and path[-1] in _MATCHERS)
+    ):
         field = next(step for step in reversed(path) if isinstance(step, str))
         hint = _MATCHERS.get(field, "write a list of matchers: [{byPhase: Running}]")
     if expected == "an object" and isinstance(value, str) and value.partition(":")[0] in _homes():

@@ -42,11 +42,11 @@ def validate(karta: model.KartaResource) -> Iterator[Finding]:
 
 def repeated(keys: Iterable[str]) -> Iterator[tuple[int, str]]:
     """Yield the repeated keys, each with its index."""
-    names: set[str] = set()
+    earlier: set[str] = set()
     for index, key in enumerate(keys):
-        if key in names:
+        if key in earlier:
             yield index, key
-        names.add(key)
+        earlier.add(key)
 
 
 def _root(path: Path, root: model.ComponentDefinition) -> Iterator[Finding]:
@@ -76,12 +76,12 @@ def _owners(components: Components, names: Container[str], hint: Hint) -> Iterat
                 owner_ref=child.owner_ref,
                 hint=hint(child.owner_ref),
             )
-    owners: dict[str, tuple[Path, model.ComponentDefinition]] = {}
+    by_name: dict[str, tuple[Path, model.ComponentDefinition]] = {}
     for component_path, component in components:
-        owners.setdefault(component.name, (component_path, component))
+        by_name.setdefault(component.name, (component_path, component))
     # A component without a name owns nothing: an empty ownerRef is a separate finding.
-    levels, own_themselves = _levels({name: component.owner_ref for name, (_, component) in owners.items() if name})
-    for path, component in owners.values():
+    levels, own_themselves = _levels({name: component.owner_ref for name, (_, component) in by_name.items() if name})
+    for path, component in by_name.values():
         if levels.get(component.name) == _MOST_LEVELS + 1:  # not each component below it
             yield violation("owners-too-deep", (*path, "ownerRef"), name=component.name, most=_MOST_LEVELS)
         if component.name in own_themselves:

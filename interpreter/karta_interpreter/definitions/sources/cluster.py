@@ -275,8 +275,8 @@ def conditions_of(
     by_type = _by_type(previous)
     conditions = [condition for kind, condition in by_type.items() if kind not in _TYPES]
     for kind, holds, reason, message in _verdicts(loaded, crd_served, hidden_by):
-        status, current = "True" if holds else "False", by_type.get(kind, {})
-        since = current.get("lastTransitionTime") if current.get("status") == status else None
+        status, previous_condition = "True" if holds else "False", by_type.get(kind, {})
+        since = previous_condition.get("lastTransitionTime") if previous_condition.get("status") == status else None
         condition = {
             "type": kind,
             "status": status,

@@ -272,9 +272,9 @@ class Folder(Generic[File]):
         files: dict[Path, File] = {}
         unlisted = []
         for unreadable, reason in listing.unreadable:
-            readable = {path: file for path, file in self.files.items() if path.is_relative_to(unreadable)}
-            files.update(readable)
-            serving_last_good, source = any(file.served for file in readable.values()), name_of(unreadable)
+            last_read = {path: file for path, file in self.files.items() if path.is_relative_to(unreadable)}
+            files.update(last_read)
+            serving_last_good, source = any(file.served for file in last_read.values()), name_of(unreadable)
             unlisted.append(Quarantined(source, _not_read(source, reason), serving_last_good=serving_last_good))
         # First: new files may need their room.
         for path in self.files.keys() - files.keys() - {*listing.files}:

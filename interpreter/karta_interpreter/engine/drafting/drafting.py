@@ -49,7 +49,9 @@ class Proof(NamedTuple):
     def mistaken(self, *about: Question) -> int:
         """Return in how many objects the pods are not as many, or do not request as much, as the draft says."""
         questions = about or (Question.COUNTS, Question.REQUIREMENTS)
-        return len({number for cause, of in self.causes.items() if cause.question in questions for number in of})
+        return len(
+            {number for cause, numbers in self.causes.items() if cause.question in questions for number in numbers}
+        )
 
 
 def prove(draft: Draft, evidence: Sequence[Evidence]) -> Proof:
@@ -176,8 +178,8 @@ def draft_from(kind: CustomKind, evidence: Sequence[Evidence]) -> Draft:
     # A template whose pods request something else may be an override of what the operator makes from other fields:
     # the numbers of a list's entries, or all numbers of the object.
     if not places or proof.mistaken(Question.REQUIREMENTS):
-        decisions = [pods_of_fields(kind, evidence, in_entries=in_entries) for in_entries in (True, False)]
-        proofs += [prove(_with_counts(kind, pods, evidence), evidence) for pods in decisions if pods]
+        drafted_pods = [pods_of_fields(kind, evidence, in_entries=in_entries) for in_entries in (True, False)]
+        proofs += [prove(_with_counts(kind, pods, evidence), evidence) for pods in drafted_pods if pods]
     return min(proofs, key=Proof.mistaken, default=proof).draft
 
 

@@ -92,7 +92,9 @@ def _sorts(shown: Sequence[Evidence]) -> list[tuple[Object, dict[int, Evidence]]
         sorts = [
             (component_selector(label) if label[0] else {}, sort)
             for label in labels
-            if (sort := {number: own for number, of in enumerate(shown) if (own := _having(of, label)).pods})
+            if (
+                sort := {number: own for number, workload in enumerate(shown) if (own := _having(workload, label)).pods}
+            )
         ]
         if all(len({_names(pod) for pod in own.pods}) == 1 for _, sort in sorts for own in sort.values()):
             return sorts

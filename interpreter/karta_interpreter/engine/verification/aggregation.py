@@ -40,7 +40,7 @@ def judge_crd(definition: Definition, crd: Object) -> Iterator[Judgement]:
     version = definition.gvk.version
     versions = {str(version.get("name")): version for version in objects_in(get(crd, ("spec", "versions")))}
     if not versions.get(version, {}).get("served"):
-        served = ", ".join(name for name, of in versions.items() if of.get("served")) or "nothing"
+        served = ", ".join(name for name, entry in versions.items() if entry.get("served")) or "nothing"
         yield Judgement(
             Question.CRD,
             Verdict.DIFFERS,

@@ -178,7 +178,7 @@ def unsettled(definition: Definition, evidence: Evidence) -> str:
         evidence.unread: evidence.unread,
         f"its controller has not seen generation {generation(obj)} yet": is_stale(definition, obj),
         "the object or one of its pods is younger than a minute": any(
-            evidence.now - _created(member_object) < YOUNG for member_object in (obj, *evidence.pods)
+            evidence.now - _created(created) < YOUNG for created in (obj, *evidence.pods)
         ),
         "one of its pods is being deleted": any(get(pod, deletion) and not is_ended(pod) for pod in evidence.pods),
     }

@@ -91,18 +91,13 @@ def with_digits(value: JSON) -> JSON:
 
 def answer(ask: Callable[[], Answer]) -> Answer:
     """What is answered, `FAILED` where that is an error. An expression that got no time is asked once more."""
-    try:
-        return ask()
-    except (NoAnswerError, InterpreterError) as error:
-        return _answer_again(ask) if _is_stopped(error) else FAILED
-
-
-def _answer_again(ask: Callable[[], Answer]) -> Answer:
-    """What is answered the second time."""
-    try:
-        return ask()
-    except (NoAnswerError, InterpreterError):
-        return FAILED
+    for _ in range(2):
+        try:
+            return ask()
+        except (NoAnswerError, InterpreterError) as error:
+            if not _is_stopped(error):
+                break
+    return FAILED
 
 
 def _is_stopped(error: BaseException | None) -> bool:

@@ -95,9 +95,9 @@ def outputs(node: ast.Node, inputs: Shapes, scope: TypeScope) -> Shapes:  # noqa
         case ast.Object(entries):
             return (_made(entries, inputs, scope),)
         case ast.Text() | ast.Format() | ast.Negate() | ast.Assign() | ast.Slice():
-            inputs_of_children = [outputs(child, inputs, scope) for child in children(node)]
+            outputs_of_children = [outputs(child, inputs, scope) for child in children(node)]
             if isinstance(node, ast.Slice):
-                return inputs_of_children[0]
+                return outputs_of_children[0]
             return inputs if isinstance(node, ast.Assign) else (NUMBER if isinstance(node, ast.Negate) else TEXT,)
     return (ANY,)
 

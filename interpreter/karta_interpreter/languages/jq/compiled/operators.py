@@ -22,7 +22,7 @@ MOST_ELEMENTS: Final = 10_000
 def no_field(value: JSON, name: str) -> NoReturn:
     """Fail because of ``.name`` of anything but an object or null."""
     raise QueryEvaluationError(
-        f"{type_name(value)} has no field {name!r}" + ": `[]` gives its elements" * isinstance(value, list)
+        f"{type_name(value)} has no field {name!r}{': `[]` gives its elements' if isinstance(value, list) else ''}"
     )
 
 

@@ -394,8 +394,10 @@ class _Parser:
             branches.append(self.branch("elif"))
         otherwise = self.query() if self.accept("else") else None
         if self.next.kind is Kind.END:
-            hint = _HINTS["elseif"] * (("else", "if") in pairwise(token.text for token in self._tokens))
-            raise self.error("`if` opened here is never closed with `end`", opened.span, hint)
+            is_chained = ("else", "if") in pairwise(token.text for token in self._tokens)
+            raise self.error(
+                "`if` opened here is never closed with `end`", opened.span, _HINTS["elseif"] if is_chained else ""
+            )
         self.expect("end", "to close `if`")
         return ast.If(tuple(branches), otherwise, span=self.span(opened))
 
