@@ -62,6 +62,8 @@ STATEFUL: States = {
         "an invalid definition": FAILED,
         "hibernated": SUSPENDED,
         "all instances are fenced": SUSPENDED,
+        "each instance is fenced by its name": SUSPENDED,
+        "one instance is not fenced": INITIALIZING,
         "pods are deleted for hibernation": SUSPENDING,
         "pods are going for hibernation": SUSPENDING,
         "no status yet": UNDEFINED,
