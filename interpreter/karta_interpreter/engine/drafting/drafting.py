@@ -233,22 +233,15 @@ def _supported(kind: CustomKind, places: list[PodsField], evidence: Sequence[Evi
     if not places:
         return places
     definition, shown = _attributed(kind, [(pods, Decision()) for pods in places], evidence)
-    supported = {
-        pod_set.component
-        for workload in shown
-        for group in workload.groups
-        if _has_pod_of_template(group)
-        for pod_set in group.sets
-    }
+    supported: set[str] = set()
+    for group in (group for workload in shown for group in workload.groups):
+        # A pod of a template has its containers. A template without any is an operator's override.
+        names_by_set = [_container_names(pod_set.template) for pod_set in group.sets]
+        if any(names and names <= _container_names(pod) for pod in group.pods for names in names_by_set):
+            supported |= {pod_set.component for pod_set in group.sets}
     kept = [pods for leaf, pods in zip(definition.leaves, places, strict=True) if leaf.name in supported]
     # Without the others, pods may be of other templates.
     return places if len(kept) == len(places) else _supported(kind, kept, evidence)
-
-
-def _has_pod_of_template(group: MemberGroup) -> bool:
-    """Return whether a pod has the containers of a template. One without any is an operator's override."""
-    names_by_set = [_container_names(pod_set.template) for pod_set in group.sets]
-    return any(names and names <= _container_names(pod) for pod in group.pods for names in names_by_set)
 
 
 def _container_names(pod: Object) -> set[str]:

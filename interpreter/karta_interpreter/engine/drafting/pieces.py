@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, combinations
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from karta_interpreter.base.errors import QuantityError
 from karta_interpreter.base.findings import count
@@ -261,11 +261,10 @@ def same(
 def amounts_of(value: JSON) -> Mapping[str, str]:
     """Return the requests of resources, or else their limits."""
     amount_maps = objects_in([get(value, (name,)) for name in ("limits", "requests")])
-    return {name: _amount(amount) for amounts in amount_maps for name, amount in amounts.items()}
-
-
-def _amount(value: Any) -> str:  # noqa: ANN401 - JSON
-    try:
-        return str(Quantity.parse(value))
-    except QuantityError:
-        return ""
+    texts: dict[str, str] = {}
+    for name, amount in [pair for amounts in amount_maps for pair in amounts.items()]:
+        try:
+            texts[name] = str(Quantity.parse(amount))
+        except QuantityError:
+            texts[name] = ""
+    return texts

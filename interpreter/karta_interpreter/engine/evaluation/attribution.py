@@ -140,22 +140,17 @@ def pod_name(pod: Object) -> str:
 
 def _key(component: ComponentRules, field: str, path: PodQuery, pod: Object) -> str:
     """Return a single answer as text."""
-    value = _single(component, field, path, pod)
+    results = _ask(component, field, path, pod)
+    if len(results) != 1:
+        raise _failure(component, field, path, pod, f"gives {len(results)} results where one belongs")
+    value = results[0]
+    if value in (None, ""):
+        raise _failure(component, field, path, pod, f"gives {json.dumps(value)}, which says nothing")
     if isinstance(value, dict | list):
         raise _failure(component, field, path, pod, f"gives {type_name(value)}; a key is a text, number or boolean")
     # Karta's library formats keys with Go's %v, which writes a float64 of the object differently from an int that jq
     # computes.
     return go_text(value, of_object=isinstance(value, int) and _is_read(path, pod))
-
-
-def _single(component: ComponentRules, field: str, path: PodQuery, pod: Object) -> JSON:
-    """Return the only answer. It must not be null or empty."""
-    results = _ask(component, field, path, pod)
-    if len(results) != 1:
-        raise _failure(component, field, path, pod, f"gives {len(results)} results where one belongs")
-    if results[0] in (None, ""):
-        raise _failure(component, field, path, pod, f"gives {json.dumps(results[0])}, which says nothing")
-    return results[0]
 
 
 def _ask(component: ComponentRules, field: str, path: PodQuery, pod: Object) -> list[JSON]:

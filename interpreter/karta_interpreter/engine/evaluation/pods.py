@@ -12,7 +12,7 @@ from karta_interpreter.definitions.karta.expression_text import count_places
 from karta_interpreter.engine.evaluation.evaluation import instance_ids, positions, query_failure
 from karta_interpreter.engine.evaluation.scale import Scale, replica_counts, scales
 from karta_interpreter.engine.evaluation.templates import templates, with_added
-from karta_interpreter.languages.jq import Location, Query, noting_absent, project, take_outputs
+from karta_interpreter.languages.jq import Location, noting_absent, project, take_outputs
 
 
 class PodSet(NamedTuple):
@@ -214,20 +214,16 @@ class _Places:
     def at(self, name: str, position: int) -> Location | None:
         """Return the place of an instance, or None if an expression does not give one for it."""
         if name not in self._found:
-            self._found[name] = self._locations(_FIELDS[name], getattr(self.component, name))
+            query = getattr(self.component, name)
+            try:
+                # A computed count has no place. It can be read, and ReviseReplica reports that it cannot be written.
+                self._found[name] = [] if query is None else count_places(query, self._object)
+            except QueryWriteError:
+                self._found[name] = []
+            except QueryError as err:
+                raise query_failure(self.component, _FIELDS[name], query, err) from err
         locations = self._found[name]
         return locations[position] if position < len(locations) else None
-
-    def _locations(self, field: str, query: Query | None) -> list[Location | None]:
-        if query is None:
-            return []
-        try:
-            # A computed count has no place. It can be read, and ReviseReplica reports that it cannot be written.
-            return count_places(query, self._object)
-        except QueryWriteError:
-            return []
-        except QueryError as err:
-            raise query_failure(self.component, field, query, err) from err
 
 
 LONGEST = 32

@@ -1,14 +1,11 @@
 """Determines a workload's normalised status by the rules of Karta's own library (`ExtractStatus` in `pkg/resource`)."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from karta_interpreter.base.k8s import JSON, Object, Projection, type_name
 from karta_interpreter.definitions.karta import ComponentRules, ConditionsRule, Definition, Matcher, Status, StatusRules
 from karta_interpreter.engine.evaluation.evaluation import evaluate, failure, mistyped
 from karta_interpreter.languages.jq import Query, project, take_outputs, to_text
-
-if TYPE_CHECKING:
-    from karta_interpreter.definitions.karta.model import ConditionMatcher
 
 __all__ = ["Condition", "Status", "StatusMatch", "StatusReader", "match_status", "status_match_reads"]
 
@@ -82,19 +79,16 @@ class StatusReader:
         if matcher.phase and matcher.phase != self.phase:
             return False
         for expected in matcher.conditions:
-            if not _fits(self._by_type.get(expected.type), expected):
+            condition = self._by_type.get(expected.type)
+            if condition is None or (expected.status and condition.status != expected.status):
+                return False
+            if expected.reason and condition.reason != expected.reason:
                 return False
         if matcher.expression is None:
             return True
         # Karta's library runs `(EXPR) | tostring` and takes the first output. Null becomes the text "null".
         results = evaluate(self._root, "byExpression", matcher.expression, self._obj)
         return bool(results) and to_text(results[0]) == matcher.expected
-
-
-def _fits(condition: Condition | None, expected: "ConditionMatcher") -> bool:
-    if condition is None or (expected.status and condition.status != expected.status):
-        return False
-    return not expected.reason or condition.reason == expected.reason
 
 
 def _phase(root: ComponentRules, query: Query, obj: Object) -> str | None:

@@ -41,20 +41,17 @@ def _fact(
     if isinstance(step, Once) and path != step.path:
         took = "the template's list goes out, which is noted"
     removed = ", so the template's is removed" if value is NOTHING else ""
+    reason = _REASONS[step] if isinstance(step, str) else f"rule {step}"
+    if step == "counts" and label(call.object, RETAIN_REPLICAS) == "true":
+        reason = f"the template has the label {RETAIN_REPLICAS}"
     return replace(
         fact,
-        note=f"{_reason(step, call.object)}: {took}{removed}",
+        note=f"{reason}: {took}{removed}",
         value=None if value is NOTHING else value,
         answer=f"/retained{ours.pointer}",
         places=(ours, theirs) if ours == place_at(path, call.object) else (theirs,),  # an earlier rule may move it
         writes=(ours.pointer,),
     )
-
-
-def _reason(step: Step, desired: Object) -> str:
-    if step == "counts" and label(desired, RETAIN_REPLICAS) == "true":
-        return f"the template has the label {RETAIN_REPLICAS}"
-    return _REASONS[step] if isinstance(step, str) else f"rule {step}"
 
 
 def _source(

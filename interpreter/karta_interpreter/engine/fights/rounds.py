@@ -116,15 +116,14 @@ def owners(observed: Object) -> list[tuple[Writer, Object]]:
     entries = get(observed, ("metadata", "managedFields"))
     if not isinstance(entries, list) or len(entries) > _ENTRIES:
         return []
-    owned = [(Writer(entry["manager"][:_LONGEST], _seconds(entry.get("time"))), entry["fieldsV1"]) for entry in entries]
+    owned = []
+    for entry in entries:
+        time = datetime.fromisoformat(entry["time"]).timestamp() if entry.get("time") else 0
+        owned.append((Writer(entry["manager"][:_LONGEST], int(time) % 2**32), entry["fieldsV1"]))
     path = "f:metadata", "f:annotations"
     karmada = {writer.manager for writer, fields in owned if _KARMADAS & {*get(fields, path, ())}}
     owned = [(writer._replace(manager="") if writer.manager in karmada else writer, fields) for writer, fields in owned]
     return sorted(owned, key=lambda pair: (pair[0].manager != "", -pair[0].time))
-
-
-def _seconds(time: str | None) -> int:
-    return int(datetime.fromisoformat(time).timestamp()) % 2**32 if time else 0
 
 
 def differences(ours: Object, theirs: Object, owned: _Owned = ()) -> Iterator[FieldDifference]:

@@ -91,25 +91,21 @@ def scale_targets(scales: Iterable[ScaleLocation], elastic: frozenset[str]) -> l
     for scale in scales:
         if (location := scale.count) is not None:
             places.setdefault(location.path, []).append((scale, location))
-    return [
-        _target(sharing)
-        for sharing in places.values()
-        if any(scale.pod_set.name in elastic for scale, _ in sharing)
-        and any(location.factor for _, location in sharing)
-    ]
-
-
-def _target(sharing: list[_Placed]) -> ScaleTarget:
-    moved = [(scale, location) for scale, location in sharing if location.factor]
-    bounds = [_bounds(scale, location) for scale, location in moved]
-    first, location = moved[0]
-    return ScaleTarget(
-        scales=tuple([scale for scale, _ in sharing]),
-        step=sum([location.factor for _, location in moved]),
-        units=first.pod_set.replicas // location.factor,
-        least=max([least for least, _ in bounds]),
-        most=min([most for _, most in bounds]),
-    )
+    targets = []
+    for sharing in places.values():
+        moved = [(scale, location) for scale, location in sharing if location.factor]
+        if moved and any(scale.pod_set.name in elastic for scale, _ in sharing):
+            bounds = [_bounds(scale, location) for scale, location in moved]
+            first, location = moved[0]
+            target = ScaleTarget(
+                scales=tuple([scale for scale, _ in sharing]),
+                step=sum([location.factor for _, location in moved]),
+                units=first.pod_set.replicas // location.factor,
+                least=max([least for least, _ in bounds]),
+                most=min([most for _, most in bounds]),
+            )
+            targets.append(target)
+    return targets
 
 
 def _bounds(scale: ScaleLocation, location: Location) -> tuple[int, int]:

@@ -149,16 +149,11 @@ def script_results(call: Call, answers: Sequence[Results]) -> Results:
     """Return the answer to a call from the results of the jobs. Only InterpretDependency has several."""
     if call.operation is Operation.INTERPRET_DEPENDENCY:
         return {"dependencies": merge_dependencies(answer["dependencies"] for answer in answers)}
-    return _status_only(call, answers[0]) if call.operation is Operation.AGGREGATE_STATUS else answers[0]
-
-
-def _status_only(call: Call, results: Results) -> Results:
-    """Return the object of the call with the status that a script made.
-
-    Karmada compares only the status and writes it through the status subresource, so scripts may lose the rest. Every
-    script loses an ``emptyDir: {}``.
-    """
-    aggregated = results["aggregatedStatus"]
+    if call.operation is not Operation.AGGREGATE_STATUS:
+        return answers[0]
+    # Karmada compares only the status and writes it through the status subresource, so scripts may lose the rest. Every
+    # script loses an `emptyDir: {}`.
+    aggregated = answers[0]["aggregatedStatus"]
     others = {field: value for field, value in call.object.items() if field != "status"}
     return {"aggregatedStatus": {**others, "status": aggregated["status"]} if "status" in aggregated else others}
 
@@ -192,13 +187,10 @@ def _object(value: JSON, argument: str, call: Call) -> Object:
         raise LuaRunError(f"bad argument {argument} (object expected, got list)")
     _check(value, dict, "table", argument)
     # Lua has one empty table for {} and [], and values from the child process have lists for both.
-    objects = [_decoded(read) for read in (call.object, call.observed) if read is not None]
+    given: list[Object | orjson.Fragment] = [read for read in (call.object, call.observed) if read is not None]
+    objects = [orjson.loads(orjson.dumps(read)) if isinstance(read, orjson.Fragment) else read for read in given]
     restored: Object = restore_empty_tables(value, objects)
     return restored
-
-
-def _decoded(read: Object | orjson.Fragment) -> Object:
-    return orjson.loads(orjson.dumps(read)) if isinstance(read, orjson.Fragment) else read
 
 
 def _replicas(value: JSON, argument: str, _: Call) -> int:

@@ -44,6 +44,7 @@ def describe(entry: ServedDefinition) -> Object:
     children = karta.spec.structure_definition.additional_child_kinds if karta else ()
     gated = operations_for(definition, served, multiple_pod_templates=True)
     dependencies = (extra.kind for extra in annotations.dependencies if isinstance(extra, ExtraDependency))
+    mappings = dict(definition.status.mappings) if definition.status else {}
     return {
         **definition.gvk.type_meta,
         "definition": definition.name,
@@ -59,7 +60,11 @@ def describe(entry: ServedDefinition) -> Object:
         "references": [f"{reference.gvk.kind} as ${reference.name}" for reference in definition.references],
         "components": [_component(component, annotations) for component in components],
         "indivisible": annotations.is_indivisible,
-        "statuses": list(_statuses(definition)),
+        "statuses": [
+            {"status": str(status), "when": condition_text}
+            for status in Status
+            for condition_text in dict.fromkeys(_ways(mappings.get(status, ())))
+        ],
         "suspend": list(_writes(components, "suspend_actions")),
         "resume": list(_writes(components, "resume_actions")),
         "gangScheduling": list(_gang(definition.gang)),
@@ -100,15 +105,6 @@ def _component(component: ComponentDefinition, annotations: Annotations) -> Obje
         "elastic": annotations.is_elastic(component.name),
     }
     return {name: value for name, value in fields.items() if value}
-
-
-def _statuses(definition: Definition) -> Iterator[Object]:
-    mappings = dict(definition.status.mappings) if definition.status else {}
-    yield from (
-        {"status": str(status), "when": condition_text}
-        for status in Status
-        for condition_text in dict.fromkeys(_ways(mappings.get(status, ())))
-    )
 
 
 def _healthy(definition: Definition) -> Iterator[str]:

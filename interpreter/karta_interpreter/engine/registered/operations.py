@@ -7,7 +7,7 @@ An operation that is not registered still has an answer: Karmada then uses its o
 (`karta_interpreter.engine.operations.native_interpreters`). Their answers have to make sense together with ours.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -45,7 +45,21 @@ BUILT_IN: Mapping[GVK, ServedKind] = MappingProxyType(
 
 def served_kinds(crds: Iterable[Object]) -> dict[GVK, ServedKind]:
     """Read the definitions of each version of a kind in CustomResourceDefinitions (``apiextensions.k8s.io/v1``)."""
-    return {gvk: served for crd in crds for gvk, served in _versions(crd)}
+    kinds: dict[GVK, ServedKind] = {}
+    for crd in crds:
+        spec = crd.get("spec")
+        group, kind, versions = (edit.get(spec, path) for path in (("group",), ("names", "kind"), ("versions",)))
+        for version in versions if isinstance(versions, list) else ():
+            name = edit.get(version, ("name",))
+            if isinstance(group, str) and isinstance(kind, str) and isinstance(name, str):
+                kinds[GVK(group, name, kind)] = ServedKind(
+                    served=edit.get(version, ("served",)) is True,
+                    status_subresource=isinstance(edit.get(version, ("subresources", "status")), dict),
+                    observes_generation=_observes_generation(edit.get(version, ("schema", "openAPIV3Schema"))),
+                    namespaced=edit.get(spec, ("scope",)) != "Cluster",
+                    has_component_revision=edit.get(version, _COMPONENT_REVISION) is not None,
+                )
+    return kinds
 
 
 def find_served(kinds: Mapping[GVK, ServedKind] | None, gvk: GVK) -> ServedKind | None:
@@ -68,24 +82,6 @@ def served_versions(kinds: Mapping[GVK, ServedKind], gvk: GVK) -> list[str]:
 
 def _other_versions(kinds: Mapping[GVK, ServedKind], gvk: GVK) -> list[GVK]:
     return [other for other in kinds if (other.group, other.kind) == (gvk.group, gvk.kind)]
-
-
-def _versions(crd: Object) -> Iterator[tuple[GVK, ServedKind]]:
-    spec = crd.get("spec")
-    group, kind, versions = (edit.get(spec, path) for path in (("group",), ("names", "kind"), ("versions",)))
-    for version in versions if isinstance(versions, list) else ():
-        name = edit.get(version, ("name",))
-        if isinstance(group, str) and isinstance(kind, str) and isinstance(name, str):
-            yield (
-                GVK(group, name, kind),
-                ServedKind(
-                    served=edit.get(version, ("served",)) is True,
-                    status_subresource=isinstance(edit.get(version, ("subresources", "status")), dict),
-                    observes_generation=_observes_generation(edit.get(version, ("schema", "openAPIV3Schema"))),
-                    namespaced=edit.get(spec, ("scope",)) != "Cluster",
-                    has_component_revision=edit.get(version, _COMPONENT_REVISION) is not None,
-                ),
-            )
 
 
 _CUSTOMIZATION = GVK("config.karmada.io", "v1alpha1", "ResourceInterpreterCustomization")

@@ -144,7 +144,12 @@ def _read(document: Document, fields: JSON) -> Case:
         )
     names = ((key, fields.get(key)) for key in OBJECT_KEYS)
     fields = fields | {key: _shared_object(document, key, name) for key, name in names if isinstance(name, str)}
-    name, operation = _text(fields, "name"), _operation(_text(fields, "operation"))
+    name, operation_name = _text(fields, "name"), _text(fields, "operation")
+    operation = next((operation for operation in Operation if operation.lower() == operation_name.lower()), None)
+    if operation is None:
+        raise InterpretationError(
+            f'there is no operation "{operation_name}"; {did_you_mean(operation_name, Operation)}'
+        )
     expected, error = _output(fields, operation)
     return Case(
         name=name,
@@ -166,13 +171,6 @@ def _shared_object(suite: Document, key: str, name: str) -> JSON:
     except (OSError, ValueError, ManifestError) as error:
         raise InterpretationError(f"{key} must be an object or the file of one; cannot read {name}: {error}") from error
     return document.value
-
-
-def _operation(name: str) -> Operation:
-    match = next((operation for operation in Operation if operation.lower() == name.lower()), None)
-    if match is None:
-        raise InterpretationError(f'there is no operation "{name}"; {did_you_mean(name, Operation)}')
-    return match
 
 
 def _output(fields: Object, operation: Operation) -> tuple[Object, str | None]:

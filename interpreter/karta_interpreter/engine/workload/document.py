@@ -61,11 +61,14 @@ def check_json(value: JSON) -> None:
     ...
     karta_interpreter.base.errors.WorkloadError: spec.hosts is of type tuple, which JSON does not have
     """
-    for path, value_below in _parts(value):
-        # The code that changes and encodes objects is recursive.
+    pending: list[tuple[Path, JSON]] = [((), value)]
+    while pending:
+        path, nested = pending.pop()
+        # The code that changes and encodes objects is recursive. This is not, so depth does no harm here.
         if len(path) > MAX_DEPTH:
             raise WorkloadError(f"{field_path(path[:3])} is nested more than {MAX_DEPTH} levels deep")
-        _check_part(path, value_below)
+        _check_part(path, nested)
+        pending += [((*path, key), child) for key, child in parts_of(nested)]
 
 
 def _check_part(path: Path, value: JSON) -> None:
@@ -89,15 +92,6 @@ def _check_part(path: Path, value: JSON) -> None:
 def _check_text(path: Path, text: str) -> None:
     if not text.isascii() and _SURROGATE.search(text):
         raise WorkloadError(f"{field_path(path)} has text with half of a surrogate pair, which JSON does not have")
-
-
-def _parts(value: JSON) -> Iterator[tuple[Path, JSON]]:
-    """Yield every value inside a value with its path, the value itself first. Not recursive, so depth does no harm."""
-    pending: list[tuple[Path, JSON]] = [((), value)]
-    while pending:
-        path, nested = pending.pop()
-        yield path, nested
-        pending += [((*path, key), child) for key, child in parts_of(nested)]
 
 
 @contextmanager

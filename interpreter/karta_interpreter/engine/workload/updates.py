@@ -105,7 +105,13 @@ def merge(old: JSON, new: JSON, go_type: str) -> JSON:
     """
     if equal(old, new):
         return old
-    merged = _merged(old, new, go_type)
+    element, merged = go_type.removeprefix("[]"), new
+    fields = fields_of(element)
+    if isinstance(new, list) and fields and element != go_type:
+        by_name = {name_of(entry): entry for entry in old if name_of(entry)} if isinstance(old, list) else {}
+        merged = [merge(by_name.get(name_of(entry)), entry, element) for entry in new]
+    elif isinstance(new, dict) and fields and element == go_type:
+        merged = _merged_fields(old if isinstance(old, dict) else {}, new, fields)
     return old if equal(old, merged) else merged
 
 
@@ -120,17 +126,6 @@ def fields_of(go_type: str) -> Mapping[str, str]:
         return {}
     declared = {field.name: field.type.removeprefix("*") for field in declarations()[go_type]}
     return declared | dict.fromkeys(_NEWER.get(go_type, ()), "")
-
-
-def _merged(old: JSON, new: JSON, go_type: str) -> JSON:
-    element = go_type.removeprefix("[]")
-    fields = fields_of(element)
-    if isinstance(new, list) and fields and element != go_type:
-        by_name = {name_of(entry): entry for entry in old if name_of(entry)} if isinstance(old, list) else {}
-        return [merge(by_name.get(name_of(entry)), entry, element) for entry in new]
-    if isinstance(new, dict) and fields and element == go_type:
-        return _merged_fields(old if isinstance(old, dict) else {}, new, fields)
-    return new
 
 
 def _merged_fields(old: Mapping[str, JSON], new: Mapping[str, JSON], fields: Mapping[str, str]) -> dict[str, JSON]:

@@ -58,9 +58,12 @@ def reports_of(definition: Definition, template: Object, items: Sequence[StatusI
     as long as one of its clusters has not reported.
     """
     # Karmada sorts them already. A caller of the command line or of a script may not, and the order decides texts.
-    removed, is_single = _removed(definition), len(items) == 1
     ordered = sorted(items, key=lambda item: item.cluster)
-    reports = [_report(definition, template, removed, item, is_single=is_single) for item in ordered]
+    removed: _Removed = {}
+    for (_, *path), rule in definition.annotations.aggregate.items():
+        if rule in _REMOVED and path and path[-1] is not None:  # a list keeps its elements
+            _add(removed, path)
+    reports = [_report(definition, template, removed, item, is_single=len(items) == 1) for item in ordered]
     reporting = [report for report in reports if report.status]
     is_completed = reporting and all(Status.COMPLETED in report.matched for report in reporting)
     return reports if is_completed else reporting
@@ -109,14 +112,6 @@ def _without_generations(value: JSON) -> JSON:
             if key != "observedGeneration"
         }
     return list(map(_without_generations, value)) if type(value) is list else value
-
-
-def _removed(definition: Definition) -> _Removed:
-    removed: _Removed = {}
-    for (_, *path), rule in definition.annotations.aggregate.items():
-        if rule in _REMOVED and path and path[-1] is not None:  # a list keeps its elements
-            _add(removed, path)
-    return removed
 
 
 def _add(removed: _Removed, path: Sequence[str | None]) -> None:

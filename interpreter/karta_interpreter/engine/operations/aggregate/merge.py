@@ -258,7 +258,8 @@ def _condition(polarity: Polarity, name: str, present: Present, counted: _Counte
     contributing = [member for member in parts if member.value["status"] == status]
     worst = min(contributing, key=_worst_first).value
     # The message names its clusters so that a user knows where to look. There is one condition for all of them.
-    message = "; ".join(map(_message, contributing))
+    texts = [(member.report.cluster, member.value.get("message")) for member in contributing]
+    message = "; ".join(f"{cluster}: {text}" if text and isinstance(text, str) else cluster for cluster, text in texts)
     condition = {**worst, "message": message[:_LONGEST_MESSAGE]}
     for key in dict.fromkeys(key for member in contributing for key, value in member.value.items() if is_time(value)):
         condition[key] = latest([time for member in contributing if is_time(time := member.value.get(key))])
@@ -291,8 +292,3 @@ def _status(polarity: Polarity, name: str, parts: Sequence[MemberPart], counted:
 
 def _worst_first(member: MemberPart) -> tuple[tuple[int, ...], str]:
     return member.report.severity, str(member.value.get("status"))
-
-
-def _message(member: MemberPart) -> str:
-    message = member.value.get("message")
-    return f"{member.report.cluster}: {message}" if message and isinstance(message, str) else member.report.cluster
