@@ -390,13 +390,10 @@ def _events(text: str) -> Iterator[yaml.Event]:
     Most JSON is YAML too, but not surrogate escapes, keys of more than 1024 characters or U+0085 in a string. Raises
     ManifestError if the text is neither.
     """
-    return _json_events(text) if _is_json(text) else _yaml_events(text)
-
-
-def _is_json(text: str) -> bool:
     with suppress(orjson.JSONDecodeError):
-        return text.lstrip().startswith(("{", "[")) and isinstance(orjson.loads(text), dict | list)
-    return False
+        if text.lstrip().startswith(("{", "[")) and isinstance(orjson.loads(text), dict | list):
+            return _json_events(text)
+    return _yaml_events(text)
 
 
 def _json_events(text: str) -> Iterator[yaml.Event]:

@@ -74,7 +74,18 @@ class Quantity:
         return Quantity(self.nanos + other.nanos, self.format if self.nanos else other.format)
 
     def __str__(self) -> str:
-        return _canonical(self.nanos, self.format)
+        """Return the shortest text without fractional digits. No precision is lost."""
+        nanos = self.nanos
+        if not nanos:
+            return "0"
+        if self.format == "BinarySI" and abs(nanos) >= 1024 * _NANOS and nanos % _NANOS == 0:
+            amount, power = _factor(nanos // _NANOS, 1024, len(_BINARY_SUFFIXES) - 1)
+            return f"{amount}{_BINARY_SUFFIXES[power]}"
+        amount, power = _factor(nanos, 1000, _MAX_EXPONENT)
+        if self.format == "DecimalExponent" or power >= len(_DECIMAL_SUFFIXES):
+            exponent = 3 * power - 9
+            return f"{amount}e{exponent}" if exponent else str(amount)
+        return f"{amount}{_DECIMAL_SUFFIXES[power]}"
 
 
 def _parse(text: str) -> Quantity:
@@ -101,20 +112,6 @@ def _shifted(mantissa: int, exponent: int, places: int) -> int:
         raise QuantityError(f"the exponent {exponent} of a quantity is out of range")
     shift = 9 + exponent - places
     return mantissa * 10**shift if shift >= 0 else _divide_up(mantissa, 10**-shift)
-
-
-def _canonical(nanos: int, unit_format: Format) -> str:
-    """Return the shortest text without fractional digits. No precision is lost."""
-    if not nanos:
-        return "0"
-    if unit_format == "BinarySI" and abs(nanos) >= 1024 * _NANOS and nanos % _NANOS == 0:
-        amount, power = _factor(nanos // _NANOS, 1024, len(_BINARY_SUFFIXES) - 1)
-        return f"{amount}{_BINARY_SUFFIXES[power]}"
-    amount, power = _factor(nanos, 1000, _MAX_EXPONENT)
-    if unit_format == "DecimalExponent" or power >= len(_DECIMAL_SUFFIXES):
-        exponent = 3 * power - 9
-        return f"{amount}e{exponent}" if exponent else str(amount)
-    return f"{amount}{_DECIMAL_SUFFIXES[power]}"
 
 
 def _factor(amount: int, base: int, limit: int) -> tuple[int, int]:

@@ -242,13 +242,9 @@ def _amount(name: str, text: str) -> int | None:
     quantity = Quantity.parse(text)
     if name == "cpu":
         return quantity.milli
-    return quantity.value if name in _NATIVE or _is_scalar(name) else None
-
-
-def _is_scalar(name: str) -> bool:
-    """Return Karmada's ``IsScalarResourceName``: extended, huge page, ``kubernetes.io/`` and attachable volumes."""
-    is_known = name.startswith(("hugepages-", "attachable-volumes-")) or "kubernetes.io/" in name
-    return is_known or _EXTENDED.fullmatch(name) is not None
+    # Karmada's `IsScalarResourceName`: extended, huge page, `kubernetes.io/` and attachable volumes.
+    is_scalar = name.startswith(("hugepages-", "attachable-volumes-")) or "kubernetes.io/" in name
+    return quantity.value if name in _NATIVE or is_scalar or _EXTENDED.fullmatch(name) else None
 
 
 @lru_cache(_KEPT)

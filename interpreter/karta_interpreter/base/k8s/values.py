@@ -39,7 +39,15 @@ def field_path(path: Path) -> str:
     >>> field_path(("metadata", "annotations", "example.com/a"))
     'metadata.annotations["example.com/a"]'
     """
-    return "".join(_step(step) for step in path).removeprefix(".") or "."
+    text = ""
+    for step in path:
+        if isinstance(step, int):
+            text += f"[{step}]"
+        elif _PLAIN_KEY.fullmatch(step):
+            text += f".{step}"
+        else:
+            text += f"[{json.dumps(step, ensure_ascii=False)}]"
+    return text.removeprefix(".") or "."
 
 
 def parts_of(value: JSON) -> Iterable[tuple[str | int, JSON]]:
@@ -75,14 +83,6 @@ def type_name(value: JSON) -> str:
     ('a list', 'a number')
     """
     return _TYPE_NAMES.get(type(value), "a number")
-
-
-def _step(step: str | int) -> str:
-    if isinstance(step, int):
-        return f"[{step}]"
-    if _PLAIN_KEY.fullmatch(step):
-        return f".{step}"
-    return f"[{json.dumps(step, ensure_ascii=False)}]"
 
 
 class GVK(NamedTuple):

@@ -253,7 +253,14 @@ def parse_elastic(annotation: AnnotationText) -> tuple[str, ...]:
 def parse_divided(annotation: AnnotationText) -> tuple[values.Divided, ...]:
     """Return the entries of ``divided``."""
     entries = _entries(annotation, lambda entry: _field_problems(entry, (_divided_by(entry), "of"), _DIVIDED))
-    return tuple(rule for index, entry in entries for rule in _divided(annotation, index, entry))
+    rules = []
+    for index, entry in entries:
+        name = _divided_by(entry)
+        value, of = annotation.query(entry[name], index, name), annotation.query(entry["of"], index, "of")
+        if value is not None and of is not None:
+            _check_place(annotation, value, index)
+            rules.append(values.Divided(value, of, name == "held"))
+    return tuple(rules)
 
 
 _DIVIDED: Final = ("minimum", "held", "of")
@@ -261,14 +268,6 @@ _DIVIDED: Final = ("minimum", "held", "of")
 
 def _divided_by(entry: Object) -> str:
     return "held" if "held" in entry else "minimum"
-
-
-def _divided(annotation: AnnotationText, index: int, entry: Object) -> Iterator[values.Divided]:
-    name = _divided_by(entry)
-    value, of = annotation.query(entry[name], index, name), annotation.query(entry["of"], index, "of")
-    if value is not None and of is not None:
-        _check_place(annotation, value, index)
-        yield values.Divided(value, of, name == "held")
 
 
 def parse_healthy_statuses(annotation: AnnotationText) -> frozenset[Status]:
@@ -282,7 +281,19 @@ def parse_healthy_statuses(annotation: AnnotationText) -> frozenset[Status]:
 def parse_dependencies(annotation: AnnotationText) -> tuple[Needed, ...]:
     """Return the entries of ``dependencies``."""
     entries = _entries(annotation, _dependency_problems)
-    return tuple(needed for index, entry in entries for needed in _dependency(annotation, index, entry))
+    needed: list[Needed] = []
+    for index, entry in entries:
+        queries = {field: _named(annotation, index, field, entry[field]) for field in _EXPRESSIONS if field in entry}
+        match queries:
+            case {"omit": AnnotationQuery() as omit}:  # only an explanation reads it
+                needed.append(values.LeftOut(replace(omit, read_by=frozenset()), entry["reason"]))
+            case {"name": AnnotationQuery() as objects} | {"labelSelector": AnnotationQuery() as objects}:
+                namespace = queries.get("namespace")
+                needed.append(values.ExtraDependency(entry["apiVersion"], entry["kind"], objects, namespace))
+            case _:
+                forms = ((form, query) for form, query in queries.items() if query and form in _FORMS)
+                needed += [values.OfDependencies(form, query) for form, query in forms]
+    return tuple(needed)
 
 
 def parse_unread(annotation: AnnotationText) -> tuple[values.LeftOut, ...]:
@@ -323,19 +334,6 @@ def _field_problems(
             yield name, f"{name} must be a string, not {type_name(value)}", _QUOTES
     for name in (name for name in allowed if name not in entry and name not in optional):
         yield name, f"the field {name} is missing", ""
-
-
-def _dependency(annotation: AnnotationText, index: int, entry: Object) -> Iterator[Needed]:
-    queries = {field: _named(annotation, index, field, entry[field]) for field in _EXPRESSIONS if field in entry}
-    match queries:
-        case {"omit": AnnotationQuery() as omit}:  # only an explanation reads it
-            yield values.LeftOut(replace(omit, read_by=frozenset()), entry["reason"])
-        case {"name": AnnotationQuery() as objects} | {"labelSelector": AnnotationQuery() as objects}:
-            yield values.ExtraDependency(entry["apiVersion"], entry["kind"], objects, queries.get("namespace"))
-        case _:
-            yield from (
-                values.OfDependencies(form, query) for form, query in queries.items() if query and form in _FORMS
-            )
 
 
 def _named(annotation: AnnotationText, index: int, field: str, text: str) -> AnnotationQuery | None:

@@ -122,22 +122,18 @@ def _status(written: model.StatusDefinition, compiled: _Compiled) -> status_rule
         names = (conditions.type_field_name, conditions.status_field_name)
         more = (conditions.message_field_name, conditions.reason_field_name)
         rule = status_rules.ConditionsRule(compiled(conditions.path), *names, *more)
-    mappings = ((status, getattr(written.status_mappings, status.lower())) for status in status_rules.MATCHING_ORDER)
+    mappings = []
+    for status in status_rules.MATCHING_ORDER:
+        matchers = []
+        for matcher in getattr(written.status_mappings, status.lower()):
+            by = matcher.by_expression
+            expression = (None, "") if by is None else (compiled(by.expression), by.expected_result)
+            matchers.append(status_rules.Matcher(matcher.by_phase, matcher.by_conditions, *expression))
+        if matchers:
+            mappings.append((status, tuple(matchers)))
     return status_rules.StatusRules(
-        phase=None if phase is None else compiled(phase.path),
-        conditions=rule,
-        mappings=tuple(
-            (status, tuple(_matcher(matcher, compiled) for matcher in matchers_of_status))
-            for status, matchers_of_status in mappings
-            if matchers_of_status
-        ),
+        phase=None if phase is None else compiled(phase.path), conditions=rule, mappings=tuple(mappings)
     )
-
-
-def _matcher(matcher: model.StatusMatcher, compiled: _Compiled) -> status_rules.Matcher:
-    by = matcher.by_expression
-    expression = (None, "") if by is None else (compiled(by.expression), by.expected_result)
-    return status_rules.Matcher(matcher.by_phase, matcher.by_conditions, *expression)
 
 
 def _reference(owner: str, structure: model.StructureDefinition, index: int) -> definition.Reference:

@@ -230,15 +230,11 @@ def useless_defaults(node: ast.Node, *, of_count: bool) -> list[str]:
     for current in _walk(node, _results if of_count else children):
         match current:
             case ast.Alternative(left, ast.Literal(value)) if not several(left):
-                if value is None or (of_count and not _is_count(value)):
+                is_count = isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
+                is_count |= isinstance(value, str) and value.isdigit()
+                if value is None or (of_count and not is_count):
                     texts.append(render(current))
     return texts
-
-
-def _is_count(value: bool | float | str) -> bool:
-    if isinstance(value, bool | str):
-        return isinstance(value, str) and value.isdigit()
-    return value >= 0
 
 
 def reads_status(node: ast.Node) -> bool:
@@ -348,7 +344,12 @@ def takes_number(query: Query) -> bool:
     (True, False)
     """
     # Reading `.n * .m` fails on an empty object, which decides nothing. With a number in both fields it has places.
-    results = [_places(partial(count_places, query), value) for value in ({}, _filled(query.node))]
+    filled: Object = {}
+    for path in filter(None, map(plain_path, _walk(query.node, children))):
+        if get(filled, path) is None:
+            with suppress(InterpretationError):  # another path continues below a number
+                filled = set_value(filled, path, 1)
+    results = [_places(partial(count_places, query), value) for value in ({}, filled)]
     return True in results or False not in results
 
 
@@ -359,16 +360,6 @@ def reads_object(node: ast.Node) -> bool:
     (True, False)
     """
     return any(isinstance(inner, ast.Identity) for inner in _walk(node, children))
-
-
-def _filled(node: ast.Node) -> Object:
-    """Return an object with the number 1 in each field that an expression reads by a path, to allow arithmetic."""
-    obj: Object = {}
-    for path in filter(None, map(plain_path, _walk(node, children))):
-        if get(obj, path) is None:
-            with suppress(InterpretationError):  # another path continues below a number
-                obj = set_value(obj, path, 1)
-    return obj
 
 
 def plain_path(node: ast.Node) -> Path | None:

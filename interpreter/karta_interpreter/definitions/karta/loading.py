@@ -1,6 +1,6 @@
 """From YAML or JSON text to definitions, with every finding at its line."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from karta_interpreter.base.errors import ManifestError
@@ -17,7 +17,7 @@ from karta_interpreter.definitions.karta.schema import read_karta
 from karta_interpreter.definitions.karta.validation import validate
 from karta_interpreter.languages.jq import forget_many
 from karta_interpreter.languages.lua.customization import is_customization
-from karta_interpreter.languages.lua.ignores import Ignore, placed_objects, unignored
+from karta_interpreter.languages.lua.ignores import placed_objects, unignored
 from karta_interpreter.languages.lua.reading import lints
 from karta_interpreter.languages.lua.source_map import SourcePosition
 
@@ -76,10 +76,12 @@ def load_placed(text: str, source: str) -> list[tuple[Loaded, SourcePosition | N
         unreadable = error("unreadable", (), str(err), unquoted_path(text, err))
         finding = replace(unreadable, source=source, line=err.line, column=err.column)
         return [(Loaded(None, (finding,), "", None, source), None)]
-    return [
-        (_placed(load_object(value, source), position, [] if is_customization(value) else ignores), position)
-        for value, position, ignores in objects
-    ]
+    placed: list[tuple[Loaded, SourcePosition | None]] = []
+    for value, position, ignores in objects:
+        loaded, own_ignores = load_object(value, source), [] if is_customization(value) else ignores
+        findings = unignored(map(position.locate, loaded.findings), own_ignores, position.source)
+        placed.append((replace(loaded.with_findings(findings), line=position.line), position))
+    return placed
 
 
 def load_definition(value: Object, source: str = "") -> Definition:
@@ -110,9 +112,3 @@ def load_object(value: JSON, source: str) -> Loaded:
         definition = compile_definition(karta, annotations, source, findings, value)
     forget_many()  # several rules examine each expression, so until here the cache holds all of a definition
     return Loaded(definition, findings, name, gvk, source)
-
-
-def _placed(loaded: Loaded, position: SourcePosition, ignores: Sequence[Ignore]) -> Loaded:
-    """Return a copy with its line, and with line and column in each finding, without those that comments ignore."""
-    findings = unignored(map(position.locate, loaded.findings), ignores, position.source)
-    return replace(loaded.with_findings(findings), line=position.line)

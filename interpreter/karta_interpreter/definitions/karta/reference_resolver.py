@@ -55,19 +55,16 @@ class ObjectNames:
 
         Of those in the namespace, or in none, it is the one with the greatest ranks, and the first by its own name.
         """
-        ranked = list(self._ranked(namespace, name.split(", ")))
-        greatest = max((ranks for ranks, _ in ranked), default=None)
-        return min((object_name for ranks, object_name in ranked if ranks == greatest), default=None)
-
-    def _ranked(self, namespace: str, names: list[str]) -> Iterator[tuple[list[Any], str]]:
-        """Yield the ranks of the objects that have all the names, with their own names."""
+        ranked: list[tuple[list[Any], str]] = []
         for scope in {namespace, ""}:
-            rows = [self._ranks.get((scope, name), {}) for name in names]
-            yield from (
+            rows = [self._ranks.get((scope, one), {}) for one in name.split(", ")]
+            ranked += [
                 ([row[object_name] for row in rows], object_name)
                 for object_name in min(rows, key=len)
                 if all(object_name in row for row in rows)
-            )
+            ]
+        greatest = max((ranks for ranks, _ in ranked), default=None)
+        return min((object_name for ranks, object_name in ranked if ranks == greatest), default=None)
 
 
 NOWHERE: Final = (

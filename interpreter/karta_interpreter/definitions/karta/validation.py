@@ -156,15 +156,11 @@ def _references(references: Sequence[model.ResourceReference]) -> Iterator[Findi
             yield violation("reference-name", (*path, "name"), name=name)
         if not reference.gvk.version or not reference.gvk.kind:
             yield violation("reference-kind-incomplete", (*path, "gvk"), name=name)
-        yield from _ways(path, reference)
-
-
-def _ways(path: Path, reference: model.ResourceReference) -> Iterator[Finding]:
-    if (reference.lookup is None) == (reference.list is None):
-        written = "neither lookup nor list" if reference.lookup is None else "both lookup and list"
-        yield violation("reference-without-way", path, name=reference.name, written=written)
-    if reference.list is not None:
-        yield from _list((*path, "list"), reference.list)
+        if (reference.lookup is None) == (reference.list is None):
+            written = "neither lookup nor list" if reference.lookup is None else "both lookup and list"
+            yield violation("reference-without-way", path, name=name, written=written)
+        if reference.list is not None:
+            yield from _list((*path, "list"), reference.list)
 
 
 def _list(path: Path, listed: model.ListReference) -> Iterator[Finding]:

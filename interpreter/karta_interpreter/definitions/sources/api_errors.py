@@ -141,18 +141,14 @@ def _text(error: BaseException) -> str:
 
 def _status_hint(request: ApiRequest, status: int) -> str:
     resource_path = _RESOURCE.fullmatch(request.path)
-    if status == HTTPStatus.FORBIDDEN:
-        return _missing_rule(request, resource_path)
+    if status == HTTPStatus.FORBIDDEN and not resource_path:
+        return f"allow its user {', '.join(request.verbs)} on nonResourceURLs {json.dumps([request.path])}"
+    if status == HTTPStatus.FORBIDDEN and resource_path:
+        role = f"a Role in {resource_path['namespace']}" if resource_path["namespace"] else "a ClusterRole"
+        resource = "/".join(filter(None, (resource_path["resource"], resource_path["subresource"])))
+        rule = {"apiGroups": [resource_path["group"] or ""], "resources": [resource], "verbs": list(request.verbs)}
+        return f"give its user {role} with {json.dumps(rule)}"
     if status == HTTPStatus.NOT_FOUND and resource_path and not resource_path["name"]:
         resource = ".".join(filter(None, (resource_path["resource"], resource_path["group"])))
         return f"the server has no {resource}: is the CRD installed there?"
     return _STATUS_HINTS.get(status, "")
-
-
-def _missing_rule(request: ApiRequest, resource_path: re.Match[str] | None) -> str:
-    if not resource_path:
-        return f"allow its user {', '.join(request.verbs)} on nonResourceURLs {json.dumps([request.path])}"
-    role = f"a Role in {resource_path['namespace']}" if resource_path["namespace"] else "a ClusterRole"
-    resource = "/".join(filter(None, (resource_path["resource"], resource_path["subresource"])))
-    rule = {"apiGroups": [resource_path["group"] or ""], "resources": [resource], "verbs": list(request.verbs)}
-    return f"give its user {role} with {json.dumps(rule)}"

@@ -277,11 +277,12 @@ def conditions_of(
     for kind, holds, reason, message in _verdicts(loaded, crd_served, hidden_by):
         status, previous_condition = "True" if holds else "False", by_type.get(kind, {})
         since = previous_condition.get("lastTransitionTime") if previous_condition.get("status") == status else None
+        text = escaped(message)
         condition = {
             "type": kind,
             "status": status,
             "reason": reason,
-            "message": _cut(message),
+            "message": text if len(text) <= _MAX_MESSAGE else f"{text[: _MAX_MESSAGE - 2]} …",
             "lastTransitionTime": since or now.strftime("%Y-%m-%dT%H:%M:%SZ"),
         }
         conditions.append(condition if generation is None else {**condition, "observedGeneration": generation})
@@ -319,8 +320,3 @@ def _verdicts(loaded: Loaded, crd_served: bool, hidden_by: str) -> Iterator[tupl
 
 def _by_type(conditions: JSON) -> Mapping[str, Object]:
     return {str(condition["type"]): condition for condition in objects_in(conditions) if "type" in condition}
-
-
-def _cut(text: str) -> str:
-    text = escaped(text)
-    return text if len(text) <= _MAX_MESSAGE else f"{text[: _MAX_MESSAGE - 2]} …"

@@ -72,10 +72,15 @@ class WatchedFile(ABC, Generic[Held]):
     def read(self) -> Self:
         """Return the file as it is now, the same object if nothing has changed."""
         try:
-            return self.holding(_read(self.path))
+            with self.path.open("rb") as file:
+                content = file.read(MAX_BYTES + 1)
         except OSError as error:
             # No content, so that the next successful read is a change.
             return self._become((self._unreadable(error.strerror or str(error)),))
+        if len(content) > MAX_BYTES:
+            too_large = f"larger than {MAX_BYTES // 1024 // 1024} MiB: split it into files, and give their folder"
+            return self._become((self._unreadable(too_large),))
+        return self.holding(content)
 
     def holding(self, content: bytes) -> Self:
         """Return the file with a content, the same object if it already has this content."""
@@ -124,14 +129,6 @@ class WatchedFile(ABC, Generic[Held]):
     @abstractmethod
     def _kept(self, loaded: tuple[Held, ...]) -> Iterable[Held]:
         """Return the entries that were served before and stay in use, now that the file holds ``loaded``."""
-
-
-def _read(path: Path) -> bytes:
-    with path.open("rb") as file:
-        content = file.read(MAX_BYTES + 1)
-    if len(content) > MAX_BYTES:
-        raise OSError(f"larger than {MAX_BYTES // 1024 // 1024} MiB: split it into files, and give their folder")
-    return content
 
 
 def _not_read(source: str, reason: str) -> tuple[Finding, ...]:

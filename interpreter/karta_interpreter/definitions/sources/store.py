@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
@@ -27,7 +27,6 @@ from karta_interpreter.definitions.sources.snapshot import (
     Selection,
     ServedDefinition,
     Snapshot,
-    SourceDefinitions,
     combine,
 )
 
@@ -136,13 +135,6 @@ class Store:
     def _read(self) -> tuple[_Folders, _Overrides]:
         return tuple(folder.read() for folder in self._folders), tuple(folder.read() for folder in self._overrides)
 
-    def _layers(self) -> Iterator[SourceDefinitions]:
-        if self._cluster:
-            yield self._cluster.layer
-        yield from map(layer_of, self._folders)
-        if self._catalogue:
-            yield load_catalogue()
-
     async def _publish(self) -> None:
         # In a thread: with 10,000 definitions it takes a tenth of a second.
         async with self._publishing:
@@ -153,7 +145,10 @@ class Store:
             await asyncio.to_thread(_free, replaced)
 
     def _combined(self) -> Snapshot:
-        snapshot = combine(self._layers(), overrides_of(self._overrides), self._selection)
+        layers = [self._cluster.layer] if self._cluster else []
+        layers += map(layer_of, self._folders)
+        layers += [load_catalogue()] if self._catalogue else []
+        snapshot = combine(layers, overrides_of(self._overrides), self._selection)
         # The first one is published even if it is empty: a generation above 0 means that the sources have been read.
         is_same = snapshot == self.snapshot and self.snapshot.generation
         return self.snapshot if is_same else replace(snapshot, generation=self.snapshot.generation + 1)

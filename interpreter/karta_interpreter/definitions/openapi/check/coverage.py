@@ -68,20 +68,14 @@ def relevant(schema: Object, scale_path: str = "") -> Iterator[RelevantPart]:
     [('.spec.groups[].size', 'a count'), ('.spec.groups[].template', 'pods')]
     """
     by_path = {part.path: part for part in _parts(SchemaPath(("spec",)), below(schema, "spec"))}
-    scale = _place(schema, scale_path.split(".")[1:])
+    scale, part = SchemaPath(), schema
+    for name in scale_path.split(".")[1:]:  # all keys of a map are one step, as in the walk through the schema
+        inner = dict(fields(part)).get(name)
+        scale /= Entries(is_map=True) if inner is None else name
+        part = entries(part, "additionalProperties") or {} if inner is None else inner
     yield from by_path.values()
     if scale.steps and scale not in by_path:
         yield RelevantPart(scale, Sort.COUNT, scale)
-
-
-def _place(schema: Object, names: Sequence[str]) -> SchemaPath:
-    """Return a path of names as a walk through the schema writes it, where all keys of a map are one step."""
-    path = SchemaPath()
-    for name in names:
-        inner = dict(fields(schema)).get(name)
-        path /= Entries(is_map=True) if inner is None else name
-        schema = entries(schema, "additionalProperties") or {} if inner is None else inner
-    return path
 
 
 def _parts(path: SchemaPath, schema: Object, pods: SchemaPath = SchemaPath()) -> Iterator[RelevantPart]:  # noqa: B008
