@@ -67,7 +67,7 @@ class _CelWriter(NamedTuple):
 
     depth: int = 0
 
-    def value(self, node: ast.Node, dot: Cel) -> Cel:  # noqa: C901, PLR0911 - one case for each construct
+    def value(self, node: ast.Node, dot: Cel) -> Cel:  # noqa: C901, PLR0911, PLR0912 - one case for each construct
         """Return the one value of an expression."""
         match node:
             case ast.Identity() if dot.text:
@@ -86,6 +86,10 @@ class _CelWriter(NamedTuple):
                 return self._alternative(node, self.value(left, dot), self.value(right, dot))
             case ast.Binary("and" | "or" as operator, left, right):
                 return joined(_OPERATORS[operator], [truth(self.value(side, dot)) for side in (left, right)])
+            case ast.Binary("==" | "!=" as operator, ast.Binary("-", left, right), ast.Array(None)):
+                element, whole = _ELEMENTS[self.depth], _as_list(self.value(right, dot))
+                contained = f"{_as_list(self.value(left, dot))}.all({element}, {element} in {whole})"
+                return Cel(f"{'!' * (operator == '!=')}{contained}", NOT, OutputKind.BOOLEAN)
             case ast.Binary(_, left, right):
                 return self._binary(node, self.value(left, dot), self.value(right, dot))
             case ast.If(branches, otherwise) if otherwise:

@@ -849,7 +849,7 @@ FORMS: Final[Mapping[tuple[str, int], FunctionForm]] = {
     ("select", 1): FunctionForm(_select),
     ("sort", 0): _of_input(_function_of("sort_by", Name("itself"))),
     ("sort_by", 1): _BY_KEY,
-    ("split", 1): _of_values("split"),
+    ("split", 1): _of_values("split", "{}.split({})"),
     ("startswith", 1): _of_values("starts_with", "{}.startsWith({})"),
     ("strings", 0): _of_type(_is_type("string")),
     ("test", 1): _computed(_test, "{}.matches({})"),
