@@ -24,7 +24,9 @@ def replica(script: OperationScript) -> None:
     """Write ``GetReplicas``."""
     leaves = script.definition.counted
     lines = ["function GetReplicas(obj)"]
-    if len(leaves) == 1 and has_one(script, leaves[0]):
+    if script.definition.is_counted_by_status:
+        lines += ["  return 0, nil"]
+    elif len(leaves) == 1 and has_one(script, leaves[0]):
         lines += each_component(script, lambda pods: f"return {pods.replicas}, requirements({pods.spec})", "")
         lines += ["  return 0, nil"]
     else:
@@ -38,7 +40,9 @@ def component(script: OperationScript) -> None:
     lines = ["function GetComponents(obj)"]
     if has_computed_names(script.definition):
         script.features.add("computed_names")
-    if all(has_one(script, leaf) for leaf in leaves) and "computed_names" not in script.features:
+    if script.definition.is_counted_by_status:
+        lines.append("  return {}")
+    elif all(has_one(script, leaf) for leaf in leaves) and "computed_names" not in script.features:
         lines += ["  local found = {}", *each_component(script, _component, ""), "  return found"]
     else:
         lines += [*_pod_sets(script), "  return components_of(sets)"]

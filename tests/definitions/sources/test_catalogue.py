@@ -57,13 +57,15 @@ def test_catalogue_starts_no_process_to_lint_scripts(monkeypatch: pytest.MonkeyP
         return []
 
     monkeypatch.setattr(reading, "run_job", run_job)
-    scripted = GVK("apps.kruise.io", "v1alpha1", "BroadcastJob")
+    scripted = GVK("machinelearning.seldon.io", "v1", "SeldonDeployment")
     found = find_in_catalogue(scripted)
     assert found is not None
     assert found.definition.scripts.operations
     assert asked == []
     (file,) = (
-        path for path in catalogue_files() if path.parts[-4:-1] == ("apps.kruise.io", "v1alpha1", "BroadcastJob")
+        path
+        for path in catalogue_files()
+        if path.parts[-4:-1] == ("machinelearning.seldon.io", "v1", "SeldonDeployment")
     )
     load_documents(file.read_text(), str(file))
     assert len(asked) == len(found.definition.scripts.operations), "a file of others is linted"

@@ -10,14 +10,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from tests.proofs.benchmarks.day import by_operation, gvk_of, recorded, sample
+from tests.proofs.benchmarks.day import by_operation, recorded, sample
 from tests.proofs.benchmarks.servers import ROOT
 
 PYTHON: Final = f"CPython {platform.python_version()}, "
 """How the names of figures begin: another CPython has other instructions."""
 _OBJECTS, _CALLS = 5_000, 40
-SCRIPTED: Final = "BroadcastJob"
-"""Its replicas are a script's, which another process runs."""
 _TOTAL: Final = re.compile(r"^totals: (\d+)$", re.MULTILINE)
 
 
@@ -35,7 +33,7 @@ def instructions() -> dict[str, float]:
     nothing = {"floor": 1.0}
     if not shutil.which("valgrind") or platform.machine() != "x86_64":
         return nothing
-    several = by_operation([call for call in recorded() if gvk_of(call)[2] != SCRIPTED])
+    several = by_operation(recorded())
     with TemporaryDirectory() as name:
         for operation, calls in several.items():
             folder = Path(name) / "calls" / operation

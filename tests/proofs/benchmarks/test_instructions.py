@@ -7,24 +7,30 @@ import shutil
 import pytest
 
 from tests.proofs.benchmarks import counted as program
-from tests.proofs.benchmarks.day import body, by_operation, gvk_of, recorded
-from tests.proofs.benchmarks.instructions import SCRIPTED, counted
+from tests.proofs.benchmarks.day import body, by_operation, recorded
+from tests.proofs.benchmarks.instructions import counted
+from tests.support.bodies import body_about
 
 amd64 = pytest.mark.skipif(platform.machine() != "x86_64", reason="requests of Valgrind are machine code of amd64")
 
 
 @amd64
 def test_calls_are_answered_at_once_outside_of_valgrind() -> None:
-    calls = by_operation([call for call in recorded() if gvk_of(call)[2] != SCRIPTED])
+    calls = by_operation(recorded())
     asyncio.run(program.count([[body(several[0])] for several in calls.values()]))  # ends if one is not
     assert len(calls) == 8
 
 
 @amd64
 def test_call_that_waits_for_another_process_is_not_counted() -> None:
-    scripted = next(call for call in recorded() if gvk_of(call)[2] == SCRIPTED and b"InterpretReplica" in call)
+    obj = {
+        "apiVersion": "machinelearning.seldon.io/v1",
+        "kind": "SeldonDeployment",
+        "metadata": {"name": "a", "namespace": "b"},
+    }
+    scripted = body_about("InterpretReplica", obj)
     with pytest.raises(SystemExit, match="not answered at once"):
-        asyncio.run(program.count([[body(scripted)]]))
+        asyncio.run(program.count([[scripted]]))
 
 
 def test_floor_does_more_the_more_rounds_it_has() -> None:

@@ -3,17 +3,13 @@
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from karta_interpreter.base.k8s import GVK
-from karta_interpreter.definitions.sources.files import find_in_catalogue
-from karta_interpreter.languages.lua.script import Scripts
 from tests.proofs.audit.definitions import definition
-from tests.proofs.benchmarks.day import gvk_of, operation_of, recorded
+from tests.proofs.benchmarks.day import recorded
 from tests.proofs.benchmarks.field import Field
 from tests.proofs.benchmarks.figures import Figures
 from tests.proofs.benchmarks.program import MeasurementError
@@ -42,9 +38,6 @@ def waits(field: Field, effort: Effort) -> Part:
     run, quarter = field.load.run, effort.quarter
     found = {
         "the day": _rounds(field.ours, recorded(), effort, lambda server, files: run(server, files, _RATE)),
-        "the day without scripts": _rounds(
-            field.ours, without_scripts(recorded()), effort, lambda server, files: run(server, files, _RATE)
-        ),
         "each on a new connection": _rounds(
             field.ours, recorded(), quarter, lambda server, files: run(server, files, _RATE_OF_CONNECTIONS, fresh=True)
         ),
@@ -53,23 +46,12 @@ def waits(field: Field, effort: Effort) -> Part:
         "about objects of 1 MB": _large(field, effort),
     }
     rows = [(name, *_row(several)) for name, several in found.items()]
-    day, reload = (rows[place] for place in (0, 4))
+    day, reload = (rows[place] for place in (0, 3))
     said = (
         f"At {_RATE:,} calls a second a call of the day waits {day[2]} µs, one of a hundred {day[3]} µs or more, and "
         f"{reload[3]} µs or more while {_DEFINITIONS:,} definitions are read again."
     )
     return Part({"waits": table(_HEADS, rows)}, conclusions=(said,))
-
-
-def without_scripts(calls: Sequence[bytes]) -> list[bytes]:
-    """Return the calls that no script of the catalogue answers."""
-
-    @lru_cache
-    def scripts(gvk: GVK) -> Scripts:
-        found = find_in_catalogue(gvk)
-        return found.definition.scripts if found else Scripts()
-
-    return [call for call in calls if not scripts(GVK(*gvk_of(call))).of(operation_of(call))]
 
 
 def _rounds(server: Server, calls: Sequence[bytes], effort: Effort, run: Round) -> list[Figures]:

@@ -351,7 +351,9 @@ def test_numbers_beyond_doubles_are_not_noticed_where_nobody_reads() -> None:
         decode(body)
 
 
-SCRIPTED = spelled("InterpretReplica", {"apiVersion": "apps.kruise.io/v1alpha1", "kind": "BroadcastJob", "spec": {}})
+SCRIPTED = spelled(
+    "InterpretReplica", {"apiVersion": "machinelearning.seldon.io/v1", "kind": "SeldonDeployment", "spec": {}}
+)
 
 
 def test_object_of_script_stays_text() -> None:
@@ -359,7 +361,7 @@ def test_object_of_script_stays_text() -> None:
     assert decoded
     assert decoded.by_script
     assert decoded.request.call
-    obj = {"apiVersion": "apps.kruise.io/v1alpha1", "kind": "BroadcastJob", "spec": {}}
+    obj = {"apiVersion": "machinelearning.seldon.io/v1", "kind": "SeldonDeployment", "spec": {}}
     assert orjson.loads(orjson.dumps(decoded.request.call.object)) == obj
 
 
@@ -370,8 +372,8 @@ def test_object_of_script_stays_text() -> None:
         pytest.param(SCRIPTED.replace(b'"spec":{}', b'"spec":{"a":[1}'), id="no JSON"),
         pytest.param(SCRIPTED.replace(b'"spec":{}', b'"spec":{"a":"' + b"x" * 2**17 + b'"}'), id="too large"),
         pytest.param(SCRIPTED.replace(b'"spec":{}}', b'"spec":{}},"uid":"b-2"'), id="a field that comes again"),
-        pytest.param(SCRIPTED.replace(b'BroadcastJob","spec"', b'CloneSet","spec"'), id="another kind"),
-        pytest.param(SCRIPTED.replace(b'"kind":"BroadcastJob","spec"', b'"spec"'), id="no kind"),
+        pytest.param(SCRIPTED.replace(b'SeldonDeployment","spec"', b'CloneSet","spec"'), id="another kind"),
+        pytest.param(SCRIPTED.replace(b'"kind":"SeldonDeployment","spec"', b'"spec"'), id="no kind"),
         pytest.param(SCRIPTED.replace(b'"object":{', b'"object":[{').replace(b"{}}", b"{}}]"), id="no object"),
     ],
 )

@@ -11,6 +11,7 @@ from karta_interpreter.base.findings import DefinitionError, Finding
 from karta_interpreter.base.k8s import GVK, JSON, Object
 from karta_interpreter.definitions.karta import definition, model, status_rules
 from karta_interpreter.definitions.karta.annotation_records import Annotations
+from karta_interpreter.definitions.karta.expressions import reads_status
 from karta_interpreter.definitions.karta.schema_types import expressions
 from karta_interpreter.languages.jq import Query, queries_in
 
@@ -55,10 +56,21 @@ def compile_definition(
         scripts=annotations.lua,
         gang=karta.spec.gang,
         references=references,
+        is_counted_by_status=_is_counted_by_status(components),
         _queued=definition.Queued(components) if any(component.suspend for component in components) else None,
         _bindings=definition.Bindings(components=components, status=status, annotations=annotations)
         if references
         else None,
+    )
+
+
+def _is_counted_by_status(components: Sequence[definition.ComponentRules]) -> bool:
+    counted = [component for component in components if component.pods is not None] or components[:1]
+    scales = [
+        [*queries_in((component.replicas, component.min_replicas, component.max_replicas))] for component in counted
+    ]
+    return all(scales) and all(
+        reads_status(query.node) and not query.variables for queries in scales for query in queries
     )
 
 

@@ -221,6 +221,8 @@ class Definition:
     """The references to look up before the expressions that read them
     (`karta_interpreter.definitions.karta.reference_resolver`).
     """
+    is_counted_by_status: bool = False
+    """Whether only the status says how many pods there are, such as one for each node. Karmada divides none of them."""
     absent: tuple[str, ...] = field(default=(), compare=False)
     """Why references lack objects that an object names."""
     _queued: "Queued | None" = field(default=None, compare=False, repr=False)

@@ -13,6 +13,7 @@ from karta_interpreter.engine.explain.reading import Reading, about, annotation_
 from karta_interpreter.engine.operations import Call, Options, Results
 from karta_interpreter.engine.operations.apportion import ScaleTarget, scale_targets, why_fixed
 from karta_interpreter.engine.operations.divided import shares
+from karta_interpreter.engine.operations.interpret_replica import divisible_pod_sets
 from karta_interpreter.engine.operations.revise_replica import elastic_pod_sets
 from karta_interpreter.languages.jq import Query
 
@@ -22,10 +23,11 @@ _AMOUNTS = (("requests", ""), ("limits", ", the limit in place of a request that
 def replica_facts(definition: Definition, call: Call, options: Options, results: Results) -> Iterator[Fact]:
     """Yield how InterpretReplica finds its number and its requirements."""
     view = _View(definition, call.object)
-    sets = pod_sets(definition, call.object)
+    sets = divisible_pod_sets(definition, call.object)
     if results:
-        sum_text = " + ".join(f"{pods.name} {pods.replicas}" for pods in sets)
-        yield Fact("total", f"{sum_text or 'no pod set'}, in all {results['replica']}", results["replica"], "/replica")
+        nothing = "only the status counts the pods" if definition.is_counted_by_status else "no pod set"
+        sum_text = " + ".join(f"{pods.name} {pods.replicas}" for pods in sets) or nothing
+        yield Fact("total", f"{sum_text}, in all {results['replica']}", results["replica"], "/replica")
     for pods in sets:
         yield from view.facts(pods, "/replica", "/requires", options)
     for name, value in (results.get("requires") or {}).items():
@@ -43,7 +45,7 @@ _RULES = {
 def component_facts(definition: Definition, call: Call, options: Options, _results: Results) -> Iterator[Fact]:
     """Yield how InterpretComponent finds each of its components."""
     view = _View(definition, call.object)
-    for index, pods in enumerate(pod_sets(definition, call.object)):
+    for index, pods in enumerate(divisible_pod_sets(definition, call.object)):
         at = f"/components/{index}"
         yield from view.facts(pods, f"{at}/replicas", f"{at}/replicaRequirements", options)
 

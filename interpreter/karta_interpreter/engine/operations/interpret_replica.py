@@ -5,6 +5,7 @@ from karta_interpreter.base.k8s import (
     JSON,
     MOST_REPLICAS,
     REQUIREMENTS_READ,
+    Object,
     PodRequirements,
     Projection,
     merge_requirements,
@@ -23,7 +24,7 @@ def interpret_replica(definition: Definition, call: Call, options: Options) -> R
     Several pod sets share one answer: the largest request per resource, and a node claim only if all agree. Pod sets
     scaled to zero do not count, unless all are.
     """
-    sets = pod_sets(definition, call.object)
+    sets = divisible_pod_sets(definition, call.object)
     asking = sets if len(sets) == 1 else [pods for pods in sets if pods.replicas] or sets
     requirements = merge_requirements([_requirements(definition, pods, options) for pods in asking])
     namespace = namespace_of(call.object) if options.resource_quota_estimate else ""
@@ -37,13 +38,22 @@ def interpret_replica(definition: Definition, call: Call, options: Options) -> R
 def interpret_component(definition: Definition, call: Call, options: Options) -> Results:
     """Return name, replicas and requirements of every pod set, in the order of the definition."""
     components: list[JSON] = []
-    for pods in pod_sets(definition, call.object):
+    for pods in divisible_pod_sets(definition, call.object):
         component: dict[str, JSON] = {"name": pods.name, "replicas": pods.replicas}
         requirements = _requirements(definition, pods, options)
         if wire := requirements.to_json(priority_class=options.resource_quota_estimate):
             component["replicaRequirements"] = wire
         components.append(component)
     return {"components": components}
+
+
+def divisible_pod_sets(definition: Definition, obj: Object) -> tuple[PodSet, ...]:
+    """Return the pod sets that Karmada may divide: none if only the status counts them.
+
+    Before the first report there would be no replicas with requirements, which Karmada divides between no clusters, so
+    that no report ever came. Later the number would follow the pods that run.
+    """
+    return () if definition.is_counted_by_status else pod_sets(definition, obj)
 
 
 def replica_reads(definition: Definition, projection: Projection) -> None:
