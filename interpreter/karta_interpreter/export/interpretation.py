@@ -104,6 +104,9 @@ def dependency(script: OperationScript) -> None:
 
 
 def _named(script: OperationScript, rule: ExtraDependency) -> list[str]:
+    if rule.objects.variables:
+        objects = " or ".join(f"${name}" for name in sorted(rule.objects.variables))
+        return [f"  -- Left out: each {rule.kind} that {objects} names, an object that a script cannot read."]
     place = "namespace"
     if rule.namespace is not None:
         place = f"texts({script.list_of(rule.namespace, f'{rule.kind} namespace')}(obj))[1] or namespace"

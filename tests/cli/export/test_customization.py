@@ -132,6 +132,28 @@ def test_check_lists_what_can_be_exported(run: Run) -> None:
     assert result.stderr == "1 customization, 3 scripts; 4 rejected\n"
 
 
+def test_names_in_another_object_are_left_out_of_the_script_and_named_there(run: Run, files: Path) -> None:
+    folder = Path(__file__).parents[3] / "kartas/postgresql.cnpg.io/v1/Cluster"
+    cases = yaml.safe_load_all((folder / "testdata/interpretdependency.yaml").read_text(encoding="utf-8"))
+    (files / "cluster.yaml").write_text(
+        yaml.safe_dump(next(case for case in cases if "references" in case)["desiredObj"])
+    )
+    exported = run("export", "customization", "Cluster", "--operations", "InterpretDependency")
+    (files / "exported.yaml").write_text(exported.stdout)
+
+    asked = ["--operation", "InterpretDependency", "--desired-file", "cluster.yaml", "-o", "json"]
+    found = json.loads(run("interpret", "-f", "exported.yaml", *asked).stdout)
+
+    assert exported.stderr == "1 customization, 1 script; 0 rejected\n"
+    assert "-- Left out: each Secret that $objectStores names, an object that a script cannot read." in exported.stdout
+    assert [one["name"] for one in found["operations"]["InterpretDependency"]["results"]["dependencies"]] == [
+        "backups",
+        "later",
+        "origin-backups",
+        "super",
+    ]
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
