@@ -117,7 +117,16 @@ def _load(value: JSON, position: SourcePosition, ignores: Sequence[Ignore]) -> L
     reading = read_scripts(
         {} if customizations is None else customizations, name or position.source, _CUSTOMIZATIONS, position
     )
-    shape = [*_shape_findings(value), *about_target, *_pair_findings(reading.scripts)]
+    shape = [*_shape_findings(value), *about_target]
+    if {"InterpretComponent", "ReviseReplica"} <= reading.scripts.operations:
+        both = warning(
+            "components-and-revision",
+            (*_CUSTOMIZATIONS, "replicaRevision"),
+            "next to componentResource it scales workloads to zero: with the feature gate "
+            "MultiplePodTemplatesScheduling Karmada assigns no replicas, and then asks for a revision to 0",
+            "keep one of the two",
+        )
+        shape.append(both)
     findings = tuple(unignored([*map(position.locate, shape), *reading.findings], ignores, position.source))
     scripts = reading.scripts if gvk else Scripts()
     return LoadedCustomization(name, gvk, scripts, findings, position.source, reading.broken, position.line)
@@ -162,17 +171,6 @@ def _target(value: Object) -> tuple[GVK | None, list[Finding]]:
         return GVK.of(target), [small] if target["kind"][0].islower() else []
     except InterpretationError as err:
         return None, [error("no-target", (*_TARGET, "apiVersion"), str(err))]
-
-
-def _pair_findings(scripts: Scripts) -> Iterator[Finding]:
-    if {"InterpretComponent", "ReviseReplica"} <= scripts.operations:
-        yield warning(
-            "components-and-revision",
-            (*_CUSTOMIZATIONS, "replicaRevision"),
-            "next to componentResource it scales workloads to zero: with the feature gate "
-            "MultiplePodTemplatesScheduling Karmada assigns no replicas, and then asks for a revision to 0",
-            "keep one of the two",
-        )
 
 
 def _conflict(gvk: GVK, winner: Script, loser: Script) -> Finding:

@@ -138,7 +138,15 @@ class _CustomizationReader:
         else:
             self.scripts.append(script)
         findings = [_finding(script, problem, path, lines) for problem in problems]
-        self._report(*findings, *(_swallowed(lines, path) if lines else ()))
+        for line, column, code in lines.swallowed() if lines else ():
+            swallowed = warning(
+                "folded-comment",
+                path,
+                "YAML makes this line a part of the comment before it",
+                "a block that starts with > is folded; start it with |",
+            )
+            findings.append(replace(swallowed, line=line, column=column, expression=code))
+        self._report(*findings)
 
     def _break(self, operation: str, finding: Finding) -> None:
         self.broken.add(operation)
@@ -188,14 +196,3 @@ def _finding(script: Script, lint: Lint, path: Path, lines: Lines | None) -> Fin
         return replace(finding, message=message, inside=(lint.line, indentation + 1 + (word.start() if word else 0)))
     line, column = lines.place(lint.line, lint.word)
     return replace(finding, line=line, column=column)
-
-
-def _swallowed(lines: Lines, path: Path) -> Iterator[Finding]:
-    for line, column, text in lines.swallowed():
-        finding = warning(
-            "folded-comment",
-            path,
-            "YAML makes this line a part of the comment before it",
-            "a block that starts with > is folded; start it with |",
-        )
-        yield replace(finding, line=line, column=column, expression=text)

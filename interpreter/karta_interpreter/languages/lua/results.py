@@ -98,21 +98,17 @@ def _components(returned: Returned, _: Sequence[Object]) -> Results:
 def _changed(returned: Returned, references: Sequence[Object], function: str) -> Object:
     table = _table(_first(returned), "requires", f"{function} must return the changed object")
     changed: Object = restore_empty_tables(table, references) if table else {}
-    _check_object(changed)
-    return changed
-
-
-def _check_object(value: JSON) -> None:
-    """Reject the values that Karmada's ``Unstructured`` rejects: an object without a kind, and a list."""
-    if isinstance(value, list):
+    # Karmada's `Unstructured` rejects a list, and an object without a kind.
+    if isinstance(changed, list):
         problem = "json: cannot unmarshal array into Go value of type map[string]interface {}"
         raise LuaRunError(f"json unmarshal obj failed: {problem}")
-    kind, version = value.get("kind"), value.get("apiVersion")
+    kind, version = changed.get("kind"), changed.get("apiVersion")
     # A version of several slashes hides the kind as well.
     if not isinstance(kind, str) or not kind or (isinstance(version, str) and version.count("/") > 1):
-        shown = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        shown = json.dumps(changed, ensure_ascii=False, separators=(",", ":"))
         shown = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"
         raise LuaRunError(f"json unmarshal obj failed: Object 'Kind' is missing in '{shown}'")
+    return changed
 
 
 def _status(returned: Returned, _: Sequence[Object]) -> Results:

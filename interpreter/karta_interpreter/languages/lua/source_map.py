@@ -58,7 +58,13 @@ class Lines:
         self._script = script.split("\n")
         self._last = script.rstrip("\n").count("\n") + 1
         self._start = line, column
-        self._groups = self._follow(line, column)
+        header = source[line - 1][column - 1 :] if 0 < line <= len(source) else ""
+        style = _PROPERTIES.sub("", header, count=1)[:1]
+        self._groups: list[Sequence[int]] = [(line,)] * len(self._script)
+        if style == "|":
+            self._groups = [(line + number,) for number, _ in enumerate(self._script, start=1)]
+        elif style == ">":
+            self._groups = self._unfold(line)
         self.of_script = tuple(group[0] for group in self._groups)
 
     @property
@@ -104,13 +110,6 @@ class Lines:
                 if text and not text.startswith("--"):
                     yield line, _indent(self._source[line - 1]) + 1, text
                     break
-
-    def _follow(self, line: int, column: int) -> list[Sequence[int]]:
-        header = self._source[line - 1][column - 1 :] if 0 < line <= len(self._source) else ""
-        style = _PROPERTIES.sub("", header, count=1)[:1]
-        if style == "|":
-            return [(line + number,) for number, _ in enumerate(self._script, start=1)]
-        return self._unfold(line) if style == ">" else [(line,)] * len(self._script)
 
     def _unfold(self, header: int) -> list[Sequence[int]]:
         """Take lines of the text for each line of the script until they are as long as it is."""

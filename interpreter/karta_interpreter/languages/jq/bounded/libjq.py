@@ -12,7 +12,6 @@ from functools import lru_cache
 from importlib.machinery import ExtensionFileLoader
 from importlib.util import module_from_spec, spec_from_loader
 from itertools import islice
-from types import ModuleType
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -36,23 +35,19 @@ _MOST_PROGRAMS: Final = 256
 
 def start(library: str) -> "Answer":
     """Load libjq from the file of the extension."""
+    loader = ExtensionFileLoader("jq", library)
+    spec = spec_from_loader("jq", loader)
+    if spec is None:
+        raise ImportError(library)
+    libjq = module_from_spec(spec)
+    loader.exec_module(libjq)
     # To compile takes 0.75 ms: libjq binds all of its built-ins again.
-    compiled = lru_cache(_MOST_PROGRAMS)(_load(library).compile)
+    compiled = lru_cache(_MOST_PROGRAMS)(libjq.compile)
 
     def answer(channel: "Channel", _: bytes, request: bytes) -> None:
         channel.send(*_evaluate(compiled, request))
 
     return answer
-
-
-def _load(library: str) -> ModuleType:
-    loader = ExtensionFileLoader("jq", library)
-    spec = spec_from_loader("jq", loader)
-    if spec is None:
-        raise ImportError(library)
-    module = module_from_spec(spec)
-    loader.exec_module(module)
-    return module
 
 
 def _evaluate(compiled: Callable[[str], "jq._Program"], request: bytes) -> tuple[bytes, bytes]:

@@ -58,18 +58,17 @@ def to_entries(value: JSON) -> list[JSON]:
 
 def from_entries(value: JSON) -> dict[str, JSON]:
     """``from_entries``, with jq's other spellings ``Key``, ``name``, ``Name`` and ``Value``."""
-    return dict(_entry(element) for element in elements(value))
-
-
-def _entry(entry: JSON) -> tuple[str, JSON]:
-    fields = {} if entry is None else entry
-    if not isinstance(fields, dict):
-        raise QueryEvaluationError(f"from_entries needs objects, not {type_name(entry)}")
-    names = (fields.get(name) for name in ("key", "Key", "name", "Name"))
-    key = next((name for name in names if name is not None and name is not False), None)
-    if not isinstance(key, str):
-        raise QueryEvaluationError(f"{type_name(key)} cannot be the key of an object")
-    return key, fields["value"] if "value" in fields else fields.get("Value")
+    obj: dict[str, JSON] = {}
+    for entry in elements(value):
+        fields = {} if entry is None else entry
+        if not isinstance(fields, dict):
+            raise QueryEvaluationError(f"from_entries needs objects, not {type_name(entry)}")
+        names = (fields.get(name) for name in ("key", "Key", "name", "Name"))
+        key = next((name for name in names if name is not None and name is not False), None)
+        if not isinstance(key, str):
+            raise QueryEvaluationError(f"{type_name(key)} cannot be the key of an object")
+        obj[key] = fields["value"] if "value" in fields else fields.get("Value")
+    return obj
 
 
 def reverse(value: JSON) -> list[JSON]:
@@ -116,16 +115,15 @@ def _contains(value: JSON, needle: JSON, budget: Iterator[int]) -> bool:
 
 def join(value: JSON, separator: JSON) -> str:
     """``join(separator)``. Numbers and booleans become text, null becomes empty."""
-    pieces = [_piece(element) for element in elements(value)]
+    pieces: list[str] = []
+    for element in elements(value):
+        if isinstance(element, bool | int | float):
+            pieces.append(to_json(element))
+        else:
+            pieces.append("" if element is None else text_of("join", element))
     if len(pieces) < 2:  # noqa: PLR2004 - jq does not look at the separator then
         return "".join(pieces)
     return ("" if separator is None else text_of("join", separator)).join(pieces)
-
-
-def _piece(element: JSON) -> str:
-    if element is None:
-        return ""
-    return to_json(element) if isinstance(element, bool | int | float) else text_of("join", element)
 
 
 def sort(value: JSON) -> list[JSON]:

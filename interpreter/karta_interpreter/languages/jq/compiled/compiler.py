@@ -294,15 +294,15 @@ class PythonCode(FunctionBody):
 
     def _object(self, node: ast.Object, dot: str, sink: Sink) -> None:
         if node in self.module.singles:
-            fields = [f"{self._key(entry.key, dot)}: {self.value(entry.value, dot)}" for entry in node.entries]
+            fields = []
+            for entry in node.entries:
+                key = self.value(entry.key, dot)
+                key = key if is_text(key) else self.bind(f"key_of({key})")
+                fields.append(f"{key}: {self.value(entry.value, dot)}")
             sink.write(self.bind(f"{{{', '.join(fields)}}}") if fields else "{}")
             return
         entries = [f"({self.generator(entry.key)}, {self.generator(entry.value)}), " for entry in node.entries]
         self.loop(f"objects(({''.join(entries)}), {dot})", sink)
-
-    def _key(self, node: ast.Node, dot: str) -> str:
-        key = self.value(node, dot)
-        return key if is_text(key) else self.bind(f"key_of({key})")
 
     def _text(self, node: ast.Text, dot: str, sink: Sink) -> None:
         if node.format is not None:

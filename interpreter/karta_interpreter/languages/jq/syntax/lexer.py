@@ -81,11 +81,6 @@ def tokenize(text: str) -> list[Token]:
     >>> [token.text for token in tokenize(".spec | .replicas // 1")]
     ['spec', '|', 'replicas', '//', '1', '']
     """
-    _check_size(text)
-    return list(_Lexer(text).tokens())
-
-
-def _check_size(text: str) -> None:
     try:
         size = len(text.encode())
     except UnicodeEncodeError as err:
@@ -93,6 +88,7 @@ def _check_size(text: str) -> None:
     if size > SIZE_LIMIT:
         message = f"the expression is {size} bytes long; at most {SIZE_LIMIT} are allowed"
         raise QuerySyntaxError(message, start=0, end=len(text))
+    return list(_Lexer(text).tokens())
 
 
 class _Lexer:

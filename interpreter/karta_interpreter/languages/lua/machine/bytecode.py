@@ -72,7 +72,11 @@ class _Dump:
         self._array("H")  # its upvalues
         self._text()
         lines = self._array("i")
-        variables = [self._local() for _ in range(self._count())]
+        variables = []
+        for _ in range(self._count()):
+            name = self._text()
+            start, end = self._unpack("ii")
+            variables.append((name, start, end))
         for _ in range(self._count()):
             self._text()
         return _Function(code, code_at, functions, lines, variables)
@@ -100,8 +104,3 @@ class _Dump:
             self._text()
         else:
             self._at += {0: 0, 1: 1, 3: 8}[kind]
-
-    def _local(self) -> tuple[str, int, int]:
-        name = self._text()
-        start, end = self._unpack("ii")
-        return name, start, end

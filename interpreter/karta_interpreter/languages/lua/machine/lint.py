@@ -123,7 +123,12 @@ def lint(operation: str, text: str, names_of: Callable[[str], Names]) -> list[Li
                 "error", "lua-syntax", str(err), _OPERATORS.get(signs[0]) or _WORDS.get(word, ""), err.line, fatal=True
             )
         ]
-    lints = (*_function(operation, names), *_globals(names), *_rejected(names), *map(_kept, names.kept))
+    lints = (*_function(operation, names), *_globals(names), *_rejected(names))
+    kept = "keeps its value where the left side of `and` is false or nil, as in Karmada"
+    lints += tuple(
+        _warning("kept-value", f"{name} {kept}", "write if ... then ... end, or assign to a new local", line, name)
+        for name, line in names.kept
+    )
     lints += tuple(
         _warning("list-misread", f"Lua reads lists otherwise: {what}", hint, line, word)
         for (word, line), what, hint in names.misread
@@ -233,12 +238,6 @@ def _rejected(names: Names) -> Iterator[Lint]:
         if name not in MODULES and name != "_G":
             message, hint = f"there is no module {name}", did_you_mean(name, MODULES)
             yield Lint("error", "unknown-module", message, hint, line, name)
-
-
-def _kept(mention: Mention) -> Lint:
-    name, line = mention
-    message = f"{name} keeps its value where the left side of `and` is false or nil, as in Karmada"
-    return _warning("kept-value", message, "write if ... then ... end, or assign to a new local", line, name)
 
 
 def _first_of_each(mentions: Iterable[Mention]) -> Iterable[Mention]:

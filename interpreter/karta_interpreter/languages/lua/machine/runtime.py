@@ -74,7 +74,16 @@ class Runtime:
             overflow_handler=_as_float,
         )
         self._host = Host(kube, partial(self._lua.table_from, recursive=True))
-        self._machine = self._start()
+        # The half of the machine that is written in Lua. Without `as_function` Lua has userdata for our functions, and
+        # lupa would look up attributes on it.
+        as_function = self._lua.eval("python.as_function")
+        self._machine, functions = self._lua.table(), self._lua.table()
+        for name, function in self._host.functions():
+            functions[name] = as_function(function)
+        for module in _PARTS:
+            self._lua.execute(_LOAD, _text(module), self._machine, functions)
+        # The parts hold on to everything they need. Nothing else of Lua or lupa is left for a script to find.
+        self._lua.execute(_EMPTY)
         self._chunk = lru_cache(_MOST_CHUNKS)(self._load)
 
     def run(self, call: ScriptCall) -> list[JSON]:
@@ -107,20 +116,6 @@ class Runtime:
         names = names_of(text)
         names.kept = [Mention(*kept) for kept in kept_locals(bytecode.encode("latin-1"))]
         return names
-
-    def _start(self) -> Any:  # noqa: ANN401 - a table of Lua
-        """Return the half of a new machine that is written in Lua."""
-        lua = self._lua
-        # Otherwise Lua has userdata for them, and lupa would look up attributes on it.
-        as_function = lua.eval("python.as_function")
-        machine, functions = lua.table(), lua.table()
-        for name, function in self._host.functions():
-            functions[name] = as_function(function)
-        for module in _PARTS:
-            lua.execute(_LOAD, _text(module), machine, functions)
-        # The parts hold on to everything they need. Nothing else of Lua or lupa is left for a script to find.
-        lua.execute(_EMPTY)
-        return machine
 
     def _load(self, text: str) -> Any:  # noqa: ANN401 - a function of Lua
         chunk, problem = _pair(self._machine.load(as_latin1(rewrite(text))))
