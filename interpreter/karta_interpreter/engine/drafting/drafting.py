@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.findings import count
-from karta_interpreter.base.k8s import JSON, Object, Path, edit, get, objects_in
+from karta_interpreter.base.k8s import JSON, Object, edit, get, objects_in
 from karta_interpreter.definitions.karta import PREFIX, STRUCTURE, ComponentRules, Definition, annotation_path
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.definitions.openapi.draft import Decision, Draft, Form, PodsField, draft, find_pods
@@ -60,8 +60,13 @@ def prove(draft: Draft, evidence: Sequence[Evidence]) -> Proof:
     draft = _with_lines(draft, evidence, _causes(draft.karta, evidence))
     causes, notes = _causes(draft.karta, evidence), [*draft.notes]
     for cause, numbers in list(causes.items())[:_MOST_CHECKS]:
+        # At its field, or at the part of the draft that is nearest to it.
+        _, is_annotation, name = cause.field.partition(_ANNOTATION)
+        path = annotation_path(name) if is_annotation else path_of(cause.field)
+        while path and edit.get(draft.karta, path) is None:
+            path = path[:-1]
         agreeing = f"{len(evidence) - len(numbers)} of {count(len(evidence), 'object')} agree"
-        notes.append((_path(draft.karta, cause.field), f"CHECK: {cause.question}: {agreeing}. {cause.reason}"))
+        notes.append((path or ("spec",), f"CHECK: {cause.question}: {agreeing}. {cause.reason}"))
     return Proof(Draft(draft.karta, tuple(notes)), causes)
 
 
@@ -146,15 +151,6 @@ def _missing(template: Object, pod: Object) -> list[tuple[str, str]]:
         for container in containers_of(pod, kind)
         if (kind, name := container.get("name")) not in ours
     ]
-
-
-def _path(karta: Object, field: str) -> Path:
-    """Return the path of a field, or of the part of the draft that is nearest to it."""
-    _, is_annotation, name = field.partition(_ANNOTATION)
-    path = annotation_path(name) if is_annotation else path_of(field)
-    while path and edit.get(karta, path) is None:
-        path = path[:-1]
-    return path or ("spec",)
 
 
 _MOST_NAMED: Final = 4

@@ -61,7 +61,12 @@ def _counts(
 def _count(component: ComponentRules, field: str, query: Query, value: JSON) -> int | None:
     if value is None:
         return None
-    number = _integer(value)
+    number: int | None = None
+    if isinstance(value, str):  # read as by Go's ParseInt
+        number = int(value) if _INTEGER.fullmatch(value) else None
+    elif isinstance(value, int | float) and not isinstance(value, bool) and value == value // 1:
+        # Floor division of infinity and NaN gives NaN, which equals nothing. int() would raise for them.
+        number = int(value)
     if number is None:
         raise failure(component, field, query, f"gives {_shown(value)}, which is not a whole number")
     if number < 0:
@@ -69,16 +74,6 @@ def _count(component: ComponentRules, field: str, query: Query, value: JSON) -> 
     if number > MOST_REPLICAS:
         raise failure(component, field, query, f"gives {_shown(value)}, more than the largest count, {MOST_REPLICAS}")
     return number
-
-
-def _integer(value: JSON) -> int | None:
-    """Return a JSON number or a numeric string as a whole number. Strings are read as by Go's ParseInt."""
-    if isinstance(value, str):
-        return int(value) if _INTEGER.fullmatch(value) else None
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    # Floor division of infinity and NaN gives NaN, which equals nothing. int() would raise for them.
-    return int(value) if value == value // 1 else None
 
 
 def _shown(value: JSON) -> str:

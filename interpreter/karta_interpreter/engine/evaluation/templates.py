@@ -7,7 +7,6 @@ from typing import Final
 from karta_interpreter.base.errors import QueryError
 from karta_interpreter.base.k8s import JSON, Object, field_path, type_name
 from karta_interpreter.definitions.karta import (
-    AddedContainers,
     AnnotationQuery,
     ComponentRules,
     Definition,
@@ -101,20 +100,17 @@ def with_added(
     definition: Definition, component: ComponentRules, obj: Object, templates: Sequence[Object | None]
 ) -> Sequence[Object | None]:
     """Return the pod templates with the operator's added containers at the end. Raises InterpretationError."""
-    for added in definition.annotations.added_containers:
-        if added.component == component.name:
-            pairs = zip(templates, _added(component, added, obj, len(templates)), strict=True)
-            return [_extended(template, lists) if template and lists else template for template, lists in pairs]
-    return templates
-
-
-def _added(component: ComponentRules, added: AddedContainers, obj: Object, size: int) -> list[Mapping[str, list[JSON]]]:
-    """Return the containers to add for each of ``size`` instances."""
+    added = next(
+        (added for added in definition.annotations.added_containers if added.component == component.name), None
+    )
+    if added is None:
+        return templates
     # An expression that cannot choose among the instances applies to all of them.
-    ids = ("",) * (size if added.each else 1)
+    ids = ("",) * (len(templates) if added.each else 1)
     outputs = aligned(component, "annotation added-containers", added.query, obj, ids, may_lack=True)
     lists = [_lists(added.query, value) for value in outputs]
-    return lists if added.each else lists * size
+    pairs = zip(templates, lists if added.each else lists * len(templates), strict=True)
+    return [_extended(template, more) if template and more else template for template, more in pairs]
 
 
 def _lists(query: AnnotationQuery, value: Object | None) -> Mapping[str, list[JSON]]:

@@ -5,8 +5,9 @@ the object has a field with a similar name, because the definition may have a ty
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import filterfalse, islice
 from textwrap import shorten
 from typing import Final
@@ -74,10 +75,13 @@ def warnings_about(definition: Definition, obj: Object, operation: Operation | N
     """
     warnings_found: list[Fact] = []
     for warnings, operations in (
-        (_absence_warnings, _OF_PODS),
+        (partial(_reasons, absences, "reference-absent", "what its pods request there is not answered"), _OF_PODS),
         (_pod_warnings, _OF_PODS),
         (_left_out_warnings, _OF_PODS - {Operation.INTERPRET_DEPENDENCY}),
-        (_unknown_warnings, _OF_PODS - {Operation.INTERPRET_DEPENDENCY}),
+        (
+            partial(_reasons, unknown_requests, "requests-unknown", "pods may request something else than the answer"),
+            _OF_PODS - {Operation.INTERPRET_DEPENDENCY},
+        ),
         (_status_warnings, _OF_STATUS),
         (_dependency_warnings, (Operation.INTERPRET_DEPENDENCY,)),
     ):
@@ -88,11 +92,16 @@ def warnings_about(definition: Definition, obj: Object, operation: Operation | N
     return tuple(warnings_found)
 
 
-def _absence_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
-    """Yield the absent objects that pods are made from."""
-    for reason in absences(definition, obj):
-        note = f"{reason}: what its pods request there is not answered"
-        yield Fact("reference-absent", note, severity=Severity.WARNING)
+def _reasons(
+    reasons_of: Callable[[Definition, Object], Iterable[str]],
+    rule: str,
+    means: str,
+    definition: Definition,
+    obj: Object,
+) -> Iterator[Fact]:
+    """Yield why requests of pods are not answered: absent objects that pods are made from, or unknown requests."""
+    for reason in reasons_of(definition, obj):
+        yield Fact(rule, f"{reason}: {means}", severity=Severity.WARNING)
 
 
 def _pod_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
@@ -242,13 +251,6 @@ def _left_out_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
     for path in resources_left_out(definition, obj):
         note = f"{field_path(path)} is not read: if it is about pods, they request more than the answer"
         yield Fact("resources-left-out", note, places=(place_at(path, obj),), severity=Severity.WARNING)
-
-
-def _unknown_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
-    """Yield why pods request resources that the definition cannot know."""
-    for reason in unknown_requests(definition, obj):
-        note = f"{reason}: pods may request something else than the answer"
-        yield Fact("requests-unknown", note, severity=Severity.WARNING)
 
 
 def _status_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:

@@ -75,9 +75,12 @@ class Correspondence:
         for path, value in zip(unless_broken(paths, self._observed) or [], values, strict=False):
             merged = absent if value is None else value
             target = None if path is None or (merged is None and not drops) else self.moved(path, template, names)
-            if target is None or target not in ours or not _has_elements(template, target):
+            if target is None or target not in ours:
                 continue
-            if value is not None or get(template, target) is not None:
+            # A field can be created at a place, but no list element on the way to it.
+            elements = [target[: depth + 1] for depth, step in enumerate(target) if isinstance(step, int)]
+            has_elements = all(get(template, element, NOTHING) is not NOTHING for element in elements)
+            if has_elements and (value is not None or get(template, target) is not None):
                 yield target, merged
 
     def _read(self, read: Callable[[Object], Sequence[T]], template: Object) -> Sequence[T]:
@@ -121,7 +124,9 @@ class Correspondence:
         if not isinstance(name, str) or not name:
             return index
         if target not in names:
-            names[target] = _named(template, target)
+            listed = get(template, target)
+            given = [get(element, (_NAME,)) for element in (listed if isinstance(listed, list) else ())]
+            names[target] = {own: at for at, own in enumerate(given) if isinstance(own, str) and own}
         # It may correspond to the element without a name at the same index.
         return names[target].get(name, None if get(template, (*target, index, _NAME)) else index)
 
@@ -138,20 +143,6 @@ class Correspondence:
             for elements, name, index in _named_elements(component, self._observed):
                 ids.setdefault((elements, index), []).append((component.name, name))
         return ids, ours, {(elements, index) for (elements, _, _), index in ours.items()}
-
-
-def _named(template: Object, elements: Path) -> Mapping[str, int]:
-    """Return the indices of the elements of a list that have names."""
-    listed = get(template, elements)
-    names = [get(element, (_NAME,)) for element in (listed if isinstance(listed, list) else ())]
-    return {name: index for index, name in enumerate(names) if isinstance(name, str) and name}
-
-
-def _has_elements(obj: Object, path: Path) -> bool:
-    """Return whether all list elements on the way to a place exist. Only the last of fields can be created."""
-    return all(
-        get(obj, path[: depth + 1], NOTHING) is not NOTHING for depth, step in enumerate(path) if isinstance(step, int)
-    )
 
 
 def _named_elements(component: ComponentRules, obj: Object) -> Sequence[tuple[Path, str, int]]:

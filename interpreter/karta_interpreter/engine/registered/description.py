@@ -123,18 +123,17 @@ def _ways(matchers: Sequence[Matcher]) -> Iterator[str]:
     by_phase = [matcher for matcher in matchers if matcher.phase and matcher == Matcher(matcher.phase)]
     phases = " or ".join(matcher.phase for matcher in by_phase)
     for matcher in matchers:
-        yield f"phase {phases}" if matcher in by_phase else ", ".join(_conditions(matcher)) or "always"
-
-
-def _conditions(matcher: Matcher) -> Iterator[str]:
-    if matcher.phase:
-        yield f"phase {matcher.phase}"
-    for condition in matcher.conditions:
-        status = f"={condition.status}" if condition.status else ""
-        yield f"{condition.type}{status}{f' ({condition.reason})' if condition.reason else ''}"
-    if matcher.expression:
-        expression = _one_line(matcher.expression.text)
-        yield expression if matcher.expected == "true" else f"{expression} is {matcher.expected}"
+        if matcher in by_phase:
+            yield f"phase {phases}"
+            continue
+        needed = [f"phase {matcher.phase}"] if matcher.phase else []
+        for condition in matcher.conditions:
+            status = f"={condition.status}" if condition.status else ""
+            needed.append(f"{condition.type}{status}{f' ({condition.reason})' if condition.reason else ''}")
+        if matcher.expression:
+            expression = _one_line(matcher.expression.text)
+            needed.append(expression if matcher.expected == "true" else f"{expression} is {matcher.expected}")
+        yield ", ".join(needed) or "always"
 
 
 def _writes(components: Sequence[ComponentDefinition], actions: str) -> Iterator[str]:

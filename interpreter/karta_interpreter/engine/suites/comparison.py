@@ -181,11 +181,6 @@ def _component(value: JSON) -> JSON:
     return {**others, "replicaRequirements": requirements} if requirements else others
 
 
-def _status_alone(value: JSON) -> JSON:
-    """Return the part of an aggregated object that Karmada reads: scripts may drop or add anything next to it."""
-    return {"status": value["status"]} if isinstance(value, dict) and "status" in value else {}
-
-
 def _without_empty(value: JSON) -> JSON:
     """Drop empty fields, which Go decodes into the same zero value as missing ones."""
     if isinstance(value, dict):
@@ -203,7 +198,10 @@ def _in_any_order(normalise: Normalise) -> Normalise:
 
 _NORMALISE: dict[str, Normalise] = {
     "requires": _requirements,
-    "aggregatedStatus": _status_alone,
+    # The part of an aggregated object that Karmada reads: scripts may drop or add anything next to it.
+    "aggregatedStatus": lambda value: (
+        {"status": value["status"]} if isinstance(value, dict) and "status" in value else {}
+    ),
     "components": _in_any_order(_component),
     "dependencies": _in_any_order(_without_empty),
 }

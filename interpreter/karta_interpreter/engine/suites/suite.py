@@ -107,7 +107,16 @@ def _scan(text: str, source: str) -> list[Case | SuiteError]:
         documents = read_documents(text, source)
     except ManifestError as error:
         return [SuiteError(f"{source}:{error.line}: {error}")]
-    return [_case(document) for document in documents]
+    cases: list[Case | SuiteError] = []
+    for document in documents:
+        fields = document.value
+        try:
+            cases.append(_read(document, fields))
+        except InterpretationError as error:
+            name = fields.get("name") if isinstance(fields, dict) else None
+            title = f'case "{name}": ' if isinstance(name, str) and name else ""
+            cases.append(SuiteError(f"{document.source}:{document.line}: {title}{error}"))
+    return cases
 
 
 def _all_cases(loaded: Iterable[Case | SuiteError]) -> tuple[Case, ...]:
@@ -117,16 +126,6 @@ def _all_cases(loaded: Iterable[Case | SuiteError]) -> tuple[Case, ...]:
             raise read
         cases.append(read)
     return tuple(cases)
-
-
-def _case(document: Document) -> Case | SuiteError:
-    fields = document.value
-    try:
-        return _read(document, fields)
-    except InterpretationError as error:
-        name = fields.get("name") if isinstance(fields, dict) else None
-        case = f'case "{name}": ' if isinstance(name, str) and name else ""
-        return SuiteError(f"{document.source}:{document.line}: {case}{error}")
 
 
 def _read(document: Document, fields: JSON) -> Case:

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
-from itertools import chain
 
 from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s import JSON, MOST_REPLICAS, NOTHING, Object, generation, get
@@ -103,16 +102,16 @@ def _judged(definition: Definition, group: MemberGroup, pods: list[Object], why:
 
 def _late(definition: Definition, evidence: Evidence, members: Members, name: str) -> str:
     """Return why instances may have pods later, or pods that do not tell so, or ""."""
-    component, answered = definition.component(name), sum(group.replicas for group in members.groups)
+    component = definition.component(name)
+    if component is None or component.selector.instance_id is None:
+        return ""
+    if len(evidence.active) == sum(group.replicas for group in members.groups):
+        return f"pods of {name} do not tell their instance"
     makers = {get(evidence.owner_of(pod), ("metadata", "uid")) for pod in evidence.active}
-    reasons = {
-        f"pods of {name} do not tell their instance": len(evidence.active) == answered,
-        f"instances of {name} may run one after another": definition.status
-        and definition.status.completes
-        and len(makers) < sum(len(group.sets) for group in members.groups),
-    }
-    has_ids = component is not None and component.selector.instance_id is not None
-    return next((reason for reason, holds in reasons.items() if holds and has_ids), "")
+    completes = definition.status and definition.status.completes
+    if completes and len(makers) < sum(len(group.sets) for group in members.groups):
+        return f"instances of {name} may run one after another"
+    return ""
 
 
 def _explanation(
@@ -124,21 +123,22 @@ def _explanation(
 ) -> str:
     """Return what else than a wrong definition explains another number of pods, or ""."""
     made_since = sum(not evidence.is_outdated(pod) for pod in pods)
-    replaced = len(pods) > group.replicas == made_since > 0 or _is_rolling(evidence, group, pods)
+    if len(pods) > group.replicas == made_since > 0 or _is_rolling(evidence, group, pods):
+        return "a roll-out replaces pods"
     least, most = (
         sum(bounds) for bounds in zip(*(_bounds(locations()[pod_set.name]) for pod_set in group.sets), strict=True)
     )
+    if evidence.scaled and len(pods) >= least:  # it never runs fewer than the object's own minimum
+        return f"{evidence.scaled} scales it"
+    if least <= len(pods) <= most < MOST_REPLICAS:
+        return "an autoscaler may run as many, within the bounds of the object"
     lacks_pods = len(pods) < group.replicas
-    reasons = {
-        "a roll-out replaces pods": replaced,
-        # It never runs fewer than the object's own minimum.
-        f"{evidence.scaled} scales it": evidence.scaled and len(pods) >= least,
-        "an autoscaler may run as many, within the bounds of the object": least <= len(pods) <= most < MOST_REPLICAS,
-        "some of its pods have ended": lacks_pods and any(map(is_ended, group.pods)),
-        "an object between has fewer pods than it is to have": lacks_pods and evidence.is_growing,
-    }
-    waiting = (f"its status is {status}" for status in sorted(_WAITING.intersection(statuses())))
-    return next(chain((reason for reason, holds in reasons.items() if holds), waiting), "")
+    if lacks_pods and any(map(is_ended, group.pods)):
+        return "some of its pods have ended"
+    if lacks_pods and evidence.is_growing:
+        return "an object between has fewer pods than it is to have"
+    waiting = sorted(_WAITING.intersection(statuses()))
+    return f"its status is {waiting[0]}" if waiting else ""
 
 
 def _is_rolling(evidence: Evidence, group: MemberGroup, pods: Iterable[Object]) -> bool:
@@ -178,19 +178,15 @@ def _unselected(definition: Definition, evidence: Evidence, members: Members) ->
     for leaf in definition.leaves:
         selector, mine = leaf.selector, [pod for pod in evidence.pods if leaf in components_of(definition, pod)]
         templates = [own.template for own in sets if own.component == leaf.name]
-        reasons = {
-            f"no pod has the label of {leaf.name}, and others have its containers": selector.component_type is not None
+        field = field_of(definition, leaf.name, "podSelector")
+        if (
+            selector.component_type is not None
             and not any(is_selected(leaf, pod) for pod in mine)
-            and any(likeness(template, pod) for pod in loose for template in templates),
-            f"no pod of {leaf.name} tells its instance": selector.instance_id is not None
-            and mine
-            and all(instance_of_pod(leaf, pod) is None for pod in mine),
-        }
-        yield from (
-            _differs(reason, "", field_of(definition, leaf.name, "podSelector"))
-            for reason, holds in reasons.items()
-            if holds
-        )
+            and any(likeness(template, pod) for pod in loose for template in templates)
+        ):
+            yield _differs(f"no pod has the label of {leaf.name}, and others have its containers", "", field)
+        if selector.instance_id is not None and mine and all(instance_of_pod(leaf, pod) is None for pod in mine):
+            yield _differs(f"no pod of {leaf.name} tells its instance", "", field)
 
 
 def _strays(definition: Definition, evidence: Evidence, members: Members) -> Iterator[Judgement]:

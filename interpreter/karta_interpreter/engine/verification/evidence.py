@@ -173,16 +173,17 @@ def unsettled(definition: Definition, evidence: Evidence) -> str:
     """Return why the object may still change by itself, or ""."""
     obj = evidence.object
     deletion = "metadata", "deletionTimestamp"
-    reasons = {
-        "the object is being deleted": get(obj, deletion),
-        evidence.unread: evidence.unread,
-        f"its controller has not seen generation {generation(obj)} yet": is_stale(definition, obj),
-        "the object or one of its pods is younger than a minute": any(
-            evidence.now - _created(created) < YOUNG for created in (obj, *evidence.pods)
-        ),
-        "one of its pods is being deleted": any(get(pod, deletion) and not is_ended(pod) for pod in evidence.pods),
-    }
-    return next((reason for reason, holds in reasons.items() if holds), "")
+    if get(obj, deletion):
+        return "the object is being deleted"
+    if evidence.unread:
+        return evidence.unread
+    if is_stale(definition, obj):
+        return f"its controller has not seen generation {generation(obj)} yet"
+    if any(evidence.now - _created(created) < YOUNG for created in (obj, *evidence.pods)):
+        return "the object or one of its pods is younger than a minute"
+    if any(get(pod, deletion) and not is_ended(pod) for pod in evidence.pods):
+        return "one of its pods is being deleted"
+    return ""
 
 
 def time_of(text: JSON) -> float:

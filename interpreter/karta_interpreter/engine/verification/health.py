@@ -43,7 +43,7 @@ def judge_health(definition: Definition, evidence: Evidence, members: Members) -
     state = _state(definition, evidence, replicas, starts=starts)
     if is_healthy == _HEALTHY.get(state):
         return
-    doubt = _doubt(definition, evidence, state, replicas)
+    doubt = next((doubt for holds, doubt in _doubts(definition, evidence, state, replicas) if holds), "")
     reason = ", but ".join(filter(None, (f"{'healthy' if is_healthy else 'unhealthy'}, and {state}", doubt)))
     failures = [failure for pod in evidence.active if (failure := failure_of(pod))]
     decider = (
@@ -64,45 +64,43 @@ def judge_health(definition: Definition, evidence: Evidence, members: Members) -
 def _state(definition: Definition, evidence: Evidence, replicas: int | None, *, starts: bool) -> str:
     """Return the state of the pods of a workload."""
     pods, phases = evidence.active, frozenset(get(pod, ("status", "phase")) for pod in evidence.pods)
-    # A job is healthy until it fails. The annotation ``health`` may have another rule.
+    if pods and all(is_ready(pod, evidence.now) for pod in pods):
+        return _READY
+    # A job is healthy until it fails. The annotation `health` may have another rule.
     may_wait = Status.INITIALIZING in healthy_statuses(definition) and not definition.annotations.health
+    if (may_wait if pods else starts) and "Failed" not in phases and not any(map(failure_of, pods)):
+        return _WAITING
+    if pods:
+        is_failing = all(failure_of(pod) or is_ready(pod, evidence.now - LASTING, ready=False) for pod in pods)
+        return _UNREADY if is_failing else _UNCLEAR
+    if not phases and (replicas == 0 or is_suspended(definition, evidence.object)):
+        return _STOPPED
+    if phases == {"Succeeded"}:
+        return _SUCCEEDED
     is_over = replicas and phases <= {"Failed", "Succeeded"} and _tells_failure(evidence)
-    states = {
-        _READY: pods and all(is_ready(pod, evidence.now) for pod in pods),
-        _WAITING: ((pods and may_wait) or (not pods and starts))
-        and "Failed" not in phases
-        and not any(map(failure_of, pods)),
-        _UNREADY: pods and all(failure_of(pod) or is_ready(pod, evidence.now - LASTING, ready=False) for pod in pods),
-        _UNCLEAR: pods,
-        _STOPPED: not phases and (replicas == 0 or is_suspended(definition, evidence.object)),
-        _SUCCEEDED: phases == {"Succeeded"},
-        _FAILED: phases == {"Failed"} or is_over,
-    }
-    return next((state for state, holds in states.items() if holds), _UNCLEAR)
+    return _FAILED if phases == {"Failed"} or is_over else _UNCLEAR
 
 
-def _doubt(definition: Definition, evidence: Evidence, state: str, replicas: int | None) -> str:
-    """Return why the pods may not show the health of the workload, or ""."""
-    healthy, status, pods = healthy_statuses(definition), evidence.object.get("status"), evidence.active
+def _doubts(
+    definition: Definition, evidence: Evidence, state: str, replicas: int | None
+) -> Iterator[tuple[object, str]]:
+    """Yield each reason why the pods may not show the health of the workload, after whether it holds."""
+    healthy, pods = healthy_statuses(definition), evidence.active
     may_wait, has_failed = Status.INITIALIZING in healthy, _tells_failure(evidence)
+    are_jobs = replicas is None and any(get(pod, _RESTART, "Always") != "Always" for pod in evidence.pods)
+    yield state in (_UNREADY, _FAILED) and are_jobs, "its kind starts others"
+    yield (state == _UNREADY and may_wait) or (state == _FAILED and not has_failed), "it may wait or try again"
+    yield state == _FAILED and Status.FAILED in healthy, "a failure counts as healthy"
+    yield state == _UNREADY and not _tells(evidence.object.get("status")), "its status does not show it"
+    yield state == _STOPPED and evidence.now - evidence.edited < YOUNG, "it may not have stopped yet"
+    has_fewer = len(pods or evidence.pods) < (replicas or 0)
+    yield state in (_READY, _SUCCEEDED) and has_fewer, "it has fewer pods than the answer"
+    is_unfinished = state != _FAILED and (state in (_STOPPED, _WAITING) or may_wait)
+    yield has_failed and is_unfinished, "its status tells of a failure"
     is_lasting = all(is_ready(pod, evidence.now - LASTING) for pod in pods)
-    doubts = {
-        "its kind starts others": state in (_UNREADY, _FAILED)
-        and replicas is None
-        and any(get(pod, _RESTART, "Always") != "Always" for pod in evidence.pods),
-        "it may wait or try again": (state == _UNREADY and may_wait) or (state == _FAILED and not has_failed),
-        "a failure counts as healthy": state == _FAILED and Status.FAILED in healthy,
-        "its status does not show it": state == _UNREADY and not _tells(status),
-        "it may not have stopped yet": state == _STOPPED and evidence.now - evidence.edited < YOUNG,
-        "it has fewer pods than the answer": state in (_READY, _SUCCEEDED)
-        and len(pods or evidence.pods) < (replicas or 0),
-        "its status tells of a failure": has_failed
-        and (state in (_STOPPED, _WAITING) or may_wait)
-        and state != _FAILED,
-        "not for five minutes yet": state == _READY and not is_lasting,
-        "they may be of an earlier template": state == _READY and not may_wait and any(map(evidence.is_outdated, pods)),
-    }
-    return next((doubt for doubt, holds in doubts.items() if holds), "")
+    yield state == _READY and not is_lasting, "not for five minutes yet"
+    is_earlier = not may_wait and any(map(evidence.is_outdated, pods))
+    yield state == _READY and is_earlier, "they may be of an earlier template"
 
 
 def _tells_failure(evidence: Evidence) -> bool:

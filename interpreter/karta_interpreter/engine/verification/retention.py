@@ -5,7 +5,7 @@ only if Retain does not bring it back. A queue that holds an object has put the 
 written: an object in a queue is judged as if it ran.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import reduce
 from math import inf
 from types import MappingProxyType
@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s import JSON, NOTHING, Object, Path, get, set_value
-from karta_interpreter.definitions.karta import Definition, ReferenceReader
+from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.definitions.openapi.schema import below
 from karta_interpreter.engine.evaluation import pod_sets
 from karta_interpreter.engine.explain.reading import paths_read
@@ -49,7 +49,13 @@ def judge_retention(definition: Definition, evidence: Evidence, schema: Object) 
     if is_queued(definition, observed):
         observed = reduce(lambda obj, action: action.path.assign(obj, action.value), definition.resume, observed)
     desired, theirs = template_of(definition, observed, owned, schema)
-    for difference in _fought(definition, desired, observed, theirs, evidence.reader):
+    call, retained = Call(Operation.RETAIN, desired, observed), desired
+    if definition.answers(call.operation):
+        retained = interpret(definition, call, reader=evidence.reader)["retained"]
+    fights: dict[str, FieldDifference] = {}
+    for difference in differences(retained, observed, theirs):
+        fights.setdefault(difference.field, difference)
+    for difference in fights.values():
         yield _judged(definition, desired, observed, difference)
 
 
@@ -86,21 +92,6 @@ def _containers(definition: Definition, obj: Object) -> list[tuple[str, bool]] |
         return None
 
 
-def _fought(
-    definition: Definition,
-    desired: Object,
-    observed: Object,
-    theirs: Sequence[tuple[Writer, Object]],
-    reader: ReferenceReader | None,
-) -> Iterable[FieldDifference]:
-    call = Call(Operation.RETAIN, desired, observed)
-    retained = interpret(definition, call, reader=reader)["retained"] if definition.answers(call.operation) else desired
-    fights: dict[str, FieldDifference] = {}
-    for difference in differences(retained, observed, theirs):
-        fights.setdefault(difference.field, difference)
-    return fights.values()
-
-
 def _judged(definition: Definition, desired: Object, observed: Object, difference: FieldDifference) -> Judgement:
     manager = difference.writer.manager if difference.writer else "another manager"
     if difference.ours is NOTHING and (why := _form(definition, observed, difference.field)):
@@ -117,14 +108,12 @@ def _judged(definition: Definition, desired: Object, observed: Object, differenc
 
 def _form(definition: Definition, observed: Object, field: str) -> str:
     """Return why a field that the template seems to lack may be the template's in another form, or ""."""
+    if AMOUNT.search(field):
+        return "which may be the template's amount in another form"
     retained_paths = (path for rule in definition.annotations.retain for path in paths_read(rule.place, observed))
-    reasons = {
-        "which may be the template's amount in another form": AMOUNT.search(field),
-        "a list that may be the template's, of which Retain keeps fields": any(
-            field_of(path).startswith(f"{field}[") for path in retained_paths
-        ),
-    }
-    return next((reason for reason, holds in reasons.items() if holds), "")
+    if any(field_of(path).startswith(f"{field}[") for path in retained_paths):
+        return "a list that may be the template's, of which Retain keeps fields"
+    return ""
 
 
 def _template(observed: Object, ours: _Owned, theirs: _Owned, schema: Object, *, keeps_lists: bool = False) -> Object:

@@ -53,7 +53,11 @@ def next_status(definition: Definition, template: Object, merged: _Fields, items
         status["observedGeneration"] = present_status["observedGeneration"] if observed is None else observed
     if definition.annotations.outcomes:
         status = _with_starts(definition, template, status, present_status)
-    return _with_required(definition, _with_known(definition, status, present_status))
+    successor = _with_known(definition, status, present_status)
+    for (_, *path), value in definition.annotations.required_status.items():  # an API server requires them
+        if get(successor, (*path,)) is None and isinstance(get(successor, (*path[:-1],)), dict):
+            successor = set_value(successor, (*path,), value)
+    return successor
 
 
 def _with_new_clusters(definition: Definition, merged: _Fields, items: Sequence[StatusItem]) -> _Fields:
@@ -174,14 +178,6 @@ def _with_known(definition: Definition, status: dict[str, JSON], before: Object)
         value, now = get(before, field), get(status, field)
         if value is not None and (rule is AggregateRule.OMIT or falls(value, now)):
             status = set_value(status, field, value)
-    return status
-
-
-def _with_required(definition: Definition, status: _Fields) -> _Fields:
-    """Add the fields that an API server requires and no cluster gives, to the status and to its existing objects."""
-    for (_, *path), value in definition.annotations.required_status.items():
-        if get(status, (*path,)) is None and isinstance(get(status, (*path[:-1],)), dict):
-            status = set_value(status, (*path,), value)
     return status
 
 
