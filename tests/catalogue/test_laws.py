@@ -134,9 +134,10 @@ def test_components_are_named_apart_and_add_up(definition: Definition, objects: 
 
 
 _WITHOUT_TEMPLATES = {
-    GVK("argoproj.io", "v1alpha1", "Workflow"): "a pod is made of the parts of a template",
+    GVK("argoproj.io", "v1alpha1", "CronWorkflow"): "a pod is made of the parts of a template",
+    GVK("argoproj.io", "v1alpha1", "Workflow"): "likewise",
     GVK("flink.apache.org", "v1beta1", "FlinkBlueGreenDeployment"): "a pod is made of two templates",
-    GVK("flink.apache.org", "v1beta1", "FlinkDeployment"): "a pod is made of two templates",
+    GVK("flink.apache.org", "v1beta1", "FlinkDeployment"): "likewise",
     GVK("flow.volcano.sh", "v1alpha1", "JobFlow"): "the templates are in the JobTemplates that are referred to",
     GVK("spark.apache.org", "v1", "SparkApplication"): "there are pods without a template",
     GVK("postgresql.cnpg.io", "v1", "Cluster"): "a pod is made of single fields",

@@ -75,6 +75,15 @@ _NEWER_RAY: Final = (
     "tlsOptions.enabled",
     "workerGroupSpecs[0].suspend",
 )
+_ARGUMENTS: Final = {"parameters": [{"name": "p", "value": "v"}]}
+_WORKFLOW_TEMPLATE: Final = {
+    "container": {"image": "main"},
+    "dag": {"tasks": [{"arguments": _ARGUMENTS}]},
+    "inputs": _ARGUMENTS,
+    "name": "main",
+    "steps": [[{"arguments": _ARGUMENTS}]],
+}
+"""A parameter without a name would be an error, whatever else is asked."""
 _FLINK: Final = {"flinkVersion": "v1_20", "jobManager": {}, "taskManager": {}}
 _SPARK_RUN: Final = {"mainClass": "a", "jars": "local:///a.jar", "runtimeVersions": {"sparkVersion": "4.0.0"}}
 _SPARK_KEYS: Final = tuple(
@@ -165,6 +174,12 @@ _TWINS: Final = [
         right_at=("spec", "groupTemplate", "spec"),
     ),
     Twins("RayJob.ray.io/v1", "RayCronJob.ray.io/v1", {"rayClusterSpec": _RAY}, right_at=("spec", "jobTemplate")),
+    Twins(
+        "Workflow.argoproj.io/v1alpha1",
+        "CronWorkflow.argoproj.io/v1alpha1",
+        {"arguments": _ARGUMENTS, "templates": [_WORKFLOW_TEMPLATE]},
+        right_at=("spec", "workflowSpec"),
+    ),
     Twins(
         "SparkApplication.sparkoperator.k8s.io/v1beta2",
         "SparkApplication.spark.apache.org/v1",

@@ -188,6 +188,23 @@ BATCH: States = {
         "being resumed": RESUMING,
         "no status yet": UNDEFINED,
     },
+    GVK("argoproj.io", "v1alpha1", "CronWorkflow"): {
+        # It works from the moment that it has a schedule. Its runs are objects of their own.
+        "before the first run": RUNNING,
+        "after a run": RUNNING,
+        "a run at work": RUNNING,
+        "one schedule": RUNNING,
+        "suspended": SUSPENDED,
+        "suspended while a run is at work": RUNNING | SUSPENDING,
+        "stopped by its strategy": SUSPENDED,
+        "stopped while a run is at work": RUNNING | SUSPENDING,
+        "an invalid run": RUNNING | DEGRADED,
+        "a run that could not be made": RUNNING | DEGRADED,
+        "a run at work, and one that could not be made": RUNNING,
+        "suspended after an error": SUSPENDED,
+        "stopped after an error": SUSPENDED,
+        "no schedule": UNDEFINED,
+    },
     GVK("argoproj.io", "v1alpha1", "Workflow"): {
         "running": RUNNING,
         "between two steps": RUNNING,
