@@ -169,18 +169,15 @@ def _list(path: Path, listed: model.ListReference) -> Iterator[Finding]:
     for key, value in listed.match_labels.items():
         yield from _value((*path, "matchLabels", key), value)
     for index, rule in enumerate(listed.match_expressions):
-        yield from _requirement((*path, "matchExpressions", index), rule)
-
-
-def _requirement(path: Path, rule: model.LabelRequirement) -> Iterator[Finding]:
-    if rule.operator not in list(LabelOperator):
-        message = f"there is no operator {rule.operator}"
-        yield error("reference-operator", (*path, "operator"), message, did_you_mean(rule.operator, LabelOperator))
-    elif bool(rule.values) != (rule.operator in (LabelOperator.IN, LabelOperator.NOT_IN)):
-        needs = "takes no values" if rule.values else "needs values"
-        yield error("reference-operator", (*path, "values"), f"the operator {rule.operator} {needs}")
-    for index, value in enumerate(rule.values):
-        yield from _value((*path, "values", index), value)
+        at = (*path, "matchExpressions", index)
+        if rule.operator not in list(LabelOperator):
+            message = f"there is no operator {rule.operator}"
+            yield error("reference-operator", (*at, "operator"), message, did_you_mean(rule.operator, LabelOperator))
+        elif bool(rule.values) != (rule.operator in (LabelOperator.IN, LabelOperator.NOT_IN)):
+            needs = "takes no values" if rule.values else "needs values"
+            yield error("reference-operator", (*at, "values"), f"the operator {rule.operator} {needs}")
+        for number, value in enumerate(rule.values):
+            yield from _value((*at, "values", number), value)
 
 
 def _value(path: Path, value: model.LabelValue) -> Iterator[Finding]:

@@ -144,7 +144,13 @@ class Coverage:
 
     def unread(self, schema: Object, scale_path: str) -> Iterator[tuple[SchemaPath, list[RelevantPart]]]:
         """Yield groups of parts that answers look like depending on, and that no expression reads."""
-        unread = {part.path: part for part in relevant(schema, scale_path) if not self._reads(part)}
+        unread = {}
+        for part in relevant(schema, scale_path):
+            texts = [f"${SchemaPath(part.key.steps[:length]).jq}" for length in range(1, len(part.key.steps) + 1)]
+            # Pods that are given are read by the names of a pod's fields, which parts next to them do not have.
+            is_given = not self.given.isdisjoint(texts[len(part.pods.steps) :])
+            if not (is_given or self.omitted.intersection(texts) or self._reaches(part.key)):
+                unread[part.path] = part
         for group, paths in self.grouped(unread).items():
             yield group, [unread[path] for path in paths]
 
@@ -155,12 +161,6 @@ class Coverage:
             prefixes = (SchemaPath(path.steps[:length]) for length in range(_TOP, len(path.steps)))
             groups.setdefault(next((at for at in prefixes if not self._reaches(at)), path), []).append(path)
         return groups
-
-    def _reads(self, part: RelevantPart) -> bool:
-        texts = [f"${SchemaPath(part.key.steps[:length]).jq}" for length in range(1, len(part.key.steps) + 1)]
-        # Pods that are given are read by the names of a pod's fields, which parts next to them do not have.
-        above = set(texts[len(part.pods.steps) :])
-        return bool(above & self.given or self.omitted.intersection(texts)) or self._reaches(part.key)
 
     def _reaches(self, path: SchemaPath) -> bool:
         """Return whether the path or a part of it is read."""
