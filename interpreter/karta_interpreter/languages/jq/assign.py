@@ -176,7 +176,11 @@ def inside(origin: Origin, names: tuple[str | int, ...], value: JSON) -> Origin:
     A part of a place is a place, as it is or as its default.
     """
     while names and isinstance(origin, list | dict):
-        origin, names = _part(origin, names[0]), names[1:]
+        name, names = names[0], names[1:]
+        if isinstance(origin, dict):
+            origin = origin.get(name)
+        else:
+            origin = origin[name] if isinstance(name, int) and name < len(origin) else None
     if not names:
         return origin
     if not isinstance(origin, Location) or not origin.is_unchanged:
@@ -258,12 +262,6 @@ def leftmost(origins: Origin, values: list[JSON]) -> tuple[Location | None, list
 def numeral(origin: Origin) -> Location | None:
     """Return the origin of a number that may be text there."""
     return origin._replace(numeral=True) if isinstance(origin, Location) else None
-
-
-def _part(origin: "list[Origin] | dict[str | int, Origin]", name: str | int) -> Origin:
-    if isinstance(origin, dict):
-        return origin.get(name)
-    return origin[name] if isinstance(name, int) and name < len(origin) else None
 
 
 _KNOWN: Final = {

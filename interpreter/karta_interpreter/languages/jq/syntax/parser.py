@@ -287,7 +287,11 @@ class _Parser:
             case Kind.VARIABLE:
                 return ast.Variable(self.advance().text, span=token.span)
             case Kind.NUMBER:
-                return ast.Literal(_number(self.advance().text), span=token.span)
+                # A double as in gojq, kept as an integer if it is one. Python reads 1e1000 as infinity. In jq and gojq
+                # it is the largest double.
+                value = min(float(self.advance().text), sys.float_info.max)
+                is_exact = value.is_integer() and value <= _EXACT_INTEGERS
+                return ast.Literal(int(value) if is_exact else value, span=token.span)
             case Kind.FORMAT:
                 return ast.Format(self.advance().text, span=token.span)
             case Kind.NAME:
@@ -590,10 +594,3 @@ def _joined(pieces: list[str | ast.Node]) -> Iterator[str | ast.Node]:
             yield "".join(map(str, run))
         else:
             yield from run
-
-
-def _number(text: str) -> int | float:
-    """Return the value of a number literal: a double as in gojq, kept as an integer if it is one."""
-    # Python reads 1e1000 as infinity. In jq and gojq it is the largest double.
-    value = min(float(text), sys.float_info.max)
-    return int(value) if value.is_integer() and value <= _EXACT_INTEGERS else value

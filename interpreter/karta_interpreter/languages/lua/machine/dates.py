@@ -37,7 +37,10 @@ def formatted(form: str, seconds: float | None = None) -> str:
     ' %q%'
     """
     date = _date(form, seconds)
-    words = {letter: _directive(letter, date) for letter in set(_DIRECTIVE.findall(form))}
+    words = {"%": "%", "P": date.strftime("%p").lower()}
+    for letter in set(_DIRECTIVE.findall(form)) - words.keys():
+        directive = _PYTHON.get(letter)
+        words[letter] = date.strftime(directive) if directive else f"%{letter}"
     return _DIRECTIVE.sub(lambda match: words[match[1]], form.lstrip("!"))
 
 
@@ -55,12 +58,3 @@ def _date(form: str, seconds: float | None) -> datetime:
         return datetime.fromtimestamp(int(seconds), UTC).astimezone()
     except (ValueError, OverflowError, OSError) as err:
         raise LuaRunError("this time is out of range") from err
-
-
-def _directive(letter: str, date: datetime) -> str:
-    if letter == "%":
-        return "%"
-    if letter == "P":
-        return date.strftime("%p").lower()
-    directive = _PYTHON.get(letter)
-    return date.strftime(directive) if directive else f"%{letter}"
