@@ -250,7 +250,12 @@ class _Answers:
         (name, *_) = SLOTS[operation].results
         if name not in CHANGED:
             return {}
-        return {"patch": [_with_old(change, before) for change in patch.diff(before, results[name])]}
+        changes = []
+        for change in patch.diff(before, results[name]):
+            is_new = change["op"] == "add"
+            replaced = {} if is_new else {"old": edit.get(before, patch.path_of_pointer(change["path"], before))}
+            changes.append({**change, **replaced})
+        return {"patch": changes}
 
     def _fact(self, fact: Fact, operation: Operation) -> Object:
         written = fact.to_json()
@@ -279,15 +284,6 @@ class _Answers:
         if observed and (source == OBSERVED or operation in LIVE):
             return "observed", observed.position(path)
         return "object", self._object.position(path)
-
-
-def _with_old(change: Object, before: JSON) -> Object:
-    """Return a change with the value that it replaces or removes."""
-    return (
-        dict(change)
-        if change["op"] == "add"
-        else {**change, "old": edit.get(before, patch.path_of_pointer(change["path"], before))}
-    )
 
 
 def _without_change(explanation: Explanation, operation: Operation) -> Object:

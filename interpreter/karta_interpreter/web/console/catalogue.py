@@ -16,7 +16,7 @@ from karta_interpreter.engine.registered.description import describe, gate_text,
 from karta_interpreter.engine.suites.suite import Case, load_suite
 
 _REALITY: Final = Path(__file__).parent / "reality.json"
-_FIRST: Final = (Operation.INTERPRET_REPLICA, Operation.INTERPRET_COMPONENT, Operation.INTERPRET_HEALTH)
+_FIRST: Final = {Operation.INTERPRET_REPLICA: 0, Operation.INTERPRET_COMPONENT: 1, Operation.INTERPRET_HEALTH: 2}
 """The operations with the first examples."""
 _KINDS: Final = 64
 """How many kinds are kept with their examples. A page shows one at a time."""
@@ -74,7 +74,24 @@ def text_of(entry: ServedDefinition) -> str:
 @lru_cache(_KINDS)
 def examples(gvk: GVK, suites: Suites) -> Sequence[Object]:
     """Return the cases of the golden suites of a kind, as texts for the editors."""
-    return tuple(map(_example, sorted(cases(gvk, suites), key=_rank)))
+    examples_found = []
+    for case in sorted(cases(gvk, suites), key=lambda case: _FIRST.get(case.call.operation, len(_FIRST))):
+        call = case.call
+        texts = {
+            "object": call.object,
+            "observed": call.observed,
+            "items": [item.to_json() for item in call.items] or None,
+            "references": list(case.references) or None,
+        }
+        example = {
+            "operation": str(call.operation),
+            "name": case.name,
+            "description": case.description,
+            "replicas": call.replicas,
+            **{name: "" if value is None else to_text(value) for name, value in texts.items()},
+        }
+        examples_found.append(example)
+    return tuple(examples_found)
 
 
 @lru_cache(_KINDS)
@@ -103,28 +120,6 @@ def cases(gvk: GVK, suites: Suites) -> Iterator[Case]:
     for suite, _ in suites:
         with suppress(SuiteError, InterpretationError):
             yield from (case for case in load_suite(suite) if GVK.of(case.call.object) == gvk)
-
-
-def _rank(case: Case) -> int:
-    operation = case.call.operation
-    return _FIRST.index(operation) if operation in _FIRST else len(_FIRST)
-
-
-def _example(case: Case) -> Object:
-    call = case.call
-    texts = {
-        "object": call.object,
-        "observed": call.observed,
-        "items": [item.to_json() for item in call.items] or None,
-        "references": list(case.references) or None,
-    }
-    return {
-        "operation": str(call.operation),
-        "name": case.name,
-        "description": case.description,
-        "replicas": call.replicas,
-        **{name: "" if value is None else to_text(value) for name, value in texts.items()},
-    }
 
 
 def to_text(value: JSON) -> str:

@@ -43,7 +43,12 @@ def guard(token: str) -> Middleware:
 
     @web.middleware
     async def check(request: web.Request, handler: Handler) -> web.StreamResponse:
-        response = _rejection(request, token) or await _handled(request, handler)
+        response: web.StreamResponse | None = _rejection(request, token)
+        try:
+            if response is None:
+                response = await handler(request)
+        except web.HTTPException as error:
+            response = _refused(error.status, _NO_PAGE if error.reason == "Not Found" else error.reason)
         for name, value in _HEADERS.items():
             response.headers.setdefault(name, value)
         # The page itself has another policy, which its handler has set.
@@ -51,13 +56,6 @@ def guard(token: str) -> Middleware:
         return response
 
     return check
-
-
-async def _handled(request: web.Request, handler: Handler) -> web.StreamResponse:
-    try:
-        return await handler(request)
-    except web.HTTPException as error:
-        return _refused(error.status, _NO_PAGE if error.reason == "Not Found" else error.reason)
 
 
 def _rejection(request: web.Request, token: str) -> web.Response | None:
@@ -70,15 +68,12 @@ def _rejection(request: web.Request, token: str) -> web.Response | None:
     origin = request.headers.get("Origin")
     if origin is not None and origin != f"http://{request.host}":
         return _refused(403, "this page is not the console's")
-    if request.path.startswith(API) and not _knows(request, token):
-        return _refused(401, "open the address that the command has printed, which has the token of this run")
-    return None
-
-
-def _knows(request: web.Request, token: str) -> bool:
     presented = request.headers.get("Authorization", "")
     # As bytes: it takes only ASCII of text. Headers may hold surrogates, in the place of bytes that are not UTF-8.
-    return hmac.compare_digest(presented.encode(errors="replace"), f"{_SCHEME}{token}".encode())
+    is_known = hmac.compare_digest(presented.encode(errors="replace"), f"{_SCHEME}{token}".encode())
+    if request.path.startswith(API) and not is_known:
+        return _refused(401, "open the address that the command has printed, which has the token of this run")
+    return None
 
 
 def _refused(status: int, reason: str) -> web.Response:

@@ -1,9 +1,10 @@
 """The texts of the page: Kubernetes objects with the place of each value, and CustomResourceDefinitions with fields."""
 
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
+from itertools import islice, product
 from typing import Final, TypeAlias
 
 from karta_interpreter.base.errors import InterpretationError, InterpreterError, ManifestError
@@ -139,17 +140,12 @@ def contradicted(karta: str, crd: str) -> Sequence[Finding]:
 @lru_cache(_TEXTS)
 def field_paths(crd: str, kinds: Sequence[GVK]) -> list[tuple[str, str]]:
     """Return jq paths and types of the fields that the first of these kinds has, or else the first one of the text."""
-    kinds_in_text = [kind for definition in read_crds(crd) for kind in _kinds(definition, kinds)]
+    kinds_in_text = []
+    for definition, version in product(read_crds(crd), (None, *(gvk.version for gvk in kinds))):
+        with suppress(DefinitionError):  # a finding about the Karta
+            kinds_in_text.append(CustomKind.of(definition, version))
     fitting = [kind for kind in kinds_in_text if kind.gvk in kinds] or kinds_in_text
     return list(islice(_paths(SchemaPath(), fitting[0].schema), _MOST_PATHS)) if fitting else []
-
-
-def _kinds(crd: Object, kinds: Sequence[GVK]) -> Iterator[CustomKind]:
-    for version in (None, *(gvk.version for gvk in kinds)):
-        try:
-            yield CustomKind.of(crd, version)
-        except DefinitionError:  # a finding about the Karta
-            continue
 
 
 def _paths(path: SchemaPath, schema: Object) -> Iterator[tuple[str, str]]:

@@ -264,7 +264,12 @@ class Choices:
         40
         """
         named = {name.lower(): Category(id=_id(name), name=name) for name in categories}
-        valued = [_priority(text) for text in priorities]
+        valued = []
+        for text in priorities:
+            name, _, value = text.partition("=")
+            if not re.fullmatch(r"-?[0-9]{1,9}", value):
+                raise ServeError(f'--types-priority "{text}": write NAME=VALUE, with a whole number')
+            valued.append(Priority(id=_id(name), name=name, value=int(value)))
         sorted_by_value = sorted(valued, key=lambda value: (value.value, value.id))
         if not named or not valued:
             raise ServeError("the workload types API needs a category and a priority")
@@ -278,10 +283,3 @@ def _id(name: str) -> str:
         rule = "write letters, digits and - that begin and end with a letter or a digit"
         raise ServeError(f'"{name}" is not a name of a category or priority: {rule}')
     return name.lower()
-
-
-def _priority(text: str) -> Priority:
-    name, _, value = text.partition("=")
-    if not re.fullmatch(r"-?[0-9]{1,9}", value):
-        raise ServeError(f'--types-priority "{text}": write NAME=VALUE, with a whole number')
-    return Priority(id=_id(name), name=name, value=int(value))

@@ -159,6 +159,13 @@ def document(choices: models.Choices) -> bytes:
 def _described(operation: _Operation) -> Object:
     statuses = {*_ALWAYS, *operation.problems, *(_OF_A_BODY if operation.body else ())}
     answers = {str(status): _answer(operation, status, model) for status, model in operation.answers.items()}
+    later = {"Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer"}}}
+    for status in sorted(statuses):
+        answers[str(status)] = {
+            "description": models.PROBLEMS[status][1],
+            **({"headers": later} if status in _RETRIED else {}),
+            "content": {models.CONTENT_TYPE: {"schema": _reference(models.ProblemDetails)}},
+        }
     body = {"requestBody": {"required": True, "content": _json(operation.body)}} if operation.body else {}
     parameters = {"parameters": operation.parameters} if operation.parameters else {}
     return {
@@ -166,7 +173,7 @@ def _described(operation: _Operation) -> Object:
         "summary": operation.summary,
         **parameters,
         **body,
-        "responses": answers | {str(status): _problem(status) for status in sorted(statuses)},
+        "responses": answers,
     }
 
 
@@ -180,15 +187,6 @@ def _answer(operation: _Operation, status: int, model: type[BaseModel] | None) -
         **({"headers": headers} if headers else {}),
         **({"content": content} if content else {}),
         **({"links": _LINKS} if model is models.WorkloadType and operation.name == "createType" else {}),
-    }
-
-
-def _problem(status: int) -> Object:
-    later = {"Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer"}}}
-    return {
-        "description": models.PROBLEMS[status][1],
-        **({"headers": later} if status in _RETRIED else {}),
-        "content": {models.CONTENT_TYPE: {"schema": _reference(models.ProblemDetails)}},
     }
 
 

@@ -1,7 +1,7 @@
 """Workload types as Kartas: the labels that join the Kartas of a type, their content, their owner, their storage."""
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -83,7 +83,11 @@ class StoredType:
         contents = dict(sorted(contents.items()))
         labels = {ID: type_id(group, kind), CATEGORY: category, PRIORITY: priority}
         labels[REVISION] = _hash([labels, contents])[:32]  # the value of a label has 63 characters at most
-        named = {version: _named(karta, GVK(group, version, kind), labels) for version, karta in contents.items()}
+        named = {}
+        for version, karta in contents.items():
+            metadata = karta["metadata"]
+            own = {"name": names_of(GVK(group, version, kind))[0], "labels": {**metadata.get("labels", {}), **labels}}
+            named[version] = {**karta, "metadata": {**metadata, **own}}
         return cls(group, kind, named)
 
     @classmethod
@@ -153,12 +157,6 @@ def names_of(gvk: GVK) -> tuple[str, str]:
     return f"{name}{group}", f"{name}-{_hash(gvk.kind)[:8]}{group}"
 
 
-def _named(karta: Object, gvk: GVK, labels: Mapping[str, str]) -> Object:
-    metadata = karta["metadata"]
-    named = {**metadata, "name": names_of(gvk)[0], "labels": {**metadata.get("labels", {}), **labels}}
-    return {**karta, "metadata": named}
-
-
 def _fields(value: JSON) -> Mapping[str, JSON]:
     return value if isinstance(value, dict) else {}
 
@@ -169,7 +167,21 @@ def _hash(value: JSON) -> str:
 
 def controller_of(obj: Object) -> str | None:
     """Return the tool or object that reverts changes of an object by others, or None if nothing names one."""
-    return next(_controllers(obj), None)
+    labels, annotations = (
+        {name: text for name, text in _fields(edit.get(obj, path)).items() if isinstance(text, str)}
+        for path in (_LABELS, _ANNOTATIONS)
+    )
+    if application := annotations.get(_TRACKING, "").partition(":")[0] or labels.get(_INSTANCE):
+        return f"the Argo CD application {application}"
+    for kind, group in _FLUX.items():
+        if name := labels.get(f"{group}/name"):
+            return f"the Flux {kind} {_full(labels.get(f'{group}/namespace'), name)}"
+    if release := annotations.get(_HELM):
+        return f"the Helm release {_full(annotations.get(_HELM_NAMESPACE), release)}"
+    references = edit.get(obj, ("metadata", "ownerReferences"))
+    if isinstance(references, list) and references:
+        return f"the {edit.get(references, (0, 'kind'))} {edit.get(references, (0, 'name'))}"
+    return labels.get(_MANAGED_BY) or None
 
 
 def writer_of(obj: Object) -> str:
@@ -181,25 +193,6 @@ def writer_of(obj: Object) -> str:
     ]
     _, last_manager = max(writers, default=("", ""))
     return controller_of(obj) or last_manager or "another client of the API server"
-
-
-def _controllers(obj: Object) -> Iterator[str]:
-    labels, annotations = (
-        {name: text for name, text in _fields(edit.get(obj, path)).items() if isinstance(text, str)}
-        for path in (_LABELS, _ANNOTATIONS)
-    )
-    if application := annotations.get(_TRACKING, "").partition(":")[0] or labels.get(_INSTANCE):
-        yield f"the Argo CD application {application}"
-    for kind, group in _FLUX.items():
-        if name := labels.get(f"{group}/name"):
-            yield f"the Flux {kind} {_full(labels.get(f'{group}/namespace'), name)}"
-    if release := annotations.get(_HELM):
-        yield f"the Helm release {_full(annotations.get(_HELM_NAMESPACE), release)}"
-    references = edit.get(obj, ("metadata", "ownerReferences"))
-    for reference in references if isinstance(references, list) else ():
-        yield f"the {edit.get(reference, ('kind',))} {edit.get(reference, ('name',))}"
-    if tool := labels.get(_MANAGED_BY):
-        yield tool
 
 
 def _full(namespace: str | None, name: str) -> str:
