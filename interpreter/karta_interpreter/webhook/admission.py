@@ -132,20 +132,18 @@ def refusal(kind: str, name: str, findings: Iterable[Finding]) -> str:
 
 def warnings_of(findings: Sequence[Finding]) -> tuple[str, ...]:
     """Return the findings as warnings, each on one line and no longer than Kubernetes recommends."""
-    shown = tuple(_warning(finding) for finding in findings[:_MAX_WARNINGS])
+    shown = []
+    for finding in findings[:_MAX_WARNINGS]:
+        path, message = finding.path, _one_line(finding.message)
+        # Shortened until it fits: first without its hint, then without the outer part of its path, then in words.
+        lines = [_placed(path, f"{message} ({_one_line(finding.hint)})")] if finding.hint else []
+        lines.append(_placed(path, message))
+        lines += [f"…{_placed(path[start:], message)}" for start in range(1, len(path)) if isinstance(path[start], str)]
+        cut = lines[-1][: _MAX_WARNING - 1]  # room for the ellipsis
+        shown.append(next((line for line in lines if len(line) <= _MAX_WARNING), f"{cut.rpartition(' ')[0] or cut}…"))
     if len(findings) <= _MAX_WARNINGS:
-        return shown
+        return tuple(shown)
     return (*shown, f"{len(findings) - _MAX_WARNINGS} more warnings; karta-interpreter validate shows them all")
-
-
-def _warning(finding: Finding) -> str:
-    """Shorten a finding until it fits: first drop its hint, then the outer part of its path, then words."""
-    path, message = finding.path, _one_line(finding.message)
-    lines = [_placed(path, f"{message} ({_one_line(finding.hint)})")] if finding.hint else []
-    lines.append(_placed(path, message))
-    lines += [f"…{_placed(path[start:], message)}" for start in range(1, len(path)) if isinstance(path[start], str)]
-    cut = lines[-1][: _MAX_WARNING - 1]  # room for the ellipsis
-    return next((line for line in lines if len(line) <= _MAX_WARNING), f"{cut.rpartition(' ')[0] or cut}…")
 
 
 def _placed(path: Path, text: str) -> str:

@@ -76,7 +76,12 @@ class Calls:
         if isinstance(answer, bytes):
             return answer
         with self.load.work():
-            return await (answer(seconds) if answer else self._read_by_child(body, seconds))
+            if answer:
+                return await answer(seconds)
+            # Only a child process reads this body.
+            started = self._clock()
+            async with self._children.reading(body, seconds) as lane:
+                return await self._await(self._call(started, body, lane.request), lane, seconds)
 
     def answer_soon(self, body: bytes) -> bytes | Awaited | None:
         """Return the answer, or how to await it. Return None for a large body, because its uid is not known yet."""
@@ -139,12 +144,6 @@ class Calls:
             return None
         # Last: observers do not make a call slow.
         return self._observed(call, answer)
-
-    async def _read_by_child(self, body: bytes, seconds: float) -> bytes:
-        """Return the answer to a body that only a child process reads. Raises RequestError if it finds no uid."""
-        started = self._clock()
-        async with self._children.reading(body, seconds) as lane:
-            return await self._await(self._call(started, body, lane.request), lane, seconds)
 
     async def _await(self, call: PendingCall, lane: Lane, seconds: float) -> bytes:
         """Return the answer of a lane within that many seconds since the call came."""

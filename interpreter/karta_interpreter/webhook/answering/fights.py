@@ -175,7 +175,19 @@ class Fights(Collector):
             )
             self.present.setdefault(uid, {})[field] = fight
             if not known:
-                _log(fight)
+                log.warning(
+                    "Karmada and a manager in a member overwrite each other",
+                    kind=fight.kind,
+                    cluster=fight.cluster,
+                    object=f"{fight.namespace}/{fight.name}",
+                    field=fight.field,
+                    karmada=fight.ours,
+                    member=fight.theirs,
+                    manager=fight.manager,
+                    others=fight.others,
+                    begin=datetime.fromtimestamp(fight.begin, UTC).isoformat(timespec="seconds"),
+                    remedy=fight.remedy,
+                )
 
     def _remedies(self, kind: str, differences: Sequence[FieldDifference], remedied: Remedied | None) -> dict[str, str]:
         """Return the remedies that are found in time, by field."""
@@ -209,19 +221,3 @@ class Fights(Collector):
         }
         self.present = {uid: fights for uid, fights in present.items() if fights}
         return [fight for fights in self.present.values() for fight in fights.values()]
-
-
-def _log(fight: Fight) -> None:
-    log.warning(
-        "Karmada and a manager in a member overwrite each other",
-        kind=fight.kind,
-        cluster=fight.cluster,
-        object=f"{fight.namespace}/{fight.name}",
-        field=fight.field,
-        karmada=fight.ours,
-        member=fight.theirs,
-        manager=fight.manager,
-        others=fight.others,
-        begin=datetime.fromtimestamp(fight.begin, UTC).isoformat(timespec="seconds"),
-        remedy=fight.remedy,
-    )

@@ -158,7 +158,11 @@ class Rotation:
         # CAs older than the signer lose their keys.
         authorities = keyring.authorities[keyring.authorities.index(signer) :]
         retired = tuple(authority.certificate for authority in keyring.authorities if authority not in authorities)
-        return Keyring(authorities, (*retired, *keyring.former), signer.issue(self._names(keyring), now, self.life))
+        # Replicas may disagree during an upgrade. The names of another replica are left out only with the next regular
+        # renewal, because replicas would otherwise go on signing against each other.
+        others = keyring.pair.names if keyring.pair and not self._has_names(keyring) else ()
+        names = dict.fromkeys([*map(_canonical, self.names), *others])
+        return Keyring(authorities, (*retired, *keyring.former), signer.issue(names, now, self.life))
 
     def _with_authority(self, keyring: Keyring, now: datetime) -> Keyring:
         """Publish a new CA if there is none that outlives the next certificates."""
@@ -193,15 +197,6 @@ class Rotation:
 
     def _has_names(self, keyring: Keyring) -> bool:
         return keyring.pair is not None and {*map(_canonical, self.names)} <= {*keyring.pair.names}
-
-    def _names(self, keyring: Keyring) -> tuple[str, ...]:
-        """Return the names to sign for.
-
-        Replicas may disagree during an upgrade. The names of another replica are left out only with the next regular
-        renewal, because replicas would otherwise go on signing against each other.
-        """
-        others = keyring.pair.names if keyring.pair and not self._has_names(keyring) else ()
-        return tuple(dict.fromkeys([*map(_canonical, self.names), *others]))
 
 
 def _left(certificate: x509.Certificate, now: datetime) -> timedelta:

@@ -56,7 +56,19 @@ class Tls:
         Only new connections use it. They get a new context: a context that rejects a key has already taken the chain,
         and goes on showing its previous certificate for a key of another type, such as EC before RSA.
         """
-        self.context, self.certificate = _context(certificate), certificate
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.minimum_version = ssl.TLSVersion.TLSv1_2
+        # In TLS 1.2 a client could ask for one costly handshake after another on an admitted connection.
+        context.options |= ssl.OP_NO_RENEGOTIATION
+        # Go offers HTTP/2 as well, which aiohttp does not speak.
+        context.set_alpn_protocols(["http/1.1"])
+        # An OSError other than `ssl.SSLError` is not about the certificate: the machine is out of file handles.
+        with _private_file(certificate.chain) as chain, _private_file(certificate.key) as key:
+            try:
+                context.load_cert_chain(chain, key)
+            except ssl.SSLError as error:
+                raise ServeError(f"OpenSSL does not take the certificate: {error.reason or error}") from error
+        self.context, self.certificate = context, certificate
 
     async def run(self, interval: float) -> None:
         """Look for another certificate every ``interval`` seconds until cancelled."""
@@ -84,23 +96,6 @@ class Tls:
                 self._problem = problem
             else:
                 self._problem = ""
-
-
-def _context(certificate: Certificate) -> ssl.SSLContext:
-    """Return the context of a server that shows a certificate. Raises ServeError if OpenSSL does not take it."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
-    # In TLS 1.2 a client could ask for one costly handshake after another on an admitted connection.
-    context.options |= ssl.OP_NO_RENEGOTIATION
-    # Go offers HTTP/2 as well, which aiohttp does not speak.
-    context.set_alpn_protocols(["http/1.1"])
-    # An OSError other than `ssl.SSLError` is not about the certificate: the machine is out of file handles.
-    with _private_file(certificate.chain) as chain, _private_file(certificate.key) as key:
-        try:
-            context.load_cert_chain(chain, key)
-        except ssl.SSLError as error:
-            raise ServeError(f"OpenSSL does not take the certificate: {error.reason or error}") from error
-    return context
 
 
 @contextmanager

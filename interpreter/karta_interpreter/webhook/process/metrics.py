@@ -155,7 +155,12 @@ class CallMetrics(Collector):
 
     def add(self, operation: str, gvk: GVK | None, code: int, seconds: float) -> None:
         """Count an answer. ``gvk`` is None for a kind without a definition, ``operation`` empty for an unknown one."""
-        series = self._by_call.get((operation, gvk, code)) or self._new(operation, gvk, code)
+        series = self._by_call.get((operation, gvk, code))
+        if series is None:
+            labels = operation or _UNKNOWN, _kind_label(gvk) if gvk else _UNKNOWN, _OUTCOMES.get(code, _FAULT)
+            # Codes of one outcome share a series. Both maps are bounded: `Calls` passes known kinds and operations.
+            series = self._series.setdefault(labels, _Series(self._within[labels[0]]))
+            self._by_call[operation, gvk, code] = series
         series.calls += 1
         series.seconds += seconds
         series.slow += seconds > SLOW_SECONDS
@@ -186,13 +191,6 @@ class CallMetrics(Collector):
             kind_seconds.add_metric((kind,), by_kind[kind])
             slow_calls.add_metric((kind,), count)
         yield from (calls, times, kind_seconds, slow_calls)
-
-    def _new(self, operation: str, gvk: GVK | None, code: int) -> "_Series":
-        labels = operation or _UNKNOWN, _kind_label(gvk) if gvk else _UNKNOWN, _OUTCOMES.get(code, _FAULT)
-        # Codes of one outcome share a series. Both maps are bounded: `Calls` passes known kinds and operations only.
-        series = self._series.setdefault(labels, _Series(self._within[labels[0]]))
-        self._by_call[operation, gvk, code] = series
-        return series
 
 
 @dataclass(slots=True)

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from karta_interpreter.base.errors import ServeError
 from karta_interpreter.base.findings import Finding, warning
 from karta_interpreter.base.k8s import GVK, Object
-from karta_interpreter.definitions.karta import ROOT_KIND, Definition
+from karta_interpreter.definitions.karta import ROOT_KIND
 from karta_interpreter.definitions.sources.snapshot import Snapshot
 from karta_interpreter.engine.registered.operations import (
     ServedKind,
@@ -197,20 +197,14 @@ def webhook_configuration(
 def left_out(snapshot: Snapshot, served: Mapping[GVK, ServedKind] | None = None) -> tuple[Finding, ...]:
     """Return a warning for each definition of a kind that cannot be registered."""
     served_kinds = {gvk: find_served(served, gvk) for gvk in snapshot.kinds()} if served else {}
-    return tuple(
-        _not_served(snapshot.entries[gvk].definition, served_versions(served or {}, gvk))
-        for gvk, served_kind in served_kinds.items()
-        if served_kind and not served_kind.served
-    )
-
-
-def _not_served(definition: Definition, versions: list[str]) -> Finding:
-    serves = f"the API server does not serve {definition.gvk} (versions it serves: {', '.join(versions) or 'none'})"
-    message = f"definition {definition.name} is not registered: {serves}"
-    finding = warning(
-        "version-not-served", ROOT_KIND, message, "write a version that the CRD serves, or serve this one"
-    )
-    return replace(finding, source=definition.source)
+    findings = []
+    for gvk in (gvk for gvk, served_kind in served_kinds.items() if served_kind and not served_kind.served):
+        definition, versions = snapshot.entries[gvk].definition, served_versions(served or {}, gvk)
+        serves = f"the API server does not serve {gvk} (versions it serves: {', '.join(versions) or 'none'})"
+        message = f"definition {definition.name} is not registered: {serves}"
+        hint = "write a version that the CRD serves, or serve this one"
+        findings.append(replace(warning("version-not-served", ROOT_KIND, message, hint), source=definition.source))
+    return tuple(findings)
 
 
 def registered_operations(configuration: Object) -> dict[GVK, tuple[str, ...]]:

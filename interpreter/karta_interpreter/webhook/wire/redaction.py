@@ -179,15 +179,12 @@ def shown(field: str, value: JSON) -> str:
         return f"an object of {count(len(value), 'field')}"
     if isinstance(value, list):
         return f"a list of {count(len(value), 'element')}"
-    if isinstance(value, str) and (len(value) > _SHOWN or _may_be_secret(field, value)):
-        return f"a text of {count(len(value), 'character')}"
+    if isinstance(value, str):
+        names = re.findall(r"[^].[\"]+", field)
+        is_named = any(name in _FREE or _content_of_name(name) not in _UNMARKED for name in names)
+        if len(value) > _SHOWN or is_named or _secrets_in(value):
+            return f"a text of {count(len(value), 'character')}"
     return orjson.dumps(value).decode()
-
-
-def _may_be_secret(path: str, text: str) -> bool:
-    names = re.findall(r"[^].[\"]+", path)
-    is_named = any(name in _FREE or _content_of_name(name) not in _UNMARKED for name in names)
-    return is_named or bool(_secrets_in(text))
 
 
 class _KnownValues:
