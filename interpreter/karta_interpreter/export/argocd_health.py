@@ -4,7 +4,7 @@ Argo CD runs one script for a group and kind in a Lua VM with the libraries base
 require ``useOpenLibs`` (``util/lua`` of Argo CD). The script reads the global ``obj`` and returns a table.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from karta_interpreter.base.errors import ExportError
@@ -50,18 +50,14 @@ def argocd_health(*versions: Definition) -> ArgoHealth:
     gvk = versions[-1].gvk
     names = " and ".join(definition.name for definition in versions)
     made_from = f"the Karta{'s' * (len(versions) > 1)} {names}"
-    script = _chosen(checks_by_version(versions, _health_script))
+    scripts = checks_by_version(versions, _health_script)
+    *_, last = scripts
+    script = scripts[last]
+    if len(set(scripts.values())) > 1:  # the script chooses by the version of the object
+        checks = "\n".join(f"checks[{quoted(name)}] = function()\n{text}end\n" for name, text in scripts.items())
+        script = f"local checks = {{}}\n\n{checks}\nreturn (checks[obj.apiVersion] or checks[{quoted(last)}])()\n"
     text = f"-- The health of {gvk.kind} to Argo CD, made from {made_from}.\n\n{script}"
     return ArgoHealth(gvk, text, not _OPEN_LIBS.isdisjoint(words_of(text)))
-
-
-def _chosen(scripts: Mapping[str, str]) -> str:
-    """Return the script that chooses by the version of the object, if the versions do not agree."""
-    *_, last = scripts
-    if len(set(scripts.values())) == 1:
-        return scripts[last]
-    checks = "\n".join(f"checks[{quoted(name)}] = function()\n{text}end\n" for name, text in scripts.items())
-    return f"local checks = {{}}\n\n{checks}\nreturn (checks[obj.apiVersion] or checks[{quoted(last)}])()\n"
 
 
 def _health_script(definition: Definition) -> str:

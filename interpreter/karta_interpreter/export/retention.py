@@ -7,7 +7,6 @@ functions that match elements of lists only for fields in lists and at computed 
 from collections.abc import Iterable, Mapping
 
 from karta_interpreter.base.errors import ExportError
-from karta_interpreter.base.k8s import JSON
 from karta_interpreter.definitions.karta import (
     Definition,
     KeepQuantityFormat,
@@ -253,20 +252,14 @@ def _is_held(script: OperationScript) -> Expression:
             for action in actions
         ]
         return call("is_switched_off", observed, list_of(held))
-    return operation(
-        "and",
-        *(
-            _equality(call("peek", observed, *(text(step) for step in path.steps)), action.value)
-            for action in actions
-            for each in guarded_paths(action.path.node) or ()
-            for path in each.paths
-        ),
-    )
-
-
-def _equality(field: Expression, value: JSON) -> Expression:
-    is_container = isinstance(value, dict | list | tuple)
-    return call("equal", field, constant(value)) if is_container else operation("==", field, constant(value))
+    equalities: list[Expression] = []
+    for action in actions:
+        value, paths = action.value, [path for each in guarded_paths(action.path.node) or () for path in each.paths]
+        for field in (call("peek", observed, *(text(step) for step in path.steps)) for path in paths):
+            is_container = isinstance(value, dict | list | tuple)
+            equal = call("equal", field, constant(value)) if is_container else operation("==", field, constant(value))
+            equalities.append(equal)
+    return operation("and", *equalities)
 
 
 def _rule(script: OperationScript, rule: RetainRule) -> list[str]:
