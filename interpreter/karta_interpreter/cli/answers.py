@@ -21,19 +21,15 @@ _WIDTH = 78
 
 def outcomes_table(outcomes: Iterable[CallOutcome]) -> str:
     """Return one row per operation, and further rows if an answer has several lines."""
-    rows = [
-        ["" if number else str(outcome.call.operation), line]
-        for outcome in outcomes
-        for number, line in enumerate(_cell(outcome))
-    ]
+    rows = []
+    for outcome in outcomes:
+        if outcome.results is None:
+            lines = [click.style(line, fg="red") for line in _wrap(f"error: {outcome.error}")]
+        else:
+            answer = _LINES[outcome.call.operation](outcome, outcome.results) or ["no change"]
+            lines = [piece for line in answer for piece in _wrap(line)]
+        rows += [["" if number else str(outcome.call.operation), line] for number, line in enumerate(lines)]
     return table(rows, header=["OPERATION", "ANSWER"])
-
-
-def _cell(outcome: CallOutcome) -> list[str]:
-    if outcome.results is None:
-        return [click.style(line, fg="red") for line in _wrap(f"error: {outcome.error}")]
-    lines = _LINES[outcome.call.operation](outcome, outcome.results) or ["no change"]
-    return [piece for line in lines for piece in _wrap(line)]
 
 
 def _wrap(line: str) -> list[str]:
@@ -101,7 +97,16 @@ def changes(before: JSON, after: JSON) -> list[str]:
     ['spec.paused: true (new)', 'spec.replicas: 3 -> 5']
     """
     leaves = sorted(_leaves(before, after), key=attrgetter("path"))
-    return [f"{format_path(path)}: {_change(old, new)}" for path, old, new in leaves]
+    lines = []
+    for path, old, new in leaves:
+        if old is NOTHING:
+            change = f"{short(new)} (new)"
+        elif new is NOTHING:
+            change = f"{short(old)} (removed)"
+        else:
+            change = f"{short(old)} -> {short(new)}"
+        lines.append(f"{format_path(path)}: {change}")
+    return lines
 
 
 def short(value: JSON) -> str:
@@ -130,11 +135,3 @@ def _leaves(before: JSON, after: JSON, path: Path = ()) -> Iterator[patch.Change
             yield from _leaves(old, new, change.path)
         else:
             yield change
-
-
-def _change(before: JSON, after: JSON) -> str:
-    if before is NOTHING:
-        return f"{short(after)} (new)"
-    if after is NOTHING:
-        return f"{short(before)} (removed)"
-    return f"{short(before)} -> {short(after)}"

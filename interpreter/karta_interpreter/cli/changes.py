@@ -49,7 +49,10 @@ class Side:
         self._names = [text for text in texts if text not in self._paths]
         self._interpreters: dict[GVK, Interpreter | None] = {}
         for name in self._names:
-            _check(name)
+            kinds = catalogue_kinds()
+            if not any(_is_about(name, gvk) for gvk in kinds) and not is_path(name):
+                hint = did_you_mean(name, sorted({CATALOGUE, *(gvk.kind for gvk in kinds)}))
+                raise UsageProblem(f"error: {name} is neither a file nor a kind of the catalogue; {hint}")
 
     def find(self, gvk: GVK) -> Interpreter | None:
         """Return the interpreter of a kind, or None if nothing answers for it. Findings about it go to stderr once."""
@@ -69,14 +72,6 @@ class Side:
                 print_findings(combine([read.layer]))
                 raise Problem(f"error: {path}: there is no definition in it that can be used")
         return files
-
-
-def _check(name: str) -> None:
-    """Raise UsageProblem unless a name is the catalogue or one of its kinds."""
-    kinds = catalogue_kinds()
-    if not any(_is_about(name, gvk) for gvk in kinds) and not is_path(name):
-        hint = did_you_mean(name, sorted({CATALOGUE, *(gvk.kind for gvk in kinds)}))
-        raise UsageProblem(f"error: {name} is neither a file nor a kind of the catalogue; {hint}")
 
 
 def _is_about(name: str, gvk: GVK) -> bool:
@@ -171,17 +166,12 @@ def difference_lines(changed: Sequence[Difference], *, full: bool) -> Iterator[s
     for difference in changed:
         if difference.path:
             yield f"  {field_path(difference.path)}"
-        yield from (
-            click.style(f"  {sign} {one_line(_excerpt(value, full=full))}", fg=colour)
-            for sign, colour, value in (("-", "red", difference.expected), ("+", "green", difference.actual))
-            if value is not NOTHING
-        )
-
-
-def _excerpt(value: JSON, *, full: bool) -> str:
-    """Return a value as text in one line, cut if it is long, unless it is to be seen in ``full``."""
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
-    return text if full or len(text) <= _EXCERPT else f"{text[:_EXCERPT]}… ({len(text)} characters: --full)"
+        values = (("-", "red", difference.expected), ("+", "green", difference.actual))
+        for sign, colour, value in (each for each in values if each[2] is not NOTHING):
+            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
+            is_cut = len(text) > _EXCERPT and not full
+            shown = f"{text[:_EXCERPT]}… ({len(text)} characters: --full)" if is_cut else text
+            yield click.style(f"  {sign} {one_line(shown)}", fg=colour)
 
 
 def differences_json(changed: Sequence[Difference]) -> list[JSON]:

@@ -248,8 +248,16 @@ def definitions_named(kinds: Sequence[str], paths: Sequence[str]) -> list[Defini
 
     Raises Problem if a given file has a definition with errors. They are printed on stderr.
     """
-    entries = _usable(paths) if paths else catalogue_entries(kinds)
-    return [entry.definition for entry in chosen(entries, kinds)]
+    if not paths:
+        return [entry.definition for entry in chosen(catalogue_entries(kinds), kinds)]
+    given = read_existing(paths)
+    snapshot = combine(files.layer for files in given)
+    print_findings(snapshot)
+    if snapshot.quarantined or not snapshot.entries:
+        is_scripts = not snapshot.quarantined and any(files.customizations for files in given)
+        reason = f", only a {KIND}, which Karmada takes as it is" if is_scripts else ""
+        raise Problem(f"error: {', '.join(paths)}: there is no definition in it that can be used{reason}")
+    return [entry.definition for entry in chosen([snapshot.entries[gvk] for gvk in snapshot.kinds()], kinds)]
 
 
 def catalogue_entries(kinds: Sequence[str]) -> Sequence[ServedDefinition]:
@@ -260,17 +268,6 @@ def catalogue_entries(kinds: Sequence[str]) -> Sequence[ServedDefinition]:
         return load_catalogue().entries
     entries = [find_in_catalogue(gvk) for gvk in sorted(named) if named[gvk]]
     return [entry for entry in entries if entry]
-
-
-def _usable(paths: Sequence[str]) -> list[ServedDefinition]:
-    given = read_existing(paths)
-    snapshot = combine(files.layer for files in given)
-    print_findings(snapshot)
-    if snapshot.quarantined or not snapshot.entries:
-        is_scripts = not snapshot.quarantined and any(files.customizations for files in given)
-        reason = f", only a {KIND}, which Karmada takes as it is" if is_scripts else ""
-        raise Problem(f"error: {', '.join(paths)}: there is no definition in it that can be used{reason}")
-    return [snapshot.entries[gvk] for gvk in snapshot.kinds()]
 
 
 def chosen(entries: Sequence[ServedDefinition], kinds: Sequence[str]) -> list[ServedDefinition]:

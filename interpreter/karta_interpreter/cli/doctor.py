@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -139,14 +139,13 @@ _COLOURS = {Level.OK: "green", Level.WARNING: "yellow", Level.PROBLEM: "red"}
 
 def results_table(results: Sequence[CheckResult]) -> str:
     """Return one line per result, each with the advice below it."""
-    return table([row for result in results for row in _rows(result)], header=("LEVEL", "CHECK", "FOUND"))
-
-
-def _rows(result: CheckResult) -> Iterator[Sequence[str]]:
-    level = click.style(str(result.level), fg=_COLOURS[result.level], bold=result.level is not Level.OK)
-    yield level, result.check, " ".join(result.found.split())
-    if result.advice:
-        yield "", "", f"→ {' '.join(result.advice.split())}"
+    rows = []
+    for result in results:
+        level = click.style(str(result.level), fg=_COLOURS[result.level], bold=result.level is not Level.OK)
+        rows.append((level, result.check, " ".join(result.found.split())))
+        if result.advice:
+            rows.append(("", "", f"→ {' '.join(result.advice.split())}"))
+    return table(rows, header=("LEVEL", "CHECK", "FOUND"))
 
 
 def summary(results: Sequence[CheckResult]) -> str:

@@ -126,7 +126,11 @@ def _print_outcomes(
     outcomes: Sequence[CallOutcome], operation: str | None, output: str | None, entry: ServedDefinition
 ) -> None:
     if operation and output is None:
-        _print_blocks(outcomes[0])
+        (outcome,) = outcomes
+        if outcome.results is None:
+            raise Problem(f"Execute {outcome.call.operation} error: {outcome.error}")
+        for number, (name, value) in enumerate(outcome.results.items(), start=1):
+            say(Data(f"---\n# [{number}/{len(outcome.results)}] {name}:\n{to_yaml(value)}"), nl=False)
     elif output in ("yaml", "json"):
         operations = {
             str(outcome.call.operation): {"error": outcome.error} if outcome.error else {"results": outcome.results}
@@ -177,14 +181,6 @@ def _read(inputs: _Given, filenames: Sequence[str]) -> Arguments:
         names = f"{named(desired)}, and the observed one {named(observed)}"
         say(escaped(f"warning: the desired object is {names}"), err=True)
     return arguments
-
-
-def _print_blocks(outcome: CallOutcome) -> None:
-    if outcome.results is None:
-        raise Problem(f"Execute {outcome.call.operation} error: {outcome.error}")
-    total = len(outcome.results)
-    for number, (name, value) in enumerate(outcome.results.items(), start=1):
-        say(Data(f"---\n# [{number}/{total}] {name}:\n{to_yaml(value)}"), nl=False)
 
 
 def _title(entry: ServedDefinition, obj: Object) -> str:

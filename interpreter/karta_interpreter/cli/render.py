@@ -99,25 +99,23 @@ def findings_text(findings: Iterable[Finding]) -> str:
 
     Below it are the expression with the place underlined (if the finding is about one) and the advice.
     """
-    return "".join(map(_finding, in_order(findings)))
+    lines: list[str] = []
+    for finding in in_order(findings):
+        severity = click.style(str(finding.severity), fg=_COLOURS[finding.severity], bold=True)
+        path = f"{format_path(finding.path)}: " if finding.path else ""
+        position = f"{finding.line}:{finding.column}:" if finding.line else ""
+        location = f"{click.style(f'{finding.source}:{position}', bold=True)} " if finding.source else ""
+        lines.append(f"{location}{severity} [{finding.rule}] {path}{finding.message}")
+        if finding.expression and finding.span:
+            lines += _underlined(finding.expression, finding.span)
+        if finding.hint:
+            lines.append(f"{_MARGIN}hint: {finding.hint}")
+    return "".join(f"{one_line(line)}\n" for line in lines)
 
 
 def in_order(findings: Iterable[Finding]) -> list[Finding]:
     """Return the findings in the order of their files and lines."""
     return sorted(findings, key=lambda finding: (finding.source, finding.line, finding.column))
-
-
-def _finding(finding: Finding) -> str:
-    severity = click.style(str(finding.severity), fg=_COLOURS[finding.severity], bold=True)
-    path = f"{format_path(finding.path)}: " if finding.path else ""
-    position = f"{finding.line}:{finding.column}:" if finding.line else ""
-    location = f"{click.style(f'{finding.source}:{position}', bold=True)} " if finding.source else ""
-    lines = [f"{location}{severity} [{finding.rule}] {path}{finding.message}"]
-    if finding.expression and finding.span:
-        lines += _underlined(finding.expression, finding.span)
-    if finding.hint:
-        lines.append(f"{_MARGIN}hint: {finding.hint}")
-    return "".join(f"{one_line(line)}\n" for line in lines)
 
 
 def _underlined(expression: str, span: Span) -> list[str]:

@@ -17,16 +17,31 @@ def github(findings: Sequence[Finding]) -> str:
 
     Source: GitHub's "Workflow commands for GitHub Actions".
     """
-    return "".join(
-        f"::{finding.severity} {_properties(finding)}::{_command(_message(finding))}\n" for finding in findings
-    )
+    commands = []
+    for finding in findings:
+        properties = {"file": finding.source, "line": finding.line, "col": finding.column, "title": finding.rule}
+        given = ",".join(
+            f"{name}={_command(str(value)).replace(':', '%3A').replace(',', '%2C')}"
+            for name, value in properties.items()
+            if value
+        )
+        commands.append(f"::{finding.severity} {given}::{_command(_message(finding))}\n")
+    return "".join(commands)
 
 
 def sarif(findings: Sequence[Finding]) -> str:
     """Return a SARIF 2.1.0 document, which code scanning and editors read."""
     rules = [{"id": rule} for rule in sorted({finding.rule for finding in findings})]
     driver = {"name": "karta-interpreter", "version": __version__, "rules": rules}
-    run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": [*map(_result, findings)]}
+    results = []
+    for finding in findings:
+        location: dict[str, Object] = {"artifactLocation": {"uri": quote(finding.source)}}
+        if finding.line:
+            location["region"] = {"startLine": finding.line, "startColumn": finding.column}
+        located = {"locations": [{"physicalLocation": location}]} if finding.source else {}
+        text = {"text": _message(finding)}
+        results.append({"ruleId": finding.rule, "level": str(finding.severity), "message": text, **located})
+    run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
     return to_json({"$schema": _SARIF, "version": "2.1.0", "runs": [run]})
 
 
@@ -44,23 +59,5 @@ def _message(finding: Finding) -> str:
     return f"{path}{finding.message}{expression}{hint}"
 
 
-def _properties(finding: Finding) -> str:
-    properties = {"file": finding.source, "line": finding.line, "col": finding.column, "title": finding.rule}
-    return ",".join(
-        f"{name}={_command(str(value)).replace(':', '%3A').replace(',', '%2C')}"
-        for name, value in properties.items()
-        if value
-    )
-
-
 def _command(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _result(finding: Finding) -> Object:
-    location: dict[str, Object] = {"artifactLocation": {"uri": quote(finding.source)}}
-    if finding.line:
-        location["region"] = {"startLine": finding.line, "startColumn": finding.column}
-    located = {"locations": [{"physicalLocation": location}]} if finding.source else {}
-    text = {"text": _message(finding)}
-    return {"ruleId": finding.rule, "level": str(finding.severity), "message": text, **located}

@@ -14,7 +14,7 @@ from karta_interpreter.cli.files import check_stdin, file_given, read_object, re
 from karta_interpreter.cli.options import LATER, NO_WORKLOAD, definitions, file_option, output
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import full_name, one_line, say, written
-from karta_interpreter.engine.evaluation import Scale, pod_name
+from karta_interpreter.engine.evaluation import pod_name
 from karta_interpreter.engine.explain import NO_PODS, Fact, warnings_about
 from karta_interpreter.engine.workload import ComponentNode, InstanceNode, PodNode, WorkloadTree
 
@@ -72,16 +72,12 @@ def _counted(node: ComponentNode, each: InstanceNode, lacks: _Lacks) -> str:
         return f"{_NONE} ({lack})" if lack else _NONE
     if not node.has_pods and instance.scale is None:
         return ""
-    bounds = "" if instance.scale is None else _bounds(instance.scale)
-    return count(instance.replicas, "pod" if node.has_pods else "replica") + bounds
-
-
-def _bounds(scale: Scale) -> str:
-    least, most = scale.minimum, scale.maximum
-    if least is None or most is None:
-        bound = f"at least {least}" if most is None else f"at most {most}"
-        return "" if least is most else f" ({bound})"
-    return f" ({least} to {most})"
+    counted, scale = count(instance.replicas, "pod" if node.has_pods else "replica"), instance.scale
+    if scale is None or (scale.minimum is None and scale.maximum is None):
+        return counted
+    if scale.maximum is None:
+        return f"{counted} (at least {scale.minimum})"
+    return f"{counted} ({'at most' if scale.minimum is None else f'{scale.minimum} to'} {scale.maximum})"
 
 
 def _each(node: InstanceNode) -> str:

@@ -92,7 +92,12 @@ def report_text(report: Report, *, fail_only: bool) -> str:
         if not fail_only or result.judgement.verdict is Verdict.DIFFERS
     ]
     sections = [table(rows, header=("KIND", "OBJECT", "OPERATION", "RESULT", "WHY"))] if rows else []
-    causes = [line for cause in report.causes for line in _cause_lines(cause.objects, cause.judgement)]
+    causes = []
+    for objects, judgement in ((cause.objects, cause.judgement) for cause in report.causes):
+        reason = " ".join(judgement.reason.split())
+        causes.append(f"{click.style(objects, bold=True)}: {judgement.question}: {reason}")
+        causes += [f"    {judgement.field}"] if judgement.field else []
+        causes += [f"    → {judgement.fix}"] if judgement.fix else []
     sections += ["".join(f"{line}\n" for line in causes)] if causes else []
     kinds = [
         (gvk.kind, gvk.api_version, str(number), *(str(report.totals[gvk][verdict]) for verdict in Verdict))
@@ -107,14 +112,6 @@ def _why(judgement: Judgement) -> str:
     if judgement.verdict is Verdict.DIFFERS and judgement.detail:
         return judgement.detail
     return ": ".join(filter(None, (judgement.reason, judgement.detail)))
-
-
-def _cause_lines(objects: str, judgement: Judgement) -> Iterator[str]:
-    yield f"{click.style(objects, bold=True)}: {judgement.question}: {' '.join(judgement.reason.split())}"
-    if judgement.field:
-        yield f"    {judgement.field}"
-    if judgement.fix:
-        yield f"    → {judgement.fix}"
 
 
 _EXAMPLES = """\b
