@@ -17,7 +17,7 @@ from karta_interpreter.definitions.karta import (
     SuspendWrite,
 )
 from karta_interpreter.engine.evaluation import status_match_reads
-from karta_interpreter.engine.operations.aggregate.member_status import STATUSES_WORST_FIRST
+from karta_interpreter.engine.operations.aggregate.member_status import ranks
 from karta_interpreter.engine.operations.aggregate.merge import UNTIL_THE_END
 from karta_interpreter.export.interpretation import matched_status
 from karta_interpreter.export.lua import key_text, quoted
@@ -56,7 +56,7 @@ def aggregate(script: OperationScript) -> None:
     required = definition.annotations.required_status
     mappings = dict(definition.status.mappings) if definition.status else {}
     nested = {path: rule for path, rule in rules.items() if path[:-1] != ("status",)}
-    worst_first: list[JSON] = [status for status in STATUSES_WORST_FIRST if status in {*mappings, Status.UNDEFINED}]
+    worst_first: list[JSON] = sorted({*mappings, Status.UNDEFINED}, key=ranks(definition))
     projection = Projection()
     status_match_reads(script.definition, projection)
     projection_of_status = projection.at("status")

@@ -841,7 +841,7 @@ ANNOTATIONS: Final = (
         ),
         example="Running, Completed",
         parse=parse_healthy_statuses,
-        read_by=frozenset({Operation.INTERPRET_HEALTH}),
+        read_by=frozenset({Operation.INTERPRET_HEALTH, Operation.AGGREGATE_STATUS}),
         exported="looks for these statuses",
     ),
     Annotation(

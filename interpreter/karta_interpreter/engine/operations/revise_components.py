@@ -57,7 +57,13 @@ def _scales(definition: Definition, obj: Object) -> dict[str, ScaleLocation]:
 def _revised(
     definition: Definition, obj: Object, scales: Mapping[str, ScaleLocation], counts: Mapping[str, int]
 ) -> Object:
-    _check_counts(definition, scales, counts)
+    for name, count in counts.items():
+        if name not in scales:
+            hint = did_you_mean(str(name), scales) if scales else "the object has none"
+            raise ComponentNotFoundError(f'definition {definition.name}: there is no component "{name}"; {hint}')
+        if type(count) is not int or not 0 <= count <= MOST_REPLICAS:
+            message = f"the replicas of {name} must be a whole number from 0 to {MOST_REPLICAS}, not {count!r}"
+            raise WorkloadError(f"definition {definition.name}: {message}")
     present = {name: scale.pod_set.replicas for name, scale in scales.items()}
     changed = {name for name, count in counts.items() if count != present[name]}
     if changed and definition.annotations.is_indivisible:
@@ -71,16 +77,6 @@ def _revised(
         revised = _written(definition, target, counts, changed, revised)
     _verify(definition, targets, {**present, **counts}, revised)
     return revised
-
-
-def _check_counts(definition: Definition, present: Mapping[str, object], counts: Mapping[str, int]) -> None:
-    for name, count in counts.items():
-        if name not in present:
-            hint = did_you_mean(str(name), present) if present else "the object has none"
-            raise ComponentNotFoundError(f'definition {definition.name}: there is no component "{name}"; {hint}')
-        if type(count) is not int or not 0 <= count <= MOST_REPLICAS:
-            message = f"the replicas of {name} must be a whole number from 0 to {MOST_REPLICAS}, not {count!r}"
-            raise WorkloadError(f"definition {definition.name}: {message}")
 
 
 def _written(

@@ -1,16 +1,17 @@
 """Prepares the reports of the member clusters for merging."""
 
-from collections.abc import Sequence
-from typing import NamedTuple, TypeAlias
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple, TypeAlias
 
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s import JSON, Object, type_name
-from karta_interpreter.definitions.karta import AggregateRule, Definition
+from karta_interpreter.definitions.karta import FAILING, AggregateRule, Definition
 from karta_interpreter.engine.evaluation import Status, match_status
 from karta_interpreter.engine.operations.call import StatusItem
+from karta_interpreter.engine.operations.interpret_health import healthy_statuses
 from karta_interpreter.engine.operations.interpret_status import BOOKKEEPING, observed_generation
 
-STATUSES_WORST_FIRST = (
+_WORST_FIRST: Final = (
     Status.FAILED,
     Status.DEGRADED,
     Status.UNDEFINED,
@@ -21,7 +22,6 @@ STATUSES_WORST_FIRST = (
     Status.RUNNING,
     Status.COMPLETED,
 )
-_RANK = {status: rank for rank, status in enumerate(STATUSES_WORST_FIRST)}
 _GENERATIONS = {*BOOKKEEPING, "observedGeneration"}
 _NESTED = frozenset({dict, list})
 _REMOVED = frozenset({AggregateRule.OMIT, AggregateRule.DROP})
@@ -39,7 +39,7 @@ class MemberReport(NamedTuple):
     cluster: str
     status: Object
     matched: tuple[Status, ...] = (Status.UNDEFINED,)
-    severity: tuple[int, ...] = (_RANK[Status.UNDEFINED],)
+    severity: tuple[int, ...] = ()
     reported: Object | None = None
     """The status as reported. ``status`` contains only the fields to merge."""
 
@@ -69,6 +69,11 @@ def reports_of(definition: Definition, template: Object, items: Sequence[StatusI
     return reports if is_completed else reporting
 
 
+def ranks(definition: Definition) -> Callable[[Status], int]:
+    """Return the rank of a status, from worst to best: what counts as healthy and is no failure comes last."""
+    return sorted(_WORST_FIRST, key=(healthy_statuses(definition) - FAILING).__contains__).index
+
+
 def is_new(status: JSON) -> bool:
     """Return whether a status only says that no generation is observed yet, as CRDs of Flux say of a new object."""
     observed = observed_generation(status)
@@ -92,7 +97,7 @@ def _report(
         status = _without(status, removed)
     # `status_history` sets the template's own generation, and reads the members' generations from their items.
     status = {key: _without_generations(value) if type(value) in _NESTED else value for key, value in status.items()}
-    return MemberReport(item.cluster, status, matched, tuple(sorted(map(_RANK.__getitem__, matched))), item.status)
+    return MemberReport(item.cluster, status, matched, tuple(sorted(map(ranks(definition), matched))), item.status)
 
 
 def _matched(definition: Definition, template: Object, status: Object, generation: JSON) -> tuple[Status, ...]:
