@@ -144,7 +144,14 @@ class Member:
 
     async def _read_pods(self) -> list[str]:
         problems = len(self.problems)
-        uids = [self._tree.keep(_reduced(pod)) async for pod in self._list(_POD)]
+        uids = []
+        async for pod in self._list(_POD):
+            # What is judged of a pod. Only a pod of its own has other managers.
+            metadata, status = {**pod["metadata"]}, pod.get("status") or {}
+            if owner_references(pod):
+                metadata.pop("managedFields", None)
+            judged = {name: status[name] for name in _OF_POD if name in status}
+            uids.append(self._tree.keep({**pod, "metadata": metadata, "status": judged}))
         if len(self.problems) > problems:
             self._unread = "not all pods could be read"
         return uids
@@ -259,11 +266,3 @@ def _preferred(definitions: Iterable[Definition], groups: Sequence[Object]) -> l
     for definition in sorted(preferred, key=lambda each: served.index(each.gvk.api_version)):
         by_kind.setdefault((definition.gvk.group, definition.gvk.kind), definition)
     return list(by_kind.values())
-
-
-def _reduced(pod: Object) -> Object:
-    """Return what is judged of a pod. Only a pod of its own has other managers."""
-    metadata, status = {**pod["metadata"]}, pod.get("status") or {}
-    if owner_references(pod):
-        metadata.pop("managedFields", None)
-    return {**pod, "metadata": metadata, "status": {name: status[name] for name in _OF_POD if name in status}}

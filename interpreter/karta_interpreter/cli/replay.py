@@ -298,15 +298,13 @@ def _table(groups: list[tuple[Key, ChangeGroup]], *, full: bool) -> str:
         for key, group in groups
     ]
     text = table(rows, header=["KIND", "OPERATION", "ANSWERS", "OBJECTS", "CAUSE"])
-    return text + "".join(_example(key, group, full=full) for key, group in groups)
-
-
-def _example(key: Key, group: ChangeGroup, *, full: bool) -> str:
-    shown = group.examples[0]
-    redacted = "; values were left out of the recording" if shown.redacted else ""
-    title = click.style(one_line(f"{key.gvk.kind} {shown.name}: {key.operation}"), bold=True)
-    lines = [f"{title} (uid {one_line(shown.uid)}{redacted})", *difference_lines(shown.differences, full=full)]
-    return "\n" + "".join(f"{line}\n" for line in lines)
+    for key, group in groups:
+        shown = group.examples[0]
+        redacted = "; values were left out of the recording" if shown.redacted else ""
+        title = click.style(one_line(f"{key.gvk.kind} {shown.name}: {key.operation}"), bold=True)
+        lines = [f"{title} (uid {one_line(shown.uid)}{redacted})", *difference_lines(shown.differences, full=full)]
+        text += "\n" + "".join(f"{line}\n" for line in lines)
+    return text
 
 
 def _json(groups: list[tuple[Key, ChangeGroup]], findings: Findings) -> JSON:

@@ -63,8 +63,26 @@ def summary(report: SuiteReport) -> str:
 
 def suites_json(report: SuiteReport) -> JSON:
     """Return each case with its expected and its actual answer, and the totals, for machines."""
+    cases = []
+    for outcome in report.shown:
+        case = outcome.case
+        shown = {
+            "source": case.source,
+            "line": case.line,
+            "apiVersion": case.call.object.get("apiVersion"),
+            "kind": case.call.object.get("kind"),
+            "operation": str(case.call.operation),
+            "name": case.name,
+            "description": case.description,
+            "passed": outcome.passed,
+            "failures": list(outcome.failures),
+            "notes": list(map(click.unstyle, outcome.notes)),
+            "expected": {"error": case.error} if case.error is not None else dict(case.expected),
+            "got": None if outcome.results is None else dict(outcome.results),
+        }
+        cases.append(shown)
     return {
-        "cases": [_case(outcome) for outcome in report.shown],
+        "cases": cases,
         "kinds": [{**gvk.type_meta, **_counts(totals)} for gvk, totals in report.kinds.items()],
         "unreadable": [str(error) for error in report.unreadable],
         "summary": {**_counts(report.totals), "unreadable": len(report.unreadable)},
@@ -95,24 +113,6 @@ def _failure(outcome: Outcome) -> str:
 
 def _counts(totals: Totals) -> Object:
     return {"cases": totals.cases, "passed": totals.passed, "failed": totals.failed}
-
-
-def _case(outcome: Outcome) -> JSON:
-    case = outcome.case
-    return {
-        "source": case.source,
-        "line": case.line,
-        "apiVersion": case.call.object.get("apiVersion"),
-        "kind": case.call.object.get("kind"),
-        "operation": str(case.call.operation),
-        "name": case.name,
-        "description": case.description,
-        "passed": outcome.passed,
-        "failures": list(outcome.failures),
-        "notes": list(map(click.unstyle, outcome.notes)),
-        "expected": {"error": case.error} if case.error is not None else dict(case.expected),
-        "got": None if outcome.results is None else dict(outcome.results),
-    }
 
 
 def junit(report: SuiteReport) -> str:

@@ -1,6 +1,6 @@
 """``karta-interpreter tree``: the components, instances and pods of a workload."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import click
@@ -86,10 +86,17 @@ def _each(node: InstanceNode) -> str:
 
 def _drawn(branch: _Branch) -> Iterator[str]:
     """Yield the lines below a branch."""
-    branches: Sequence[tuple[str, _Branch | None]] = [
-        *((_pod(pod), None) for pod in branch.pods),
-        *((": ".join(filter(None, [child.name, ", ".join(_counts(child))])), child) for child in branch.below),
-    ]
+    branches: list[tuple[str, _Branch | None]] = []
+    for pod in branch.pods:
+        facts = pod.to_json()
+        words = (
+            str(facts.get("phase", "")),
+            "ready" if facts["ready"] else "not ready",
+            f"on {facts['node']}" if "node" in facts else "",
+            f"replica {pod.replica}" if pod.replica is not None else "",
+        )
+        branches.append((f"{pod_name(pod.pod)}: {', '.join(filter(None, words))}", None))
+    branches += [(": ".join(filter(None, [child.name, ", ".join(_counts(child))])), child) for child in branch.below]
     for position, (line, below) in enumerate(branches, start=1):
         marker, further = _BRANCHES[position == len(branches)]
         yield marker + line
@@ -99,17 +106,6 @@ def _drawn(branch: _Branch) -> Iterator[str]:
 
 def _counts(branch: _Branch) -> list[str]:
     return [text for text in (branch.counted, branch.each and f"{branch.each} each") if text]
-
-
-def _pod(node: PodNode) -> str:
-    facts = node.to_json()
-    words = (
-        str(facts.get("phase", "")),
-        "ready" if facts["ready"] else "not ready",
-        f"on {facts['node']}" if "node" in facts else "",
-        f"replica {node.replica}" if node.replica is not None else "",
-    )
-    return f"{pod_name(node.pod)}: {', '.join(filter(None, words))}"
 
 
 _EXAMPLES = """\b

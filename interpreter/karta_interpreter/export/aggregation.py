@@ -14,7 +14,6 @@ from karta_interpreter.definitions.karta import (
     PathPattern,
     Status,
     StatusRules,
-    SuspendWrite,
 )
 from karta_interpreter.engine.evaluation import status_match_reads
 from karta_interpreter.engine.operations.aggregate.member_status import ranks
@@ -181,16 +180,12 @@ def _suspended(script: OperationScript) -> str:
     actions = script.definition.suspend
     if not script.definition.annotations.outcomes:
         return "{}"
-    if all(_is_plain(action) for action in actions):
+    # A text or a boolean at a path without lists and without a default.
+    paths = [plain_path(action.path.node) for action in actions if isinstance(action.value, str | bool)]
+    if len(paths) == len(actions) and all(path is not None and not path.default for path in paths):
         values = [f"{script.inline(action.path)} == {lua_value(action.value)}" for action in actions]
         return f"function(obj) return {' and '.join(values) or 'false'} end"
     places = [
         f"{{find = {script.places_of(action.path, 'switch')}, value = {lua_value(action.value)}}}" for action in actions
     ]
     return f"function(obj) return has_values(obj, {{{', '.join(places)}}}) end"
-
-
-def _is_plain(action: SuspendWrite) -> bool:
-    """Return whether an action writes a text or a boolean at a path without lists and without a default."""
-    path = plain_path(action.path.node)
-    return path is not None and not path.default and isinstance(action.value, str | bool)

@@ -47,7 +47,23 @@ class Quantity:
 
         Binary amounts are capped at 2^63-1. Raises QuantityError, also above 10^1000.
         """
-        return _parse(value if isinstance(value, str) else repr(value))
+        text = value if isinstance(value, str) else repr(value)
+        match = _SYNTAX.fullmatch(text) if 0 < len(text) <= _MAX_LENGTH else None
+        if match is None:
+            raise QuantityError(f'"{text[:64]}" is not a quantity such as 100m, 1.5 or 2Gi')
+        sign, whole, fraction, exponent, suffix = match.groups("")
+        mantissa = int(whole + fraction or "0")
+        unit_format: Format = "DecimalSI"
+        if exponent:
+            nanos, unit_format = _shifted(mantissa, int(exponent), len(fraction)), "DecimalExponent"
+        else:
+            nanos = mantissa * _UNITS[suffix]
+            if fraction:
+                nanos = _divide_up(nanos, 10 ** len(fraction))
+            # As `ParseQuantity`: an amount below one is decimal, and only binary ones have a largest amount.
+            if suffix.endswith("i") and (nanos >= _NANOS or not nanos):
+                nanos, unit_format = min(nanos, _MOST_BINARY), "BinarySI"
+        return Quantity(-nanos if sign == "-" else nanos, unit_format)
 
     @classmethod
     def of_value(cls, number: int, unit_format: Format = "DecimalSI") -> Self:
@@ -86,25 +102,6 @@ class Quantity:
             exponent = 3 * power - 9
             return f"{amount}e{exponent}" if exponent else str(amount)
         return f"{amount}{_DECIMAL_SUFFIXES[power]}"
-
-
-def _parse(text: str) -> Quantity:
-    match = _SYNTAX.fullmatch(text) if 0 < len(text) <= _MAX_LENGTH else None
-    if match is None:
-        raise QuantityError(f'"{text[:64]}" is not a quantity such as 100m, 1.5 or 2Gi')
-    sign, whole, fraction, exponent, suffix = match.groups("")
-    mantissa = int(whole + fraction or "0")
-    unit_format: Format = "DecimalSI"
-    if exponent:
-        nanos, unit_format = _shifted(mantissa, int(exponent), len(fraction)), "DecimalExponent"
-    else:
-        nanos = mantissa * _UNITS[suffix]
-        if fraction:
-            nanos = _divide_up(nanos, 10 ** len(fraction))
-        # As `ParseQuantity`: an amount below one is decimal, and only binary ones have a largest amount.
-        if suffix.endswith("i") and (nanos >= _NANOS or not nanos):
-            nanos, unit_format = min(nanos, _MOST_BINARY), "BinarySI"
-    return Quantity(-nanos if sign == "-" else nanos, unit_format)
 
 
 def _shifted(mantissa: int, exponent: int, places: int) -> int:

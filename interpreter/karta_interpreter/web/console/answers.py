@@ -26,7 +26,7 @@ from karta_interpreter.engine.operations import (
     interpret,
 )
 from karta_interpreter.engine.suites.suite import case_of, without_server_fields
-from karta_interpreter.engine.workload import ComponentNode, InstanceNode, Karta, Workload, WorkloadTree
+from karta_interpreter.engine.workload import ComponentNode, Karta, Workload, WorkloadTree
 from karta_interpreter.languages.lua.source_map import SourcePosition
 from karta_interpreter.web.console.texts import (
     Marker,
@@ -314,22 +314,16 @@ def _tree(definition: Definition, obj: Object, references: Sequence[Object]) -> 
 
 
 def _component(node: ComponentNode) -> Object:
+    instances = []
+    for instance, requests in ((own.instance, own.requests) for own in node.instances):
+        scale = instance.scale
+        bounds = {} if scale is None else {"minimum": scale.minimum, "maximum": scale.maximum}
+        shown = {"id": instance.id, "hasPods": instance.has_pods, "replicas": instance.replicas, "requests": requests}
+        instances.append({**shown, **bounds})
     return {
         "name": node.name,
         "kind": node.kind.kind if node.kind else "",
         "hasPods": node.has_pods,
-        "instances": [_instance(instance) for instance in node.instances],
+        "instances": instances,
         "children": [_component(child) for child in node.children],
-    }
-
-
-def _instance(node: InstanceNode) -> Object:
-    scale = node.instance.scale
-    bounds = {} if scale is None else {"minimum": scale.minimum, "maximum": scale.maximum}
-    return {
-        "id": node.instance.id,
-        "hasPods": node.instance.has_pods,
-        "replicas": node.instance.replicas,
-        "requests": node.requests,
-        **bounds,
     }
