@@ -14,7 +14,7 @@ from karta_interpreter.cli.options import LATER, file_option, output
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text, say, table, written
 from karta_interpreter.definitions.karta.expressions import check_expression
-from karta_interpreter.languages.jq import Execution, Location, Query
+from karta_interpreter.languages.jq import Execution, Query
 
 _MEANINGS = {
     Execution.PLAIN: "the server answers it at once",
@@ -66,20 +66,19 @@ def _outputs(query: Query, workload: Object) -> Iterator[Object]:
     values = query.evaluate(workload)
     locations = query.locate_each(workload) if query.is_plain else [None] * len(values)
     for value, location in zip(values, locations, strict=True):
-        yield {"value": value, **({} if location is None else _place(location, workload))}
-
-
-def _place(location: Location, workload: Object) -> dict[str, JSON]:
-    is_default = location.default is not None and location.raw(workload) is None
-    parts: list[str] = ["absent, so its default"] if is_default else _typo(location.path, workload)
-    notes = (
-        (location.factor != 1, f"times {location.factor}"),
-        (location.floor is not None, f"at least {location.floor}"),
-        (location.cap is not None, f"at most {location.cap}"),
-        (location.numeral, "a text read as a number"),
-    )
-    parts += [note for holds, note in notes if holds]
-    return {"path": field_path(location.path), **({"how": ", ".join(parts)} if parts else {})}
+        if location is None:
+            yield {"value": value}
+            continue
+        is_default = location.default is not None and location.raw(workload) is None
+        parts: list[str] = ["absent, so its default"] if is_default else _typo(location.path, workload)
+        notes = (
+            (location.factor != 1, f"times {location.factor}"),
+            (location.floor is not None, f"at least {location.floor}"),
+            (location.cap is not None, f"at most {location.cap}"),
+            (location.numeral, "a text read as a number"),
+        )
+        parts += [note for holds, note in notes if holds]
+        yield {"value": value, "path": field_path(location.path), **({"how": ", ".join(parts)} if parts else {})}
 
 
 def _typo(path: Path, workload: Object) -> list[str]:

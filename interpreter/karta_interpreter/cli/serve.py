@@ -15,7 +15,7 @@ from click.core import ParameterSource
 
 from karta_interpreter.base.errors import InterpreterError
 from karta_interpreter.base.findings import closest, escaped
-from karta_interpreter.base.k8s import GVK, JSON, Object
+from karta_interpreter.base.k8s import GVK, Object
 from karta_interpreter.cli.options import (
     API_GROUP,
     COUNTING,
@@ -274,7 +274,20 @@ def startup_text(url: str, snapshot: Snapshot) -> str:
 
 def curl(url: str, snapshot: Snapshot) -> str:
     """Return a command line that asks the server about a kind, and trusts the server's self-signed certificate."""
-    body = json.dumps(_review(snapshot), separators=(",", ":"))
+    # About the replicas of a Deployment, or else the status of any kind that is served.
+    deployment = snapshot.find(_DEPLOYMENT)
+    if deployment and deployment.answers(Operation.INTERPRET_REPLICA):
+        gvk, operation, content = _DEPLOYMENT, Operation.INTERPRET_REPLICA, _DEPLOYMENT_SPEC
+    else:
+        gvk, operation = next(
+            (gvk, operation)
+            for operation in (Operation.INTERPRET_STATUS, Operation.INTERPRET_HEALTH, *Operation)
+            for gvk in snapshot.kinds()
+            if snapshot.entries[gvk].definition.answers(operation)
+        )
+        content = {"status": {}}
+    review = context_of("1", operation, {**gvk.type_meta, "metadata": {"name": "sample"}, **content})
+    body = json.dumps(review, separators=(",", ":"))
     insecure = ["--insecure"] if url.startswith("https:") else []
     header = ["--header", "Content-Type: application/json"]
     return shlex.join(["curl", "--silent", *insecure, *header, "--data", body, url])
@@ -298,19 +311,3 @@ def _origin(entry: ServedDefinition) -> str:
     """Return where a definition comes from, and which operations scripts answer instead."""
     scripted = ", ".join(sorted(entry.definition.scripts.operations)) if entry.definition.has_karta else ""
     return f"{entry.origin}; by scripts: {scripted}" if scripted else entry.origin
-
-
-def _review(snapshot: Snapshot) -> JSON:
-    """Return a small request: the replicas of a Deployment, or else the status of any kind that is served."""
-    deployment = snapshot.find(_DEPLOYMENT)
-    if deployment and deployment.answers(Operation.INTERPRET_REPLICA):
-        gvk, operation, content = _DEPLOYMENT, Operation.INTERPRET_REPLICA, _DEPLOYMENT_SPEC
-    else:
-        gvk, operation = next(
-            (gvk, operation)
-            for operation in (Operation.INTERPRET_STATUS, Operation.INTERPRET_HEALTH, *Operation)
-            for gvk in snapshot.kinds()
-            if snapshot.entries[gvk].definition.answers(operation)
-        )
-        content = {"status": {}}
-    return context_of("1", operation, {**gvk.type_meta, "metadata": {"name": "sample"}, **content})

@@ -93,27 +93,23 @@ def _containers(definition: Definition, obj: Object) -> list[tuple[str, bool]] |
 
 
 def _judged(definition: Definition, desired: Object, observed: Object, difference: FieldDifference) -> Judgement:
-    manager = difference.writer.manager if difference.writer else "another manager"
-    if difference.ours is NOTHING and (why := _form(definition, observed, difference.field)):
-        return Judgement(Question.RETAIN, Verdict.UNJUDGED, f"{manager} writes {difference.field}, {why}")
+    manager, field = difference.writer.manager if difference.writer else "another manager", difference.field
+    if difference.ours is NOTHING:  # the template may have the field in another form
+        if AMOUNT.search(field):
+            reason = f"{manager} writes {field}, which may be the template's amount in another form"
+            return Judgement(Question.RETAIN, Verdict.UNJUDGED, reason)
+        retained_paths = (path for rule in definition.annotations.retain for path in paths_read(rule.place, observed))
+        if any(field_of(path).startswith(f"{field}[") for path in retained_paths):
+            reason = f"{manager} writes {field}, a list that may be the template's, of which Retain keeps fields"
+            return Judgement(Question.RETAIN, Verdict.UNJUDGED, reason)
     return Judgement(
         Question.RETAIN,
         Verdict.DIFFERS,
-        f"{manager} writes {difference.field}, and Retain does not keep it",
+        f"{manager} writes {field}, and Retain does not keep it",
         "",
         _FIELD,
         remedy(definition, desired, observed, difference),
     )
-
-
-def _form(definition: Definition, observed: Object, field: str) -> str:
-    """Return why a field that the template seems to lack may be the template's in another form, or ""."""
-    if AMOUNT.search(field):
-        return "which may be the template's amount in another form"
-    retained_paths = (path for rule in definition.annotations.retain for path in paths_read(rule.place, observed))
-    if any(field_of(path).startswith(f"{field}[") for path in retained_paths):
-        return "a list that may be the template's, of which Retain keeps fields"
-    return ""
 
 
 def _template(observed: Object, ours: _Owned, theirs: _Owned, schema: Object, *, keeps_lists: bool = False) -> Object:

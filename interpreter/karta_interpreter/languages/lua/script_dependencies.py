@@ -79,18 +79,14 @@ def _problems(dependencies: Sequence[Object]) -> Iterator[str]:
             for field in ("apiVersion", "kind")
             if not dependency[field]
         )
-        selector = dependency.get("labelSelector")
-        if not dependency.get("name") and selector is None:
+        if not dependency.get("name") and dependency.get("labelSelector") is None:
             yield _invalid(path, dependency, "dependency can not leave name and labelSelector all empty")
-        yield from _selector_problems(selector or {}, f"{path}.labelSelector")
-
-
-def _selector_problems(selector: Object, path: str) -> Iterator[str]:
-    for key, value in selector.get("matchLabels", {}).items():
-        yield from (_invalid(f"{path}.matchLabels", key, problem) for problem in _key_problems(key))
-        yield from (_invalid(f"{path}.matchLabels", value, problem) for problem in _value_problems(value))
-    for index, requirement in enumerate(selector.get("matchExpressions", ())):
-        yield from _requirement_problems(requirement, f"{path}.matchExpressions[{index}]")
+        selector, at = dependency.get("labelSelector") or {}, f"{path}.labelSelector"
+        for key, value in selector.get("matchLabels", {}).items():
+            yield from (_invalid(f"{at}.matchLabels", key, problem) for problem in _key_problems(key))
+            yield from (_invalid(f"{at}.matchLabels", value, problem) for problem in _value_problems(value))
+        for number, requirement in enumerate(selector.get("matchExpressions", ())):
+            yield from _requirement_problems(requirement, f"{at}.matchExpressions[{number}]")
 
 
 def _invalid(path: str, value: object, problem: str) -> str:

@@ -195,7 +195,12 @@ class _Answers:
     ) -> None:
         self._definition, self._place, self._object, self._inputs = definition, place, obj, inputs
         self._options, self._known = question.options, Known.of(inputs.references)
-        self._replicas = self._one_more() if question.replicas is None else question.replicas
+        self._replicas = 1 if question.replicas is None else question.replicas
+        if question.replicas is None:
+            # One more than the replicas of the object. Without an answer about them it counts as having none.
+            call = Call(Operation.INTERPRET_REPLICA, obj.value)
+            with suppress(InterpretationError):
+                self._replicas += int(interpret(definition, call, self._options, reader=self._known)["replica"])
 
     def document(self, case: str) -> dict[str, JSON]:
         """Return the answers to all operations, the tree, and the answer to one operation as a case of a suite."""
@@ -219,13 +224,6 @@ class _Answers:
         changes = {} if explanation.results is None else self._changes(operation, call.object, explanation.results)
         facts = [self._fact(fact, operation) for fact in explanation.facts]
         return {**_without_change(explanation, operation), **changes, "facts": facts, "printed": printed}
-
-    def _one_more(self) -> int:
-        """Return one more than the replicas of the object. Without an answer about them it counts as having none."""
-        call = Call(Operation.INTERPRET_REPLICA, self._object.value)
-        with suppress(InterpretationError):
-            return 1 + int(interpret(self._definition, call, self._options, reader=self._known)["replica"])
-        return 1
 
     def _missing(self, operation: Operation) -> str:
         if not self._definition.answers(operation):

@@ -5,7 +5,7 @@ import ipaddress
 import signal
 import ssl
 from collections.abc import AsyncIterator, Coroutine
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
@@ -105,7 +105,10 @@ async def _listen(made: web.Application, settings: TypesSettings, tls: Tls | Non
 def _tls(settings: TypesSettings) -> Tls | None:
     if source := certificate_files(settings):
         return Tls(source)
-    if _is_loopback(settings.host):
+    is_loopback = settings.host == "localhost"
+    with suppress(ValueError):  # a name is not an address
+        is_loopback |= ipaddress.ip_address(settings.host).is_loopback
+    if is_loopback:
         return None  # no packet leaves it
     raise ServeError("an address other than loopback needs TLS: give --certificate-file and --key-file")
 
@@ -119,13 +122,6 @@ def _context(tls: Tls) -> ssl.SSLContext:
     context = tls.context
     context.sni_callback = renew
     return context
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _keep(opened: AsyncExitStack, work: Coroutine[None, None, None]) -> None:

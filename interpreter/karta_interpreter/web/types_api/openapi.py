@@ -1,6 +1,7 @@
 """The OpenAPI 3.1 document: bodies from the pydantic models, paths and answers from the tables below."""
 
 from functools import lru_cache
+from http import HTTPStatus
 from typing import Final, NamedTuple
 
 import orjson
@@ -158,7 +159,18 @@ def document(choices: models.Choices) -> bytes:
 
 def _described(operation: _Operation) -> Object:
     statuses = {*_ALWAYS, *operation.problems, *(_OF_A_BODY if operation.body else ())}
-    answers = {str(status): _answer(operation, status, model) for status, model in operation.answers.items()}
+    answers: dict[str, Object] = {}
+    for status, model in operation.answers.items():
+        headers = (_ETAG if model is models.WorkloadType else {}) | (_LOCATION if status == HTTPStatus.CREATED else {})
+        content = _json(model) if model else {}
+        if operation.name == "describe":
+            content = {"application/json": {"schema": {"type": "object"}}}
+        answers[str(status)] = {
+            "description": operation.summary,
+            **({"headers": headers} if headers else {}),
+            **({"content": content} if content else {}),
+            **({"links": _LINKS} if model is models.WorkloadType and operation.name == "createType" else {}),
+        }
     later = {"Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer"}}}
     for status in sorted(statuses):
         answers[str(status)] = {
@@ -174,19 +186,6 @@ def _described(operation: _Operation) -> Object:
         **parameters,
         **body,
         "responses": answers,
-    }
-
-
-def _answer(operation: _Operation, status: int, model: type[BaseModel] | None) -> Object:
-    headers = (_ETAG if model is models.WorkloadType else {}) | (_LOCATION if status == 201 else {})  # noqa: PLR2004 - created
-    content = _json(model) if model else {}
-    if operation.name == "describe":
-        content = {"application/json": {"schema": {"type": "object"}}}
-    return {
-        "description": operation.summary,
-        **({"headers": headers} if headers else {}),
-        **({"content": content} if content else {}),
-        **({"links": _LINKS} if model is models.WorkloadType and operation.name == "createType" else {}),
     }
 
 

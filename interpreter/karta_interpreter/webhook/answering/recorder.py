@@ -145,7 +145,13 @@ class Recorder:
 
     def _begin_file(self) -> None:
         self._make_room()
-        path, handle = self._created()
+        number, handle = max(map(file_number, files_in(self._folder)), default=0), None
+        while handle is None:
+            number += 1
+            path = self._folder / file_name(time.strftime("%Y%m%dT%H%M%SZ", time.gmtime()), number)
+            # Never a file of another server with the same folder, nor a link that somebody has put there.
+            with suppress(FileExistsError):
+                handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
         self._file = os.fdopen(handle, "wb", buffering=0)
         self._packer, self._file_size = zlib.compressobj(_LEVEL, wbits=_GZIP), 0
         try:
@@ -155,15 +161,6 @@ class Recorder:
         except OSError:
             path.unlink(missing_ok=True)
             raise
-
-    def _created(self) -> tuple[Path, int]:
-        number = max(map(file_number, files_in(self._folder)), default=0)
-        while True:
-            number += 1
-            path = self._folder / file_name(time.strftime("%Y%m%dT%H%M%SZ", time.gmtime()), number)
-            # Never a file of another server with the same folder, nor a link that somebody has put there.
-            with suppress(FileExistsError):
-                return path, os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
 
     def _make_room(self) -> None:
         """Delete the oldest files until there is room for another one, except files that a server is writing."""

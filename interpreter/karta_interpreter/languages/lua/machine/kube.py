@@ -46,7 +46,11 @@ def _get_pod_dependencies(*arguments: JSON) -> JSON:
     if len(arguments) != 2:  # noqa: PLR2004 - the message has it
         raise LuaRunError("getPodDependencies only accepts two argument")
     table = _table("getPodDependencies", arguments[0])
-    namespace = _namespace(arguments[1])
+    namespace = "default" if arguments[1] is None else arguments[1]
+    if not isinstance(namespace, str):
+        if lua_type(namespace) != "number":
+            raise _bad_argument("getPodDependencies", 2, "string", namespace)
+        namespace = number_text(namespace)
     template = _template(table, "corev1.PodTemplateSpec")
     spec = {field: value for field, value in template.get("spec", {}).items() if field != "serviceAccount"}  # not read
     needed = sorted(
@@ -81,16 +85,6 @@ def _template(table: JSON, go_type: str) -> Object:
     except LuaRunError as err:
         raise LuaRunError(f"fail to convert lua value to {go_type}: {err}") from err
     return template
-
-
-def _namespace(value: JSON) -> str:
-    if value is None:
-        return "default"
-    if isinstance(value, str):
-        return value
-    if lua_type(value) != "number":
-        raise _bad_argument("getPodDependencies", 2, "string", value)
-    return number_text(value)
 
 
 def _quantity(function: str, position: int, value: JSON) -> Quantity:
