@@ -73,6 +73,7 @@ _MISTAKEN_FILES = {
     "explain an operation": ("explain", "InterpretHealth"),
     "show a group": ("catalogue", "show", "ray.io"),
     "explain an API version": ("explain", "ray.io/v1"),
+    "show another version": ("catalogue", "show", "ray.io/v1beta1/RayJob"),
     "migrate": ("migrate", "object.yaml"),
     "search the catalogue": ("catalogue", "search", "ray"),
     "interpret two": ("interpret", "object.yaml", "other.yaml"),

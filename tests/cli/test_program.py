@@ -128,6 +128,19 @@ def test_wrong_usage_is_exit_code_2_and_talk(run: Run, arguments: list[str]) -> 
     assert "Error: " in result.stderr
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        pytest.param(["types-api"], id="no place for the types"),
+        pytest.param(["serve", "--register"], id="no address to register"),
+        pytest.param(["serve", "--register", "--service", "a"], id="no Service"),
+        pytest.param(["serve", "--certificate-file", "a.pem"], id="a certificate without its key"),
+    ],
+)
+def test_settings_that_cannot_work_are_exit_code_2(run: Run, arguments: list[str]) -> None:
+    assert run(*arguments).exit_code == 2
+
+
 def test_console_script_is_this_program() -> None:
     (script,) = entry_points(group="console_scripts", name="karta-interpreter")
 

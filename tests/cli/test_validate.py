@@ -356,6 +356,12 @@ def test_crds_that_fit_no_definition_are_an_error(
     [
         pytest.param("obj.spec.replica", ["mine.yaml:10:1: warning [crd-unknown-field]"], id="a misspelled field"),
         pytest.param("obj.spec.replicas", [], id="a field of the CRD"),
+        pytest.param("obj['spec'][\"replica\"]", ["mine.yaml:10:1: warning [crd-unknown-field]"], id="by brackets"),
+        pytest.param("obj['spec']['replicas']", [], id="a field of the CRD by brackets"),
+        pytest.param('obj.spec.replicas == "3"', ["mine.yaml:10:1: warning [crd-wrong-type]"], id="a count and a text"),
+        pytest.param("obj.spec.replicas or '3'", ["mine.yaml:10:1: warning [crd-wrong-type]"], id="a text for a count"),
+        pytest.param("obj.spec.replicas ~= 3", [], id="a count and a number"),
+        pytest.param("obj[1].spec.replica", [], id="an entry of a list, as the items of statuses"),
         pytest.param("1 -- obj.spec.replica", [], id="a comment"),
         pytest.param("other.spec.replica", [], id="another name than a parameter"),
         pytest.param("obj.metadata.labels.team", [], id="metadata, which no CRD describes"),
@@ -367,7 +373,7 @@ def test_fields_that_scripts_name_are_compared_with_crds(run: Run, files: Path, 
 
     output = run("validate", "mine.yaml", "--crd", "crd.yaml").stdout
 
-    assert [line.partition(" the CRD has")[0] for line in output.splitlines() if "crd-" in line] == found
+    assert [line.partition("] ")[0] + "]" for line in output.splitlines() if "crd-" in line] == found
 
 
 def test_file_without_crd_is_named(run: Run) -> None:

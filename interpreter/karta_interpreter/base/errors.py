@@ -177,3 +177,7 @@ class RecordingError(InterpreterError):
 
 class ServeError(InterpreterError):
     """The server cannot start. The message names the setting to change."""
+
+
+class SettingsError(ServeError):
+    """Settings that are missing, wrong or against each other. Nothing was started."""

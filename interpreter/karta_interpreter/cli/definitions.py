@@ -153,8 +153,13 @@ def _advice(gvk: GVK) -> str:
         return f"give the {gvk.kind} with -f, and an object of the kind that it is for as FILE"
     if gvk.kind == "CustomResourceDefinition":
         return "give an object of its kind; `create karta --crd FILE` drafts a definition"
-    near = closest(gvk.kind, {catalogue_kind.kind for catalogue_kind in catalogue_kinds()})
-    return "give one with -f" + (f", or did you mean {near}?" if near and near != gvk.kind else "")
+    versions = {other.api_version for other in catalogue_kinds() if other.kind == gvk.kind}
+    near = (
+        closest(gvk.api_version, versions)
+        if versions
+        else closest(gvk.kind, {kind for _, _, kind in catalogue_kinds()})
+    )
+    return "give one with -f" + f", or did you mean {near}?" * bool(near)
 
 
 def interpreter_of(
@@ -277,9 +282,11 @@ def chosen(entries: Sequence[ServedDefinition], kinds: Sequence[str]) -> list[Se
             # With another version or group, or in another order: the kind tells more than the rest.
             words = {*kind.lower().split("/"), *kind.lower().partition(".")[::2]} - {""}
             gvks = [entry.definition.gvk for entry in entries]
-            near = [f"{gvk.api_version}/{gvk.kind}" for gvk in gvks if {gvk.kind.lower(), gvk.group} & words]
+            alike = [gvk for gvk in gvks if gvk.kind.lower() in words] or [gvk for gvk in gvks if gvk.group in words]
             suggestion = (
-                f"did you mean {' or '.join(near)}?" if near else did_you_mean(kind, sorted({gvk.kind for gvk in gvks}))
+                f"did you mean {' or '.join(f'{gvk.api_version}/{gvk.kind}' for gvk in alike)}?"
+                if alike
+                else did_you_mean(kind, sorted({gvk.kind for gvk in gvks}))
             )
             hint = f"give a file with -f: -f {kind}" if exists(kind) else suggestion
             raise UsageProblem(f"error: there is no definition for {kind}; {hint}")
@@ -287,10 +294,32 @@ def chosen(entries: Sequence[ServedDefinition], kinds: Sequence[str]) -> list[Se
 
 
 def _is_named(entry: ServedDefinition, names: Sequence[str]) -> bool:
-    definition = entry.definition
-    return any(name.lower() in (*definition.gvk.names, definition.name.lower()) for name in names)
+    own = (*entry.definition.gvk.names, entry.definition.name.lower())
+    return any(_SHORT_NAMES.get(name.lower(), name.lower()) in own for name in names)
 
 
+# The kinds that people and kubectl call by a shorter name.
+_SHORT_NAMES = {
+    "deploy": "deployment",
+    "sts": "statefulset",
+    "ds": "daemonset",
+    "rs": "replicaset",
+    "po": "pod",
+    "cj": "cronjob",
+    "svc": "service",
+    "isvc": "inferenceservice",
+    "sdep": "seldondeployment",
+    "wf": "workflow",
+    "pr": "pipelinerun",
+    "tr": "taskrun",
+    "lws": "leaderworkerset",
+    "vm": "virtualmachine",
+    "vmi": "virtualmachineinstance",
+    "hr": "helmrelease",
+    "ks": "kustomization",
+    "flinkdep": "flinkdeployment",
+    "sparkapp": "sparkapplication",
+}
 _KARTAS = "Folder or file of definitions, highest precedence first; may be repeated."
 _OVERRIDES = "Folder or file of ResourceInterpreterCustomizations that answer before the Kartas; may be repeated."
 _CATALOGUE = "Whether to use the definitions of this package, too."

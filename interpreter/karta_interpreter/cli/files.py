@@ -203,7 +203,11 @@ def _object(document: manifest.Document, value: JSON) -> Object:
 def _item(document: manifest.Document) -> StatusItem:
     value = document.value
     if isinstance(value, dict) and ("kind" in value or not value.keys() & _ITEM_FIELDS):
-        is_what = f"this is a {value['kind']}" if value.get("kind") else "this is another object"
+        is_what = (
+            f"this is a{'n' * str(value['kind']).startswith(tuple('AEIO'))} {value['kind']}"
+            if value.get("kind")
+            else "this is another object"
+        )
         raise Problem(
             f"error: {document.source}:{document.line}: {is_what}, not an AggregatedStatusItem; "
             "that has clusterName and status"

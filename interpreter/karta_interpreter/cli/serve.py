@@ -13,7 +13,7 @@ from typing import Any, Final, cast
 import click
 from click.core import ParameterSource
 
-from karta_interpreter.base.errors import InterpreterError
+from karta_interpreter.base.errors import InterpreterError, SettingsError
 from karta_interpreter.base.findings import closest, escaped
 from karta_interpreter.base.k8s import GVK, Object
 from karta_interpreter.cli.options import (
@@ -172,7 +172,7 @@ def failed(error: InterpreterError) -> SystemExit:
     # click would wait for the reader of a full pipe, and fail without one.
     print_text("error: " + escaped(str(error), keep="\t\n") + "\n")
     flush_log()
-    return SystemExit(Problem.exit_code)
+    return SystemExit(UsageProblem.exit_code if isinstance(error, SettingsError) else Problem.exit_code)
 
 
 def _contradictions(settings: Settings) -> Iterator[str]:

@@ -54,6 +54,9 @@ def test_selection_takes_kind_that_could_not_be_read(selection: Selection) -> No
     [
         pytest.param(Selection(without=("Deploymnt",)), "--without Deploymnt", "did you mean Deployment?", id="a slip"),
         pytest.param(Selection(("apps/v1/Pod",)), "--kinds apps/v1/Pod", "", id="the wrong group"),
+        pytest.param(
+            Selection(("batch/v1beta1/Job",)), "--kinds batch/v1beta1/Job", "batch/v1/Job", id="another version"
+        ),
         pytest.param(Selection(("app/v1/*",)), "--kinds app/v1/*", "did you mean apps/v1/*?", id="a group"),
     ],
 )

@@ -122,6 +122,19 @@ def _lines(judgements: list[Lint]) -> list[tuple[int, str, str]]:
             id="to a text something is added",
         ),
         pytest.param(
+            "function Retain(a, b)\n  if a == b then return nil end\n  return 'a'\nend",
+            [(2, "wrong-return", "return"), (3, "wrong-return", "return")],
+            id="nothing and a text are returned for an object",
+        ),
+        pytest.param(
+            "function Retain(a, b)\n  local f = function(x) return 'a' end\n  a.x = f(b)\n  return a\nend",
+            [],
+            id="a function inside of the script may return a text",
+        ),
+        pytest.param(
+            "function Retain(a, b)\n  return 'a' == b.x and b or a\nend", [], id="a text is the beginning of a value"
+        ),
+        pytest.param(
             "function Retain(a, b)\n  local t = {}\n  t.push(b.x)\n  return a, t\nend",
             [(3, "list-misread", "push")],
             id="a method of another language",

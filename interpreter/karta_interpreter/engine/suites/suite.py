@@ -133,8 +133,9 @@ def _read(document: Document, fields: JSON) -> Case:
         raise InterpretationError(f"a case must be an object, but is {type_name(fields)}")
     if "kind" in fields and "operation" not in fields:
         raise InterpretationError(
-            f"this is a {fields['kind']}, not a case of a suite: name the folder that has a definition and its "
-            "testdata; an object belongs below desiredObj of a case"
+            f"this is a{'n' * str(fields['kind']).startswith(tuple('AEIO'))} {fields['kind']}, "
+            "not a case of a suite: name the folder that has a definition and its testdata; an object belongs below "
+            "desiredObj of a case"
         )
     _reject_unknown("case", fields, _KEYS)
     if missing := [key for key in ("name", "operation") if fields.get(key) is None]:

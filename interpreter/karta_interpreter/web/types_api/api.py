@@ -11,7 +11,7 @@ from typing import Any
 
 from aiohttp import web
 
-from karta_interpreter.base.errors import ServeError
+from karta_interpreter.base.errors import SettingsError
 from karta_interpreter.definitions.sources import Budget, Store
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.cluster import Cluster
@@ -110,7 +110,7 @@ def _tls(settings: TypesSettings) -> Tls | None:
         is_loopback |= ipaddress.ip_address(settings.host).is_loopback
     if is_loopback:
         return None  # no packet leaves it
-    raise ServeError("an address other than loopback needs TLS: give --certificate-file and --key-file")
+    raise SettingsError("an address other than loopback needs TLS: give --certificate-file and --key-file")
 
 
 def _context(tls: Tls) -> ssl.SSLContext:
@@ -132,12 +132,12 @@ def _keep(opened: AsyncExitStack, work: Coroutine[None, None, None]) -> None:
 def _storage(settings: TypesSettings, store: Store, api: ApiServer | None, cluster: Cluster | None) -> Storage:
     folder = settings.types_folder
     if folder and cluster:
-        raise ServeError("types are stored on the cluster or in a folder: leave out --cluster or --types-folder")
+        raise SettingsError("types are stored on the cluster or in a folder: leave out --cluster or --types-folder")
     if folder:
         return FolderStorage(folder, store)
     if api and cluster:
         return ClusterStorage(api, cluster, settings.judge_seconds)
-    raise ServeError("types need a place: give --cluster or --types-folder")
+    raise SettingsError("types need a place: give --cluster or --types-folder")
 
 
 def _access(settings: TypesSettings, api: ApiServer | None) -> Access:
@@ -145,4 +145,4 @@ def _access(settings: TypesSettings, api: ApiServer | None) -> Access:
         return TokenFile(file)
     if api:
         return ClusterAccess(api)
-    raise ServeError("the API needs to know who may use it: give --types-token-file or --cluster")
+    raise SettingsError("the API needs to know who may use it: give --types-token-file or --cluster")

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final, Literal, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 from pydantic.alias_generators import to_camel
 
-from karta_interpreter.base.errors import InterpreterError, ServeError
+from karta_interpreter.base.errors import InterpreterError, SettingsError
 from karta_interpreter.base.findings import Finding, count
 from karta_interpreter.base.k8s import GVK, json_pointer
 
@@ -258,7 +258,7 @@ class Choices:
 
     @classmethod
     def of(cls, categories: Sequence[str], priorities: Sequence[str]) -> Self:
-        """Read the settings. Raises ServeError.
+        """Read the settings. Raises SettingsError.
 
         >>> Choices.of(["Train"], ["high=125", "low=40"]).priorities["low"].value
         40
@@ -268,18 +268,18 @@ class Choices:
         for text in priorities:
             name, _, value = text.partition("=")
             if not re.fullmatch(r"-?[0-9]{1,9}", value):
-                raise ServeError(f'--types-priority "{text}": write NAME=VALUE, with a whole number')
+                raise SettingsError(f'--types-priority "{text}": write NAME=VALUE, with a whole number')
             valued.append(Priority(id=_id(name), name=name, value=int(value)))
         sorted_by_value = sorted(valued, key=lambda value: (value.value, value.id))
         if not named or not valued:
-            raise ServeError("the workload types API needs a category and a priority")
+            raise SettingsError("the workload types API needs a category and a priority")
         if len(named) < len(categories) or len({priority.id for priority in valued}) < len(valued):
-            raise ServeError("each of --types-category and --types-priority needs a name of its own")
+            raise SettingsError("each of --types-category and --types-priority needs a name of its own")
         return cls(named, {priority.id: priority for priority in sorted_by_value})
 
 
 def _id(name: str) -> str:
     if not _NAME.fullmatch(name):
         rule = "write letters, digits and - that begin and end with a letter or a digit"
-        raise ServeError(f'"{name}" is not a name of a category or priority: {rule}')
+        raise SettingsError(f'"{name}" is not a name of a category or priority: {rule}')
     return name.lower()

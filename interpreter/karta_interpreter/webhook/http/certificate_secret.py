@@ -22,7 +22,7 @@ from cryptography import x509
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives.serialization import Encoding
 
-from karta_interpreter.base.errors import ClusterError, ServeError
+from karta_interpreter.base.errors import ClusterError, ServeError, SettingsError
 from karta_interpreter.base.k8s import Object, edit
 from karta_interpreter.definitions.sources.api_server import MANAGER, ApiServer
 from karta_interpreter.webhook.http.certificate import (
@@ -236,7 +236,7 @@ class SecretCertificates(CertificateSource):
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         if not (match := _NAME.fullmatch(secret)):
-            raise ServeError(f'"{secret}" is not a Secret: write namespace/name')
+            raise SettingsError(f'"{secret}" is not a Secret: write namespace/name')
         self._api = api
         self._secret = secret
         self._metadata = {**match.groupdict(), "labels": {_LABEL: MANAGER}}

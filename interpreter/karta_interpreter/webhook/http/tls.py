@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from karta_interpreter.base.errors import ServeError
+from karta_interpreter.base.errors import ServeError, SettingsError
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.webhook.http.certificate import (
     CLOCK_SKEW,
@@ -130,7 +130,7 @@ def certificate_source(
     names = (*settings.certificate_names, *host_names, *([registered] if registered else []))
     secret = settings.certificate_secret
     if (settings.certificate_file or settings.key_file) and secret:
-        raise ServeError("certificates come from files or from --certificate-secret, not from both: leave one out")
+        raise SettingsError("certificates come from files or from --certificate-secret, not from both: leave one out")
     if files := certificate_files(settings):
         return files
     return _secret(settings, secret, names, is_trusted) if secret else SelfSignedCertificates(names)
@@ -141,7 +141,7 @@ def certificate_files(settings: DefinitionSettings) -> "CertificateFiles | None"
     if settings.certificate_file and settings.key_file:
         return CertificateFiles(settings.certificate_file, settings.key_file)
     if settings.certificate_file or settings.key_file:
-        raise ServeError("a certificate needs its key and a key its certificate: give both files, or none")
+        raise SettingsError("a certificate needs its key and a key its certificate: give both files, or none")
     return None
 
 
@@ -195,9 +195,11 @@ def _secret(
     from karta_interpreter.webhook.http.certificate_secret import Rotation, SecretCertificates  # noqa: PLC0415
 
     if settings.ca_file:
-        raise ServeError("--ca-file is for certificates from files: with --certificate-secret the authority is known")
+        raise SettingsError(
+            "--ca-file is for certificates from files: with --certificate-secret the authority is known"
+        )
     if settings.authority_days < _LIVES * settings.certificate_days:
-        raise ServeError(f"--authority-days must be {_LIVES} times --certificate-days or more")
+        raise SettingsError(f"--authority-days must be {_LIVES} times --certificate-days or more")
     rotation = Rotation(
         (*names, *LOCAL),
         timedelta(days=settings.certificate_days),

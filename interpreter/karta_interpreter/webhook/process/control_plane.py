@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from karta_interpreter.base.errors import ServeError
+from karta_interpreter.base.errors import ServeError, SettingsError
 from karta_interpreter.base.k8s import GVK
 from karta_interpreter.definitions.sources import Budget, Store
 from karta_interpreter.definitions.sources.api_server import ApiServer
@@ -74,10 +74,10 @@ class ControlPlane:
         at_url = Endpoint.of_url(settings.public_url) if settings.public_url else None
         at_service = Endpoint.of_service(settings.service) if settings.service else None
         if settings.register and at_url and at_service:
-            raise ServeError("--register takes one address: give --public-url or --service, not both")
+            raise SettingsError("--register takes one address: give --public-url or --service, not both")
         if settings.register and not (at_url or at_service):
             needed = "give --public-url URL or --service NAMESPACE/NAME:PORT"
-            raise ServeError(f"--register needs the address Karmada calls: {needed}")
+            raise SettingsError(f"--register needs the address Karmada calls: {needed}")
         self._address = (at_url or at_service) if settings.register else None
 
     async def close(self) -> None:

@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import Self
 from urllib.parse import urlsplit
 
-from karta_interpreter.base.errors import ServeError
+from karta_interpreter.base.errors import ServeError, SettingsError
 from karta_interpreter.base.findings import Finding, warning
 from karta_interpreter.base.k8s import GVK, Object
 from karta_interpreter.definitions.karta import ROOT_KIND
@@ -55,14 +55,14 @@ def parts_of_url(url: str) -> tuple[str, int, str]:
         url_parts = urlsplit(url)
         port = url_parts.port or 443
     except ValueError as error:
-        raise ServeError(f'"{url}" is not a URL: {error}') from error
+        raise SettingsError(f'"{url}" is not a URL: {error}') from error
     if url_parts.scheme != "https" or not url_parts.hostname:
-        raise ServeError(f'Karmada cannot call "{url}": it takes https://HOST[:PORT][/PATH] only')
+        raise SettingsError(f'Karmada cannot call "{url}": it takes https://HOST[:PORT][/PATH] only')
     # `urlsplit` drops blanks, such as the line end of an environment variable. Karmada rejects them.
     if " " in url or not url.isprintable():
-        raise ServeError(f'Karmada cannot call "{url}": it allows no blank or control character')
+        raise SettingsError(f'Karmada cannot call "{url}": it allows no blank or control character')
     if "@" in url_parts.netloc or "?" in url or "#" in url:
-        raise ServeError(f'Karmada cannot call "{url}": it allows no user, query or fragment')
+        raise SettingsError(f'Karmada cannot call "{url}": it allows no user, query or fragment')
     return url_parts.hostname, port, url_parts.path
 
 
@@ -93,7 +93,7 @@ class Endpoint:
         match = _SERVICE.fullmatch(text)
         port = int(match["port"] or 443) if match else 0
         if not match or not 0 < port < 2**16:
-            raise ServeError(f'"{text}" is not a Service: write namespace/name or namespace/name:port')
+            raise SettingsError(f'"{text}" is not a Service: write namespace/name or namespace/name:port')
         return cls(Service(match["namespace"], match["name"], port, PATH), certificates(ca_bundle))
 
     @property

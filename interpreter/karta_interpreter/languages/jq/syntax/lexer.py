@@ -195,6 +195,7 @@ _HABITS = (
     (r"\[\?", "elements are chosen by `[] | select(...)`"),
     (r"\[\*\]", "write `[]` to iterate over all elements"),
     (r"(?<=[\w\])])\.\d+", "an entry of a list is written `[0]`"),
+    (r"\d+(?:[fFlLuU]|[iI]|[kKMGT]i?)\b", 'a number has no letters, and a quantity is a text: `"512Mi"`'),
     (r"\$\.", "a path starts with `.`, as in `.spec.replicas`"),
     (r"\$\[", "a path starts with `.`, as in `.[0]`"),
     (r"\$?\{\{|\$\{|\$\(", "write the path alone: a template is not jq"),

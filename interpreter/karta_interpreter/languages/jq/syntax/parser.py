@@ -65,6 +65,7 @@ _HINTS: Final = {
     **dict.fromkeys(
         ("if", "unless", "ternary", "when", "switch"), "a choice is written `if ... then ... else ... end`"
     ),
+    "::": "a slice is written `[from:to]`, without steps",
     **dict.fromkeys(("default", "??"), "a default is written `path // value`"),
 }
 # What jq has for the methods of other languages.
@@ -140,7 +141,7 @@ class _Parser:
         if before.startswith("??") or before.endswith("?:"):
             return _HINTS["??"]
         if before.endswith(":") or previous == "?":
-            return _HINTS["if"]
+            return _HINTS["::" if text == ":" and before.startswith(":") else "if"]
         stage = _METHODS.get(previous, f"{previous}(...)") if text == "(" and previous.isidentifier() else text
         called = [token for token in self._tokens[: self._place] if token.kind is not Kind.FIELD][-1:]
         prefix = "".join(token.text for token in called if token.kind is Kind.NAME)

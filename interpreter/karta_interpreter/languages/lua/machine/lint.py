@@ -76,6 +76,12 @@ _OPERATORS: Final = {
 _COMMENT: Final = re.compile("--.*")
 # A text with the `+` before or behind it, if any. The third group is a text that is a number.
 _TEXT_SUM: Final = re.compile(r"""(\+\s*)?(["'])(?:([\d.\s]+)|(?:\\.|(?!\2).)*)\2(\s*\+)?""")
+# A literal that is returned, by its noun.
+_RETURNED: Final = re.compile(
+    r"""\breturn +(?:(?P<text>"[^"\n]*"|'[^'\n]*')|(?P<number>\d+)|(?P<boolean>true|false)"""
+    r"|(?P<nil>nil)|(?P<table>\{\})) *(?=,|;|\bend\b|$)",
+    re.MULTILINE,
+)
 _WORDS: Final = {
     "else if": "`else if` begins another `if` with an `end` of its own; write `elseif`",
     r"\btry\b": "an error is caught by `local ok, result = pcall(function() ... end)`",
@@ -147,6 +153,16 @@ def lint(operation: str, text: str, names_of: Callable[[str], Names]) -> list[Li
         _warning("text-sum", "`+` adds numbers, and this text is none", "texts are joined by `..`", line, found[0])
         for found, line in ((found, code.count("\n", 0, found.start()) + 1) for found in _TEXT_SUM.finditer(code))
         if (found[1] or found[4]) and not found[3]
+    )
+    taken = {"InterpretHealth": "boolean", "InterpretReplica": "number"}.get(operation, "table")
+    lints += tuple(
+        _warning(
+            "wrong-return", f"{function} must return a {taken}, and this is a {found.lastgroup}", "", line, "return"
+        )
+        for found, line in ((found, code.count("\n", 0, found.start()) + 1) for found in _RETURNED.finditer(code))
+        # A function inside of the script may return anything, and a whole without components is nil.
+        if re.findall(r"\bfunction\b *(\w*)", code) == [function]
+        and found.lastgroup not in (taken, "nil" if operation == "InterpretComponent" else "")
     )
     return _shortened(sorted(lints, key=attrgetter("line")))
 
