@@ -47,6 +47,11 @@ _WITHOUT_EFFECT: Final = {
     ): _NAMES_NOTHING,
     ("kubevirt-io-virtualmachine-v1", "added-containers", Operation.INTERPRET_DEPENDENCY): _NAMES_NOTHING,
     ("kubevirt-io-virtualmachineinstance-v1", "added-containers", Operation.INTERPRET_DEPENDENCY): _NAMES_NOTHING,
+    (
+        "kubevirt-io-virtualmachineinstancereplicaset-v1",
+        "added-containers",
+        Operation.INTERPRET_DEPENDENCY,
+    ): _NAMES_NOTHING,
     ("serving-kserve-io-inferenceservice-v1beta1", "added-containers", Operation.INTERPRET_DEPENDENCY): _NAMES_NOTHING,
     (
         "serving-kserve-io-llminferenceservice-v1alpha1",

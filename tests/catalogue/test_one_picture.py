@@ -45,6 +45,7 @@ _REASONS = {
     ("StatefulSet.apps.kruise.io", Status.DEGRADED): _A_PART_EACH,
     ("StormService.orchestration.aibrix.ai", Status.INITIALIZING): _A_PART_EACH,
     ("UnitedDeployment.apps.kruise.io", Status.INITIALIZING): _A_PART_EACH,
+    ("VirtualMachineInstanceReplicaSet.kubevirt.io", Status.INITIALIZING): _A_PART_EACH,
 }
 """Kinds, and statuses of the worst cluster, of which the aggregate may have another status."""
 
@@ -65,6 +66,7 @@ _BETTER = {
             "StatefulSet.apps.kruise.io",
             "StormService.orchestration.aibrix.ai",
             "UnitedDeployment.apps.kruise.io",
+            "VirtualMachineInstanceReplicaSet.kubevirt.io",
         )
     },
     **{

@@ -210,6 +210,12 @@ _TWINS: Final = [
     ),
     Twins(
         "VirtualMachineInstance.kubevirt.io/v1",
+        "VirtualMachineInstanceReplicaSet.kubevirt.io/v1",
+        {"domain": {}},
+        right_at=("spec", "template", "spec"),
+    ),
+    Twins(
+        "VirtualMachineInstance.kubevirt.io/v1",
         "VirtualMachine.kubevirt.io/v1",
         {"domain": {}},
         right_at=("spec", "template", "spec"),
