@@ -227,3 +227,14 @@ def test_file_without_a_customization_cannot_override(run: Run, files: Path) -> 
 
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr == "error: empty.yaml: there is no ResourceInterpreterCustomization in it\n"
+
+
+def test_overrides_of_another_kind_are_named(run: Run, files: Path) -> None:
+    (files / "other.yaml").write_text(_customization(kind="Cake"))
+
+    result = run("interpret", "--override", "other.yaml", "-f", "karta.yaml", *_OBSERVED)
+
+    assert result.exit_code == 0
+    assert "warning: the overrides have no script for example.io/v1, Kind=Job, only for example.io/v1, Kind=Cake" in (
+        result.stderr
+    )

@@ -7,7 +7,7 @@ from typing import TypedDict
 
 import click
 
-from karta_interpreter.base.findings import Finding, Severity, closest, did_you_mean
+from karta_interpreter.base.findings import Finding, Severity, closest, did_you_mean, escaped
 from karta_interpreter.base.k8s import GVK, Object
 from karta_interpreter.cli.files import (
     STDIN,
@@ -138,6 +138,8 @@ def interpreter_for(gvk: GVK, paths: Sequence[str], overrides: Sequence[str]) ->
         raise SystemExit(Problem.exit_code)
     if overrides and not stronger:
         raise Problem(f"error: {', '.join(overrides)}: there is no {KIND} in it")
+    if overrides and not _about(gvk, stronger):
+        say(escaped(f"warning: the overrides have no script for {gvk}, only for {stronger[0].gvk}"), err=True)
     if paths:
         return interpreter_of(gvk, read_existing(paths), stronger)
     entry = find_in_catalogue(gvk)
@@ -169,7 +171,14 @@ def interpreter_of(
     weaker = _about(gvk, (customization for files in given for customization in files.customizations))
     stronger = _about(gvk, overrides)
     # In two steps, for two precedences: scripts of the given files over their Kartas, scripts of `overrides` over both.
-    below = combine((_layer_about(gvk, files.layer) for files in given), scripts_of(weaker))
+    layers = (
+        SourceDefinitions(
+            tuple(entry for entry in files.layer.entries if entry.definition.gvk == gvk),
+            tuple(broken for broken in files.layer.quarantined if broken.gvk in (gvk, None)),
+        )
+        for files in given
+    )
+    below = combine(layers, scripts_of(weaker))
     combined = combine([SourceDefinitions(tuple(below.entries.values()))], scripts_of(stronger))
     print_findings(below, combined)
     if gvk not in combined.entries:
@@ -224,11 +233,6 @@ def _broken(
 
 def _about(gvk: GVK, customizations: Iterable[LoadedCustomization]) -> list[LoadedCustomization]:
     return [customization for customization in customizations if customization.gvk in (gvk, None)]
-
-
-def _layer_about(gvk: GVK, layer: SourceDefinitions) -> SourceDefinitions:
-    entries = (entry for entry in layer.entries if entry.definition.gvk == gvk)
-    return SourceDefinitions(tuple(entries), tuple(broken for broken in layer.quarantined if broken.gvk in (gvk, None)))
 
 
 def scripts_of(customizations: Sequence[LoadedCustomization]) -> Overrides:

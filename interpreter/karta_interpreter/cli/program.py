@@ -93,7 +93,10 @@ _SYNONYMS = {
     "--multiple-pod-templates-scheduling": "feature-gates multiple-pod-templates",
     "--webhook-timeout": "timeout request-timeout call-limit",
     "--context": "kube-context karmada-context cluster-context kubecontext",
-    "--kubeconfig": "karmada-config config",
+    "--kubeconfig": "karmada-config",
+    "--record": "trace audit audit-log",
+    "--cluster": "in-cluster from-cluster from-api-server watch-cluster",
+    "--types-token-file": "token token-file tokens auth-token api-key",
     "--filename": "file karta kartas folder definition definitions manifest",
     "--object": "workload resource input desired",
     "--operation": "op operations",
@@ -110,6 +113,22 @@ _OTHERWISE = {
     "--types-api": "`karta-interpreter types-api` is a program of its own, next to the server",
     "--console-port": "`karta-interpreter console` is a program of its own",
     "--host": "only servers listen on other addresses than loopback; `ssh -L` leads to the port of a console",
+    "--config": "each setting has an option of its own, or an environment variable: `--help` names both",
+    "--token": "a console needs none, and a cluster's is in the kubeconfig; `types-api` has --types-token-file",
+    **dict.fromkeys(("--replicas", "--instances"), "`replicas` is a value of the chart: each pod is a whole server"),
+    **dict.fromkeys(
+        ("--workers", "--threads", "--concurrency", "--processes"), "one process answers; more pods answer more calls"
+    ),
+    **dict.fromkeys(
+        ("--insecure", "--no-tls", "--http", "--disable-tls", "--plain-http"),
+        "Karmada calls servers over TLS only; without a certificate the server signs one itself",
+    ),
+    **dict.fromkeys(
+        ("--reload", "--hot-reload", "--auto-reload"), "files and the cluster are read again at each change"
+    ),
+    **dict.fromkeys(
+        ("--dry-run", "--dryrun"), "`validate`, `test` and `export` write nothing; `doctor` examines without a change"
+    ),
     "version": "`--version` shows it",
     "help": "`--help` shows the commands",
     **dict.fromkeys(
@@ -311,7 +330,11 @@ def _meant(option: str, ctx: click.Context) -> str:
         return f" Write {option.lstrip('-').upper()} without an option"
     if suggestion or isinstance(ctx.command, CommandGroup):
         return f" Did you mean '{suggestion}'?" if suggestion else " Options of a command stand behind its name"
-    return f" There are: {', '.join(name for name in options if name.startswith('--'))}" * (len(options) < _MOST_NAMED)
+    return (
+        f" There are: {', '.join(name for name in options if name.startswith('--'))}"
+        if len(options) < _MOST_NAMED
+        else f" `{ctx.command_path} --help` lists the options"
+    )
 
 
 def _further(message: str, ctx: click.Context) -> str:
@@ -328,7 +351,11 @@ def _further(message: str, ctx: click.Context) -> str:
     if arguments := [
         parameter.make_metavar(ctx) for parameter in ctx.command.params if parameter.param_type_name == "argument"
     ]:
-        definitions = "; definitions are given with -f" * any("-f" in each.opts for each in ctx.command.params)
+        definitions = "".join(
+            f"; {subject} given with {flag}"
+            for flag, subject in (("-f", "definitions are"), ("--operation", "an operation is"))
+            if any(flag in parameter.opts for parameter in ctx.command.params)
+        )
         return f"The command takes {' '.join(arguments)}{definitions}"
     paths = [each.opts[-1] for each in ctx.command.params if isinstance(each.type, click.Path)]
     name = "A name is given with --name" if any("--name" in each.opts for each in ctx.command.params) else ""

@@ -193,7 +193,7 @@ def test_document_that_is_not_a_karta_is_refused(value: JSON, message: str) -> N
         pytest.param(
             (*ROOT, "suspendDefinition", "resumeActions"), [], "needs at least one entry", "", id="no action"
         ),
-        pytest.param((*ROOT, "podSelector"), {"replicaSelector": {"keyPath": 1}}, "must be a string", "quotes",
+        pytest.param((*ROOT, "podSelector"), {"replicaSelector": {"keyPath": 1}}, "must be a string", "the path",
             id="deep inside"),
     ],
 )  # fmt: skip

@@ -4,7 +4,9 @@ import pytest
 
 from karta_interpreter.base.findings import Finding, format_path
 from karta_interpreter.base.k8s.values import GVK
+from karta_interpreter.base.karmada import SLOTS
 from karta_interpreter.languages.lua.customization import LoadedCustomization, load_customizations
+from karta_interpreter.languages.lua.reading import unknown_fields
 
 _HEAD = """\
 apiVersion: config.karmada.io/v1alpha1
@@ -267,3 +269,18 @@ def test_document_that_is_not_a_customization_is_named(text: str, expected: str)
 
 def test_empty_text_holds_no_customization() -> None:
     assert load_customizations("# nothing\n", "mine.yaml") == []
+
+
+@pytest.mark.parametrize(
+    ("field", "hint"),
+    [
+        pytest.param("retain", "write retention", id="an operation in small letters"),
+        pytest.param("health", "write healthInterpretation", id="what an operation interprets"),
+        pytest.param("GetReplicas", "write replicaResource", id="the function of a script"),
+        pytest.param("healthInterpretaton", "did you mean healthInterpretation?", id="a slip"),
+    ],
+)
+def test_key_of_a_script_has_the_field_as_its_hint(field: str, hint: str) -> None:
+    finding = next(unknown_fields([field], [slot.field for slot in SLOTS.values()], ()))
+
+    assert finding.hint == hint

@@ -265,7 +265,10 @@ def message_of(detail: ErrorDetails) -> str:
 
 
 def _wrong_type(path: Path, expected: str, value: JSON, field_names: tuple[str, ...] = ()) -> Finding:
-    hint = _BY_TYPES.get((expected, type_name(value)), "")
+    is_path = type_name(value) == "a number" and str(path[-1]).endswith("Path")
+    hint = (
+        "write the path of the field, as .spec.replicas" if is_path else _BY_TYPES.get((expected, type_name(value)), "")
+    )
     if expected == "a string" and isinstance(value, dict) and [*value.values()] == [None]:
         hint = json_path_hint(f"{{{next(iter(value))}}}") or hint  # YAML reads {.status.phase} as an object
     if "statusMappings" in path and (

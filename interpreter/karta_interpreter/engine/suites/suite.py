@@ -147,9 +147,11 @@ def _read(document: Document, fields: JSON) -> Case:
     name, operation_name = _text(fields, "name"), _text(fields, "operation")
     operation = next((operation for operation in Operation if operation.lower() == operation_name.lower()), None)
     if operation is None:
-        raise InterpretationError(
-            f'there is no operation "{operation_name}"; {did_you_mean(operation_name, Operation)}'
+        hint = next(
+            (f"write {name}" for name, slot in SLOTS.items() if slot.function == operation_name),
+            did_you_mean(operation_name, Operation),
         )
+        raise InterpretationError(f'there is no operation "{operation_name}"; {hint}')
     expected, error = _output(fields, operation)
     return Case(
         name=name,
@@ -250,7 +252,7 @@ def _reject_unknown(where: str, fields: Collection[str], allowed: Collection[str
     wrong = [
         f'"{key}" (of the operation {operations[key]})'
         if key in operations and not closest(key, allowed)
-        else f'"{key}" ({did_you_mean(key, sorted(allowed))})'
+        else f'"{key}" ({_OTHER_KEYS.get(key) or did_you_mean(key, sorted(allowed))})'
         for key in fields
         if key not in allowed
     ]
@@ -258,6 +260,7 @@ def _reject_unknown(where: str, fields: Collection[str], allowed: Collection[str
         raise InterpretationError(f"{where} has the unknown key{'s' * (len(wrong) > 1)} {', '.join(wrong)}")
 
 
+_OTHER_KEYS: Final = dict.fromkeys(("cases", "tests"), "each case is a document of its own, with --- above it")
 _KEY: Final = re.compile(r"(output|operation)\s*:")
 _WITHIN: Final = re.compile(r"\s|#|$")
 """The beginning of a line that continues the value of a key."""

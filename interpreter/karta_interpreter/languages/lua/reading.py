@@ -1,6 +1,6 @@
 """From the scripts of a customization, by Karmada's field names, to scripts by operation."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -72,14 +72,20 @@ def read_scripts(
     return ScriptReading(Scripts(reader.scripts), tuple(reader.findings), frozenset(reader.broken))
 
 
-def unknown_fields(value: Iterable[str], known: Iterable[str], path: Path) -> Iterator[Finding]:
+def unknown_fields(value: Iterable[str], known: Collection[str], path: Path) -> Iterator[Finding]:
     """Yield a finding for each field that is not a known one."""
+    operations = {
+        name.lower(): slot.field
+        for operation, slot in SLOTS.items()
+        if slot.field in known
+        for name in (operation, operation.removeprefix("Interpret"), slot.function)
+    }
     yield from (
         error(
             "unknown-field",
             (*path, field),
             f"there is no field {field}",
-            f"write {SLOTS[Operation(field)].field}" if field in SLOTS else did_you_mean(field, known),
+            f"write {operations[field.lower()]}" if field.lower() in operations else did_you_mean(field, known),
         )
         for field in value
         if field not in known
