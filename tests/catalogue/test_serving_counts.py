@@ -43,6 +43,7 @@ _REASONS = {
     ("SidecarSet", "ready"): "it gives pods of others a container, and does not answer for their readiness",
     ("SidecarSet", "updated"): _ON_PURPOSE,
     ("StormService", "updated"): "a roll-out that is paused has as many ready pods as wanted",
+    ("VirtualMachineInstanceReplicaSet", "ready"): "there may be more than wanted",
 }
 
 
