@@ -62,8 +62,8 @@ def commands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """One process more than there are processors: some tests wait for a moment to pass, or for another process."""
-    return (os.cpu_count() or 1) + 1
+    """Two processes more than there are processors: some tests wait for a moment to pass, or for another process."""
+    return (os.cpu_count() or 1) + 2
 
 
 class Doctests:
@@ -111,7 +111,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def _reads_catalogue(item: pytest.Item) -> bool:
     names = vars(getattr(item, "module", None) or object).keys()
-    return item.path.parent == _CATALOGUE_TESTS or not names.isdisjoint(_WHOLE_CATALOGUE)
+    if item.get_closest_marker("catalogue") or item.path.parent == _CATALOGUE_TESTS:
+        return True
+    return not names.isdisjoint(_WHOLE_CATALOGUE)
 
 
 def pytest_collection_finish() -> None:

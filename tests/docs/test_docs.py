@@ -18,6 +18,8 @@ from click.testing import CliRunner
 from karta_interpreter.cli.program import program
 from tests.support.waiting import HANG
 
+pytestmark = pytest.mark.catalogue
+
 ROOT = Path(__file__).parents[2]
 PAGES = [
     *(ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "RELEASING", "SECURITY")),

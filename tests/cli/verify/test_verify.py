@@ -19,6 +19,8 @@ from karta_interpreter.engine.verification import Evidence, Verdict
 from tests.cli.verify.cluster import DEPLOYMENTS, PODS, MemberServer, serving, shops
 from tests.engine.verification.member import NOW, container, evidence, pod, workload
 
+pytestmark = pytest.mark.catalogue
+
 Run = Callable[..., Result]
 
 _SEND = api_server._send  # noqa: SLF001

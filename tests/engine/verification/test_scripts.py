@@ -5,13 +5,14 @@ import pytest
 from karta_interpreter import Karta
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.base.karmada import SLOTS
-from karta_interpreter.base.sandbox.deadline import deadline
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.engine.verification import Evidence, Question, Verdict, verify
+from karta_interpreter.languages.lua.machine import worker
 from karta_interpreter.languages.lua.script import Script, Scripts
 from tests.engine.verification.member import deployment, evidence, pod
 from tests.support.rows import rows
+from tests.support.waiting import HANG
 
 OK, DIFFERS, UNJUDGED = Verdict
 _REPLICA, _COMPONENT = Operation.INTERPRET_REPLICA, Operation.INTERPRET_COMPONENT
@@ -82,15 +83,17 @@ def test_number_of_pods_that_a_script_answers_is_compared(
 
 @pytest.mark.parametrize("alone", [False, True])
 @rows(
-    ("body", "verdict", "reason"),
+    ("body", "seconds", "verdict", "reason"),
     [
-        pytest.param("while true do end", UNJUDGED, "it takes longer than", id="never ends"),
-        pytest.param("return obj.spec.missing.count", DIFFERS, "attempt to index", id="fails"),
+        pytest.param("while true do end", 0.2, UNJUDGED, "it takes longer than", id="never ends"),
+        pytest.param("return obj.spec.missing.count", HANG, DIFFERS, "attempt to index", id="fails"),
     ],
 )
-def test_script_without_an_answer_is_named(body: str, verdict: Verdict, reason: str, *, alone: bool) -> None:
-    with deadline(2):
-        ((found, why),) = _judged(_TWO, _REPLICA, body, alone=alone)
+def test_script_without_an_answer_is_named(
+    body: str, seconds: float, verdict: Verdict, reason: str, monkeypatch: pytest.MonkeyPatch, *, alone: bool
+) -> None:
+    monkeypatch.setattr(worker, "SECONDS", seconds)
+    ((found, why),) = _judged(_TWO, _REPLICA, body, alone=alone)
     assert found is verdict
     assert why.startswith("there is no answer: ")
     assert reason in why

@@ -11,6 +11,8 @@ from tests.proofs.benchmarks.day import body, by_operation, recorded
 from tests.proofs.benchmarks.instructions import counted
 from tests.support.bodies import body_about
 
+pytestmark = pytest.mark.catalogue
+
 amd64 = pytest.mark.skipif(platform.machine() != "x86_64", reason="requests of Valgrind are machine code of amd64")
 
 

@@ -22,6 +22,8 @@ from karta_interpreter.web.console.catalogue import examples, suites_next_to, te
 from tests.support.examples import EXAMPLES, SWEEPS_ALL
 from tests.support.rows import rows
 
+pytestmark = pytest.mark.catalogue
+
 KARTA = """\
 apiVersion: run.ai/v1alpha1
 kind: Karta

@@ -126,7 +126,7 @@ def misread_path(text: str, node: ast.Node) -> tuple[str, str] | None:
     if capital := _CAPITAL.search(text):
         better = capital[0].lower().replace("values", "spec")
         return capital[0], better.replace("first", "0").replace("last", "-1")
-    for descendant in _walk(node, children):
+    for descendant in _walk(node, children) if "has" in text else ():
         match descendant:
             case ast.FunctionCall("has", (ast.Index(target, ast.Literal(str()) as key),)):
                 return render(descendant), render(ast.Pipe(target, ast.FunctionCall("has", (key,))))
