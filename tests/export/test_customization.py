@@ -127,8 +127,6 @@ def test_drafted_karta_is_exported_whole(spec: Any) -> None:
             {"containers": [{"resources": {"requests": {"cpu": "1e21"}}}]},
             id="a text of one",
         ),
-        pytest.param(Operation.INTERPRET_DEPENDENCY, {"initContainers": False}, id="init containers that are false"),
-        pytest.param(Operation.INTERPRET_DEPENDENCY, {"resourceClaims": {"a": 1}}, id="claims that are an object"),
     ],
 )
 def test_script_rejects_pods_that_karta_rejects(pairs: list[Pair], operation: Operation, spec: Any) -> None:
@@ -138,6 +136,22 @@ def test_script_rejects_pods_that_karta_rejects(pairs: list[Pair], operation: Op
     assert pair.expected(Call(operation, job)).results is None
     with pytest.raises(LuaError):
         answer([pair.script], object=job)
+
+
+@rows(
+    "spec",
+    [
+        pytest.param({"initContainers": False}, id="init containers that are false"),
+        pytest.param({"resourceClaims": {"a": 1}}, id="claims that are an object"),
+        pytest.param(3, id="a number"),
+    ],
+)
+def test_script_names_nothing_for_pods_that_cannot_be_read(pairs: list[Pair], spec: Any) -> None:
+    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {}, "spec": {"template": {"spec": spec}}}
+    (pair,) = (each for each in pairs if str(each).startswith("batch/v1, Kind=Job InterpretDependency"))
+
+    assert pair.expected(Call(Operation.INTERPRET_DEPENDENCY, job)).results == {"dependencies": []}
+    assert answer([pair.script], object=job) == {"dependencies": []}
 
 
 def test_script_rejects_amount_without_all_digits(pairs: list[Pair]) -> None:
@@ -171,7 +185,6 @@ def test_script_rejects_wrong_type_of_containers_with_added_ones(pairs: list[Pai
     [
         Operation.INTERPRET_REPLICA,
         Operation.INTERPRET_COMPONENT,
-        Operation.INTERPRET_DEPENDENCY,
         Operation.REVISE_REPLICA,
     ],
 )
@@ -420,7 +433,7 @@ def test_script_adds_containers_to_instances(
         "spec": {"replicatedJobs": jobs},
     }
 
-    if fits:
+    if fits or operation is Operation.INTERPRET_DEPENDENCY:  # which names the rest
         assert answer([script], object=obj) == interpret(definition, Call(operation, obj))
         return
     with pytest.raises(LuaError, match="2 results for 3 instances"):

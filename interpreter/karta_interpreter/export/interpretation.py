@@ -1,6 +1,6 @@
 """The scripts of the operations that only read: what `operations` answers, in Lua."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from json import loads
 
 from karta_interpreter.base.errors import ExportError
@@ -83,24 +83,36 @@ def dependency(script: OperationScript) -> None:
     if claims:
         lines.append("  local made = {}")
     for function in claims:
-        lines += [f"  for _, name in ipairs(texts({function}(obj))) do", "    made[name] = true", "  end"]
-    lines += each_component(
-        script,
-        lambda pods: f"add_pod_dependencies(found, {pods.spec}, namespace, {without})",
-        f"add_dependencies(found, {{}}, obj, namespace, {without})",
-        counted=False,
-    )
+        lines += _attempt([f"  for _, name in ipairs(texts({function}(obj))) do", "    made[name] = true", "  end"])
+    for leaf in script.definition.leaves:
+        lines += _attempt(
+            each_component(
+                script,
+                lambda pods: f"add_pod_dependencies(found, {pods.spec}, namespace, {without})",
+                f"add_dependencies(found, {{}}, obj, namespace, {without})",
+                (leaf,),
+                counted=False,
+            )
+        )
     for function in more:
-        lines += [
-            f"  for _, template in each(limited({function}(obj))) do",
-            '    local spec = get(template, "spec")',
-            f"    if spec ~= nil then add_pod_dependencies(found, spec, namespace, {without}) end",
-            "  end",
-        ]
+        lines += _attempt(
+            [
+                f"  for _, template in each(limited({function}(obj))) do",
+                '    local spec = get(template, "spec")',
+                f"    if spec ~= nil then add_pod_dependencies(found, spec, namespace, {without}) end",
+                "  end",
+            ]
+        )
     for line in named:
         lines += line
-    lines += [f"  found = with_parameters(found, {function}(obj))" for function in values]
+    for function in values:
+        lines += _attempt([f"  found = with_parameters(found, {function}(obj))"])
     script.add("\n".join([*lines, "  return that_can_exist(found)", "end"]))
+
+
+def _attempt(lines: Iterable[str]) -> list[str]:
+    """Return the lines of a part that names nothing more where it fails."""
+    return ["  pcall(function()", *lines, "  end)"]
 
 
 def _named(script: OperationScript, rule: ExtraDependency) -> list[str]:
@@ -116,11 +128,13 @@ def _named(script: OperationScript, rule: ExtraDependency) -> list[str]:
         selectors = script.places_of(rule.objects, f"{rule.kind} selectors")
         return [f"  add_selected(found, {kind}, {place}, {selectors}(obj))"]
     names = script.list_of(rule.objects, f"{rule.kind} names")
-    return [
-        f"  for _, name in ipairs(texts({names}(obj))) do",
-        f"    add_reference(found, {kind}, {place}, name)",
-        "  end",
-    ]
+    return _attempt(
+        [
+            f"  for _, name in ipairs(texts({names}(obj))) do",
+            f"    add_reference(found, {kind}, {place}, name)",
+            "  end",
+        ]
+    )
 
 
 def status(script: OperationScript) -> None:

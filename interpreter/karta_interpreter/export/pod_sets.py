@@ -1,6 +1,6 @@
 """Lua that goes through the pods of a workload, component by component."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from karta_interpreter.definitions.karta import ComponentRules, Definition, PodSpec, PodTemplate
@@ -23,13 +23,21 @@ Use = Callable[[Pods], str]
 """Return the statement about the pods of a component without instances."""
 
 
-def each_component(script: OperationScript, use: Use, instances: str, *, counted: bool = True) -> Iterator[str]:
+def each_component(
+    script: OperationScript,
+    use: Use,
+    instances: str,
+    components: Iterable[ComponentRules] | None = None,
+    *,
+    counted: bool = True,
+) -> Iterator[str]:
     """Yield the lines of a function of ``obj`` that goes through all pods that exist, and reads their specs.
 
     ``instances`` is the statement about a component if the object may have several instances of it, or if its
-    expressions may have several outputs. The component's table replaces ``{}`` in the statement.
+    expressions may have several outputs. The component's table replaces ``{}`` in the statement. Without ``components``
+    those that count are gone through.
     """
-    for component in script.definition.counted if counted else script.definition.leaves:
+    for component in script.definition.counted if components is None else components:
         if has_one(script, component):
             yield from lone_component(script, component, use, counted=counted, reads_spec=True)
         else:

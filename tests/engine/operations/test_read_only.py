@@ -8,6 +8,7 @@ from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s.requirements import Counting
 from karta_interpreter.base.k8s.values import MOST_REPLICAS
 from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.engine.explain.missing import warnings_about
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS, Call, Operation, Options
 from tests.engine.operations.conftest import Define, component, template
 from tests.support import both_ways
@@ -167,10 +168,15 @@ def test_dependencies_beside_those_of_components(define: Define, entries: str, n
     assert sorted(one["name"] for one in found) == names
 
 
-def test_pods_of_the_annotation_must_be_templates(define: Define) -> None:
-    definition = define(MASTER, dependencies="[{pods: .spec.patch}]")
-    with pytest.raises(InterpretationError, match=r"dependencies .*: gives a string where an object belongs"):
-        ask(definition, Operation.INTERPRET_DEPENDENCY, obj(patch="text"))
+def test_part_of_the_annotation_that_fails_costs_no_other_name(define: Define) -> None:
+    needed = "[{pods: .spec.patch}, {apiVersion: v1, kind: Secret, name: .spec.secret}, {parameters: .spec.patch}]"
+    definition = define(MASTER, dependencies=needed)
+    subject = obj(patch="text", secret="key")  # noqa: S106
+    found = ask(definition, Operation.INTERPRET_DEPENDENCY, subject)
+    assert [one["name"] for one in found["dependencies"]] == ["key"]
+    warnings = warnings_about(definition, subject, Operation.INTERPRET_DEPENDENCY)
+    assert [warning.rule for warning in warnings if warning.rule != "pods-not-found"] == ["dependency-failed"] * 2
+    assert sum("gives a string where an object belongs" in warning.note for warning in warnings) == 2
 
 
 def test_omitted_generation_is_not_compared(define: Define) -> None:
@@ -182,8 +188,9 @@ def test_omitted_generation_is_not_compared(define: Define) -> None:
 
 def test_dependency_name_must_be_text(define: Define) -> None:
     definition = define(MASTER, dependencies='[{apiVersion: v1, kind: Secret, name: ".spec.secret"}]')
-    with pytest.raises(InterpretationError, match="annotation dependencies"):
-        ask(definition, Operation.INTERPRET_DEPENDENCY, obj(secret=7))
+    assert ask(definition, Operation.INTERPRET_DEPENDENCY, obj(secret=7)) == {"dependencies": []}
+    notes = {warning.rule: warning.note for warning in warnings_about(definition, obj(secret=7))}
+    assert "gives a number where a string belongs" in notes["dependency-failed"]
 
 
 @rows(

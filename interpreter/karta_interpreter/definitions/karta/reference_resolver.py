@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol, Self
 
-from karta_interpreter.base.errors import InterpretationError, QueryAbsentError, QueryReferenceError
+from karta_interpreter.base.errors import InterpretationError, QueryAbsentError, QueryReferenceError, QueryStoppedError
 from karta_interpreter.base.k8s import GVK, JSON, Object, edit, namespace as namespace_of, type_name
 from karta_interpreter.definitions.karta.definition import (
     Definition,
@@ -157,9 +157,9 @@ def _value(
         value = _looked_up(reference, obj, reader, missing)
     except InterpretationError as error:
         # Not raised: most operations do not read the reference, and need an answer without it.
-        if reference.is_optional and isinstance(error, QueryAbsentError):
+        kind = QueryReferenceError if type(error) in (QueryReferenceError, QueryStoppedError) else QueryAbsentError
+        if reference.is_optional and kind is QueryAbsentError:
             return None
-        kind = QueryAbsentError if isinstance(error, QueryAbsentError) else QueryReferenceError
         return Unresolved(f"the reference ${reference.name} has no value: {error}", kind)
     return Absent("; ".join(missing), value) if missing else value
 

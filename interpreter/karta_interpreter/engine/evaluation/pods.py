@@ -109,12 +109,15 @@ def total_replicas(definition: Definition, obj: Object) -> int:
     )
 
 
-def pod_templates(definition: Definition, obj: Object) -> Iterator[tuple[ComponentRules, int, Object]]:
-    """Yield every pod template with its component and position, whatever the ids and counts.
+def pod_templates(
+    definition: Definition, obj: Object, components: Iterable[ComponentRules] | None = None
+) -> Iterator[tuple[ComponentRules, int, Object]]:
+    """Yield every pod template of some components, or of all, with its component and position.
 
-    A component whose instances are in an object that is absent has none. Raises InterpretationError.
+    Ids and counts do not matter. A component whose instances are in an object that is absent has none.
+    Raises InterpretationError.
     """
-    for component in definition.components:
+    for component in definition.components if components is None else components:
         if component.pods is not None:
             try:
                 own_templates = templates(component, component.pods, obj, positions(component, obj))

@@ -285,6 +285,9 @@ def _status_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
 def _dependency_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
     """Yield the names of dependencies with paths that miss a field of almost the same name."""
     field, severity = annotation_field("dependencies"), Severity.WARNING
+    failures: list[str] = []
+    named = named_objects(definition, obj, failures)
+    yield from (Fact("dependency-failed", failure, field=field, severity=severity) for failure in failures)
     for extra in definition.annotations.dependencies:
         match extra:
             case ExtraDependency(kind=kind, objects=query):
@@ -298,7 +301,7 @@ def _dependency_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
                 continue
         for note in notes:
             yield Fact("dependency-not-found", note, field=field, expression=query.text, severity=severity)
-    for dependency in filterfalse(can_exist, named_objects(definition, obj)):
+    for dependency in filterfalse(can_exist, named):
         name = shorten(f"{dependency.namespace}/{dependency.name}".lstrip("/"), _LONGEST, placeholder=" …")
         note = f"{dependency.kind} {name} is left out: no object can have this name"
         yield Fact("dependency-left-out", note, severity=severity)

@@ -2,11 +2,13 @@
 
 import json
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager, nullcontext
+from functools import partial
 from itertools import islice
 from typing import Final
 
-from karta_interpreter.base.errors import InterpretationError, LuaRunError
+from karta_interpreter.base.errors import InterpretationError, LuaRunError, QueryReferenceError, QueryStoppedError
 from karta_interpreter.base.k8s import (
     DEPENDENCIES_READ,
     JSON,
@@ -20,7 +22,7 @@ from karta_interpreter.base.k8s import (
     pod_dependencies,
     set_value,
 )
-from karta_interpreter.definitions.karta import Definition, ExtraDependency
+from karta_interpreter.definitions.karta import AnnotationQuery, ComponentRules, Definition, ExtraDependency
 from karta_interpreter.engine.evaluation import pod_templates, template_reads
 from karta_interpreter.languages.lua.gotypes import rewrite
 from karta_interpreter.languages.lua.script_dependencies import verify
@@ -48,37 +50,57 @@ def can_exist(dependency: Dependency) -> bool:
     return bool(_NAME.fullmatch(dependency.name) and _NAME.fullmatch(dependency.namespace))
 
 
-def named_objects(definition: Definition, obj: Object) -> list[Dependency]:
-    """Return all dependencies that are named, also by names that no object can have."""
+def named_objects(definition: Definition, obj: Object, failures: list[str] | None = None) -> list[Dependency]:
+    """Return all dependencies that are named, also by names that no object can have.
+
+    A part of the definition that fails on the object names nothing, and costs no other name: its error is appended to
+    ``failures``. Raises the errors of what another call may answer, QueryReferenceError and QueryStoppedError.
+    """
     namespace, annotations = namespace_of(obj), definition.annotations
-    claimed = {name for query in annotations.of_dependencies("claims") for name in query.evaluate(obj) if name}
+    claimed: set[str] = set()
     dependencies: list[Dependency] = []
-    for name, template in _templates(definition, obj):
-        try:
-            dependencies += pod_dependencies(_without(template, claimed), namespace)
-            dependencies += claim_dependencies(template, namespace)  # resource claims are not volumes: none is left out
-        except InterpretationError as error:
-            raise InterpretationError(f"definition {definition.name}, {name}: {error}") from error
+    noting = partial(_noting, definition, failures if failures is not None else [])
+    for query in annotations.of_dependencies("claims"):
+        with noting("claims"):
+            claimed |= {name for name in query.evaluate(obj) if name}
+    sources: list[ComponentRules | AnnotationQuery] = [*definition.components, *annotations.of_dependencies("pods")]
+    for source in sources:
+        with noting(f"pod template of {source.name}" if isinstance(source, ComponentRules) else "pods"):
+            for template in _templates(definition, obj, source):
+                dependencies += pod_dependencies(_without(template, claimed), namespace)
+                dependencies += claim_dependencies(template, namespace)  # no volumes: none is left out
     for extra in annotations.dependencies:
         if isinstance(extra, ExtraDependency):
-            places = [] if extra.namespace is None else filter(None, extra.namespace.evaluate(obj))
-            target_namespace = next(iter(places), namespace)
-            of_kind = Dependency(extra.api_version, extra.kind, target_namespace, "")
-            outputs = extra.objects.evaluate(obj)
-            if extra.by_labels:
-                selectors = [label_selector(extra, output) for output in outputs]
-                dependencies += [of_kind._replace(label_selector=selector) for selector in selectors if selector]
-            else:
-                dependencies += [of_kind._replace(name=name) for name in outputs if name]
+            # A selector that API servers refuse is a mistake of the definition.
+            with nullcontext() if extra.by_labels else noting(extra.kind):
+                places = [] if extra.namespace is None else filter(None, extra.namespace.evaluate(obj))
+                of_kind = Dependency(extra.api_version, extra.kind, next(iter(places), namespace), "")
+                outputs = extra.objects.evaluate(obj)
+                if extra.by_labels:
+                    selectors = [label_selector(extra, output) for output in outputs]
+                    dependencies += [of_kind._replace(label_selector=selector) for selector in selectors if selector]
+                else:
+                    dependencies += [of_kind._replace(name=name) for name in outputs if name]
     for query in annotations.of_dependencies("parameters"):
-        for values in filter(None, query.evaluate(obj)):
-            dependencies = [
-                dependency._replace(name=name)
-                for dependency in dependencies
-                for name in islice(_filled(dependency.name, values), _MOST_NAMES)
-                if name or dependency.label_selector
-            ]
+        with noting("parameters"):
+            for values in filter(None, query.evaluate(obj)):
+                dependencies = [
+                    dependency._replace(name=name)
+                    for dependency in dependencies
+                    for name in islice(_filled(dependency.name, values), _MOST_NAMES)
+                    if name or dependency.label_selector
+                ]
     return list(dict.fromkeys(sorted(dependencies)))  # Karmada itself sorts only what customizations answer
+
+
+@contextmanager
+def _noting(definition: Definition, failures: list[str], part: str) -> Iterator[None]:
+    try:
+        yield
+    except InterpretationError as error:
+        if {type(error), type(error.__cause__)} & {QueryStoppedError, QueryReferenceError}:
+            raise
+        failures.append(f"definition {definition.name}, {part}: {error}")
 
 
 def _filled(name: str, values: Object, rounds: int = 4) -> Iterator[str]:
@@ -127,13 +149,10 @@ def dependency_reads(definition: Definition, projection: Projection) -> None:
     template_reads(definition, projection, *DEPENDENCIES_READ)
 
 
-def _templates(definition: Definition, obj: Object) -> Iterator[tuple[str, Object]]:
-    """Yield pod templates, each with its name in messages."""
-    for component, _, template in pod_templates(definition, obj):
-        yield f"pod template of {component.name}", template
-    for more in definition.annotations.of_dependencies("pods"):
-        for template in filter(None, more.evaluate(obj)):
-            yield "annotation dependencies", template
+def _templates(definition: Definition, obj: Object, source: ComponentRules | AnnotationQuery) -> Iterable[Object]:
+    if isinstance(source, ComponentRules):
+        return [template for _, _, template in pod_templates(definition, obj, [source])]
+    return filter(None, source.evaluate(obj))
 
 
 def _without(template: Object, volumes: Collection[str]) -> Object:
