@@ -101,7 +101,7 @@ _BOTH = ("--desired-file", "desired.yaml", *_OBSERVED)
         pytest.param(
             ["--operation", "InterpretHealth"],
             "Execute InterpretHealth error: give the object: FILE or --observed-file FILE (or --desired-file),"
-            ' "-" for stdin',
+            ' "-" for stdin; -f is for definitions',
             id="no object",
         ),
         pytest.param(
@@ -126,7 +126,8 @@ _BOTH = ("--desired-file", "desired.yaml", *_OBSERVED)
         ),
         pytest.param(
             [],
-            'error: give the object: FILE or --observed-file FILE (or --desired-file), "-" for stdin',
+            'error: give the object: FILE or --observed-file FILE (or --desired-file), "-" for stdin; '
+            "-f is for definitions",
             id="nothing at all",
         ),
         pytest.param(["--observed-file", "no.yaml"], "error: no.yaml: No such file or directory", id="a missing file"),

@@ -376,6 +376,16 @@ def test_fields_that_scripts_name_are_compared_with_crds(run: Run, files: Path, 
     assert [line.partition("] ")[0] + "]" for line in output.splitlines() if "crd-" in line] == found
 
 
+def test_crd_of_no_customization_is_an_error(run: Run, files: Path) -> None:
+    (files / "crd.yaml").write_text(_crd())
+    (files / "mine.yaml").write_text(_CUSTOMIZATION.replace("apiVersion: example.io/v1,", "apiVersion: v1,"))
+
+    result = run("validate", "mine.yaml", "--crd", "crd.yaml")
+
+    assert result.exit_code == 1
+    assert "error [crd-missing] no CRD is that of a kind here" in result.stdout
+
+
 def test_file_without_crd_is_named(run: Run) -> None:
     result = run("validate", _GOOD, "--crd", "job.yaml")
 

@@ -23,7 +23,7 @@ from karta_interpreter.engine.operations import (
     is_stale,
 )
 
-_NO_OBJECT = 'give the object: FILE or --observed-file FILE (or --desired-file), "-" for stdin'
+_NO_OBJECT = 'give the object: FILE or --observed-file FILE (or --desired-file), "-" for stdin; -f is for definitions'
 # The messages of karmadactl for a missing option.
 _WITHOUT = {
     "--desired-file": "desired, desired-file options are not set",

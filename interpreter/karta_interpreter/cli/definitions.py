@@ -159,7 +159,7 @@ def _advice(gvk: GVK) -> str:
     near = (
         closest(gvk.api_version, versions)
         if versions
-        else closest(gvk.kind, {kind for _, _, kind in catalogue_kinds()})
+        else closest(gvk.kind, {other.kind for other in catalogue_kinds() if other.group == gvk.group})
     )
     return "give one with -f" + f", or did you mean {near}?" * bool(near)
 
@@ -298,8 +298,8 @@ def chosen(entries: Sequence[ServedDefinition], kinds: Sequence[str]) -> list[Se
 
 
 def _is_named(entry: ServedDefinition, names: Sequence[str]) -> bool:
-    own = (*entry.definition.gvk.names, entry.definition.name.lower())
-    return any(_SHORT_NAMES.get(name.lower(), name.lower()) in own for name in names)
+    own_names = (*entry.definition.gvk.names, entry.definition.name.lower())
+    return any(_SHORT_NAMES.get(name.lower(), name.lower()) in own_names for name in names)
 
 
 # The kinds that people and kubectl call by a shorter name.

@@ -101,7 +101,9 @@ class Decimal(click.FloatRange):
             number: float = super().convert(value, param, ctx)
             if not math.isnan(number):
                 return number
-        return self.fail(f"{value!r} is not a number from {self.min} to {self.max}.", param, ctx)
+        return self.fail(
+            f"{value!r} is not a number {'above' if self.min_open else 'from'} {self.min} to {self.max}.", param, ctx
+        )
 
 
 # click calls the completers of options with three arguments. A list of words needs only the last one.

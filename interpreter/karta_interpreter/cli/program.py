@@ -92,8 +92,9 @@ _SYNONYMS = {
     "--log-level": "v verbose verbosity debug zap-log-level",
     "--multiple-pod-templates-scheduling": "feature-gates multiple-pod-templates",
     "--webhook-timeout": "timeout request-timeout call-limit",
-    "--context": "kube-context karmada-context cluster-context kubecontext",
-    "--kubeconfig": "karmada-config",
+    "--wait": "timeout",
+    "--context": "kube-context karmada-context cluster-context kubecontext cluster",
+    "--kubeconfig": "karmada-config master server apiserver api-server",
     "--record": "trace audit audit-log",
     "--cluster": "in-cluster from-cluster from-api-server watch-cluster",
     "--types-token-file": "token token-file tokens auth-token api-key",
@@ -112,7 +113,10 @@ _OTHERWISE = {
     "--color": "the environment variable FORCE_COLOR=1 keeps colours in pipes and files",
     "--types-api": "`karta-interpreter types-api` is a program of its own, next to the server",
     "--console-port": "`karta-interpreter console` is a program of its own",
-    "--host": "only servers listen on other addresses than loopback; `ssh -L` leads to the port of a console",
+    **dict.fromkeys(
+        ("--host", "--address", "--bind", "--listen"),
+        "only servers listen on other addresses than loopback; `ssh -L` leads to the port of a console",
+    ),
     "--config": "each setting has an option of its own, or an environment variable: `--help` names both",
     "--token": "a console needs none, and a cluster's is in the kubeconfig; `types-api` has --types-token-file",
     **dict.fromkeys(("--replicas", "--instances"), "`replicas` is a value of the chart: each pod is a whole server"),
@@ -129,6 +133,10 @@ _OTHERWISE = {
     **dict.fromkeys(
         ("--dry-run", "--dryrun"), "`validate`, `test` and `export` write nothing; `doctor` examines without a change"
     ),
+    **dict.fromkeys(("--leader-elect", "--leader-election"), "servers need no leader: each of them answers"),
+    **dict.fromkeys(("--log-json", "--json-log"), "each line of the log is JSON, unless it goes to a terminal"),
+    "--save": "*Save* stands next to each text of the page",
+    **dict.fromkeys(("--read-only", "--readonly"), "the console registers nothing and changes no file"),
     "version": "`--version` shows it",
     "help": "`--help` shows the commands",
     **dict.fromkeys(
@@ -340,7 +348,11 @@ def _meant(option: str, ctx: click.Context) -> str:
 def _further(message: str, ctx: click.Context) -> str:
     """Return what to write instead of an argument that cannot be used."""
     if form := _FORM.match(message):
-        return f"`> {form[1]}` writes the output into a file" if form[1] else "`-o json | jq EXPRESSION` shows a part"
+        return (
+            f"`> {'FILE' if form[1].endswith('/') else form[1]}` writes the output into a file"
+            if form[1]
+            else "`-o json | jq EXPRESSION` shows a part"
+        )
     if "unexpected extra arg" not in message:
         is_of_objects = any(parameter.metavar == "KIND/NAME" for parameter in ctx.command.params)
         folder = f"Name a folder that exists{'; an object is given with --object KIND/NAME' * is_of_objects}"

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from operator import itemgetter
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from karta_interpreter.base.findings import Finding, Severity, count
+from karta_interpreter.base.findings import Finding, Severity, count, warning
 from karta_interpreter.base.k8s import Object, edit
 from karta_interpreter.cli.definitions import DefinitionFiles, read_existing
 from karta_interpreter.cli.files import check_stdin, read_crds
@@ -79,6 +79,10 @@ def command(
     compared = [*crd_findings(files_of_paths.values(), crds)] if crds or has_cluster else []
     compared += script_findings((found for files in files_of_paths.values() for found in files.customizations), crds)
     is_error = not (has_cluster or _has_crd(files_of_paths.values(), crds))
+    if crds and is_error and not compared:
+        compared.append(
+            warning("crd-missing", (), "no CRD is that of a kind here", "give the CRD of the kind in target")
+        )
     findings += [
         replace(finding, severity=Severity.ERROR) if is_error and finding.rule == "crd-missing" else finding
         for finding in compared
@@ -113,13 +117,13 @@ def _findings(path: str, files: DefinitionFiles) -> Iterator[Finding]:
     yield from chain.from_iterable(loaded.findings for loaded in documents)
 
 
-def _has_crd(all_files: Iterable[DefinitionFiles], crds: Sequence[Object]) -> bool:
+def _has_crd(all_files: Collection[DefinitionFiles], crds: Sequence[Object]) -> bool:
     """Return whether one of the CRDs defines the kind of a definition."""
     kinds = {(edit.get(crd, ("spec", "group")), edit.get(crd, ("spec", "names", "kind"))) for crd in crds}
-    layers = [files.layer for files in all_files]
     gvks = [
-        *(entry.definition.gvk for layer in layers for entry in layer.entries),
-        *(broken.gvk for layer in layers for broken in layer.quarantined if broken.gvk),
+        *(entry.definition.gvk for files in all_files for entry in files.layer.entries),
+        *(broken.gvk for files in all_files for broken in files.layer.quarantined if broken.gvk),
+        *(found.gvk for files in all_files for found in files.customizations if found.gvk),
     ]
     return any((gvk.group, gvk.kind) in kinds for gvk in gvks)
 
@@ -200,8 +204,7 @@ def script_findings(customizations: Iterable[LoadedCustomization], crds: Sequenc
     """Yield what the CRDs of a kind contradict in its scripts: fields behind a parameter, and their values."""
     for gvk, script in ((each.gvk, script) for each in customizations if each.gvk for script in each.scripts):
         text = re.sub("--.*", "", script.text)
-        parameters = re.findall(rf"\bfunction +{script.function} *\(([^)]*)\)", text)
-        names = re.findall(r"\w+", "".join(parameters))
+        names = re.findall(r"\w+", "".join(re.findall(rf"\bfunction +{script.function} *\(([^)]*)\)", text)))
         fields = [field for field in _READ.finditer(text) if field[1] in names]
         # A Karta that names the same fields, because those of a Karta are compared with CRDs.
         root = {
@@ -231,8 +234,7 @@ def script_findings(customizations: Iterable[LoadedCustomization], crds: Sequenc
 def _in_jq(field: re.Match[str]) -> str:
     path = re.sub(r"""\[(["']?)(\w+)\1\]""", lambda key: f".{key[2]}" if key[1] else "[]", field[2])
     value = json.dumps(field[4][1:-1]) if field[4] and not field[4].isdigit() else field[4]
-    operator = {"~=": "!=", "==": "=="}.get(field[3], "//")
-    return f"{path} {operator} {value}" if value else path
+    return " ".join((path, {"~=": "!=", "==": "=="}.get(field[3], "//"), value)) if value else path
 
 
 def crd_findings(all_files: Iterable[DefinitionFiles], crds: Sequence[Object]) -> Iterator[Finding]:

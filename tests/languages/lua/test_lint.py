@@ -46,6 +46,7 @@ def test_function_of_another_operation_is_missing_function(operation: str) -> No
     [
         pytest.param("return a != b", "`~=`", id="not equal"),
         pytest.param("return !a", "`not`", id="not"),
+        pytest.param("return a:spec.x", "`:` calls", id="a colon before a field"),
         pytest.param("return a && b", "`and`", id="and"),
         pytest.param("return a || b", "`or`", id="or"),
         pytest.param("a.x += 1", "`x = x + 1`", id="a sum"),
@@ -133,6 +134,11 @@ def _lines(judgements: list[Lint]) -> list[tuple[int, str, str]]:
         ),
         pytest.param(
             "function Retain(a, b)\n  return 'a' == b.x and b or a\nend", [], id="a text is the beginning of a value"
+        ),
+        pytest.param(
+            "function Retain(a, b)\n  a.x = b.x:items()\n  a.y = b.y:sub(1, 2)\n  return a\nend",
+            [(2, "list-misread", "items")],
+            id="a method that nothing has, and one of texts",
         ),
         pytest.param(
             "function Retain(a, b)\n  local t = {}\n  t.push(b.x)\n  return a, t\nend",

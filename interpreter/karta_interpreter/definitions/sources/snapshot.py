@@ -116,8 +116,13 @@ class Selection:
                 if not any(_is_among(gvk, (kind,)) for gvk in gvks):
                     alike = sorted({name for gvk in gvks for name in _names(gvk) if _form(name) == _form(kind)})
                     same = [name for name in alike if name.lower().split("/")[-1] == kind.lower().split("/")[-1]]
-                    message = f"{flag} {kind}: there is no definition for it"
-                    yield warning("unknown-kind", (), message, did_you_mean(kind, same or alike))
+                    commas = "write the names with commas between them" if {*";|"} & {*kind} else ""
+                    yield warning(
+                        "unknown-kind",
+                        (),
+                        f"{flag} {kind}: there is no definition for it",
+                        commas or did_you_mean(kind, same or alike),
+                    )
 
 
 EVERYTHING = Selection()

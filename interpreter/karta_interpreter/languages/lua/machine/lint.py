@@ -66,6 +66,7 @@ _OPERATORS: Final = {
     "=>": "a function is written `function(x) return x.field end`",
     **dict.fromkeys(("var", "let", "const"), "a variable is declared by `local`"),
     **dict.fromkeys((") {", "){"), "a block begins with `then` or `do`, and ends with `end`"),
+    ".": "a field is read by `.`, and `:` calls a function",
     "elif": "write `elseif`",
     "Return": "write `return`",
     "is": "equal to is written `==`, and other than `~=`",
@@ -139,6 +140,17 @@ def lint(operation: str, text: str, names_of: Callable[[str], Names]) -> list[Li
         _warning("list-misread", f"Lua reads lists otherwise: {what}", hint, line, word)
         for (word, line), what, hint in names.misread
         if word not in names.own_members
+    )
+    lints += tuple(
+        _warning(
+            "list-misread",
+            f"nothing has a function :{name}",
+            "a field is read by `.`; a text has the functions of string",
+            line,
+            name,
+        )
+        for name, line in names.methods
+        if name not in names.own_members | MODULES["string"]
     )
     lints += tuple(
         _warning("index-zero", f"{name}[0] is nil: lists of Lua begin with 1", f"write {name}[1]", line, name)
