@@ -1,6 +1,6 @@
 """``karta-interpreter interpret``: the answers of a definition about an object, and the check of customizations."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypedDict, Unpack
 
 import click
@@ -95,7 +95,11 @@ def command(
             raise UsageProblem(
                 "error: --components goes with --explain and --override if --operation is ReviseComponents"
             )
-        _print_revised(given["components"], arguments, filenames, given["references"], output or "yaml")
+        if output == "table":
+            raise UsageProblem("error: -o table shows answers; --components prints an object")
+        obj = arguments.call(Operation.INTERPRET_COMPONENT).object
+        changed = workload_of(obj, filenames, given["references"]).set_components(given["components"])
+        say(written(changed.object, output or "yaml"), nl=False)
         return
     interpreter, calls = calls_for(arguments, operation, filenames, overrides)
     references = read_references(
@@ -149,16 +153,6 @@ def _print_outcomes(
         say(written(document, output), nl=False)
     else:
         say(_title(entry, outcomes[0].call.object) + outcomes_table(outcomes), nl=False)
-
-
-def _print_revised(
-    counts: Mapping[str, int], arguments: Arguments, filenames: Sequence[str], references: Iterable[str], form: str
-) -> None:
-    if form == "table":
-        raise UsageProblem("error: -o table shows answers; --components prints an object")
-    obj = arguments.call(Operation.INTERPRET_COMPONENT).object
-    changed = workload_of(obj, filenames, references).set_components(counts)
-    say(written(changed.object, form), nl=False)
 
 
 def _print_skipped(interpreter: Interpreter, arguments: Arguments) -> None:

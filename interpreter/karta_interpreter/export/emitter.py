@@ -465,15 +465,13 @@ class Emitter(LuaBody):
                     name = re.sub(r"_\d+$", "", whole.code.text)
                 self.loop(whole, sink, hint=singular_name(name), is_tolerant=True)
             case _:
-                self._caught(body, dot, sink)
-
-    def _caught(self, body: ast.Node, dot: Value, sink: OutputSink) -> None:
-        outputs = Name(self.new("found"))
-        origins = self.local("origins", EMPTY) if self.follows(dot) else None
-        with self.aside() as lines:
-            self.each(body, dot, OutputSink(lambda output: self.append(outputs, output, origins=origins), short=True))
-        self.write(Local((outputs.text,), (call("tried", AnonymousFunction((outputs.text,), tuple(lines))),)))
-        self._again(outputs, origins, sink)
+                outputs = Name(self.new("found"))
+                origins = self.local("origins", EMPTY) if self.follows(dot) else None
+                caught = OutputSink(lambda output: self.append(outputs, output, origins=origins), short=True)
+                with self.aside() as lines:
+                    self.each(body, dot, caught)
+                self.write(Local((outputs.text,), (call("tried", AnonymousFunction((outputs.text,), tuple(lines))),)))
+                self._again(outputs, origins, sink)
 
     # Places
 

@@ -18,7 +18,7 @@ import yaml
 from yaml.events import CollectionStartEvent, NodeEvent
 
 from karta_interpreter.base.errors import ManifestError
-from karta_interpreter.base.k8s.values import JSON, MAX_DEPTH, Path, type_name
+from karta_interpreter.base.k8s.values import JSON, MAX_DEPTH, Path, before_object, type_name
 
 MAX_ALIASED = 100_000
 """Values that the aliases of one document may stand for, all together: ten lines can stand for billions."""
@@ -169,6 +169,7 @@ def read_documents(text: str, source: str, texts: Container[str] = ()) -> list[D
     for event in events:
         if not isinstance(event, yaml.DocumentStartEvent):
             continue  # the start or the end of the text, or the end of a document
+        before_object.get()()
         value, mark = Assembly(events, texts).read(next(events))
         if len(documents) == MOST_DOCUMENTS:
             raise _error(f"more than {MOST_DOCUMENTS} documents in one text", mark)

@@ -4,6 +4,7 @@ import json
 import marshal
 import re
 from collections.abc import Callable, Iterable, Mapping
+from contextvars import ContextVar
 from functools import lru_cache
 from typing import Any, Final, NamedTuple, Self, TypeAlias, TypeVar, TypeVarTuple
 
@@ -26,6 +27,9 @@ MOST_REPLICAS: Final = 2**31 - 1
 
 NOTHING: Final[Any] = object()
 """Stands for the value of a field that is not there."""
+
+# What a thread does before it reads or loads one object of many. The threads of a server let its event loop go on.
+before_object: Final[ContextVar[Callable[[], None]]] = ContextVar("before_object", default=lambda: None)
 
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _TYPE_NAMES = {dict: "an object", list: "a list", str: "a string", bool: "a boolean", type(None): "null"}

@@ -127,7 +127,12 @@ class Process:
         buffers = self.parts(letter, payload, seconds, grace=grace)
         try:
             for buffer in buffers:
-                self._write(memoryview(buffer))
+                unsent = memoryview(buffer)
+                while unsent:
+                    try:
+                        unsent = unsent[self.socket.send(unsent) :]
+                    except BlockingIOError:
+                        self._wait(select.POLLOUT)
         except OSError as error:
             raise self.stopped(error) from error
 
@@ -218,13 +223,6 @@ class Process:
             self.stop()
             raise SandboxError("its process is out of step", StopCause.DEFECT)
         self._is_ready = self._has_started = True
-
-    def _write(self, unsent: memoryview) -> None:
-        while unsent:
-            try:
-                unsent = unsent[self.socket.send(unsent) :]
-            except BlockingIOError:
-                self._wait(select.POLLOUT)
 
     def _wait(self, events: int) -> None:
         """Wait for the socket. Its own timeouts would take twice as many system calls."""

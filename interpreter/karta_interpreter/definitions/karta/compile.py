@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Sequence
-from itertools import islice
 from typing import Final, TypeAlias
 
 import orjson
@@ -38,7 +37,11 @@ def compile_definition(
     status = None if root.status_definition is None else _status(root.status_definition, compiled)
     references = tuple(_reference(karta.name, structure, index) for index in range(len(structure.references)))
     parts = (components, status, annotations, references)
-    queries = list(islice(queries_in(parts), _MOST_QUERIES + 1))
+    queries = list(queries_in(parts))
+    counted = [component for component in components if component.pods is not None] or components[:1]
+    scales = [
+        [*queries_in((component.replicas, component.min_replicas, component.max_replicas))] for component in counted
+    ]
     return definition.Definition(
         name=karta.name,
         gvk=_gvk(root.kind),
@@ -47,7 +50,7 @@ def compile_definition(
         annotations=annotations,
         source=source,
         # Selectors and pod groups hold texts about pods, no `Query`: none of Karmada's requests runs them.
-        uses_bounded=any(not query.is_plain for query in queries_in(parts)),
+        uses_bounded=any(not query.is_plain for query in queries),
         steps=sum(query.vetting.steps for query in queries),
         has_many_expressions=len(queries) > _MOST_QUERIES
         or sum(len(query.text) for query in queries) > _MOST_CHARACTERS,
@@ -56,21 +59,12 @@ def compile_definition(
         scripts=annotations.lua,
         gang=karta.spec.gang,
         references=references,
-        is_counted_by_status=_is_counted_by_status(components),
+        is_counted_by_status=all(scales)
+        and all(reads_status(query.node) and not query.variables for scale in scales for query in scale),
         _queued=definition.Queued(components) if any(component.suspend for component in components) else None,
         _bindings=definition.Bindings(components=components, status=status, annotations=annotations)
         if references
         else None,
-    )
-
-
-def _is_counted_by_status(components: Sequence[definition.ComponentRules]) -> bool:
-    counted = [component for component in components if component.pods is not None] or components[:1]
-    scales = [
-        [*queries_in((component.replicas, component.min_replicas, component.max_replicas))] for component in counted
-    ]
-    return all(scales) and all(
-        reads_status(query.node) and not query.variables for queries in scales for query in queries
     )
 
 

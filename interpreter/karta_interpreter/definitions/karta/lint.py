@@ -31,7 +31,6 @@ from karta_interpreter.definitions.karta.model import (
     StatusMatcher,
     StructureDefinition,
     SuspendAction,
-    SuspendDefinition,
 )
 from karta_interpreter.definitions.karta.rules import violation
 from karta_interpreter.definitions.karta.status_rules import MATCHING_ORDER, Status
@@ -56,7 +55,12 @@ def lint(karta: KartaResource, parsed: Sequence[Parsed], annotations: Annotation
             yield violation("scale-without-pods", (*path, "scaleDefinition"), name=component.name)
         yield from _component(path, component, component.pod_selector or PodSelector(), counts)
     for path, child in structure.components[1:]:
-        yield from _child(path, child)
+        if child.kind is not None and not (child.kind.version and child.kind.kind):
+            yield violation("child-kind-incomplete", (*path, "kind"))
+        if child.status_definition is not None:
+            yield violation("child-status-unused", (*path, "statusDefinition"))
+        if child.suspend_definition is not None:
+            yield violation("child-suspends", (*path, "suspendDefinition"))
     if (root := structure.root_component.kind) and root.kind[:1].islower():
         singular_kind = root.kind.removesuffix("s").capitalize()
         yield violation("kind-of-resource", (*ROOT, "kind", "kind"), kind=root.kind, meant=singular_kind)
@@ -86,7 +90,14 @@ def _component(
         at = (*path, "suspendDefinition")
         yield from _actions((*at, "suspendActions"), component.suspend_definition.suspend_actions)
         yield from _actions((*at, "resumeActions"), component.suspend_definition.resume_actions)
-        yield from _suspension(at, component.suspend_definition, counts)
+        # A suspension that changes nothing, and a count that it loses.
+        resumed = {str(action.path): str(action.value) for action in component.suspend_definition.resume_actions}
+        for index, action in enumerate(component.suspend_definition.suspend_actions):
+            place, text = (*at, "suspendActions", index), str(action.path)
+            if resumed.get(text) == str(action.value):
+                yield violation("suspend-is-resume", place, text=text)
+            elif text not in resumed and text in counts:
+                yield violation("suspend-count-lost", place, text=text)
 
 
 def _actions(path: Path, actions: Iterable[SuspendAction]) -> Iterator[Finding]:
@@ -95,26 +106,6 @@ def _actions(path: Path, actions: Iterable[SuspendAction]) -> Iterator[Finding]:
             action_value(action)
         except ValueError:
             yield violation("suspend-value-not-json", (*path, index, "value"), shown=str(action.value)[:_LONGEST_VALUE])
-
-
-def _suspension(path: Path, suspension: SuspendDefinition, counts: Collection[str]) -> Iterator[Finding]:
-    """Check for a suspension that changes nothing, and for a count that it loses."""
-    resumed = {str(action.path): str(action.value) for action in suspension.resume_actions}
-    for index, action in enumerate(suspension.suspend_actions):
-        at, text = (*path, "suspendActions", index), str(action.path)
-        if resumed.get(text) == str(action.value):
-            yield violation("suspend-is-resume", at, text=text)
-        elif text not in resumed and text in counts:
-            yield violation("suspend-count-lost", at, text=text)
-
-
-def _child(path: Path, child: ComponentDefinition) -> Iterator[Finding]:
-    if child.kind is not None and not (child.kind.version and child.kind.kind):
-        yield violation("child-kind-incomplete", (*path, "kind"))
-    if child.status_definition is not None:
-        yield violation("child-status-unused", (*path, "statusDefinition"))
-    if child.suspend_definition is not None:
-        yield violation("child-suspends", (*path, "suspendDefinition"))
 
 
 def _leaves(structure: StructureDefinition, annotations: Annotations) -> Iterator[Finding]:
@@ -236,9 +227,9 @@ def _values(expression: Parsed, *, of_count: bool) -> Iterator[Finding]:
 
 
 def _references(parsed: Iterable[Parsed]) -> Iterator[Finding]:
-    """Check the expressions of references: each must give one value, unless it is about the other object."""
     for expression in parsed:
         is_one = expression.path[: len(REFERENCES)] == REFERENCES and expression.path[-1] != "namesExpression"
+        # It is about one object, unless it names several.
         if is_one and several(expression.node):
             more = f", or look up a list of objects: `[{expression.text}]`" if "lookup" in expression.path else ""
             yield _about("several-in-reference", expression, more=more)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from karta_interpreter.base.errors import ManifestError
 from karta_interpreter.base.findings import DefinitionError, Finding, Severity, error
-from karta_interpreter.base.k8s import GVK, JSON, Object
+from karta_interpreter.base.k8s import GVK, JSON, Object, before_object
 from karta_interpreter.definitions.karta.annotation_records import parse_annotations
 from karta_interpreter.definitions.karta.annotation_text import unquoted_path
 from karta_interpreter.definitions.karta.compile import compile_definition
@@ -78,6 +78,7 @@ def load_placed(text: str, source: str) -> list[tuple[Loaded, SourcePosition | N
         return [(Loaded(None, (finding,), "", None, source), None)]
     placed: list[tuple[Loaded, SourcePosition | None]] = []
     for value, position, ignores in objects:
+        before_object.get()()
         loaded, own_ignores = load_object(value, source), [] if is_customization(value) else ignores
         findings = unignored(map(position.locate, loaded.findings), own_ignores, position.source)
         placed.append((replace(loaded.with_findings(findings), line=position.line), position))

@@ -34,7 +34,12 @@ def validate(karta: model.KartaResource) -> Iterator[Finding]:
     yield from _root(*components[0])
     yield from _owners(components, names, hint)
     for path, component in components:
-        yield from _component(path, component)
+        if not component.name:
+            yield violation("component-name-empty", (*path, "name"))
+        spec = component.spec_definition
+        ways = spec and (spec.pod_template_spec_path, spec.pod_spec_path, spec.fragmented_pod_spec_definition)
+        if ways and sum(option is not None for option in ways) > 1:
+            yield violation("several-pod-definitions", (*path, "specDefinition"), name=component.name)
         yield from _selector((*path, "podSelector"), component, component.pod_selector or model.PodSelector())
     yield from _pod_group_members(karta, names, hint)
     yield from _references(karta.spec.structure_definition.references)
@@ -108,15 +113,6 @@ def _levels(owners: Mapping[str, str | None]) -> tuple[dict[str, int], set[str]]
         above = -1 if name is None or name not in owners else levels[name]
         levels |= {owner: above + distance for distance, owner in enumerate(reversed(lineage), start=1)}
     return levels, own_themselves
-
-
-def _component(path: Path, component: model.ComponentDefinition) -> Iterator[Finding]:
-    if not component.name:
-        yield violation("component-name-empty", (*path, "name"))
-    spec = component.spec_definition
-    ways = spec and (spec.pod_template_spec_path, spec.pod_spec_path, spec.fragmented_pod_spec_definition)
-    if ways and sum(option is not None for option in ways) > 1:
-        yield violation("several-pod-definitions", (*path, "specDefinition"), name=component.name)
 
 
 def _selector(path: Path, component: model.ComponentDefinition, selector: model.PodSelector) -> Iterator[Finding]:

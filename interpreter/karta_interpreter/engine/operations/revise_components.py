@@ -75,7 +75,15 @@ def _revised(
     revised = obj
     for target in targets:
         revised = _written(definition, target, counts, changed, revised)
-    _verify(definition, targets, {**present, **counts}, revised)
+    # The definition is evaluated again: components may share a field, and a count may depend on another one.
+    expected = {**present, **counts}
+    actual = {name: scale.pod_set.replicas for name, scale in _scales(definition, revised).items()}
+    for name in (name for name in {**expected, **actual} if actual.get(name) != expected.get(name)):
+        shared = next((target for target in targets if name in target.pod_sets), None)
+        location = shared and shared.scales[0].count
+        why = f": {field_path(location.path)} counts {' and '.join(shared.pod_sets)}" if shared and location else ""
+        message = f"{name} would become {actual.get(name)}, not {expected.get(name)}{why}; nothing was changed"
+        raise WriteVerificationError(f"definition {definition.name}: {message}")
     return revised
 
 
@@ -94,17 +102,6 @@ def _written(
             except QueryWriteError as error:
                 raise PathNotWritableError(f"{_cannot(definition, name, counts)}: {error}") from error
     return target.write_default(obj, target.units)
-
-
-def _verify(definition: Definition, targets: list[ScaleTarget], expected: Mapping[str, int], revised: Object) -> None:
-    """Evaluate the definition again, because components may share a field and a count may depend on another one."""
-    actual = {name: scale.pod_set.replicas for name, scale in _scales(definition, revised).items()}
-    for name in (name for name in {**expected, **actual} if actual.get(name) != expected.get(name)):
-        shared = next((target for target in targets if name in target.pod_sets), None)
-        location = shared and shared.scales[0].count
-        why = f": {field_path(location.path)} counts {' and '.join(shared.pod_sets)}" if shared and location else ""
-        message = f"{name} would become {actual.get(name)}, not {expected.get(name)}{why}; nothing was changed"
-        raise WriteVerificationError(f"definition {definition.name}: {message}")
 
 
 def _cannot(definition: Definition, name: str, counts: Mapping[str, int]) -> str:

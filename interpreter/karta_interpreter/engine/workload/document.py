@@ -67,26 +67,22 @@ def check_json(value: JSON) -> None:
         # The code that changes and encodes objects is recursive. This is not, so depth does no harm here.
         if len(path) > MAX_DEPTH:
             raise WorkloadError(f"{field_path(path[:3])} is nested more than {MAX_DEPTH} levels deep")
-        _check_part(path, nested)
+        # Exact types, because expressions do not treat a subclass of dict as an object.
+        if type(nested) is dict:
+            for key in nested:
+                if type(key) is not str:
+                    raise WorkloadError(f"{field_path(path)} has the key {key!r}; the keys of JSON objects are strings")
+                _check_text(path, key)
+        elif type(nested) is str:
+            _check_text(path, nested)
+        elif type(nested) is float:
+            if not isfinite(nested):
+                raise WorkloadError(f"{field_path(path)} is {nested}, which JSON does not have")
+        elif type(nested) not in (int, bool, list, type(None)):
+            name = type(nested).__name__
+            hint = "; write timestamps as text" if name in ("date", "datetime") else ""
+            raise WorkloadError(f"{field_path(path)} is of type {name}, which JSON does not have{hint}")
         pending += [((*path, key), child) for key, child in parts_of(nested)]
-
-
-def _check_part(path: Path, value: JSON) -> None:
-    # Exact types, because expressions do not treat a subclass of dict as an object.
-    if type(value) is dict:
-        for key in value:
-            if type(key) is not str:
-                raise WorkloadError(f"{field_path(path)} has the key {key!r}; the keys of JSON objects are strings")
-            _check_text(path, key)
-    elif type(value) is str:
-        _check_text(path, value)
-    elif type(value) is float:
-        if not isfinite(value):
-            raise WorkloadError(f"{field_path(path)} is {value}, which JSON does not have")
-    elif type(value) not in (int, bool, list, type(None)):
-        name = type(value).__name__
-        hint = "; write timestamps as text" if name in ("date", "datetime") else ""
-        raise WorkloadError(f"{field_path(path)} is of type {name}, which JSON does not have{hint}")
 
 
 def _check_text(path: Path, text: str) -> None:

@@ -11,7 +11,7 @@ from typing import Any, Final
 import orjson
 
 from karta_interpreter.base.k8s import field_path
-from karta_interpreter.definitions.karta import Definition, ReferenceReader, resolved
+from karta_interpreter.definitions.karta import ReferenceReader, resolved
 from karta_interpreter.engine.evaluation import absences, unknown_requests
 from karta_interpreter.engine.operations import Operation, resources_left_out
 from karta_interpreter.webhook.answering.pending_call import OF_CONTENT, SUCCESS, Answer, PendingCall
@@ -105,21 +105,19 @@ class LeftOutResources:
         call, self._latest = self._latest, None
         if call is None or call.definition is None:
             return
+        definition, kind = call.definition, str(call.request.gvk)
         with suppress(*OF_CONTENT):
-            self._look(call, call.definition)
-
-    def _look(self, call: PendingCall, definition: Definition) -> None:
-        name, kind, obj = definition.name, str(call.request.gvk), orjson.loads(call.body)["request"]["object"]
-        for path in resources_left_out(definition, obj):
-            field = field_path(tuple(0 if isinstance(step, int) else step for step in path))
-            if self._is_new(name, field):
-                message = "an object sets resources that its definition does not read"
-                log.warning(message, definition=name, place=field, kind=kind)
-        whole = resolved(definition, obj, self._reader())
-        for reason in (*absences(whole, obj), *unknown_requests(whole, obj)):
-            if self._is_new(name, reason):
-                message = "the answer lacks what pods request by what is absent or unknown"
-                log.warning(message, definition=name, reason=reason, kind=kind)
+            name, obj = definition.name, orjson.loads(call.body)["request"]["object"]
+            for path in resources_left_out(definition, obj):
+                field = field_path(tuple(0 if isinstance(step, int) else step for step in path))
+                if self._is_new(name, field):
+                    message = "an object sets resources that its definition does not read"
+                    log.warning(message, definition=name, place=field, kind=kind)
+            whole = resolved(definition, obj, self._reader())
+            for reason in (*absences(whole, obj), *unknown_requests(whole, obj)):
+                if self._is_new(name, reason):
+                    message = "the answer lacks what pods request by what is absent or unknown"
+                    log.warning(message, definition=name, reason=reason, kind=kind)
 
     def _is_new(self, name: str, subject: str) -> bool:
         is_new = (name, subject) not in self._logged and len(self._logged) < _MOST_SUBJECTS

@@ -90,7 +90,11 @@ def _exchange(channel: "Channel", letter: bytes, body: bytes) -> None:
 def _answer(channel: "Channel", message: Request | admission.Review, needed: dict[str, Any]) -> tuple[bytes, bytes]:
     try:
         if isinstance(message, Request):
-            answer = _interpret(channel, message, **needed)
+            if message.call is None:
+                raise ValueError("there is no call to answer")
+            definition, options = unpack(needed["definition"]), Options.of(needed["options"])
+            results = interpret(definition, message.call, options, reader=_ServerReader(channel))
+            answer = encode_results(message, results)
         else:
             answer = admission.validate(message, {GVK(*kind): name for *kind, name in needed["taken"]})
         if len(answer) <= LONGEST_ANSWER:
@@ -101,13 +105,6 @@ def _answer(channel: "Channel", message: Request | admission.Review, needed: dic
     except RecursionError:
         failure = InterpretationError(TOO_DEEP)
     return FAILURE, json.dumps({"message": str(failure), "code": failure.code}).encode()
-
-
-def _interpret(channel: "Channel", request: Request, definition: str, options: dict[str, Any]) -> bytes:
-    if request.call is None:
-        raise ValueError("there is no call to answer")
-    reader = _ServerReader(channel)
-    return encode_results(request, interpret(unpack(definition), request.call, Options.of(options), reader=reader))
 
 
 _ERRORS: Final = {FAILURE: QueryReferenceError, ABSENT: QueryAbsentError}

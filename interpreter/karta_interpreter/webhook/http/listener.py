@@ -232,24 +232,21 @@ class Listener:
                     loop.remove_reader(listener)
                     loop.call_later(_PAUSE_SECONDS, self._resume, listener)
                 return
-            self._admit(connection)
-
-    def _admit(self, connection: socket.socket) -> None:
-        connection.setblocking(False)
-        handshakes = len(self._handshakes)
-        if handshakes + self._connections.count >= self._most or handshakes > self._most // 4:
-            self._rejected()
-            self._release_later()
-            if handshakes:
-                self._end_handshake()
-            elif not self._connections.close_idle():
-                connection.close()
-                return
-        task = asyncio.create_task(self._establish(connection))
-        # It also keeps the task: asyncio itself holds only a weak reference.
-        self._handshakes[task] = connection
-        # `_end_handshake` may have removed it.
-        task.add_done_callback(lambda done: self._handshakes.pop(done, None))
+            connection.setblocking(False)
+            handshakes = len(self._handshakes)
+            if handshakes + self._connections.count >= self._most or handshakes > self._most // 4:
+                self._rejected()
+                self._release_later()
+                if handshakes:
+                    self._end_handshake()
+                elif not self._connections.close_idle():
+                    connection.close()
+                    continue
+            task = asyncio.create_task(self._establish(connection))
+            # It also keeps the task: asyncio itself holds only a weak reference.
+            self._handshakes[task] = connection
+            # `_end_handshake` may have removed it.
+            task.add_done_callback(lambda done: self._handshakes.pop(done, None))
 
     def _release_later(self) -> None:
         if self._release is None:

@@ -119,9 +119,6 @@ class Application:
             body = await read_body(request, min(self._settings.body_limit, _REVIEW_LIMIT))
             answer = await self._calls.review(body, _seconds(parameters, REVIEW_SECONDS), self._existing_kinds())
             return Response(body=answer, headers=_JSON)
-        return self._report(path)
-
-    def _report(self, path: str) -> Response:
         if path == "/metrics":
             return Response(body=self._metrics.page(), headers=_METRICS)
         if path == "/readyz" and (objections := self._readiness.objections()):

@@ -12,6 +12,7 @@ from importlib.util import find_spec
 
 from karta_interpreter.webhook.log import configure_log, flush_log, log, open_standard_files
 from karta_interpreter.webhook.memory import settle_garbage
+from karta_interpreter.webhook.process.reading import wait_for_calls
 from karta_interpreter.webhook.process.server import Server, Started
 from karta_interpreter.webhook.settings import Settings
 
@@ -52,6 +53,7 @@ async def _serve(settings: Settings, started: Callable[[Started], None]) -> None
 
     # Before the server starts: a signal in between ends a start in order, too.
     handlers = dict.fromkeys((signal.SIGTERM, signal.SIGINT, signal.SIGHUP), stop)
+    wait_for_calls()
     async with _on_signals(handlers), Server(settings) as server:
         settle_garbage()
         log.info("serving", url=server.started.url)

@@ -66,7 +66,14 @@ class AdmissionCA:
             try:
                 await self._update(path)
             except ClusterError as error:
-                self._fail(error)
+                if error.status in (HTTPStatus.NOT_FOUND, HTTPStatus.FORBIDDEN):
+                    self._bundle = None
+                if error.status == HTTPStatus.FORBIDDEN:
+                    message = f"the caBundle of the admission webhook is left to others: {error}"
+                    self._messages.log(PATH, logging.INFO, message)
+                elif error.status in _REFUSALS:
+                    message = f"the caBundle of the admission webhook may be out of date: {error}"
+                    self._messages.log(PATH, logging.WARNING, message)
             with suppress(TimeoutError):
                 async with asyncio.timeout(self._seconds):
                     await self._woken.wait()
@@ -86,16 +93,6 @@ class AdmissionCA:
             self._bundle = _bundle_of(await self._api.apply(path, change))
             _logger.info("%s %s trusts the authority of this server", present["kind"], self._name)
         self._messages.forget(PATH)
-
-    def _fail(self, error: ClusterError) -> None:
-        if error.status in (HTTPStatus.NOT_FOUND, HTTPStatus.FORBIDDEN):
-            self._bundle = None
-        if error.status == HTTPStatus.FORBIDDEN:
-            message = f"the caBundle of the admission webhook is left to others: {error}"
-            self._messages.log(PATH, logging.INFO, message)
-        elif error.status in _REFUSALS:
-            message = f"the caBundle of the admission webhook may be out of date: {error}"
-            self._messages.log(PATH, logging.WARNING, message)
 
 
 def _bundle_of(configuration: Object) -> str | None:

@@ -80,7 +80,10 @@ def request_of(context: JSON) -> Request:
     texts = _uid(request), _text(request, "namespace"), _text(request, "name"), _text(request, "operation")
     gvk = None
     try:
-        _check_version(context)
+        for field, understood in (("apiVersion", API_VERSION), ("kind", KIND)):
+            # Karmada's own framework checks neither. A given value has to be right: a later version would be misread.
+            if context.get(field, understood) != understood:
+                raise _problem(f'{field} must be "{understood}", but {_found(context, field)}')
         gvk = _gvk(request)
         return Request(texts[0], gvk, *texts[1:], call=call_of(request, gvk))
     except InterpretationError as problem:
@@ -95,13 +98,6 @@ def _uid(request: Object) -> str:
     if len(uid) > _MAX_LENGTH:
         raise RequestError(f"request.uid must have at most {_MAX_LENGTH} characters, but has {len(uid)}")
     return uid
-
-
-def _check_version(context: Object) -> None:
-    for field, understood in (("apiVersion", API_VERSION), ("kind", KIND)):
-        # Karmada's own framework checks neither. A given value has to be right, or a later version would be misread.
-        if context.get(field, understood) != understood:
-            raise _problem(f'{field} must be "{understood}", but {_found(context, field)}')
 
 
 def _gvk(request: Object) -> GVK:
