@@ -66,6 +66,11 @@ _WITHOUT_EFFECT: Final = {
     ("apps-nvidia-com-nimservice-v1alpha1", "added-containers", Operation.INTERPRET_DEPENDENCY): _NAMES_NOTHING,
     ("tekton-dev-pipelinerun-v1", "added-containers", Operation.INTERPRET_DEPENDENCY): _NAMES_NOTHING,
     ("tekton-dev-taskrun-v1", "added-containers", Operation.INTERPRET_DEPENDENCY): _NAMES_NOTHING,
+    (
+        "workload-codeflare-dev-appwrapper-v1beta2",
+        "added-containers",
+        Operation.INTERPRET_DEPENDENCY,
+    ): "a head has the collector in its template, and names what the collector of its workers does",
 }
 """Annotations that an operation reads, and that no object of the kind can show; why."""
 
