@@ -84,7 +84,12 @@ EXPECTED: Final[tuple[Expected, ...]] = (
         "the webhook knows no replica type a",
         lambda spec: any(value.keys() == {"a"} for key, value in spec.items() if key.endswith("ReplicaSpecs")),
     ),
-    Expected(("VirtualMachine",), _NONE, "the webhook requires the spec of the template", _lacks("template", "spec")),
+    Expected(
+        ("VirtualMachine", "VirtualMachineInstanceReplicaSet"),
+        _NONE,
+        "the webhook requires the spec of the template",
+        _lacks("template", "spec"),
+    ),
     Expected(
         ("RoleSet",), _NONE, "a role without a number has no pods (getRoleReplicas)", _lacks("roles", "*", "replicas")
     ),

@@ -51,7 +51,7 @@ def files() -> Iterator[Path]:
 
 def kubevirt_crds(text: str) -> Iterator[Object]:
     """Yield the CRDs that KubeVirt's operator makes of schemas in its source, a file of Go with each as a text."""
-    for kind in ("VirtualMachine", "VirtualMachineInstance"):
+    for kind in ("VirtualMachine", "VirtualMachineInstance", "VirtualMachineInstanceReplicaSet"):
         _, _, rest = text.partition(f'"{kind.lower()}": `')
         schema = yaml.load(rest.partition("`")[0], yaml.CSafeLoader)
         assert schema, f"KubeVirt has no schema of {kind}"
