@@ -162,11 +162,10 @@ def _definitions(files: DefinitionFiles) -> Iterator[Object]:
         if all(finding.rule != UNREADABLE for finding in document.findings)
     ]
     for document in entries:
-        defines = document.gvk and document.gvk.type_meta
         yield {
             "source": document.source,
             "name": document.name,
-            "defines": defines,
+            "defines": document.gvk and document.gvk.type_meta,
             "valid": isinstance(document, Definition),
         }
 
@@ -204,7 +203,8 @@ def script_findings(customizations: Iterable[LoadedCustomization], crds: Sequenc
     """Yield what the CRDs of a kind contradict in its scripts: fields behind a parameter, and their values."""
     for gvk, script in ((each.gvk, script) for each in customizations if each.gvk for script in each.scripts):
         text = re.sub("--.*", "", script.text)
-        names = re.findall(r"\w+", "".join(re.findall(rf"\bfunction +{script.function} *\(([^)]*)\)", text)))
+        parameters = re.findall(rf"\bfunction +{script.function} *\(([^)]*)\)", text)
+        names = re.findall(r"\w+", "".join(parameters))
         fields = [field for field in _READ.finditer(text) if field[1] in names]
         # A Karta that names the same fields, because those of a Karta are compared with CRDs.
         root = {
@@ -234,7 +234,8 @@ def script_findings(customizations: Iterable[LoadedCustomization], crds: Sequenc
 def _in_jq(field: re.Match[str]) -> str:
     path = re.sub(r"""\[(["']?)(\w+)\1\]""", lambda key: f".{key[2]}" if key[1] else "[]", field[2])
     value = json.dumps(field[4][1:-1]) if field[4] and not field[4].isdigit() else field[4]
-    return " ".join((path, {"~=": "!=", "==": "=="}.get(field[3], "//"), value)) if value else path
+    operator = {"~=": "!=", "==": "=="}.get(field[3], "//")
+    return f"{path} {operator} {value}" if value else path
 
 
 def crd_findings(all_files: Iterable[DefinitionFiles], crds: Sequence[Object]) -> Iterator[Finding]:
