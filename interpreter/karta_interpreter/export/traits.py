@@ -32,7 +32,7 @@ _SMALL: Final = (ast.Identity, ast.Literal, ast.Index, ast.Iterate, ast.Comma, a
 _KIND: Final = re.compile(r"[A-Z][a-z]\w+")
 _LONGEST_NAME: Final = 30
 _MAGIC: Final = "^$()%.[]*+-?"
-_PIECE: Final = re.compile(r"(\^)|(\$)|(\[[A-Za-z0-9 _-]+\]|\\[\[\].*+?$^()\\-]|[A-Za-z0-9 _/:@=,-])([*+?]?)")
+_PIECE: Final = re.compile(r"(\^)|(\$)|(\[[A-Za-z0-9 ._-]+\]|\\[\[\].*+?$^()\\-]|[A-Za-z0-9 _/:@=,-])([*+?]?)")
 """A part of a regular expression that Lua has as well."""
 _PRESENT: Final = (OutputKind.BOOLEAN, OutputKind.NUMBER, OutputKind.TEXT, OutputKind.TEXTS, OutputKind.KEYS)
 
@@ -285,8 +285,8 @@ def name_of(node: ast.Node, otherwise: str) -> str:
 def lua_pattern(pattern: str) -> str | None:
     r"""Return a regular expression as a pattern of Lua, or None if Lua has no equal pattern.
 
-    >>> lua_pattern("^[0-9]+$"), lua_pattern("a|b"), lua_pattern(r"\\.")
-    ('^[0-9]+$', None, None)
+    >>> lua_pattern("^[0-9.]+$"), lua_pattern("a|b"), lua_pattern(r"\\.")
+    ('^[0-9.]+$', None, None)
     """
     pieces: list[str] = []
     place = 0
