@@ -2,9 +2,7 @@
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator
-from contextlib import contextmanager, nullcontext
-from functools import partial
+from collections.abc import Collection, Iterator
 from itertools import islice
 from typing import Final
 
@@ -42,7 +40,7 @@ def interpret_dependency(definition: Definition, obj: Object) -> list[Dependency
     Karmada compares answers as text (``dependencies_distributor.go``), so their order must not vary. Its client refuses
     names such as ``a/b`` before it asks the API server, and Karmada then tries again without end.
     """
-    return [dependency for dependency in named_objects(definition, obj) if can_exist(dependency)]
+    return [dependency for dependency in named_objects(definition, obj, []) if can_exist(dependency)]
 
 
 def can_exist(dependency: Dependency) -> bool:
@@ -50,39 +48,35 @@ def can_exist(dependency: Dependency) -> bool:
     return bool(_NAME.fullmatch(dependency.name) and _NAME.fullmatch(dependency.namespace))
 
 
-def named_objects(definition: Definition, obj: Object, failures: list[str] | None = None) -> list[Dependency]:
+def named_objects(definition: Definition, obj: Object, failures: list[str]) -> list[Dependency]:
     """Return all dependencies that are named, also by names that no object can have.
 
     A part of the definition that fails on the object names nothing, and costs no other name: its error is appended to
     ``failures``. Raises the errors of what another call may answer, QueryReferenceError and QueryStoppedError.
     """
-    namespace, annotations = namespace_of(obj), definition.annotations
+    annotations = definition.annotations
     claimed: set[str] = set()
     dependencies: list[Dependency] = []
-    noting = partial(_noting, definition, failures if failures is not None else [])
     for query in annotations.of_dependencies("claims"):
-        with noting("claims"):
+        try:
             claimed |= {name for name in query.evaluate(obj) if name}
+        except InterpretationError as error:
+            failures.append(_failure(definition, "claims", error))
     sources: list[ComponentRules | AnnotationQuery] = [*definition.components, *annotations.of_dependencies("pods")]
     for source in sources:
-        with noting(f"pod template of {source.name}" if isinstance(source, ComponentRules) else "pods"):
-            for template in _templates(definition, obj, source):
-                dependencies += pod_dependencies(_without(template, claimed), namespace)
-                dependencies += claim_dependencies(template, namespace)  # no volumes: none is left out
-    for extra in annotations.dependencies:
-        if isinstance(extra, ExtraDependency):
+        try:
+            dependencies += _named_by_pods(definition, obj, source, claimed)
+        except InterpretationError as error:
+            part = f"pod template of {source.name}" if isinstance(source, ComponentRules) else "pods"
+            failures.append(_failure(definition, part, error))
+    for rule in (extra for extra in annotations.dependencies if isinstance(extra, ExtraDependency)):
+        try:
+            dependencies += _named_by(rule, obj)
+        except InterpretationError as error:
             # A selector that API servers refuse is a mistake of the definition.
-            with nullcontext() if extra.by_labels else noting(extra.kind):
-                places = [] if extra.namespace is None else filter(None, extra.namespace.evaluate(obj))
-                of_kind = Dependency(extra.api_version, extra.kind, next(iter(places), namespace), "")
-                outputs = extra.objects.evaluate(obj)
-                if extra.by_labels:
-                    selectors = [label_selector(extra, output) for output in outputs]
-                    dependencies += [of_kind._replace(label_selector=selector) for selector in selectors if selector]
-                else:
-                    dependencies += [of_kind._replace(name=name) for name in outputs if name]
+            failures.append(_failure(definition, rule.kind, error, is_mistake=rule.by_labels))
     for query in annotations.of_dependencies("parameters"):
-        with noting("parameters"):
+        try:
             for values in filter(None, query.evaluate(obj)):
                 dependencies = [
                     dependency._replace(name=name)
@@ -90,17 +84,25 @@ def named_objects(definition: Definition, obj: Object, failures: list[str] | Non
                     for name in islice(_filled(dependency.name, values), _MOST_NAMES)
                     if name or dependency.label_selector
                 ]
+        except InterpretationError as error:
+            failures.append(_failure(definition, "parameters", error))
     return list(dict.fromkeys(sorted(dependencies)))  # Karmada itself sorts only what customizations answer
 
 
-@contextmanager
-def _noting(definition: Definition, failures: list[str], part: str) -> Iterator[None]:
-    try:
-        yield
-    except InterpretationError as error:
-        if {type(error), type(error.__cause__)} & {QueryStoppedError, QueryReferenceError}:
-            raise
-        failures.append(f"definition {definition.name}, {part}: {error}")
+def _named_by(rule: ExtraDependency, obj: Object) -> list[Dependency]:
+    places = [] if rule.namespace is None else filter(None, rule.namespace.evaluate(obj))
+    of_kind = Dependency(rule.api_version, rule.kind, next(iter(places), namespace_of(obj)), "")
+    if rule.by_labels:
+        selectors = [label_selector(rule, output) for output in rule.objects.evaluate(obj)]
+        return [of_kind._replace(label_selector=selector) for selector in selectors if selector]
+    return [of_kind._replace(name=name) for name in rule.objects.evaluate(obj) if name]
+
+
+def _failure(definition: Definition, part: str, error: InterpretationError, *, is_mistake: bool = False) -> str:
+    """Return what to tell about a part that fails on the object. Raises what another call may answer, and mistakes."""
+    if is_mistake or {type(error), type(error.__cause__)} & {QueryStoppedError, QueryReferenceError}:
+        raise error
+    return f"definition {definition.name}, {part}: {error}"
 
 
 def _filled(name: str, values: Object, rounds: int = 4) -> Iterator[str]:
@@ -149,10 +151,18 @@ def dependency_reads(definition: Definition, projection: Projection) -> None:
     template_reads(definition, projection, *DEPENDENCIES_READ)
 
 
-def _templates(definition: Definition, obj: Object, source: ComponentRules | AnnotationQuery) -> Iterable[Object]:
-    if isinstance(source, ComponentRules):
-        return [template for _, _, template in pod_templates(definition, obj, [source])]
-    return filter(None, source.evaluate(obj))
+def _named_by_pods(
+    definition: Definition, obj: Object, source: ComponentRules | AnnotationQuery, claimed: Collection[str]
+) -> Iterator[Dependency]:
+    templates = (
+        (template for _, _, template in pod_templates(definition, obj, [source]))
+        if isinstance(source, ComponentRules)
+        else filter(None, source.evaluate(obj))
+    )
+    namespace = namespace_of(obj)
+    for template in templates:
+        yield from pod_dependencies(_without(template, claimed), namespace)
+        yield from claim_dependencies(template, namespace)  # resource claims are no volumes: none is left out
 
 
 def _without(template: Object, volumes: Collection[str]) -> Object:

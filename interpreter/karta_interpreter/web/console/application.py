@@ -128,10 +128,14 @@ class Console:
     async def _start(self, _: web.Request) -> web.Response:
         """Answer with the data that the page needs first. The processes for answers start meanwhile."""
         self.warm_up()
-        texts = asdict(self._served.texts)
-        example = {"karta": example_files()["karta.yaml"], "object": example_files()["indexer.yaml"]}
-        has_member = self._served.report is not None
-        return _json({"version": __version__, "texts": texts, "example": example, "hasMember": has_member})
+        return _json(
+            {
+                "version": __version__,
+                "texts": asdict(self._served.texts),
+                "example": {"karta": example_files()["karta.yaml"], "object": example_files()["indexer.yaml"]},
+                "hasMember": self._served.report is not None,
+            }
+        )
 
     async def _schema(self, _: web.Request) -> web.Response:
         return _json(json_schema(__version__))
