@@ -25,6 +25,11 @@ _ALWAYS_WRITTEN: Final = "the controller writes these fields with every status"
 _WITHOUT_EFFECT: Final = {
     ("flux-framework-org-minicluster-v1alpha2", "dependencies", Operation.INTERPRET_DEPENDENCY): _OMITS,
     ("flux-framework-org-minicluster-v1alpha2", "required-status", Operation.AGGREGATE_STATUS): _ALWAYS_WRITTEN,
+    (
+        "flink-apache-org-flinkbluegreendeployment-v1beta1",
+        "healthy-statuses",
+        Operation.AGGREGATE_STATUS,
+    ): "it only adds Degraded, and a failure goes before all others whether it counts as healthy or not",
     ("flink-apache-org-flinkdeployment-v1beta1", "elastic", Operation.REVISE_REPLICA): _BOUNDED,
     ("orchestration-aibrix-ai-rayclusterfleet-v1alpha1", "elastic", Operation.REVISE_REPLICA): _BOUNDED,
     ("ray-io-raycluster-v1", "elastic", Operation.REVISE_REPLICA): _BOUNDED,

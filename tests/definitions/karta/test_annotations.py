@@ -380,11 +380,11 @@ def test_healthy_statuses(orchestra: Raw) -> None:
     assert found == frozenset({Status.RUNNING, Status.INITIALIZING})
 
 
-def test_healthy_statuses_beside_an_expression_have_no_effect(orchestra: Raw, findings_of: FindingsOf) -> None:
+def test_healthy_statuses_beside_an_expression_only_order_statuses(orchestra: Raw, findings_of: FindingsOf) -> None:
     raw = annotated(orchestra, health=".status.fine", **{"healthy-statuses": "Running"})
     (finding,) = findings_of(raw)
     assert (finding.severity, finding.rule) == (Severity.WARNING, "annotation-healthy-statuses")
-    assert "the annotation health decides" in finding.message
+    assert "only orders statuses for AggregateStatus: the annotation health decides" in finding.message
 
 
 def test_expressions_of_annotations_count_as_bounded(orchestra: Raw) -> None:

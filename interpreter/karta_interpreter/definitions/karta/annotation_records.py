@@ -271,10 +271,13 @@ def _divided_by(entry: Object) -> str:
 
 
 def parse_healthy_statuses(annotation: AnnotationText) -> frozenset[Status]:
-    """Return the statuses. They have no effect with the annotation ``health``."""
+    """Return the statuses. With the annotation ``health`` they only order the statuses of several clusters."""
     names = annotation.names("status", list(Status))
     if "health" in annotation.parsed:
-        annotation.warn("has no effect: the annotation health decides", "remove one of the two")
+        annotation.warn(
+            "only orders statuses for AggregateStatus: the annotation health decides InterpretHealth",
+            "remove it unless the order should differ",
+        )
     return frozenset(map(Status, names))
 
 

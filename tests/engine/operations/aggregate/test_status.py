@@ -449,6 +449,22 @@ def test_condition_reason_comes_from_worst_cluster(define: Define) -> None:
     assert merged == [condition("Ready", "False", reason="NoEndpoint", message="a; b")]
 
 
+@pytest.mark.parametrize(
+    ("annotations", "expected"),
+    [
+        pytest.param({}, "Pending", id="a start goes before what runs"),
+        pytest.param({"healthy-statuses": "Initializing"}, "Up", id="what is not healthy goes before what is"),
+        pytest.param(
+            {"healthy-statuses": "Initializing", "health": "true"}, "Up", id="also beside the annotation health"
+        ),
+    ],
+)
+def test_healthy_statuses_order_statuses(define: Define, annotations: dict[str, str], expected: str) -> None:
+    definition = define(root=ROOT, mappings=MAPPINGS, **annotations)
+    statuses = [{"phase": "Pending"}, {"phase": "Up", "conditions": [condition("Ready", "True")]}]
+    assert aggregate(definition, template(), *statuses)["status"]["phase"] == expected
+
+
 def test_silent_cluster_prevents_completion(train: Definition) -> None:
     done = {"completionTime": "2026-01-01T00:00:00Z", "conditions": [condition("Complete", "True")], "succeeded": 2}
     assert aggregate(train, template(), done, None)["status"] == {"conditions": [], "succeeded": 2}
