@@ -111,9 +111,11 @@ ITEMS: Final = tuple(
     StatusItem(f"member{number}", {"active": number, "phase": "Running", "pools": [{"peak": number}]})
     for number in (1, 2)
 )
+PAUSED: Final = (ITEMS[0], StatusItem("member2", {**ITEMS[1].status, "phase": "Paused"}))
 COMPONENTS: Final = (TargetComponent("worker", 5), TargetComponent("clerk", 2))
 CALLS: Final = [
-    Call.of(operation, TEMPLATE, member, 8, ITEMS, COMPONENTS) for operation in Operation for member in MEMBERS
+    *(Call.of(operation, TEMPLATE, member, 8, ITEMS, COMPONENTS) for operation in Operation for member in MEMBERS),
+    Call.of(Operation.AGGREGATE_STATUS, TEMPLATE, MEMBERS[0], 8, PAUSED, COMPONENTS),
 ]
 """Calls of every operation, some of which each annotation has to answer in another way."""
 
@@ -130,7 +132,7 @@ _SCRIPTS: Final[Mapping[Operation, str]] = {
 }
 TEXTS: Final[Mapping[str, tuple[str, ...]]] = {
     "elastic": ("worker", "none"),
-    "healthy-statuses": ("Running",),
+    "healthy-statuses": ("Running", "Suspended"),
     "aggregate": (".status.active: max\n", ".status.observedGeneration: omit\n"),
     "operations": ("InterpretHealth", "Retain"),
     "lua": tuple(
@@ -253,8 +255,9 @@ def test_expression_that_fails_or_is_mistyped_is_error_with_definition_and_annot
 
     assert failed <= record.read_by
     if definitions and text == 'error("no")':
-        # What cannot be found out is not kept, and no reason to keep an update from a member.
-        assert failed | {Operation.RETAIN} == record.read_by | {Operation.RETAIN}
+        # What cannot be found out is not kept, and costs no dependency that another part of the definition names.
+        answered = {Operation.RETAIN, Operation.INTERPRET_DEPENDENCY}
+        assert failed | answered == record.read_by | answered
 
 
 @EVERY
