@@ -62,8 +62,8 @@ def commands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Two processes more than there are processors: some tests wait for a moment to pass, or for another process."""
-    return (os.cpu_count() or 1) + 2
+    """One process more than there are processors: some tests wait for a moment to pass, or for another process."""
+    return (os.cpu_count() or 1) + 1
 
 
 class Doctests:
