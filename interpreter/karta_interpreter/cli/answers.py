@@ -96,9 +96,8 @@ def changes(before: JSON, after: JSON) -> list[str]:
     >>> changes({"spec": {"replicas": 3}}, {"spec": {"replicas": 5, "paused": True}})
     ['spec.paused: true (new)', 'spec.replicas: 3 -> 5']
     """
-    leaves = sorted(_leaves(before, after), key=attrgetter("path"))
     lines = []
-    for path, old, new in leaves:
+    for path, old, new in sorted(_leaves(before, after), key=attrgetter("path")):
         if old is NOTHING:
             change = f"{short(new)} (new)"
         elif new is NOTHING:

@@ -169,9 +169,9 @@ def difference_lines(changed: Sequence[Difference], *, full: bool) -> Iterator[s
         values = (("-", "red", difference.expected), ("+", "green", difference.actual))
         for sign, colour, value in (each for each in values if each[2] is not NOTHING):
             text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
-            is_cut = len(text) > _EXCERPT and not full
-            shown = f"{text[:_EXCERPT]}… ({len(text)} characters: --full)" if is_cut else text
-            yield click.style(f"  {sign} {one_line(shown)}", fg=colour)
+            if len(text) > _EXCERPT and not full:
+                text = f"{text[:_EXCERPT]}… ({len(text)} characters: --full)"
+            yield click.style(f"  {sign} {one_line(text)}", fg=colour)
 
 
 def differences_json(changed: Sequence[Difference]) -> list[JSON]:

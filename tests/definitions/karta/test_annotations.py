@@ -384,7 +384,7 @@ def test_healthy_statuses_beside_an_expression_only_order_statuses(orchestra: Ra
     raw = annotated(orchestra, health=".status.fine", **{"healthy-statuses": "Running"})
     (finding,) = findings_of(raw)
     assert (finding.severity, finding.rule) == (Severity.WARNING, "annotation-healthy-statuses")
-    assert "only orders statuses for AggregateStatus: the annotation health decides" in finding.message
+    assert "does not decide InterpretHealth beside health; AggregateStatus and exports read it" in finding.message
 
 
 def test_expressions_of_annotations_count_as_bounded(orchestra: Raw) -> None:

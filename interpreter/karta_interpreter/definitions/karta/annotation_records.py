@@ -271,12 +271,12 @@ def _divided_by(entry: Object) -> str:
 
 
 def parse_healthy_statuses(annotation: AnnotationText) -> frozenset[Status]:
-    """Return the statuses. With the annotation ``health`` they only order the statuses of several clusters."""
+    """Return the statuses. With the annotation ``health`` they do not decide InterpretHealth."""
     names = annotation.names("status", list(Status))
     if "health" in annotation.parsed:
         annotation.warn(
-            "only orders statuses for AggregateStatus: the annotation health decides InterpretHealth",
-            "remove it unless the order should differ",
+            "does not decide InterpretHealth beside health; AggregateStatus and exports read it",
+            "remove it unless the order of statuses should differ",
         )
     return frozenset(map(Status, names))
 

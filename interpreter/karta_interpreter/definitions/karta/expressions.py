@@ -105,7 +105,7 @@ def check_expression(
 
 
 _QUOTED_PATH: Final = re.compile(r"\{?\.?((?:spec|status|metadata)[.\[].*?)\}?")
-_CAPITAL: Final = re.compile(r"\.(?:Spec|Status|Metadata|Values)\b|(?<=[\w\])])\[(?:first|last)\]")
+_MISWRITTEN_STEP: Final = re.compile(r"\.(?:Spec|Status|Metadata|Values)\b|(?<=[\w\])])\[(?:first|last)\]")
 
 
 def misread_path(text: str, node: ast.Node) -> tuple[str, str] | None:
@@ -123,9 +123,8 @@ def misread_path(text: str, node: ast.Node) -> tuple[str, str] | None:
     match node:
         case ast.Literal(str() as value) if quoted := _QUOTED_PATH.fullmatch(value):
             return text, f".{quoted[1]}"
-    if capital := _CAPITAL.search(text):
-        better = capital[0].lower().replace("values", "spec")
-        return capital[0], better.replace("first", "0").replace("last", "-1")
+    if step := _MISWRITTEN_STEP.search(text):
+        return step[0], step[0].lower().replace("values", "spec").replace("first", "0").replace("last", "-1")
     for descendant in _walk(node, children) if "has" in text else ():
         match descendant:
             case ast.FunctionCall("has", (ast.Index(target, ast.Literal(str()) as key),)):

@@ -100,8 +100,7 @@ def _reasons(
     obj: Object,
 ) -> Iterator[Fact]:
     """Yield why requests of pods are not answered: absent objects that pods are made from, or unknown requests."""
-    for reason in reasons_of(definition, obj):
-        yield Fact(rule, f"{reason}: {means}", severity=Severity.WARNING)
+    yield from (Fact(rule, f"{reason}: {means}", severity=Severity.WARNING) for reason in reasons_of(definition, obj))
 
 
 def _pod_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:

@@ -75,12 +75,17 @@ def judge(body: bytes) -> bytes:
     submitted = read(body, WorkloadTypeInput)
     kartas = [_with_name(karta) for karta in submitted.resource_interfaces]
     kinds = [gvk_of(karta) for karta in kartas]
-    findings = [
-        (index, finding)
-        for index, (karta, gvk) in enumerate(zip(kartas, kinds, strict=True))
-        for finding in (*load_object(karta, "").findings, *_other_kind(gvk, GVK(submitted.group, "", submitted.name)))
-    ]
-    findings.sort(key=lambda each: each[1].severity)  # errors first
+    findings = sorted(
+        [
+            (index, finding)
+            for index, (karta, gvk) in enumerate(zip(kartas, kinds, strict=True))
+            for finding in (
+                *load_object(karta, "").findings,
+                *_other_kind(gvk, GVK(submitted.group, "", submitted.name)),
+            )
+        ],
+        key=lambda each: each[1].severity,  # errors first
+    )
     errors = sum(finding.severity is Severity.ERROR for _, finding in findings)
     judged = Judged(
         **submitted.model_dump(exclude={"resource_interfaces"}),
@@ -89,8 +94,9 @@ def judge(body: bytes) -> bytes:
         findings_total=len(findings),
         errors_total=errors,
     )
-    named = () if errors else kartas
-    stored = StoredType.new(submitted.group, submitted.name, submitted.category_id, submitted.priority_id, named)
+    stored = StoredType.new(
+        submitted.group, submitted.name, submitted.category_id, submitted.priority_id, () if errors else kartas
+    )
     return judged.model_dump_json().encode() + b"\n" + orjson.dumps(stored.kartas)
 
 

@@ -63,7 +63,8 @@ def reports_of(definition: Definition, template: Object, items: Sequence[StatusI
     for (_, *path), rule in definition.annotations.aggregate.items():
         if rule in _REMOVED and path and path[-1] is not None:  # a list keeps its elements
             _add(removed, path)
-    reports = [_report(definition, template, removed, item, is_single=len(items) == 1) for item in ordered]
+    rank = ranks(definition)
+    reports = [_report(definition, template, removed, item, rank, is_single=len(items) == 1) for item in ordered]
     reporting = [report for report in reports if report.status]
     is_completed = reporting and all(Status.COMPLETED in report.matched for report in reporting)
     return reports if is_completed else reporting
@@ -81,7 +82,13 @@ def is_new(status: JSON) -> bool:
 
 
 def _report(
-    definition: Definition, template: Object, removed: _Removed, item: StatusItem, *, is_single: bool
+    definition: Definition,
+    template: Object,
+    removed: _Removed,
+    item: StatusItem,
+    rank: Callable[[Status], int],
+    *,
+    is_single: bool,
 ) -> MemberReport:
     if item.status is not None and not isinstance(item.status, dict):
         message = f"the status of cluster {item.cluster} must be an object, but is {type_name(item.status)}"
@@ -97,7 +104,7 @@ def _report(
         status = _without(status, removed)
     # `status_history` sets the template's own generation, and reads the members' generations from their items.
     status = {key: _without_generations(value) if type(value) in _NESTED else value for key, value in status.items()}
-    return MemberReport(item.cluster, status, matched, tuple(sorted(map(ranks(definition), matched))), item.status)
+    return MemberReport(item.cluster, status, matched, tuple(sorted(map(rank, matched))), item.status)
 
 
 def _matched(definition: Definition, template: Object, status: Object, generation: JSON) -> tuple[Status, ...]:

@@ -166,17 +166,18 @@ def lint(operation: str, text: str, names_of: Callable[[str], Names]) -> list[Li
         for found, line in ((found, code.count("\n", 0, found.start()) + 1) for found in _TEXT_SUM.finditer(code))
         if (found[1] or found[4]) and not found[3]
     )
-    taken = {"InterpretHealth": "boolean", "InterpretReplica": "number"}.get(operation, "table")
-    lints += tuple(
-        _warning(
-            "wrong-return", f"{function} must return a {taken}, and this is a {found.lastgroup}", "", line, "return"
-        )
-        for found, line in ((found, code.count("\n", 0, found.start()) + 1) for found in _RETURNED.finditer(code))
-        # A function inside of the script may return anything, and a whole without components is nil.
-        if re.findall(r"\bfunction\b *(\w*)", code) == [function]
-        and found.lastgroup not in (taken, "nil" if operation == "InterpretComponent" else "")
-    )
+    if re.findall(r"\bfunction\b *(\w*)", code) == [function]:  # one inside of the script may return anything
+        lints += tuple(_wrong_returns(operation, code))
     return _shortened(sorted(lints, key=attrgetter("line")))
+
+
+def _wrong_returns(operation: str, code: str) -> Iterator[Lint]:
+    taken = {"InterpretHealth": "boolean", "InterpretReplica": "number"}.get(operation, "table")
+    for found in _RETURNED.finditer(code):
+        # A whole without components is nil.
+        if found.lastgroup not in (taken, "nil" if operation == "InterpretComponent" else ""):
+            message = f"{SLOTS[operation].function} must return a {taken}, and this is a {found.lastgroup}"
+            yield _warning("wrong-return", message, "", code.count("\n", 0, found.start()) + 1, "return")
 
 
 def _shortened(lints: list[Lint]) -> list[Lint]:
