@@ -11,7 +11,7 @@ from typing import Final
 from tests.proofs.audit.definitions import definition
 from tests.proofs.benchmarks.day import recorded
 from tests.proofs.benchmarks.field import Field
-from tests.proofs.benchmarks.figures import Figures
+from tests.proofs.benchmarks.figures import Figures, cpu
 from tests.proofs.benchmarks.program import MeasurementError
 from tests.proofs.benchmarks.report import Part, number, table
 from tests.proofs.benchmarks.rounds import Effort, sampled
@@ -20,6 +20,8 @@ from tests.support.bodies import OPERATIONS, deployment, request_body
 
 _OBJECTS: Final = 5_000
 _RATE: Final = 2_000
+_BUSY: Final = 0.7
+"""How much of a core a server takes that is well used."""
 _RATE_OF_CONNECTIONS: Final = 200
 """A handshake takes a server as long as several calls."""
 _RATE_OF_LARGE: Final = 10
@@ -36,8 +38,13 @@ Round = Callable[[Server, Sequence[Path]], Figures]
 def waits(field: Field, effort: Effort) -> Part:
     """Measure how long calls of a day of 5,000 objects, and others, wait for their answers."""
     run, quarter = field.load.run, effort.quarter
+    day = _rounds(field.ours, recorded(), effort, lambda server, files: run(server, files, _RATE))
+    busy = _BUSY * 1e6 / cpu(day)
     found = {
-        "the day": _rounds(field.ours, recorded(), effort, lambda server, files: run(server, files, _RATE)),
+        "the day": day,
+        f"the day, at {_BUSY:.0%} of a core".replace("%", " %"): _rounds(
+            field.ours, recorded(), effort, lambda server, files: run(server, files, busy)
+        ),
         "each on a new connection": _rounds(
             field.ours, recorded(), quarter, lambda server, files: run(server, files, _RATE_OF_CONNECTIONS, fresh=True)
         ),
@@ -46,9 +53,9 @@ def waits(field: Field, effort: Effort) -> Part:
         "about objects of 1 MB": _large(field, effort),
     }
     rows = [(name, *_row(several)) for name, several in found.items()]
-    day, reload = (rows[place] for place in (0, 3))
+    few, reload = (rows[place] for place in (0, 4))
     said = (
-        f"At {_RATE:,} calls a second a call of the day waits {day[2]} µs, one of a hundred {day[3]} µs or more, and "
+        f"At {_RATE:,} calls a second a call of the day waits {few[2]} µs, one of a hundred {few[3]} µs or more, and "
         f"{reload[3]} µs or more while {_DEFINITIONS:,} definitions are read again."
     )
     return Part({"waits": table(_HEADS, rows)}, conclusions=(said,))
