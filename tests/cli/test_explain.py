@@ -112,6 +112,17 @@ def test_impossible_explanation_is_an_error(run: Run, arguments: tuple[str, ...]
     assert (result.exit_code, message in result.stderr) == (code, True), result.stderr
 
 
+@pytest.mark.parametrize(
+    "command", [["interpret", "--desired-file"], ["explain", "--object"]], ids=lambda each: each[0]
+)
+def test_observed_object_of_another_name_is_warned_of(run: Run, files: Path, command: list[str]) -> None:
+    (files / "other.yaml").write_text("{apiVersion: example.io/v1, kind: Job, metadata: {name: other}, spec: {}}")
+
+    result = run(*command, "other.yaml", "--observed-file", "job.yaml", "--operation", "Retain", *KARTA)
+
+    assert "warning: the desired object is Job other, and the observed one Job" in result.stderr
+
+
 @pytest.mark.usefixtures("files")
 def test_failed_answer_is_explained(run: Run) -> None:
     result = run(

@@ -162,6 +162,11 @@ class SandboxError(InterpreterError):
         super().__init__(message)
         self.cause = cause
 
+    @property
+    def is_of_request(self) -> bool:
+        """Whether the request took more time or memory than it may."""
+        return self.cause in {StopCause.MEMORY, StopCause.TIME, StopCause.PROCESSOR_TIME}
+
     def after(self, seconds: float) -> str:
         """Return the reason for a request that had so many seconds. Its process knows how many of them were left."""
         return f"it takes longer than {seconds:.3g} s" if self.cause is StopCause.TIME else str(self)

@@ -53,14 +53,19 @@ class Finding:
     """Line and column in the text at ``path``, or in the text that it leads into. (0, 0) means the whole value."""
 
     def __str__(self) -> str:
-        where = f"{format_path(self.path)}: " if self.path else ""
         hint = f" ({self.hint})" if self.hint else ""
-        return escaped(f"{self.severity}: {where}{self.message}{hint} [{self.rule}]")
+        return escaped(f"{self.severity}: {self.message_at_path}{hint} [{self.rule}]")
 
     @property
-    def placed_message(self) -> str:
-        """The message behind its place, as editors follow it."""
-        return f"{self.source}:{self.line}:{self.column}: {self.message}"
+    def message_at_path(self) -> str:
+        """The message behind its path, if any."""
+        return f"{format_path(self.path)}: {self.message}" if self.path else self.message
+
+    @property
+    def location(self) -> str:
+        """The source with line and column, as editors follow it, and a space. Empty without a source."""
+        position = f"{self.line}:{self.column}:" if self.line else ""
+        return f"{self.source}:{position} " if self.source else ""
 
     def to_json(self) -> Object:
         """Return the finding for machines. The path is text, ``span`` has offsets into the expression."""
@@ -88,11 +93,8 @@ def in_one_line(finding: Finding) -> str:
     >>> in_one_line(warning("shadowed-kind", (), "x hides y", source="y.yaml", line=3, column=1))
     'y.yaml:3:1: warning [shadowed-kind] x hides y'
     """
-    position = f"{finding.line}:{finding.column}:" if finding.line else ""
-    location = f"{finding.source}:{position} " if finding.source else ""
-    path = f"{format_path(finding.path)}: " if finding.path else ""
     hint = f" (hint: {finding.hint})" if finding.hint else ""
-    return escaped(f"{location}{finding.severity} [{finding.rule}] {path}{finding.message}{hint}")
+    return escaped(f"{finding.location}{finding.severity} [{finding.rule}] {finding.message_at_path}{hint}")
 
 
 def format_path(path: Path) -> str:
@@ -127,6 +129,15 @@ def count(number: int, noun: str) -> str:
     ('1 pod', '0 warnings')
     """
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def with_article(kind: object) -> str:
+    """Return the name of a kind with "a" or "an" before it.
+
+    >>> with_article("Pod"), with_article("AppWrapper")
+    ('a Pod', 'an AppWrapper')
+    """
+    return f"an {kind}" if str(kind).startswith(("A", "E", "I", "O")) else f"a {kind}"
 
 
 _ALIKE = 0.7

@@ -2,13 +2,15 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 from karta_interpreter.base.errors import InterpretationError, LuaError
-from karta_interpreter.base.findings import closest
+from karta_interpreter.base.findings import closest, escaped
 from karta_interpreter.base.k8s import GVK, Object
-from karta_interpreter.cli.definitions import Interpreter, interpreter_for
+from karta_interpreter.cli.definitions import Interpreter, interpreter_for, kinds_of
+from karta_interpreter.cli.files import named, read_items, read_object
 from karta_interpreter.cli.program import UsageProblem
-from karta_interpreter.cli.render import say
+from karta_interpreter.cli.render import full_name, say
 from karta_interpreter.definitions.karta import Definition, Known, resolved
 from karta_interpreter.engine.evaluation import match_status
 from karta_interpreter.engine.operations import (
@@ -82,6 +84,27 @@ class Arguments:
     replicas: int | None = None
     components: Mapping[str, int] | None = None
 
+    @classmethod
+    def read(
+        cls,
+        filenames: Sequence[str],
+        *,
+        desired: str | None,
+        observed: str | None,
+        items: str | None,
+        replicas: int | None,
+        components: Mapping[str, int] | None,
+    ) -> Self:
+        """Read the objects and the items of files. ``filenames`` has the definitions of their kinds."""
+        template, member = (
+            None if path is None else read_object(path, lambda: kinds_of(filenames)) for path in (desired, observed)
+        )
+        arguments = cls(template, member, None if items is None else read_items(items), replicas, components)
+        if template and member and full_name(template.get("metadata")) != full_name(member.get("metadata")):
+            names = f"{named(template)}, and the observed one {named(member)}"
+            say(escaped(f"warning: the desired object is {names}"), err=True)
+        return arguments
+
     def __post_init__(self) -> None:
         if self.desired is not None and self.observed is not None:
             desired, observed = GVK.of(self.desired), GVK.of(self.observed)
@@ -149,7 +172,7 @@ def ask(
     definition = resolved(interpreter.entry.definition, call.object, Known.of(references))
     broken = interpreter.broken.get(call.operation)
     if broken:
-        return CallOutcome(call, error=broken.placed_message)
+        return CallOutcome(call, error=f"{broken.location}{broken.message}")
     if not definition.has_karta and not definition.answers(call.operation):
         return CallOutcome(call, error=interpreter.why_not)
     try:

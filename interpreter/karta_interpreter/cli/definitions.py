@@ -197,7 +197,7 @@ def workload_of(obj: Object, filenames: Sequence[str], references: Iterable[str]
     if not definition.has_karta:
         raise UsageProblem(f"error: {definition.name} is not a Karta: scripts do not describe components")
     workload = Workload(Karta(definition), obj)
-    objects = read_references(references, [reference.gvk for reference in definition.references])
+    objects = read_references(references, definition)
     return workload.with_references(objects) if objects else workload
 
 

@@ -1,7 +1,6 @@
 """``karta-interpreter diff``: the different answers of two definitions about the same objects."""
 
 from collections.abc import Iterable
-from functools import partial
 from typing import NamedTuple
 
 import click
@@ -28,9 +27,9 @@ from karta_interpreter.cli.options import (
     NO_WORKLOAD,
     WholeNumber,
     answer_options,
-    complete_kinds_and_files,
     file_option,
     output,
+    side_option,
 )
 from karta_interpreter.cli.program import UsageProblem
 from karta_interpreter.cli.render import one_line, written
@@ -58,15 +57,14 @@ class ChangedAnswer(NamedTuple):
     """The cause of the new answer, if it was asked for."""
 
 
-_side = partial(click.option, multiple=True, metavar="SIDE", shell_complete=complete_kinds_and_files)
 _OBJECTS = "Objects and suites to ask about, with FILE: file, folder or -; may be repeated."
 _EXPLAIN = "Show which expressions or annotations of --to cause the differences."
 _REPLICAS = "For ReviseReplica of plain objects. Default: one more than --from counts."
 
 
 @click.command("diff", epilog=_EXAMPLES)
-@_side("--from", "before", help="The definition before, required; may be repeated.")
-@_side("--to", "after", help="The definition after, required; may be repeated.")
+@side_option("--from", "before", help="The definition before, required; may be repeated.")
+@side_option("--to", "after", help="The definition after, required; may be repeated.")
 @click.argument("files", nargs=-1, type=LATER, metavar="[FILE...]")
 @file_option("--object", "paths", multiple=True, help=_OBJECTS)
 @click.option("--desired-replica", type=WholeNumber(0, MOST_REPLICAS), metavar="N", help=_REPLICAS)

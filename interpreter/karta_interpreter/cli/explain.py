@@ -23,17 +23,8 @@ from karta_interpreter.base.k8s.yaml_writer import to_yaml
 from karta_interpreter.cli import options
 from karta_interpreter.cli.answers import short
 from karta_interpreter.cli.calls import Arguments, calls_for, operation_named, print_line
-from karta_interpreter.cli.definitions import Interpreter, definitions_named, kinds_of
-from karta_interpreter.cli.files import (
-    STDIN,
-    check_stdin,
-    file_given,
-    is_path,
-    read_items,
-    read_object,
-    read_objects,
-    read_references,
-)
+from karta_interpreter.cli.definitions import Interpreter, definitions_named
+from karta_interpreter.cli.files import STDIN, check_stdin, file_given, is_path, read_objects, read_references
 from karta_interpreter.cli.options import (
     complete_kinds_and_files,
     definitions,
@@ -123,16 +114,16 @@ def command(
             title = f"{definition.gvk.kind} {definition.gvk.api_version}, by {definition.name} ({origin})"
             _print(title, explanations, output)
         return
-    observed = (
-        None if given["observed_file"] is None else read_object(given["observed_file"], lambda: kinds_of(filenames))
+    arguments = Arguments.read(
+        filenames,
+        desired=file,
+        observed=given["observed_file"],
+        items=given["status_file"],
+        replicas=given["desired_replica"],
+        components=given["components"],
     )
-    items = None if given["status_file"] is None else read_items(given["status_file"])
-    obj = read_object(file, lambda: kinds_of(filenames))
-    arguments = Arguments(obj, observed, items, given["desired_replica"], given["components"])
     interpreter, calls = calls_for(arguments, operation, filenames, overrides)
-    references = read_references(
-        given["references"], [reference.gvk for reference in interpreter.entry.definition.references]
-    )
+    references = read_references(given["references"], interpreter.entry.definition)
     show(interpreter, calls, references, output, given["options"], strict=strict)
 
 
@@ -151,7 +142,7 @@ def show(
     for call in calls:
         found = explain(definition, call, options, origin=origin, reader=Known.of(references), on_print=print_line)
         if broken := interpreter.broken.get(call.operation):
-            found = replace(found, facts=(), results=None, error=broken.placed_message)
+            found = replace(found, facts=(), results=None, error=f"{broken.location}{broken.message}")
         explanations.append(found)
     names = {f"{call.object['kind']} {full_name(call.object.get('metadata'))}" for call in calls}
     _print(f"{', '.join(sorted(names))}, by {definition.name} ({origin})", explanations, form)

@@ -13,11 +13,11 @@ from tempfile import TemporaryDirectory
 from typing import BinaryIO, TypeVar
 
 from karta_interpreter.base.errors import InterpretationError, ManifestError
-from karta_interpreter.base.findings import did_you_mean, escaped, listed
+from karta_interpreter.base.findings import did_you_mean, escaped, listed, with_article
 from karta_interpreter.base.k8s import GVK, JSON, Object, edit, manifest
 from karta_interpreter.cli.program import NAME, Problem, UsageProblem
 from karta_interpreter.cli.render import full_name, say
-from karta_interpreter.definitions.karta import catalogue_kinds
+from karta_interpreter.definitions.karta import Definition, catalogue_kinds
 from karta_interpreter.definitions.karta.schema import OTHER_FILES
 from karta_interpreter.definitions.sources import decode, list_files
 from karta_interpreter.engine.operations import StatusItem
@@ -84,10 +84,10 @@ def read_objects(path: str, kinds: Kinds | None = None) -> list[Object]:
     return matching
 
 
-def read_references(paths: Iterable[str], kinds: Iterable[GVK]) -> list[Object]:
-    """Return the objects that a definition may look up. If it looks up none of these ``kinds``, stderr says so."""
+def read_references(paths: Iterable[str], definition: Definition) -> list[Object]:
+    """Return the objects that a definition may look up. If it looks up no object of their kinds, stderr says so."""
     objects = [obj for path in paths for obj in read_objects(path)]
-    looked_up = [str(gvk) for gvk in kinds]
+    looked_up = [str(reference.gvk) for reference in definition.references]
     if objects and not any(f"{obj.get('apiVersion')}, Kind={obj.get('kind')}" in looked_up for obj in objects):
         names = ", ".join(map(named, objects[:8]))
         say(escaped(f"warning: the definition looks up {', '.join(looked_up) or 'no objects'}, not {names}"), err=True)
@@ -203,13 +203,9 @@ def _object(document: manifest.Document, value: JSON) -> Object:
 def _item(document: manifest.Document) -> StatusItem:
     value = document.value
     if isinstance(value, dict) and ("kind" in value or not value.keys() & _ITEM_FIELDS):
-        is_what = (
-            f"this is a{'n' * str(value['kind']).startswith(tuple('AEIO'))} {value['kind']}"
-            if value.get("kind")
-            else "this is another object"
-        )
+        name = with_article(value["kind"]) if value.get("kind") else "another object"
         raise Problem(
-            f"error: {document.source}:{document.line}: {is_what}, not an AggregatedStatusItem; "
+            f"error: {document.source}:{document.line}: this is {name}, not an AggregatedStatusItem; "
             "that has clusterName and status"
         )
     for field in value if isinstance(value, dict) else ():

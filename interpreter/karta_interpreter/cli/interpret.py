@@ -11,16 +11,9 @@ from karta_interpreter.base.k8s.yaml_writer import to_yaml
 from karta_interpreter.cli import options
 from karta_interpreter.cli.answers import outcomes_table
 from karta_interpreter.cli.calls import Arguments, CallOutcome, ask, calls_for
-from karta_interpreter.cli.definitions import Interpreter, kinds_of, workload_of
+from karta_interpreter.cli.definitions import Interpreter, workload_of
 from karta_interpreter.cli.explain import STRICT, exit_if_strict, show as show_explanations, warnings_text
-from karta_interpreter.cli.files import (
-    check_stdin,
-    file_given,
-    named,
-    read_items,
-    read_object,
-    read_references,
-)
+from karta_interpreter.cli.files import check_stdin, file_given, read_references
 from karta_interpreter.cli.options import LATER, Counts, definitions, file_option, inputs, operation_option
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import Data, full_name, one_line, say, written
@@ -89,7 +82,14 @@ def command(
     given["observed_file"] = file_given(given["file"], given["observed_file"], "--observed-file")
     files = (given["desired_file"], given["observed_file"], given["status_file"], *given["references"])
     check_stdin([path for path in (*files, *filenames, *overrides) if path])
-    arguments = _read(given, filenames)
+    arguments = Arguments.read(
+        filenames,
+        desired=given["desired_file"],
+        observed=given["observed_file"],
+        items=given["status_file"],
+        replicas=given["desired_replica"],
+        components=given["components"],
+    )
     if given["components"] is not None and not operation:
         if explain or overrides:
             raise UsageProblem(
@@ -102,9 +102,7 @@ def command(
         say(written(changed.object, output or "yaml"), nl=False)
         return
     interpreter, calls = calls_for(arguments, operation, filenames, overrides)
-    references = read_references(
-        given["references"], [reference.gvk for reference in interpreter.entry.definition.references]
-    )
+    references = read_references(given["references"], interpreter.entry.definition)
     if explain:
         show_explanations(interpreter, calls, references, output or "table", given["options"], strict=strict)
         return
@@ -162,19 +160,6 @@ def _print_skipped(interpreter: Interpreter, arguments: Arguments) -> None:
             say(escaped(f"{operation} skipped: {interpreter.why_not}"), err=True)
         elif option and operation is not Operation.REVISE_COMPONENTS:  # which no release of Karmada asks
             say(f"{operation} skipped: pass {option}", err=True)
-
-
-def _read(inputs: _Given, filenames: Sequence[str]) -> Arguments:
-    desired, observed = (
-        None if path is None else read_object(path, lambda: kinds_of(filenames))
-        for path in (inputs["desired_file"], inputs["observed_file"])
-    )
-    items = None if inputs["status_file"] is None else read_items(inputs["status_file"])
-    arguments = Arguments(desired, observed, items, inputs["desired_replica"], inputs["components"])
-    if desired and observed and full_name(desired.get("metadata")) != full_name(observed.get("metadata")):
-        names = f"{named(desired)}, and the observed one {named(observed)}"
-        say(escaped(f"warning: the desired object is {names}"), err=True)
-    return arguments
 
 
 def _title(entry: ServedDefinition, obj: Object) -> str:

@@ -132,6 +132,7 @@ def output(*forms: str) -> Callable[[Command], Command]:
 
 # Options that several commands have with other names or texts.
 file_option = partial(click.option, type=LATER, metavar="PATH")
+side_option = partial(click.option, multiple=True, metavar="SIDE", shell_complete=complete_kinds_and_files)
 kind_option = partial(click.option, metavar="KIND", multiple=True, shell_complete=complete_kinds)
 operation_option = partial(click.option, metavar="NAME", shell_complete=complete_operations)
 output_dir_option = partial(click.option, "--output-dir", type=OutputFolder(), metavar="DIR")

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import click
 
-from karta_interpreter.base.findings import Finding, Severity, Span, escaped, format_path
+from karta_interpreter.base.findings import Finding, Severity, Span, escaped
 from karta_interpreter.base.k8s import JSON, get
 
 _STYLE = re.compile(r"(\x1b\[(?:[01]|3[0-7]|22)m)")
@@ -102,10 +102,8 @@ def findings_text(findings: Iterable[Finding]) -> str:
     lines: list[str] = []
     for finding in in_order(findings):
         severity = click.style(str(finding.severity), fg=_COLOURS[finding.severity], bold=True)
-        path = f"{format_path(finding.path)}: " if finding.path else ""
-        position = f"{finding.line}:{finding.column}:" if finding.line else ""
-        location = f"{click.style(f'{finding.source}:{position}', bold=True)} " if finding.source else ""
-        lines.append(f"{location}{severity} [{finding.rule}] {path}{finding.message}")
+        location = click.style(finding.location, bold=True) if finding.location else ""
+        lines.append(f"{location}{severity} [{finding.rule}] {finding.message_at_path}")
         if finding.expression and finding.span:
             lines += _underlined(finding.expression, finding.span)
         if finding.hint:

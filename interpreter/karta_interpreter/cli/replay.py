@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from sys import getsizeof
 from typing import Final, NamedTuple
@@ -27,7 +26,7 @@ from karta_interpreter.cli.changes import (
 )
 from karta_interpreter.cli.explain import show
 from karta_interpreter.cli.files import check_stdin
-from karta_interpreter.cli.options import FOLDER, FULL, complete_kinds_and_files, kind_option, output
+from karta_interpreter.cli.options import FOLDER, FULL, kind_option, output, side_option
 from karta_interpreter.cli.program import Problem
 from karta_interpreter.cli.render import one_line, say, table, watched, written
 from karta_interpreter.definitions.sources.snapshot import EVERYTHING, Selection
@@ -224,13 +223,10 @@ _KINDS = 'Replay only calls about this kind: KIND, apiVersion/KIND or "apiVersio
 _EXPLAIN = "Explain the answer to the request with this uid."
 
 
-_side = partial(click.option, multiple=True, metavar="SIDE", shell_complete=complete_kinds_and_files)
-
-
 @click.command("replay", epilog=_EXAMPLES)
 @click.argument("folder", type=FOLDER)
-@_side("--from", "before", help=_FROM)
-@_side("--to", default=[CATALOGUE], show_default=CATALOGUE, help=_TO)
+@side_option("--from", "before", help=_FROM)
+@side_option("--to", default=[CATALOGUE], show_default=CATALOGUE, help=_TO)
 @kind_option("--kinds", help=_KINDS)
 @click.option("--explain", "uid", metavar="UID", help=_EXPLAIN)
 @FULL

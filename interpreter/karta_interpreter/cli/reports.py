@@ -5,7 +5,7 @@ from typing import Final
 from urllib.parse import quote
 
 from karta_interpreter import __version__
-from karta_interpreter.base.findings import Finding, format_path
+from karta_interpreter.base.findings import Finding
 from karta_interpreter.base.k8s import Object
 from karta_interpreter.cli.render import to_json
 
@@ -53,10 +53,9 @@ FORMATS: Final[Mapping[str, Callable[[Sequence[Finding]], str]]] = {
 
 
 def _message(finding: Finding) -> str:
-    path = f"{format_path(finding.path)}: " if finding.path else ""
     hint = f"\nhint: {finding.hint}" if finding.hint else ""
     expression = f"\n{finding.expression}" if finding.expression else ""
-    return f"{path}{finding.message}{expression}{hint}"
+    return f"{finding.message_at_path}{expression}{hint}"
 
 
 def _command(text: str) -> str:

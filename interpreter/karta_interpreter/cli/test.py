@@ -227,7 +227,7 @@ def command(  # noqa: PLR0913 - one for each option
 
 def _updated(report: SuiteReport) -> SuiteReport:
     """Write the answers of failed cases into their suites. Missing and unwritable answers leave their cases failed."""
-    passed = [outcome for outcome in report.outcomes if outcome.passed]
+    unchanged = [outcome for outcome in report.outcomes if outcome.passed]
     # By the file, which links may name twice: once it is written, the lines of its cases are others.
     files: dict[Path, list[Outcome]] = {}
     for outcome in report.outcomes:
@@ -240,7 +240,7 @@ def _updated(report: SuiteReport) -> SuiteReport:
             for outcome in changed
             if outcome.results is not None
         }
-        passed += [outcome for outcome in changed if outcome.results is None]
+        unchanged += [outcome for outcome in changed if outcome.results is None]
         if answers:
             # By its bytes: reading it as text would lose the line ends of Windows.
             text = path.read_bytes().decode()
@@ -248,10 +248,10 @@ def _updated(report: SuiteReport) -> SuiteReport:
                 write_files(path.parent, {path.name: with_outputs(text, source, answers)})  # a link stays one
             except (SuiteError, Problem) as error:
                 (error if isinstance(error, Problem) else Problem(f"error: {error}")).show()
-                passed += [outcome for outcome in changed if outcome.results is not None]
+                unchanged += [outcome for outcome in changed if outcome.results is not None]
                 continue
             say(f"{source}: updated {count(len(answers), 'output')}", err=True)
-    return replace(report, outcomes=tuple(passed))
+    return replace(report, outcomes=tuple(unchanged))
 
 
 def _suites(paths: Sequence[Path]) -> list[Path]:

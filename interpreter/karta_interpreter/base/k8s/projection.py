@@ -101,7 +101,7 @@ class Projection:
             for step in parents:
                 name = step.removesuffix("[]")
                 current = current.at(name) if step == name else current.at(name).each()
-            current.at(field).take_all()
+            current.at(field).is_whole = True
 
     def paths(self, steps: int) -> list[str]:
         """Return the paths that are read, each cut to the given number of steps.
@@ -120,10 +120,6 @@ class Projection:
             for name, projection in named_projections
             for path in ([] if projection.is_whole else projection.paths(steps - 1)) or [""]
         ]
-
-    def take_all(self) -> None:
-        """Read all of the value."""
-        self.is_whole = True
 
 
 def values_in(text: bytes) -> int:

@@ -38,10 +38,6 @@ def compile_definition(
     references = tuple(_reference(karta.name, structure, index) for index in range(len(structure.references)))
     parts = (components, status, annotations, references)
     queries = list(queries_in(parts))
-    counted = [component for component in components if component.pods is not None] or components[:1]
-    scales = [
-        [*queries_in((component.replicas, component.min_replicas, component.max_replicas))] for component in counted
-    ]
     return definition.Definition(
         name=karta.name,
         gvk=_gvk(root.kind),
@@ -59,13 +55,21 @@ def compile_definition(
         scripts=annotations.lua,
         gang=karta.spec.gang,
         references=references,
-        is_counted_by_status=all(scales)
-        and all(reads_status(query.node) and not query.variables for scale in scales for query in scale),
+        is_counted_by_status=_is_counted_by_status(components),
         _queued=definition.Queued(components) if any(component.suspend for component in components) else None,
         _bindings=definition.Bindings(components=components, status=status, annotations=annotations)
         if references
         else None,
     )
+
+
+def _is_counted_by_status(components: Sequence[definition.ComponentRules]) -> bool:
+    """Return whether each component with pods has counts, and all counts are in the status."""
+    for component in [component for component in components if component.pods is not None] or components[:1]:
+        counts = [*queries_in((component.replicas, component.min_replicas, component.max_replicas))]
+        if not counts or not all(reads_status(query.node) and not query.variables for query in counts):
+            return False
+    return True
 
 
 def _compiler(owner: str, variables: frozenset[str] = frozenset()) -> _Compiled:

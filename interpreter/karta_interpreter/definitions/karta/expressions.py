@@ -346,9 +346,8 @@ def takes_number(query: Query) -> bool:
     # Reading `.n * .m` fails on an empty object, which decides nothing. With a number in both fields it has places.
     filled: Object = {}
     for path in filter(None, map(plain_path, _walk(query.node, children))):
-        if get(filled, path) is None:
-            with suppress(InterpretationError):  # another path continues below a number
-                filled = set_value(filled, path, 1)
+        with suppress(InterpretationError):  # another path continues below a number
+            filled = set_value(filled, path, get(filled, path) or 1)
     results = [_places(partial(count_places, query), value) for value in ({}, filled)]
     return True in results or False not in results
 

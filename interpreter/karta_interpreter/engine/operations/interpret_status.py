@@ -46,7 +46,7 @@ def interpret_status(definition: Definition, obj: Object) -> dict[str, JSON]:
 def status_reads(_: Definition, projection: Projection) -> None:
     """Mark what InterpretStatus reads of an object."""
     projection.take("status", "metadata.generation")
-    projection.at("metadata", "annotations", TEMPLATE_GENERATION).take_all()
+    projection.at("metadata", "annotations", TEMPLATE_GENERATION).is_whole = True
 
 
 def observed_generation(status: JSON) -> int | None:

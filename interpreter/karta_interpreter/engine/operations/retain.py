@@ -80,16 +80,16 @@ def retain_steps(definition: Definition, desired: Object, observed: Object) -> I
 
 def retain_reads(definition: Definition, projection: Projection) -> None:
     """Mark what Retain reads of both objects."""
-    projection.at("metadata", "labels", RETAIN_REPLICAS).take_all()
+    projection.at("metadata", "labels", RETAIN_REPLICAS).is_whole = True
     revision_reads(definition, projection)
     take_outputs(projection, *switches(definition.components))
     if definition.suspend:
         for name in definition.annotations.queue_labels:
-            projection.at("metadata", "labels", name).take_all()
+            projection.at("metadata", "labels", name).is_whole = True
     take_outputs(projection, *(fields.query for fields in definition.queued))
-    projection.at(*_START).take_all()
+    projection.at(*_START).is_whole = True
     if any(isinstance(rule, Once) for rule in definition.annotations.retained):
-        projection.at(*_ANNOTATIONS).take_all()  # all of them, which go with the last
+        projection.at(*_ANNOTATIONS).is_whole = True  # all of them, which go with the last
     matching_reads(definition, projection)
 
 

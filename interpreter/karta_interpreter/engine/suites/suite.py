@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from karta_interpreter.base.errors import InterpretationError, ManifestError, SuiteError
-from karta_interpreter.base.findings import closest, did_you_mean
+from karta_interpreter.base.findings import closest, did_you_mean, with_article
 from karta_interpreter.base.k8s import GVK, JSON, Object, edit, type_name
 from karta_interpreter.base.k8s.manifest import Document, read_documents
 from karta_interpreter.base.k8s.yaml_writer import to_authored_yaml
@@ -133,9 +133,8 @@ def _read(document: Document, fields: JSON) -> Case:
         raise InterpretationError(f"a case must be an object, but is {type_name(fields)}")
     if "kind" in fields and "operation" not in fields:
         raise InterpretationError(
-            f"this is a{'n' * str(fields['kind']).startswith(tuple('AEIO'))} {fields['kind']}, "
-            "not a case of a suite: name the folder that has a definition and its testdata; an object belongs below "
-            "desiredObj of a case"
+            f"this is {with_article(fields['kind'])}, not a case of a suite: name the folder that has "
+            "a definition and its testdata; an object belongs below desiredObj of a case"
         )
     _reject_unknown("case", fields, _KEYS)
     if missing := [key for key in ("name", "operation") if fields.get(key) is None]:

@@ -11,7 +11,7 @@ import orjson
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from karta_interpreter.base.errors import SandboxError, StopCause
+from karta_interpreter.base.errors import SandboxError
 from karta_interpreter.base.findings import Finding, Severity, did_you_mean, error
 from karta_interpreter.base.k8s import GVK, Object, json_pointer
 from karta_interpreter.base.sandbox.awaiting import AsyncPool
@@ -148,7 +148,6 @@ def _find(_channel: "Channel", _letter: bytes, payload: bytes) -> tuple[bytes, b
 _PROCESSES: Final = 2
 _IDLE_SECONDS: Final = 30.0
 _GRACE_SECONDS: Final = 0.2
-_CAUSED_BY_REQUEST: Final = {StopCause.MEMORY, StopCause.TIME, StopCause.PROCESSOR_TIME}
 
 
 class Judge:
@@ -172,7 +171,7 @@ class Judge:
                 await process.send(_JUDGE, body, max(end - time.monotonic(), 0.001), grace=_GRACE_SECONDS)
                 reply, answer = await process.receive()
         except SandboxError as error:
-            if error.cause in _CAUSED_BY_REQUEST:
+            if error.is_of_request:
                 raise ApiError(422, f"the body cannot be judged: {error}") from error
             raise unavailable(f"no process can judge the body: {error}", seconds=1) from error
         if reply == _PROBLEM:

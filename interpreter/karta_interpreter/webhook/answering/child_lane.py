@@ -51,7 +51,6 @@ _STATUSES: Final = dict.fromkeys(set(StopCause) - {StopCause.DEFECT}, 503) | {St
 """The HTTP status before the uid of a request is known. The missing cause is a defect of this program."""
 _CODES: Final = _STATUSES | {StopCause.MEMORY: 422, StopCause.PROCESSOR_TIME: 504}
 """The code of an answer with the uid."""
-_CAUSED_BY_REQUEST: Final = {StopCause.MEMORY, StopCause.TIME, StopCause.PROCESSOR_TIME}
 
 
 class ChildLane:
@@ -99,7 +98,7 @@ class ChildLane:
                 subject = admission.Subject(**orjson.loads(about))
                 return await _asked(process, orjson.dumps({"taken": kinds}))
         except (InterpretationError, SandboxError) as error:
-            is_caused = isinstance(error, InterpretationError) or error.cause in _CAUSED_BY_REQUEST
+            is_caused = isinstance(error, InterpretationError) or error.is_of_request
             # A Karta that is to blame is denied. Any other failure is left to the API server's `failurePolicy`.
             if subject is None or not is_caused:
                 raise _unanswered(body, error) from error

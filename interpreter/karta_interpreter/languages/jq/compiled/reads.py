@@ -111,7 +111,7 @@ def _choices(ways: Iterable[Projections]) -> Projections:
 def mark_all(projections: Iterable[Projection]) -> Projections:
     """Mark all of some parts as read. Values computed from them are not part of the input."""
     for projection in projections:
-        projection.take_all()
+        projection.is_whole = True
     return ()
 
 
