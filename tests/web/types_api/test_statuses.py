@@ -20,6 +20,8 @@ ROWS = [
     pytest.param("GET", f"{TYPES}?filterBy=name", None, {}, 400, id="400: no condition"),
     pytest.param("GET", f"{TYPES}?limit=1&limit=2", None, {}, 400, id="400: a parameter that is given twice"),
     pytest.param("DELETE", "TYPE", None, {"If_Match": "abc"}, 400, id="400: no entity tag"),
+    pytest.param("POST", TYPES, b'{"name": "A", "name": "B"}', {}, 400, id="400: the first name would be lost"),
+    pytest.param("GET", "TYPE?pretty=true", None, {}, 400, id="400: a parameter that has no effect"),
     pytest.param("GET", TYPES, None, {"token": None}, 401, id="401: no token"),
     pytest.param("GET", TYPES, None, {"token": "another-token-0123456789"}, 401, id="401: an unknown token"),
     pytest.param("GET", TYPES, None, {"token": "\xff\xfe" * 10}, 401, id="401: a token that is not UTF-8"),
@@ -82,6 +84,8 @@ def test_errors_have_the_words_of_validate(server: TypesServer) -> None:
     [
         pytest.param(b"", "it is empty", id="nothing"),
         pytest.param("{}".encode("utf-16"), "it is UTF-16: save it as UTF-8", id="the output of PowerShell"),
+        pytest.param(b"kind: Karta\n", "is it YAML?", id="a Karta as it is in Git"),
+        pytest.param(b'{"a": [{"b": 1, "b": 2}]}', 'has "b" 2 times', id="a name twice: JSON keeps only the last"),
     ],
 )
 def test_body_that_is_no_json_is_named(server: TypesServer, body: bytes, reason: str) -> None:

@@ -197,6 +197,10 @@ def test_findings_are_all_in_one_answer(server: TypesServer) -> None:
         pytest.param({"resourceInterfaces": [{}] * 17}, "has more than 16 entries", "", id="versions"),
         pytest.param({"resourceInterfaces": {}}, "must be a list, not an object", "", id="one Karta without a list"),
         pytest.param({"category": "train"}, "there is no field category", "did you mean categoryId?", id="a field"),
+        pytest.param({"priorityId": 100}, "must be a string", "/workload-priorities lists the ids", id="a value"),
+        pytest.param(
+            {"versions": []}, "there is no field versions", "only answers have it: leave it out", id="an answer"
+        ),
         pytest.param({"categoryId": "trian"}, 'there is no id "trian"; did you mean train?', "", id="an id"),
     ],
 )
@@ -213,6 +217,14 @@ def test_errors_say_what_to_write(server: TypesServer, change: dict[str, Any], d
         pytest.param("POST", f"{TYPES}/validate", 405, f"{TYPES}:validate judges it", id="an action behind a slash"),
         pytest.param("PUT", TYPES, 405, f"a registered type is at {TYPES}/{{id}}", id="a change of the list"),
         pytest.param("GET", f"{TYPES}/nowhere", 404, f"{TYPES} lists the ids", id="an id that does not exist"),
+        pytest.param("PATCH", f"{TYPES}/nowhere", 405, f"PUT {TYPES}/{{id}} replaces a type", id="a part of a type"),
+        pytest.param("GET", f"{TYPES}/", 404, f"did you mean {TYPES}?", id="a slash at the end"),
+        pytest.param("GET", "/workload-types", 404, f"did you mean {TYPES}?", id="no version of the API"),
+        pytest.param("POST", f"{TYPES}:Validate", 404, f"did you mean {TYPES}:validate?", id="an action in capitals"),
+        pytest.param("GET", "/", 404, f"there are: {TYPES}, ", id="the root"),
+        pytest.param(
+            "POST", f"{TYPES}?dryRun=All", 400, f"{TYPES}:validate judges a type", id="a dry run of Kubernetes"
+        ),
     ],
 )
 def test_wrong_paths_lead_to_right_ones(server: TypesServer, method: str, path: str, status: int, detail: str) -> None:
@@ -222,7 +234,24 @@ def test_wrong_paths_lead_to_right_ones(server: TypesServer, method: str, path: 
 
 def test_name_of_a_type_leads_to_its_id(server: TypesServer) -> None:
     path = registered(server, "NamedMill")
-    assert path.rpartition("/")[2] in server.get(f"{TYPES}/namedmill").json["detail"]
+    for name in ("namedmill", "NamedMill.mill.example.org"):
+        assert path.rpartition("/")[2] in server.get(f"{TYPES}/{name}").json["detail"]
+
+
+def test_id_in_capitals_is_the_same(server: TypesServer) -> None:
+    path = registered(server, "CapitalMill")
+    assert server.get(f"{TYPES}/{path.rpartition('/')[2].upper()}").json["name"] == "CapitalMill"
+
+
+def test_karta_without_its_type_is_named(server: TypesServer) -> None:
+    assert "write it into the list resourceInterfaces" in server.post(karta("BareMill")).json["detail"]
+
+
+def test_weak_entity_tag_is_said_to_be_weak(server: TypesServer) -> None:
+    path = registered(server, "WeakMill")
+    tag = server.get(path).headers["etag"]
+    answer = server.ask("DELETE", path, If_Match=f"W/{tag}")
+    assert (answer.status, f"{tag} without W/" in answer.json["detail"]) == (412, True)
 
 
 @rows(

@@ -188,9 +188,8 @@ async def listening(served: ConsoleSources, port: int) -> AsyncIterator[str]:
     runner = web.AppRunner(console.application, access_log=None, handler_cancellation=True, shutdown_timeout=1.0)
     await runner.setup()
     try:
-        site = web.TCPSite(runner, HOST, port)
         try:
-            await site.start()
+            await web.TCPSite(runner, HOST, port).start()
         except OSError as error:
             raise cannot_listen(HOST, port, error) from error
         console.warm_up()

@@ -80,8 +80,9 @@ def read_items(text: str) -> list[tuple[Marker, StatusItem]]:
         except InterpretationError as error:
             raise TextError(str(error), *marker.position(())) from error
         if not item.cluster:
-            message = "the item has no clusterName; an item has clusterName, applied and status"
-            raise TextError(message, *marker.position(()))
+            raise TextError(
+                "the item has no clusterName; an item has clusterName, applied and status", *marker.position(())
+            )
         items.append((marker, item))
     return items
 

@@ -83,7 +83,9 @@ class TokenFile:
         if not pairs:
             raise ValueError("it has no token")
         if any(len(token) < _LEAST for token, _ in pairs):
-            raise ValueError(f"a token has fewer than {_LEAST} characters")
+            raise ValueError(
+                f"a token has fewer than {_LEAST} characters; a line has the token, then the name of its user"
+            )
         return pairs
 
 

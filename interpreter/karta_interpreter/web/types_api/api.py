@@ -71,8 +71,9 @@ async def serving(settings: TypesSettings) -> AsyncIterator[str]:
             api = await opened.enter_async_context(ApiServer.of(settings.kubeconfig, settings.context))
             api.check()
             cluster = Cluster(api, reports=False, budget=Budget.of_container())
-        folders = (*filter(None, [settings.types_folder]), *settings.folders)
-        store = store_of(replace(settings, folders=folders), cluster)
+        store = store_of(
+            replace(settings, folders=(*filter(None, [settings.types_folder]), *settings.folders)), cluster
+        )
         storage, access = _storage(settings, store, api, cluster), _access(settings, api)
         choices = Choices.of(settings.types_categories, settings.types_priorities)
         await asyncio.to_thread(store.load)
@@ -83,9 +84,8 @@ async def serving(settings: TypesSettings) -> AsyncIterator[str]:
         view, judge = View(store, storage), Judge(settings.judge_seconds)
         opened.callback(judge.close)
         await view.rows()  # 10,000 types take a second of processor time; clients do not have to wait for it
-        handlers = Routes(store, storage, view, judge, choices).handlers()
-        app = application(handlers, access, ClientLimits(settings.rate))
-        yield await _listen(app, settings, tls, opened)
+        routes = Routes(store, storage, view, judge, choices)
+        yield await _listen(application(routes.handlers(), access, ClientLimits(settings.rate)), settings, tls, opened)
 
 
 async def _listen(made: web.Application, settings: TypesSettings, tls: Tls | None, opened: AsyncExitStack) -> str:

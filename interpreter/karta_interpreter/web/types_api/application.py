@@ -13,8 +13,9 @@ from aiohttp.typedefs import Handler, Middleware
 from pydantic import BaseModel
 
 from karta_interpreter.base.errors import RequestError
+from karta_interpreter.base.findings import did_you_mean
 from karta_interpreter.web.types_api.access import Access, bearer_token
-from karta_interpreter.web.types_api.models import CONTENT_TYPE, ApiError
+from karta_interpreter.web.types_api.models import CONTENT_TYPE, ApiError, ProblemError
 from karta_interpreter.web.types_api.openapi import OPERATIONS, ROOT, TYPES
 from karta_interpreter.webhook.http.bodies import check_head
 from karta_interpreter.webhook.log import log
@@ -37,11 +38,13 @@ _VERBS: Final = {"create": "create", "replace": "update", "delete": "delete", "g
 
 What stores nothing needs the right to read, although it is a POST.
 """
-_ONE: Final = f"; a registered type is at {ROOT}{TYPES}/{{id}}"
+_ONE: Final = f"{ROOT}{TYPES}/{{id}}"
 _INSTEAD: Final = {
     "POST": f"; POST {ROOT}{TYPES} registers a type, {ROOT}{TYPES}:validate judges it",
-    **dict.fromkeys(("PUT", "DELETE", "PATCH"), _ONE),
+    "PATCH": f"; PUT {_ONE} replaces a type",
+    **dict.fromkeys(("PUT", "DELETE"), f"; a registered type is at {_ONE}"),
 }
+_NO_QUERY: Final = f"only {ROOT}{TYPES} takes a query; {ROOT}{TYPES}:validate judges a type and stores nothing"
 _LONGEST: Final = 200  # of texts of a client in the log, which may be as long as a header
 _MOST_CLIENTS: Final = 10_000
 _AT_ONCE: Final = 2  # requests of one user; the user's other requests wait, so that other users do not
@@ -61,8 +64,9 @@ class ClientLimits:
             self._clients.clear()  # a client had to wait less than a minute for another request
         limit = self._clients.setdefault(client, RateLimit(self._per_minute, 60 / self._per_minute))
         if wait := limit.take(self._clock()):
-            detail = f"more than {self._per_minute} requests a minute"
-            raise ApiError(429, detail, headers={"Retry-After": str(ceil(wait))})
+            raise ApiError(
+                429, f"more than {self._per_minute} requests a minute", headers={"Retry-After": str(ceil(wait))}
+            )
 
 
 def application(handlers: Mapping[str, Handler], access: Access, limits: ClientLimits) -> web.Application:
@@ -88,6 +92,11 @@ def _edge(access: Access, limits: ClientLimits) -> Middleware:
         token = bearer_token(request.headers.get("Authorization"))
         request.match_info[USER] = user = await access.user(token)
         await access.authorize(token, _verb(request))
+        # A parameter without effect, such as dryRun, would let a client believe that nothing is stored.
+        if request.query and request.match_info.route.name not in {None, "listTypes"}:
+            raise ApiError(
+                400, _NO_QUERY, errors=[ProblemError(parameter=name, detail=_NO_QUERY) for name in request.query]
+            )
         async with turns.setdefault(user, asyncio.Semaphore(_AT_ONCE)):
             return await handler(request)
 
@@ -123,15 +132,20 @@ def _problem(error: web.HTTPException, request: web.Request) -> ApiError:
         detail = f"this path takes {allowed}, not {request.method[:_LONGEST]}{_INSTEAD.get(request.method, '')}"
         return ApiError(405, detail, headers={"Allow": allowed})
     if isinstance(error, web.HTTPNotFound):
-        return ApiError(404, f"there is nothing at this path; {ROOT}/openapi.json describes what there is")
+        paths = dict.fromkeys(f"{ROOT}{operation.path}" for operation in OPERATIONS)
+        return ApiError(404, f"there is nothing at this path; {did_you_mean(request.path[:_LONGEST], paths)}")
     if isinstance(error, web.HTTPRequestEntityTooLarge):
         return ApiError(413, f"the body has more than {_MOST_BYTES} bytes")
     return ApiError(400, error.reason)
 
 
 def _refusal(error: ApiError) -> web.Response:
-    body = error.problem.model_dump_json(by_alias=True, exclude_none=True)
-    return web.Response(status=error.status, text=body, content_type=CONTENT_TYPE, headers=error.headers)
+    return web.Response(
+        status=error.status,
+        text=error.problem.model_dump_json(by_alias=True, exclude_none=True),
+        content_type=CONTENT_TYPE,
+        headers=error.headers,
+    )
 
 
 def _audit(request: web.Request, status: int) -> None:

@@ -40,13 +40,16 @@ class FolderStorage:
     def records(self, source: DefinitionFile) -> tuple[Record, ...]:
         """Return the Kartas of a file. A file with errors has no definition, so its text is parsed again."""
         name = name_of(source.path)
-        records = []
-        for index, loaded in enumerate(source.loaded):
-            if loaded.gvk is None:
-                continue
-            manifest = loaded.definition.manifest if loaded.definition else _item(source.content, index)
-            records.append(Record(loaded.gvk, manifest, name, loaded.findings))
-        return tuple(records)
+        return tuple(
+            Record(
+                loaded.gvk,
+                loaded.definition.manifest if loaded.definition else _item(source.content, index),
+                name,
+                loaded.findings,
+            )
+            for index, loaded in enumerate(source.loaded)
+            if loaded.gvk
+        )
 
     @asynccontextmanager
     async def exclusive(self) -> AsyncIterator[None]:

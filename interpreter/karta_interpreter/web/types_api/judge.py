@@ -3,9 +3,11 @@
 The children run this file, too (`start`).
 """
 
+import json
 import time
+from collections import Counter
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import orjson
 from pydantic import BaseModel, ValidationError
@@ -27,6 +29,7 @@ from karta_interpreter.web.types_api.models import (
     Judged,
     ProblemDetails,
     ProblemError,
+    WorkloadType,
     WorkloadTypeInput,
     unavailable,
 )
@@ -41,6 +44,11 @@ _FORMS: Final = {
     "name": "must be a kind such as RayCluster: a capital letter, then letters and digits, 63 in all",
     "group": "must be an API group such as ray.io, in small letters, or empty for core kinds",
 }
+_HINTS: Final = {
+    "categoryId": "/workload-categories lists the ids",
+    "priorityId": "/workload-priorities lists the ids",
+}
+_ANSWERED: Final = {field.alias for field in WorkloadType.model_fields.values()}
 
 
 def read(body: bytes, model: type[_M]) -> _M:
@@ -49,25 +57,43 @@ def read(body: bytes, model: type[_M]) -> _M:
         value = orjson.loads(body)
     except orjson.JSONDecodeError as err:
         reason = decode(body)[1] if body.strip() else "it is empty"
-        raise ApiError(400, f"the body is not JSON: {reason or err}") from err
+        yaml = "; is it YAML?" if body.strip()[:1].isalpha() else ""
+        raise ApiError(400, f"the body is not JSON: {reason or err}{yaml}") from err
+    json.loads(body, object_pairs_hook=_check_names)
     try:
         return model.model_validate(value)
     except ValidationError as err:
         details = err.errors(include_url=False)
         errors = [_problem(problem, model) for problem in details[:MOST_ERRORS]]
         detail = "the body is not as openapi.json describes it"
+        if isinstance(value, dict) and gvk_of(value):
+            detail = "the body is a Karta: write it into the list resourceInterfaces of a workload type"
         raise ApiError(422, detail, errors=errors, total=len(details)) from err
+
+
+def _check_names(pairs: list[tuple[str, Any]]) -> None:
+    """Raise ApiError if an object has a name twice: all values but the last would be lost."""
+    for name, times in Counter(name for name, _ in pairs).most_common(1):
+        if times > 1:
+            raise ApiError(400, f'an object of the body has "{name}" {times} times: write it once')
 
 
 def _problem(problem: ErrorDetails, model: type[BaseModel]) -> ProblemError:
     pointer, field = json_pointer(problem["loc"]), problem["loc"][-1] if problem["loc"] else ""
     if problem["type"] == "extra_forbidden":
-        hint = did_you_mean(str(field), (known.alias or name for name, known in model.model_fields.items()))
+        fields = (known.alias or name for name, known in model.model_fields.items())
+        hint = "only answers have it: leave it out" if field in _ANSWERED else did_you_mean(str(field), fields)
         return ProblemError(
             pointer=pointer, detail=message_of(problem), rule="unknown-field", severity="error", hint=hint
         )
     detail = _FORMS.get(str(field), "") if problem["type"].startswith("string_") else ""
-    return ProblemError(pointer=pointer, detail=detail or message_of(problem), rule="schema", severity="error")
+    return ProblemError(
+        pointer=pointer,
+        detail=detail or message_of(problem),
+        rule="schema",
+        severity="error",
+        hint=_HINTS.get(str(field)),
+    )
 
 
 def judge(body: bytes) -> bytes:

@@ -60,8 +60,11 @@ class ListQuery:
             if name == "filterBy":
                 tests += _tests(text, errors)
             elif name not in PARAMETERS:
-                hint = did_you_mean(name, PARAMETERS)
-                errors.append(ProblemError(parameter=name, detail="there is no such parameter", hint=hint or None))
+                errors.append(
+                    ProblemError(
+                        parameter=name, detail="there is no such parameter", hint=did_you_mean(name, PARAMETERS)
+                    )
+                )
             elif name in parameters:
                 errors.append(ProblemError(parameter=name, detail="it is given more than once"))
             elif needed := _needed(text, PARAMETERS[name]):
@@ -69,8 +72,11 @@ class ListQuery:
             else:
                 parameters[name] = text
         if len(tests) > MOST_CONDITIONS:
-            detail = f"there are {len(tests)} conditions, the most is {MOST_CONDITIONS}"
-            errors.append(ProblemError(parameter="filterBy", detail=detail))
+            errors.append(
+                ProblemError(
+                    parameter="filterBy", detail=f"there are {len(tests)} conditions, the most is {MOST_CONDITIONS}"
+                )
+            )
         if errors:
             raise ApiError(400, "the query cannot be read", errors=errors)
         if parameters.get("externalTypesOnly") == "true":
@@ -99,14 +105,15 @@ class ListQuery:
                 break
             types.append(orjson.Fragment(encoded))
         end = self.offset + len(types)
-        page = {
-            "types": types,
-            "total": len(matching),
-            "offset": self.offset,
-            "limit": self.limit if len(types) == len(selected) else len(types),
-            "nextOffset": end if end < len(matching) else None,
-        }
-        return orjson.dumps(page)
+        return orjson.dumps(
+            {
+                "types": types,
+                "total": len(matching),
+                "offset": self.offset,
+                "limit": self.limit if len(types) == len(selected) else len(types),
+                "nextOffset": end if end < len(matching) else None,
+            }
+        )
 
 
 PARAMETERS: Final[Mapping[str, Object]] = {

@@ -15,8 +15,8 @@ from karta_interpreter.web.types_api.listing import PARAMETERS
 from karta_interpreter.web.types_api.records import type_id
 
 _RETRIED: Final = {429, 503}
-_ALWAYS: Final = (401, 403, 429, 503)
-_OF_A_BODY: Final = (400, 413, 415, 422)
+_ALWAYS: Final = (400, 401, 403, 429, 503)
+_OF_A_BODY: Final = (413, 415, 422)
 _ETAG: Final = {"ETag": {"description": "Changes with the content of the type.", "schema": {"type": "string"}}}
 _LOCATION: Final = {"Location": {"description": "The path of the type.", "schema": {"type": "string"}}}
 
@@ -96,7 +96,7 @@ _ONE: Final = f"{TYPES}/{{id}}"
 _TYPE, _INPUT = models.WorkloadType, models.WorkloadTypeInput
 _REGISTER: Final = "Register a type; 200 where it is registered with the same content already"
 OPERATIONS: Final = (
-    _Operation("get", TYPES, "listTypes", "List types", {200: models.WorkloadTypes}, (400,)),
+    _Operation("get", TYPES, "listTypes", "List types", {200: models.WorkloadTypes}),
     _Operation("post", TYPES, "createType", _REGISTER, {200: _TYPE, 201: _TYPE}, (409, 412), _INPUT),
     _Operation(
         "post",
@@ -138,23 +138,24 @@ def document(choices: models.Choices) -> bytes:
     body_schema["examples"] = [
         _EXAMPLE | {field: fields[field]["examples"][0] for field in ("categoryId", "priorityId")}
     ]
-    description = {
-        "openapi": "3.1.0",
-        "info": {
-            "title": "karta-interpreter workload types",
-            "version": __version__,
-            "description": "Registers types of workloads, which are stored as Kartas and answer Karmada at once.",
-            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
-        },
-        "servers": [{"url": ROOT}],
-        "security": [{"token": []}],
-        "paths": paths,
-        "components": {
-            "schemas": schemas["$defs"],
-            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
-        },
-    }
-    return orjson.dumps(description)
+    return orjson.dumps(
+        {
+            "openapi": "3.1.0",
+            "info": {
+                "title": "karta-interpreter workload types",
+                "version": __version__,
+                "description": "Registers types of workloads, which are stored as Kartas and answer Karmada at once.",
+                "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+            },
+            "servers": [{"url": ROOT}],
+            "security": [{"token": []}],
+            "paths": paths,
+            "components": {
+                "schemas": schemas["$defs"],
+                "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+            },
+        }
+    )
 
 
 def _described(operation: _Operation) -> Object:

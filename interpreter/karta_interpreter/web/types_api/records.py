@@ -138,8 +138,11 @@ def content(manifest: Object) -> Object:
     annotations = _fields(edit.get(manifest, _ANNOTATIONS))
     name = edit.get(manifest, ("metadata", "name"))
     parts = {"name": name, "labels": user_labels, "annotations": annotations}
-    metadata = {field: value for field, value in parts.items() if value}
-    return {**karta_type(), "metadata": metadata, "spec": manifest.get("spec")}
+    return {
+        **karta_type(),
+        "metadata": {field: value for field, value in parts.items() if value},
+        "spec": manifest.get("spec"),
+    }
 
 
 def etag_of(category: str | None, priority: str | None, kartas: Iterable[Object]) -> str:

@@ -53,10 +53,8 @@ class Routes:
     async def list_types(self, request: Request) -> Response:
         """Return a page of the types."""
         listing = ListQuery.of(request.query.items())
-        rows = await self.view.rows()
-        return json_response(
-            await asyncio.to_thread(listing.page, rows.values(), lambda row: row.encoded(self.choices))
-        )
+        rows = (await self.view.rows()).values()
+        return json_response(await asyncio.to_thread(listing.page, rows, lambda row: row.encoded(self.choices)))
 
     async def get(self, request: Request) -> Response:
         """Return one type."""
@@ -144,8 +142,13 @@ class Routes:
         ]
         for field, value, expected in (("name", body.name, row and row.name), ("group", body.group, row and row.group)):
             if row and value != expected:
-                message = f'the type of this path has "{expected}", which cannot change: register another type'
-                findings.append(_error(f"/{field}", "other-type", message))
+                findings.append(
+                    _error(
+                        f"/{field}",
+                        "other-type",
+                        f'the type of this path has "{expected}", which cannot change: register another type',
+                    )
+                )
         kinds: set[GVK] = set()
         for index, gvk in enumerate(body.kinds):
             pointer = json_pointer(("resourceInterfaces", index, *ROOT_KIND))
@@ -157,10 +160,14 @@ class Routes:
         return findings
 
     async def _row(self, request: Request) -> Row:
-        row = await self.view.find(request.match_info["id"])
+        name = request.match_info["id"].lower()
+        row = await self.view.find(name)
         if row is None:
-            name = request.match_info["id"].lower()
-            ids = [other.id for other in (await self.view.rows()).values() if other.name.lower() == name]
+            ids = [
+                other.id
+                for other in (await self.view.rows()).values()
+                if name in (other.name.lower(), f"{other.name}.{other.group}".lower())
+            ]
             where = f"the type of this name has the id {' or '.join(ids)}" if ids else f"{ROOT}{TYPES} lists the ids"
             raise models.ApiError(404, f"there is no workload type with this id; {where}")
         request.match_info[ABOUT] = f"{row.name}.{row.group}"
@@ -219,4 +226,7 @@ def _if_match(request: Request) -> frozenset[str] | None:
 
 def _check(present: StoredType, matches: frozenset[str] | None) -> None:
     if matches is not None and "*" not in matches and present.etag not in matches:
-        raise models.ApiError(412, f'the type has changed, its entity tag is "{present.etag}": read it and try again')
+        raise models.ApiError(
+            412,
+            f'If-Match does not have the entity tag of the type, "{present.etag}" without W/: read it and try again',
+        )

@@ -149,8 +149,18 @@ def _row(key: str, records: list[Record], *, is_stored: bool) -> Row:
     category, priority = (label(manifest, name) or None for name in (CATEGORY, PRIORITY))
     gvk = records_shown[0].gvk
     others = tuple(record for record in records if not is_ours(record.manifest)) if is_stored else ()
-    owner = "" if ours else _owner(records)
-    return Row(key, gvk.group, gvk.kind, category, priority, source, owner, is_stored, records_shown, others)
+    return Row(
+        key,
+        gvk.group,
+        gvk.kind,
+        category,
+        priority,
+        source,
+        "" if ours else _owner(records),
+        is_stored,
+        records_shown,
+        others,
+    )
 
 
 def _owner(others: Iterable[Record]) -> str:
