@@ -136,6 +136,9 @@ def test_function_called_by_pcall_has_no_name() -> None:
         pytest.param("string.format('%s\\200%2s', 'é', '\\255')", "é\ufffd \ufffd", id="a form with bytes"),
         pytest.param("string.format('%c%c', 0xD7FF, 0xD800)", "\ud7ff\ufffd", id="half a surrogate pair"),
         pytest.param("string.format('%c%c', 0xDFFF, 0xE000)", "\ufffd\ue000", id="the other half"),
+        pytest.param("#string.format('%2000000d', 1)", 2_000_000, id="a width of seven digits"),
+        pytest.param("#string.format('%.2000000d', 1)", 2_000_000, id="a precision of seven digits"),
+        pytest.param("string.format('%99999999d', 1)", "%!(NOVERB)%!(EXTRA lua.LNumber=1)", id="a width of eight"),
         pytest.param("string.format('%s', -2^63)", "-9223372036854775808", id="the least integer"),
     ],
 )

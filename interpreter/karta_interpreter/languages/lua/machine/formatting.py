@@ -18,8 +18,8 @@ _GO_TYPES: Final = {
     "table": "*lua.LTable",
     "function": "*lua.LFunction",
 }
-# The largest width and precision that Go's `fmt` takes.
-_WIDEST: Final = 1_000_000
+# The most digits of a width or a precision that Go's `fmt` takes (`parsenum` in fmt/print.go).
+_MOST_DIGITS: Final = 7
 _INTEGER_BASES: Final = {"b": "b", "d": "d", "i": "d", "o": "o", "x": "x", "X": "X"}
 
 
@@ -67,7 +67,7 @@ def sprintf(form: str, *arguments: JSON) -> str:
         if directive[2] == "*":
             pieces.append("%!(BADWIDTH)")  # no number of Lua is one of Go's integers
             used += 1
-        if verb is None or max(len(directive[2]), len((directive[3] or "").lstrip("0"))) > len(str(_WIDEST)):
+        if verb is None or max(len(directive[2]), len((directive[3] or "").lstrip("0"))) > _MOST_DIGITS:
             pieces.append("%!(NOVERB)")
             position = len(form)
         elif verb == "%":
@@ -82,8 +82,8 @@ def sprintf(form: str, *arguments: JSON) -> str:
 
 
 def _directive(match: re.Match[str]) -> _Directive:
-    width = min(int(match[2]), _WIDEST) if match[2].isdecimal() else 0
-    return _Directive(match[1], width, None if match[3] is None else min(int(match[3] or 0), _WIDEST), match[4])
+    width = int(match[2]) if match[2].isdecimal() else 0
+    return _Directive(match[1], width, None if match[3] is None else int(match[3] or 0), match[4])
 
 
 def _value(directive: _Directive, kind: str, value: JSON) -> str:
