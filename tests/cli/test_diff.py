@@ -65,6 +65,16 @@ def test_diff_shows_each_place_of_an_answer(run: Run) -> None:
     assert result.stderr == "10 questions: 4 answers differ\n"
 
 
+def test_same_difference_is_shown_for_each_object_of_a_file(run: Run, files: Path) -> None:
+    job = "{apiVersion: example.io/v1, kind: Job, metadata: {name: %s}, spec: {replicas: 3, template: {spec: {}}}}"
+    (files / "two.yaml").write_text(f"{job % 'one'}\n---\n{job % 'other'}\n")
+
+    result = _diff(run, "karta.yaml", "doubled.yaml", "--object", "two.yaml")
+
+    for title in ("two.yaml:1: Job one", "two.yaml:3: Job other"):
+        assert f"{title}: InterpretReplica\n  replica\n  - 3\n  + 6\n" in result.stdout
+
+
 def test_diff_compares_script_with_karta(run: Run) -> None:
     changes = _changes(_diff(run, "customization.yaml", "karta.yaml", "--object", "job.yaml", "-o", "json"))
 

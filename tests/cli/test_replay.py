@@ -236,6 +236,31 @@ def test_replay_leaves_out_calls_that_the_server_had_no_time_for(run: Run, folde
     assert f"warning: left out: the server answered {code}: it had no time for the call" in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("definition", "differences"),
+    [
+        pytest.param("karta.yaml", [("error: left out", {"replica": 3, "requires": None})], id="answered now"),
+        pytest.param("silent.yaml", [], id="left out by this definition, too"),
+    ],
+)
+def test_operation_that_a_server_left_out_is_compared(
+    run: Run, folder: Path, files: Path, definition: str, differences: list[Any]
+) -> None:
+    text = (files / "karta.yaml").read_text()
+    metadata = "metadata:\n  annotations: {karta-interpreter.io/operations: InterpretHealth}\n"
+    (files / "silent.yaml").write_text(text.replace("metadata:\n", metadata, 1))
+    status = {"code": 400, "message": "left out"}
+    answer = json.dumps({"response": {"uid": "1", "successful": False, "status": status}}).encode()
+    for path in folder.iterdir():
+        path.unlink()
+    _write(folder, gzip.compress(head(DEFAULT_OPTIONS) + line(1.0, _body("1", "InterpretReplica"), answer)), 0)
+
+    result = run("replay", str(folder), "--to", definition, "-o", "json")
+
+    found = [each["differences"] for group in json.loads(result.stdout)["groups"] for each in group["examples"]]
+    assert [(each["from"], each["to"]) for (each,) in found] == differences
+
+
 def test_replay_names_what_the_new_definition_no_longer_has(run: Run, folder: Path, files: Path) -> None:
     text = (files / "karta.yaml").read_text()
     (files / "without.yaml").write_text(text.replace("podTemplateSpecPath: .spec.template", "podSpecPath: .spec.pod"))

@@ -18,6 +18,7 @@ import pytest
 from karta_interpreter.base.errors import SandboxError, StopCause
 from karta_interpreter.base.sandbox import Pool, Process, Program
 from karta_interpreter.base.sandbox.awaiting import AsyncPool
+from karta_interpreter.base.sandbox.pool import MOST_STOPPED
 from tests.support.waiting import turns
 
 ECHO = str(Path(__file__).parent / "echo.py")
@@ -93,6 +94,14 @@ def test_owner_whose_request_was_stopped_starts_a_process_and_leaves_the_idle_on
         assert again in (kept, own), "after an answer it takes what is idle"
     with pool.process("innocent", 1), pool.process("other", 1), suppress(SandboxError), pool.process("hostile", 0.01):
         raise AssertionError("there are never more processes than places")
+
+
+def test_pool_forgets_stopped_owners_when_there_are_too_many(pool: Pool) -> None:
+    with pool.process("innocent", 1) as (kept, _):
+        pass
+    for number in range(MOST_STOPPED + 1):
+        pool.drop(fake(), f"owner {number}")
+    assert pool.idle("owner 0") is kept, "definitions come and go, and their names do not stay"
 
 
 @pytest.mark.parametrize(

@@ -157,6 +157,27 @@ def test_folder_gives_the_report_of_the_cluster_without_secret_values(run: Run, 
     assert b"hidden-value" not in text
 
 
+@pytest.mark.parametrize(
+    ("selection", "names"),
+    [
+        pytest.param(WorkloadSelection(), ["d1", "d2"], id="everything"),
+        pytest.param(WorkloadSelection(kind="deployment", name="d1"), ["d1"], id="one object"),
+        pytest.param(WorkloadSelection(kind="apps/v1/deployment"), ["d1", "d2"], id="a kind with its version"),
+        pytest.param(WorkloadSelection(kind="statefulset", name="d1"), [], id="another kind of that name"),
+        pytest.param(WorkloadSelection(namespace="elsewhere"), [], id="another namespace"),
+    ],
+)
+def test_folder_is_verified_for_the_selected_objects(
+    tmp_path: Path, selection: WorkloadSelection, names: list[str]
+) -> None:
+    saved = _deployments(1, 2)
+    save(tmp_path, Saved(NOW), saved)
+
+    report = verify_folder(tmp_path, [Karta.for_object(saved[0].object).definition], selection)
+
+    assert sorted({result.name.rpartition("/")[2] for result in report.results if result.name}) == names
+
+
 def test_folder_keeps_labels_that_tell_pods_apart(tmp_path: Path) -> None:
     # The MPI Operator gives the launcher its role in a label, and in a variable.
     launcher, worker = (
@@ -353,7 +374,7 @@ def test_link_in_folder_is_an_error(run: Run, tmp_path: Path, name: str) -> None
 
 
 def test_doctor_verifies_a_member(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("karta_interpreter.cli.doctor._SOME", 1)
+    monkeypatch.setattr("karta_interpreter.cli.doctor._MOST_VERIFIED", 1)
     with serving(MemberServer(shops("a", "b"))) as member:
         result = run("doctor", "--kubeconfig", member.kubeconfig(tmp_path), "--member", "member1", "-o", "json")
 

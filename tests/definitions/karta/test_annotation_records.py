@@ -14,7 +14,7 @@ from karta_interpreter.base.findings import Finding
 from karta_interpreter.base.k8s import edit
 from karta_interpreter.definitions.karta import annotation_records
 from karta_interpreter.definitions.karta.annotation_records import ANNOTATIONS, NAMES, Annotation, Annotations
-from karta_interpreter.definitions.karta.annotations import PREFIX, LeftOut
+from karta_interpreter.definitions.karta.annotations import PREFIX, AggregateRule, LeftOut
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.definitions.karta.schema_export import custom_resource_definition, json_schema
 from tests.support.rows import rows
@@ -96,6 +96,11 @@ def test_record_has_no_defaults() -> None:
 def test_fields_have_one_record() -> None:
     assert sorted(record.field for record in ANNOTATIONS) == sorted(field.name for field in fields(Annotations))
     assert len(set(NAMES)) == len(ANNOTATIONS)
+
+
+def test_form_of_aggregate_names_every_rule() -> None:
+    (form,) = (record.form for record in ANNOTATIONS if record.name == "aggregate")
+    assert {rule for rule in AggregateRule if f"`{rule}`" not in form} == set()
 
 
 @EVERY

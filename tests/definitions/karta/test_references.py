@@ -398,6 +398,15 @@ def test_label_operator_selects_objects(orchestra: Raw, operator: str, taken: st
     assert players(definition, Known.of(objects)) == {"a": 1, "b": 2}[taken]
 
 
+def test_object_without_the_label_is_not_in_the_values(orchestra: Raw) -> None:
+    """As in Kubernetes: `NotIn` matches an object without the label, too (labels.Requirement.Matches)."""
+    rule = {"key": "row", "operator": "NotIn", "values": [{"value": "a"}]}
+    listing = with_(SEATS, {"matchExpressions": [rule]}, "list")
+    definition = load_definition(referring(orchestra, listing, replicas="$seats[].metadata.n"))
+    lost = with_(without(seat("s"), "metadata", "labels"), 9, "metadata", "n")
+    assert players(definition, Known.of([lost])) == 9
+
+
 def test_values_can_be_given_by_name(orchestra: Raw) -> None:
     definition = load_definition(referring(orchestra, HALL, replicas="$hall.players"))
     (pods,) = pod_sets(definition.bound({"hall": {"players": 4}}), OBJECT)

@@ -379,6 +379,20 @@ def test_three_rounds_are_a_fight_within_an_hour(seconds: float, named: int) -> 
     assert len(series.named) == named
 
 
+def test_rounds_older_than_an_hour_are_forgotten() -> None:
+    series = Series(template())
+    series.other(scale(7))
+    series.karmada()
+    assert series.rounds != [b""]
+    series.other(drop_priority)
+    series.now += 3600
+    series.karmada()
+    of_the_second, series.rounds = series.rounds, [b""]
+    series.other(drop_priority)
+    series.karmada()
+    assert len(of_the_second[0]) == len(series.rounds[0]), "a server that has not seen the first remembers as much"
+
+
 def test_fights_in_one_object_are_all_found() -> None:
     series = Series(template())
     for number in range(6):

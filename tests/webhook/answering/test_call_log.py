@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from karta_interpreter.webhook.answering import call_log
 from karta_interpreter.webhook.answering.call_log import CallLog
 from karta_interpreter.webhook.answering.pending_call import Answer, PendingCall
 from karta_interpreter.webhook.wire import Request
@@ -50,6 +51,14 @@ def test_log_has_line_for_call_that_differs_in(other: dict[str, Any]) -> None:
 def test_log_has_one_line_for_operations_that_do_not_exist() -> None:
     calls = Calls()
     assert sum(len(calls.lines(operation=f"Invented{number}")) for number in range(9)) == 1
+
+
+def test_log_forgets_lines_when_there_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(call_log, "_MOST_LINES", 3)
+    calls = Calls()
+    assert sum(len(calls.lines(code=code)) for code in (400, 404, 422)) == 3
+    assert not calls.lines(code=400), "within a minute"
+    assert len(calls.lines(code=504)) == len(calls.lines(code=400)) == 1
 
 
 def test_log_has_no_line_for_call_that_succeeds_in_time() -> None:

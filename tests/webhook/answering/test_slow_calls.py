@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from karta_interpreter.base.errors import RequestError
+from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.definitions.sources.store import Store
-from karta_interpreter.engine.operations import Options, Results, interpret
+from karta_interpreter.engine.operations import Call, Options, Results, interpret, script_jobs
 from karta_interpreter.webhook.answering import calls, lanes, load as load_module
 from karta_interpreter.webhook.answering.calls import Calls
 from karta_interpreter.webhook.answering.child_lane import ChildLane
@@ -278,3 +279,23 @@ async def test_large_result_of_script_is_decoded_in_a_child(
     answer = json.loads(await serve(store).answer(body, HANG))["response"]
     assert len(answer["rawStatus"]) == sacks
     assert len(isolated) == expected
+
+
+async def test_scripts_with_large_results_are_run_in_a_child_at_once(
+    serve: Callable[..., Calls], tmp_path: Path, isolated: list[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "scripts").mkdir()
+    (tmp_path / "scripts" / "hoard.yaml").write_text(HOARD)
+    store = Store([], catalogue=False, overrides=[tmp_path / "scripts"])
+    store.load()
+    server, first_runs = serve(store), list[Call]()
+
+    def jobs(definition: Definition, call: Call, options: Options) -> Any:
+        first_runs.append(call)
+        return script_jobs(definition, call, options)
+
+    monkeypatch.setattr(lanes, "script_jobs", jobs)
+    body = question("Mill", "InterpretStatus", object={**_OBJECT, "spec": {"sacks": 13_000}})
+    for _ in range(3):
+        await server.answer(body, HANG)
+    assert (len(first_runs), len(isolated)) == (2, 3), "the first call does not count, see `SlowCalls`"
