@@ -50,7 +50,6 @@ class ChangedAnswer(NamedTuple):
 
     question: SourcedCall
     differences: tuple[Difference, ...]
-    """Each place that differs between them."""
     known: str = ""
     """The reason in docs/developers/proofs.md."""
     cause: str = ""

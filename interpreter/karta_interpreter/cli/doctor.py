@@ -27,8 +27,7 @@ from karta_interpreter.webhook.doctor.result import ok, problem, warning
 from karta_interpreter.webhook.registration.configuration import KIND, NAME, PATH, parts_of_url
 
 _PAUSE_SECONDS = 2.0
-_SOME = 10
-"""The most objects of a kind that are verified."""
+_MOST_VERIFIED = 10
 
 _EXAMPLES = """\b
 Examples:
@@ -117,7 +116,7 @@ async def _verify(kubeconfig: Path | None, context: str | None, member: str) -> 
                     karta = Karta.load(stored)
                     definitions[karta.gvk] = karta.definition
         async with ApiServer.of(kubeconfig, member) as api:
-            report = await verify_member(api, list(definitions.values()), WorkloadSelection(most=_SOME))
+            report = await verify_member(api, list(definitions.values()), WorkloadSelection(most=_MOST_VERIFIED))
     except ClusterError as error:
         return [problem("member", str(error), "give a context of the member, and the rights of deploy/member")]
     advice = "verify them all with karta-interpreter verify"

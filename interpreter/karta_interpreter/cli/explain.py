@@ -168,8 +168,7 @@ def _print(title: str, explanations: Sequence[Explanation], form: str) -> None:
 _INDENT: Final = "  "
 _NARROW, _WIDE = 60, 140
 _LONGEST: Final = 500
-_MOST: Final = 8
-"""How many places of a fact a terminal shows."""
+_MOST_PLACES: Final = 8
 
 _COLOURS: Final = {"warning": "yellow", "matched": "green", "nearly": "magenta", "stopped": "red"}
 _PREFIX: Final = "spec.structureDefinition."
@@ -218,10 +217,10 @@ def _wrapped(text: str, columns: int, depth: int) -> list[str]:
 def _details(fact: Fact) -> Iterator[str]:
     if fact.expression or fact.rule in ("matched", "nearly"):
         yield ": ".join(filter(None, [fact.field.removeprefix(_PREFIX), " ".join(fact.expression.split())]))
-    for place in fact.places[:_MOST]:
+    for place in fact.places[:_MOST_PLACES]:
         yield place_text(place)
-    if len(fact.places) > _MOST:
-        yield f"and {len(fact.places) - _MOST} places more"
+    if len(fact.places) > _MOST_PLACES:
+        yield f"and {len(fact.places) - _MOST_PLACES} places more"
     if fact.rule in ("written", "retained"):
         yield f"becomes {short(fact.value)}"
     elif fact.writes:

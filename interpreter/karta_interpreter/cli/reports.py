@@ -49,7 +49,6 @@ FORMATS: Final[Mapping[str, Callable[[Sequence[Finding]], str]]] = {
     "github": github,
     "sarif": sarif,
 }
-"""The formats by name."""
 
 
 def _message(finding: Finding) -> str:

@@ -143,7 +143,6 @@ OPTIONS: Final[Mapping[str, Sequence[click.Option]]] = {
         setting("record_secrets", bool, "Whether to record values of environments, Secrets and passwords, too."),
     ],
 }
-"""The options by subject."""
 BY_FIELD: Final = {option.name: option for option in chain(*OPTIONS.values())}
 """The options by the fields of `Settings`."""
 

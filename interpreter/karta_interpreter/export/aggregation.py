@@ -9,6 +9,8 @@ from karta_interpreter.definitions.karta import (
     ADDING_UP,
     FAILING,
     OF_A_CLUSTER,
+    OF_NO_CLUSTER,
+    OF_TEMPLATE,
     TRANSITIONAL,
     AggregateRule,
     PathPattern,
@@ -38,7 +40,6 @@ _FUNCTIONS: Final[Mapping[AggregateRule, str]] = {
     AggregateRule.EARLIEST: "earliest",
 }
 """The functions of the library that reduce many values to one."""
-_REMOVED: Final = (AggregateRule.OMIT, AggregateRule.DROP)
 _TIMES: Final = frozenset({AggregateRule.LATEST, AggregateRule.EARLIEST})
 _ALWAYS: Final = frozenset({"state_fields", "completing"})
 """The fields that scripts read even if they are empty."""
@@ -66,9 +67,9 @@ def aggregate(script: OperationScript) -> None:
         "worst_first": lua_value(worst_first),
         "undefined": quoted(str(worst_first.index(Status.UNDEFINED) + 1)),
         "rules": f"{{{', '.join(functions)}}}",
-        "removed": _fields_with(rules, _REMOVED),
+        "removed": _fields_with(rules, OF_NO_CLUSTER),
         "removed_paths": lua_value(
-            [[step or "[]" for step in path[1:]] for path, rule in nested.items() if rule in _REMOVED]
+            [[step or "[]" for step in path[1:]] for path, rule in nested.items() if rule in OF_NO_CLUSTER]
         ),
         "kept": _fields_with(rules, {AggregateRule.OMIT}),
         "counters": _fields_with(rules, {AggregateRule.COUNTER}),
@@ -160,7 +161,7 @@ def _kept_paths(rules: Mapping[PathPattern, AggregateRule]) -> str:
     paths += [
         f"{{path = {lua_value(path)}, is_counter = {lua_value(rule is AggregateRule.COUNTER)}}}"
         for (_, *path), rule in rules.items()
-        if rule in (AggregateRule.OMIT, AggregateRule.COUNTER) and None not in path
+        if rule in OF_TEMPLATE and None not in path
     ]
     return "{" + ", ".join(paths) + "}"
 

@@ -47,7 +47,6 @@ def _cut(value: object) -> object:
 
 
 log = _Log(logging.getLogger(NAME))
-"""The logger of this program."""
 
 
 def has_terminal() -> bool:

@@ -22,7 +22,6 @@ _Found = tuple[str, str]  # kind and name
 COMPUTE_DOMAIN: Final = GVK("resource.nvidia.com", "v1beta1", "ComputeDomain")
 
 SELECTOR_FIELDS: Final = frozenset({"matchLabels", "matchExpressions"})
-"""The fields of a label selector."""
 
 
 class Dependency(NamedTuple):

@@ -8,6 +8,8 @@ finding on the way. Evaluating a definition on an object belongs to `engine.eval
 from karta_interpreter.definitions.karta.annotations import (
     ADDING_UP,
     OF_A_CLUSTER,
+    OF_NO_CLUSTER,
+    OF_TEMPLATE,
     PREFIX,
     AddedContainers,
     AggregateRule,
@@ -79,6 +81,8 @@ __all__ = [
     "MATCHING_ORDER",
     "NOWHERE",
     "OF_A_CLUSTER",
+    "OF_NO_CLUSTER",
+    "OF_TEMPLATE",
     "PREFIX",
     "RESOURCE_INTERFACE",
     "ROOT",

@@ -46,6 +46,10 @@ class AggregateRule(StrEnum):
 
 
 ADDING_UP = frozenset({AggregateRule.SUM, AggregateRule.COUNTER})
+OF_NO_CLUSTER = frozenset({AggregateRule.OMIT, AggregateRule.DROP})
+"""The rules that take nothing from the members."""
+OF_TEMPLATE = frozenset({AggregateRule.OMIT, AggregateRule.COUNTER})
+"""The rules by which the template's value can stay, whatever the members report."""
 OF_A_CLUSTER = frozenset({AggregateRule.FIRST, AggregateRule.WORST, AggregateRule.UNION, AggregateRule.DROP})
 """The rules that take the value of one cluster, or remove the field: without clusters nothing is left of it."""
 

@@ -15,7 +15,6 @@ MOST: Final = 2**30
 """The largest budget of a process, in bytes. In a smaller container it is an eighth of the memory."""
 
 MOST_REFUSED: Final = 1000
-"""The most refused sources that are remembered."""
 
 _SIGNS: Final = (b":", b",", b"{", b"[", b"\n")
 _SIGN_BYTES: Final = 256

@@ -32,7 +32,6 @@ from karta_interpreter.definitions.sources.reference_cache import ReferenceCache
 from karta_interpreter.definitions.sources.snapshot import Quarantined, ServedDefinition, SourceDefinitions
 
 ORIGIN = "cluster"
-"""The origin of every entry that comes from a cluster."""
 
 _logger = logging.getLogger(__name__)
 

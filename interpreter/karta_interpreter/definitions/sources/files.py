@@ -23,7 +23,6 @@ MAX_BYTES = 4 * 1024 * 1024
 """The largest file. The API server of a cluster stores objects up to 1.5 MiB."""
 
 ORIGIN = "catalogue"
-"""The origin of every entry of the catalogue."""
 
 UNREADABLE = "unreadable"
 """The rule of the finding about an unreadable file or folder."""

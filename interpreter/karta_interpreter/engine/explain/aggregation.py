@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from karta_interpreter.base.k8s import JSON, NOTHING, Object, Path, changes, field_path, get, json_pointer
-from karta_interpreter.definitions.karta import AggregateRule, Definition, PathPattern
+from karta_interpreter.definitions.karta import OF_TEMPLATE, AggregateRule, Definition, PathPattern
 from karta_interpreter.engine.explain.explanation import Fact, Place
 from karta_interpreter.engine.explain.reading import annotation_field
 from karta_interpreter.engine.operations import Call, Options, Results
@@ -104,7 +104,7 @@ def _history(path: tuple[str, ...], rule: AggregateRule | None, *, is_added: boo
     """Return why a field differs from the result of the clusters' values."""
     if path[1:] == ("observedGeneration",):
         return "the template's generation when all members have caught up with it, else its present value"
-    if rule in (AggregateRule.COUNTER, AggregateRule.OMIT):
+    if rule in OF_TEMPLATE:
         return f"rule {rule}, by which the template's present value stays"
     return (
         "the CRD requires it, and no cluster gives a value"

@@ -56,7 +56,6 @@ class Fact:
     note: str
     """The step in words."""
     value: JSON = None
-    """The result of the step."""
     answer: str = ""
     """The JSON Pointer of the part of the results to which the step contributes, "" for none."""
     component: str = ""

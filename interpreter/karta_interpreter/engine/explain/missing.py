@@ -57,8 +57,7 @@ _OF_STATUS: Final = frozenset({Operation.INTERPRET_HEALTH})
 NO_PODS: Final = "count-without-pods"
 _PHASE: Final = "statusDefinition.phaseDefinition.path"
 _CONDITIONS: Final = "statusDefinition.conditionsDefinition.path"
-_MOST: Final = 4
-"""The most components that one warning names."""
+_MOST_COMPONENTS: Final = 4
 _BARE_SPEC: Final = "pods: a pod template has its pod in spec; write {spec: …} around the spec of a pod"
 _TEMPLATE: Final = frozenset({"spec", "metadata"})
 _LONGEST: Final = 60
@@ -133,7 +132,8 @@ def _pod_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
         and len(missing) == len(definition.leaves)
         and Operation.INTERPRET_REPLICA not in definition.annotations.lua.operations
     ):
-        looked = "; ".join(f"{component.name}: {_looked(query, obj)}" for component, _, query in missing[:_MOST])
+        named = missing[:_MOST_COMPONENTS]
+        looked = "; ".join(f"{component.name}: {_looked(query, obj)}" for component, _, query in named)
         yield _warn(definition, *missing[0], "pods-not-found", f"no component has pods in this object ({looked})")
 
 

@@ -17,8 +17,7 @@ from karta_interpreter.definitions.karta import ComponentRules, Definition, Frag
 from karta_interpreter.engine.explain.explanation import OBJECT, Fact, Place
 from karta_interpreter.languages.jq import Location, Query, queries_in, take_outputs, truthy
 
-_MOST = 12
-"""The most places of one output that are listed."""
+_MOST_PLACES = 12
 _EXPRESSIONS = 1024
 """The most expressions with a cached analysis: about thirty definitions."""
 _SLIP = 0.85
@@ -77,7 +76,7 @@ def readings(query: Query | None, obj: Object) -> list[Reading]:
         locations = [None] * len(values)
     others: dict[Path, list[Path]] = {}
     # Bounded, because an expression may read each of thousands of elements for one output.
-    for path in islice(paths_read(query, obj), _MOST * max(len(values), 1)):
+    for path in islice(paths_read(query, obj), _MOST_PLACES * max(len(values), 1)):
         others.setdefault(_element(path), []).append(path)
     return [
         Reading(value, tuple(_places(location, others, obj)), location, query.is_plain)
@@ -99,7 +98,7 @@ def _places(location: Location | None, paths: Mapping[Path, list[Path]], obj: Ob
     element = _element(own)
     groups = (paths.get(element, ()), paths.get((), ())) if element else paths.values()
     others = (path for path in chain.from_iterable(groups) if path != own and _is_beside(path, own))
-    yield from (place_at(path, obj) for path in islice(others, _MOST))
+    yield from (place_at(path, obj) for path in islice(others, _MOST_PLACES))
 
 
 def _element(path: Path) -> Path:

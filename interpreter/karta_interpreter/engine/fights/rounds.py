@@ -53,7 +53,6 @@ _KARMADAS: Final = frozenset({"f:work.karmada.io/name", "f:resourcetemplate.karm
 _WINDOW: Final = 3600
 """Three rounds within this many seconds are a fight."""
 MOST_FIELDS: Final = 5
-"""The most fields of one object that are remembered."""
 
 
 class Writer(NamedTuple):

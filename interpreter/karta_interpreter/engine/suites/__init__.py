@@ -21,11 +21,9 @@ class Outcome:
 
     case: Case
     failures: tuple[str, ...] = ()
-    """Each difference from the expected result."""
     results: Mapping[str, JSON] | None = None
     """The answer, None if there was an error instead."""
     notes: tuple[str, ...] = ()
-    """Explanations of a failure."""
 
     @property
     def passed(self) -> bool:

@@ -5,7 +5,7 @@ from typing import Final
 
 from karta_interpreter.base.findings import DefinitionError, Severity, format_path
 from karta_interpreter.base.k8s import Object, get, objects_in
-from karta_interpreter.definitions.karta import AggregateRule, Definition
+from karta_interpreter.definitions.karta import OF_NO_CLUSTER, Definition
 from karta_interpreter.definitions.karta.schema import read_karta
 from karta_interpreter.definitions.openapi.check.check import check
 from karta_interpreter.definitions.openapi.schema import CustomKind
@@ -14,7 +14,6 @@ from karta_interpreter.engine.verification.evidence import Evidence
 from karta_interpreter.engine.verification.judgement import Judgement, Question, Verdict
 
 _FIELD: Final = "metadata.annotations.karta-interpreter.io/aggregate"
-_LEFT_OUT: Final = frozenset({AggregateRule.OMIT, AggregateRule.DROP})
 
 
 def judge_status(definition: Definition, evidence: Evidence) -> Iterator[Judgement]:
@@ -31,7 +30,7 @@ def judge_status(definition: Definition, evidence: Evidence) -> Iterator[Judgeme
         Judgement(Question.STATUS, Verdict.DIFFERS, f"a merged status lacks .status.{name}", "", _FIELD)
         for name in sorted(evidence.object["status"].keys() - merged.keys() - {"observedGeneration"})
         if evidence.object["status"][name] not in (None, {}, [])
-        and definition.annotations.aggregate.get(("status", name)) not in _LEFT_OUT
+        and definition.annotations.aggregate.get(("status", name)) not in OF_NO_CLUSTER
     )
 
 

@@ -29,7 +29,6 @@ What an expression reads does not tell: the lower bound of a SparkCluster reads 
 what its upper one does.
 """
 COUNTING = frozenset({Operation.INTERPRET_REPLICA, Operation.INTERPRET_COMPONENT})
-"""The operations that answer with numbers of pods."""
 _WAITING = TRANSITIONAL | {Status.SUSPENDED, Status.COMPLETED, Status.FAILED}
 
 _differs = partial(Judgement, Question.COUNTS, Verdict.DIFFERS)

@@ -151,4 +151,3 @@ class ClusterAccess:
 
 
 Access: TypeAlias = TokenFile | ClusterAccess
-"""Decides about requests."""

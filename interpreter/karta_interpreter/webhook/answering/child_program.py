@@ -108,7 +108,6 @@ def _answer(channel: "Channel", message: Request | admission.Review, needed: dic
 
 
 _ERRORS: Final = {FAILURE: QueryReferenceError, ABSENT: QueryAbsentError}
-"""The errors of a look-up by their letters."""
 
 
 class _ServerReader(ReferenceReader):

@@ -47,7 +47,6 @@ _MOST_FIGHTS, _MOST_SERIES, _MOST_FIELDS, _LONGEST = 1000, 100, 20, 256
 _OTHERS, _UNKNOWN = "others", "unknown"
 
 Remedied: TypeAlias = Callable[[FieldDifference], str]
-"""Finds the remedy of a difference."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,6 @@ from karta_interpreter.webhook.registration.conflicts import Messages
 
 API_VERSION: Final = "admissionregistration.k8s.io/v1"
 PATH: Final = f"/apis/{API_VERSION}/validatingwebhookconfigurations"
-"""The path of the configurations on an API server."""
 WEBHOOK: Final = "validate.karta-interpreter.io"
 """The name of the webhook that asks this server about Kartas. Other webhooks are left unchanged."""
 

@@ -21,7 +21,6 @@ from karta_interpreter.webhook.registration.configuration import NAME, Endpoint,
 from karta_interpreter.webhook.registration.conflicts import Messages, RateLimit, rival
 
 CONFIGURATIONS = "/apis/config.karmada.io/v1alpha1/resourceinterpreterwebhookconfigurations"
-"""The path of the configurations on an API server of Karmada."""
 
 
 async def unregister(api: ApiServer, name: str = NAME) -> bool:

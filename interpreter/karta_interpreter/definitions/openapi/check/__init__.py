@@ -19,7 +19,6 @@ from karta_interpreter.definitions.openapi.schema import CustomKind
 from karta_interpreter.languages.lua.ignores import placed_objects, unignored
 
 _MOST_KINDS: Final = 20
-"""The most kinds in one hint."""
 _OF_ANY_RELEASE: Final = ("crd-reference", "crd-unread")
 
 

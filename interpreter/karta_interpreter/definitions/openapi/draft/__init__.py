@@ -21,7 +21,6 @@ from karta_interpreter.definitions.openapi.schema import CustomKind, Entries, Sc
 __all__ = ["Decision", "Draft", "Form", "PodsField", "draft", "find_pods"]
 
 Notes = list[tuple[Path, str]]
-"""Notes about a definition, each with its path."""
 
 _CHILDREN = (*STRUCTURE, "childComponents")
 # The training operators of Kubeflow use `runPolicy.suspend`.

@@ -5,7 +5,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s import JSON, Object, type_name
-from karta_interpreter.definitions.karta import FAILING, AggregateRule, Definition
+from karta_interpreter.definitions.karta import FAILING, OF_NO_CLUSTER, Definition
 from karta_interpreter.engine.evaluation import Status, match_status
 from karta_interpreter.engine.operations.call import StatusItem
 from karta_interpreter.engine.operations.interpret_health import healthy_statuses
@@ -24,7 +24,6 @@ _WORST_FIRST: Final = (
 )
 _GENERATIONS = {*BOOKKEEPING, "observedGeneration"}
 _NESTED = frozenset({dict, list})
-_REMOVED = frozenset({AggregateRule.OMIT, AggregateRule.DROP})
 
 _Removed: TypeAlias = dict[str | None, "_Removed | None"]
 """The removals below a value: by fields, and under None by elements. A field mapped to None is removed itself."""
@@ -61,7 +60,7 @@ def reports_of(definition: Definition, template: Object, items: Sequence[StatusI
     ordered = sorted(items, key=lambda item: item.cluster)
     removed: _Removed = {}
     for (_, *path), rule in definition.annotations.aggregate.items():
-        if rule in _REMOVED and path and path[-1] is not None:  # a list keeps its elements
+        if rule in OF_NO_CLUSTER and path and path[-1] is not None:  # a list keeps its elements
             _add(removed, path)
     rank = ranks(definition)
     reports = [_report(definition, template, removed, item, rank, is_single=len(items) == 1) for item in ordered]

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from karta_interpreter.base.errors import InterpretationError, QueryError
 from karta_interpreter.base.k8s import JSON, Object, Projection, generation, get, set_value
-from karta_interpreter.definitions.karta import ADDING_UP, OF_A_CLUSTER, AggregateRule, Definition
+from karta_interpreter.definitions.karta import ADDING_UP, OF_A_CLUSTER, OF_TEMPLATE, AggregateRule, Definition
 from karta_interpreter.engine.evaluation import Status, match_status, status_match_reads
 from karta_interpreter.engine.operations.aggregate.member_status import is_new
 from karta_interpreter.engine.operations.aggregate.merge import Polarity, are_conditions
@@ -29,7 +29,6 @@ _PROGRESSING = "Progressing"
 """The reason that Flux's controllers give before the first result (`meta.ProgressingReason` in fluxcd/pkg)."""
 
 _ENDED = frozenset({Status.COMPLETED, Status.FAILED})
-_KEPT = frozenset({AggregateRule.OMIT, AggregateRule.COUNTER})
 
 _Fields = dict[str, JSON]
 _Conditions = Mapping[str, Object]
@@ -170,7 +169,7 @@ def _with_known(definition: Definition, status: dict[str, JSON], before: Object)
     """Restore counters that would fall or disappear (a 0 too), and the fields that no member decides."""
     for (_, *path), rule in definition.annotations.aggregate.items():
         # List elements have no fixed place here, because their order may vary.
-        if rule not in _KEPT or None in path:
+        if rule not in OF_TEMPLATE or None in path:
             continue
         field = tuple([step for step in path if step is not None])
         if not isinstance(get(status, field[:-1]), dict | None):

@@ -20,7 +20,6 @@ EXPRESSION_SECONDS: Final = 0.5
 """The longest that one expression may take, even if the deadline is later."""
 
 PROCESSES: Final = 3
-"""How many expressions run at a time."""
 
 _LIMITS: Final = {
     libjq.TOO_MANY: f"it gives more than {libjq.MOST_RESULTS} results",
@@ -78,7 +77,6 @@ def start() -> Process:
 
 
 POOL: Final = Pool(start, PROCESSES)
-"""The processes that expressions use."""
 
 
 def redacted(message: str) -> str:

@@ -55,7 +55,6 @@ class OutputKind(Enum):
     TEXT = auto()
     BOOLEAN = auto()
     TEXTS = auto()
-    """A list of texts."""
     KEYS = auto()
     """A list of the keys or positions of the input."""
     ENTRIES = auto()
@@ -71,7 +70,6 @@ class OutputKind(Enum):
     SUM = auto()
     """The sum of the elements of the input, or of the outputs of the argument."""
     NOTHING = auto()
-    """There is no output."""
 
 
 class Reads(Enum):

@@ -221,4 +221,3 @@ SCALARS: Final[Mapping[str, ScalarReader]] = {
     "Time": _time,
     "any": lambda value: value,
 }
-"""By the name of the type."""

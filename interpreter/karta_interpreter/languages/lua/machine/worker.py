@@ -21,7 +21,6 @@ LINT_SECONDS: Final = 10.0
 """The longest that linting one script may take: no call waits for it."""
 
 PROCESSES: Final = 3
-"""How many scripts run at a time."""
 
 MEMORY: Final = 256 * 2**20
 """The memory of a process, in bytes. Python and the packages take 20 MiB of it."""
@@ -122,7 +121,6 @@ def start() -> Process:
 
 
 WORKERS: Final = Pool(start, PROCESSES)
-"""The processes that scripts use."""
 
 
 def _json(value: JSON) -> bytes:
