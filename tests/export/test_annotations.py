@@ -31,7 +31,7 @@ from karta_interpreter.engine.operations import (
     interpret,
 )
 from karta_interpreter.engine.operations.dispatch import own_answer
-from karta_interpreter.export import customization, gitops
+from karta_interpreter.export import script
 from karta_interpreter.export.argocd_health import argocd_health
 from karta_interpreter.export.customization import script_of
 from karta_interpreter.export.flux_health import flux_health
@@ -275,7 +275,7 @@ def test_crd_check_follows_every_expression_about_the_workload(record: Annotatio
 def test_export_rejects_operations_that_read_annotation_without_script(monkeypatch: pytest.MonkeyPatch) -> None:
     (retain,) = (each for each in ANNOTATIONS if each.name == "retain")
     unwritten = replace(retain, exported=NotExported("no script knows the member's past"))
-    monkeypatch.setattr(customization, "ANNOTATIONS", (unwritten,))
+    monkeypatch.setattr(script, "ANNOTATIONS", (unwritten,))
     (definition,) = _annotated(retain)
 
     assert script_of(load_definition(MILL), Operation.RETAIN)
@@ -328,7 +328,7 @@ def test_health_check_rejects_annotation_without_script(
 ) -> None:
     (health,) = (each for each in ANNOTATIONS if each.name == "health")
     unwritten = replace(health, exported=NotExported("no script knows the member's past"))
-    monkeypatch.setattr(gitops, "ANNOTATIONS", (unwritten,))
+    monkeypatch.setattr(script, "ANNOTATIONS", (unwritten,))
     (definition,) = _annotated(health)
 
     with pytest.raises(ExportError, match="annotation health: no script knows the member's past"):

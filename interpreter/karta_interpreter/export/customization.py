@@ -11,10 +11,9 @@ from karta_interpreter.base.errors import ExportError
 from karta_interpreter.base.k8s import JSON, Object
 from karta_interpreter.base.karmada import OWN_FUNCTIONS, SLOTS, by_operation
 from karta_interpreter.definitions.karta import Definition
-from karta_interpreter.definitions.karta.annotation_records import ANNOTATIONS, NotExported
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.export import aggregation, interpretation, retention, revision
-from karta_interpreter.export.script import OperationScript, check_size
+from karta_interpreter.export.script import OperationScript, check_size, refuse_unexported
 from karta_interpreter.languages.lua.customization import KIND
 
 _WRITERS: Final = by_operation(
@@ -87,10 +86,7 @@ def script_of(definition: Definition, operation: Operation) -> str:
 
 def _compiled(definition: Definition, operations: Sequence[Operation]) -> str:
     """Return the functions that answer some operations."""
-    for annotation in ANNOTATIONS:
-        is_read = not annotation.read_by.isdisjoint(operations) and annotation.is_set(definition.annotations)
-        if is_read and isinstance(annotation.exported, NotExported):
-            raise ExportError(f"annotation {annotation.name}: {annotation.exported.reason}")
+    refuse_unexported(definition, operations)
     script = OperationScript(definition)
     for _ in range(2):  # Which parts are repeated is known once all expressions were written.
         script = OperationScript(definition, script.repeated())

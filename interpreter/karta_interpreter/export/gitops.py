@@ -13,8 +13,8 @@ from typing import Final, NamedTuple, TypeVar
 from karta_interpreter.base.errors import ExportError
 from karta_interpreter.base.k8s import GVK
 from karta_interpreter.definitions.karta import Definition
-from karta_interpreter.definitions.karta.annotation_records import ANNOTATIONS, NotExported
 from karta_interpreter.engine.operations import Operation
+from karta_interpreter.export.script import refuse_unexported
 
 
 class Tool(NamedTuple):
@@ -211,9 +211,6 @@ def checks_by_version(versions: Sequence[Definition], export: Callable[[Definiti
 
 def _refuse_unfollowed(definition: Definition) -> None:
     """Raise ExportError for an annotation that changes health in Karmada and that no check of a tool follows."""
-    for annotation in ANNOTATIONS:
-        is_read = Operation.INTERPRET_HEALTH in annotation.read_by and annotation.is_set(definition.annotations)
-        if is_read and isinstance(annotation.exported, NotExported):
-            raise ExportError(f"annotation {annotation.name}: {annotation.exported.reason}")
+    refuse_unexported(definition, [Operation.INTERPRET_HEALTH])
     if definition.scripts.of(Operation.INTERPRET_HEALTH):
         raise ExportError("annotation lua: its script answers InterpretHealth, and a check has no functions of Karmada")

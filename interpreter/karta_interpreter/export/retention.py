@@ -4,11 +4,10 @@ A path that leads only through objects is the same in both objects, so the scrip
 functions that match elements of lists only for fields in lists and at computed places.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 
 from karta_interpreter.base.errors import ExportError
 from karta_interpreter.definitions.karta import (
-    Definition,
     KeepQuantityFormat,
     Once,
     PodTemplate,
@@ -18,6 +17,7 @@ from karta_interpreter.definitions.karta import (
     Unset,
 )
 from karta_interpreter.definitions.karta.expressions import reads_object
+from karta_interpreter.engine.operations.retain import switches
 from karta_interpreter.export.lua import (
     Expression,
     Name,
@@ -46,18 +46,19 @@ def retain(script: OperationScript) -> None:
     definition = script.definition
     rules = definition.annotations.retained
     # A template without kept fields is still the original.
-    original = "copy(desired)" if rules or _switches(definition) else "desired"
+    all_switches = switches(definition.components)
+    original = "copy(desired)" if rules or all_switches else "desired"
     lines = [f"  local pairing = {{desired = desired, observed = observed, original = {original}}}"]
     # Each field of the member is at a certain path, and none is in a list with elements to match.
     is_plain = (
-        all(_is_plain(query) for query in _switches(definition))
+        all(_is_plain(query) for query in all_switches)
         and all(guarded_paths(rule.place.node) for rule in rules)
         and all(guarded_paths(fields.query.node, may_be_null=True) for fields in definition.queued)
     )
     if not is_plain:
         script.features.add("lists")
         lines = _pairing(script)
-    lines += _unset_switches(script)
+    lines += _unset_switches(script, all_switches)
     counts = _counts(script)
     lines += [f"  {counts}"] if counts else []
     lines += _queue(script)
@@ -78,13 +79,6 @@ def _is_plain(query: Query) -> bool:
     return bool(guarded) and not any(path.condition for path in guarded)
 
 
-def _switches(definition: Definition) -> Iterable[Query]:
-    """Return the switches of all components, each once."""
-    return dict.fromkeys(
-        action.path for component in definition.components for action in (*component.suspend, *component.resume)
-    )
-
-
 def _pairing(script: OperationScript) -> list[str]:
     finders: list[str] = []
     for component in script.definition.components:
@@ -97,12 +91,11 @@ def _pairing(script: OperationScript) -> list[str]:
     return [f"  local pairing = pairing_of({{{', '.join(finders)}}}, desired, observed)"]
 
 
-def _unset_switches(script: OperationScript) -> list[str]:
-    switches = _switches(script.definition)
-    if switches and "lists" in script.features:
-        finders = ", ".join(script.places_of(query, "switch") for query in switches)
+def _unset_switches(script: OperationScript, queries: Collection[Query]) -> list[str]:
+    if queries and "lists" in script.features:
+        finders = ", ".join(script.places_of(query, "switch") for query in queries)
         return [f"  keep_unset_switches(pairing, {{{finders}}})"]
-    return [f"  {call}" for query in switches for call in _calls(script, "keep_unset_paths", query, "switch")]
+    return [f"  {call}" for query in queries for call in _calls(script, "keep_unset_paths", query, "switch")]
 
 
 def _calls(script: OperationScript, function: str, query: Query, name: str, *arguments: str) -> list[str]:
@@ -214,7 +207,7 @@ def _queue(script: OperationScript) -> list[str]:
     lines: list[str] = []
     for component in definition.components:
         resumed = {action.path: action.value for action in component.resume}
-        for query in dict.fromkeys(action.path for action in (*component.suspend, *component.resume)):
+        for query in switches([component]):
             value = resumed.get(query)
             if has_empty(value):  # Karmada drops it if a script makes it
                 raise ExportError(

@@ -118,16 +118,17 @@ def pod_templates(
     Raises InterpretationError.
     """
     for component in definition.components if components is None else components:
-        if component.pods is not None:
-            try:
-                own_templates = templates(component, component.pods, obj, positions(component, obj))
-            except InterpretationError as error:
-                if isinstance(error, QueryAbsentError) or isinstance(error.__cause__, QueryAbsentError):
-                    continue
-                raise
-            for position, template in enumerate(with_added(definition, component, obj, own_templates)):
-                if template is not None:
-                    yield component, position, template
+        if component.pods is None:
+            continue
+        try:
+            own_templates = templates(component, component.pods, obj, positions(component, obj))
+        except InterpretationError as error:
+            if isinstance(error, QueryAbsentError) or isinstance(error.__cause__, QueryAbsentError):
+                continue
+            raise
+        for position, template in enumerate(with_added(definition, component, obj, own_templates)):
+            if template is not None:
+                yield component, position, template
 
 
 def scale_locations(definition: Definition, obj: Object) -> tuple[ScaleLocation, ...]:

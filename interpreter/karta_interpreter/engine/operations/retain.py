@@ -5,7 +5,7 @@ the requirements of its assigned flavors to the pod templates, and removes them 
 and ``RestorePodSpec`` in ``pkg/podset``). Its own gate is there in either case (``pkg/workloadslicing``).
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final, Literal, TypeAlias
 
@@ -93,8 +93,8 @@ def retain_reads(definition: Definition, projection: Projection) -> None:
     matching_reads(definition, projection)
 
 
-def switches(components: Iterable[ComponentRules]) -> Iterable[Query]:
-    """Return the expressions of the fields that suspend and resume."""
+def switches(components: Iterable[ComponentRules]) -> Collection[Query]:
+    """Return the expressions of the fields that suspend and resume, each once."""
     return dict.fromkeys(
         [action.path for component in components for action in (*component.suspend, *component.resume)]
     )

@@ -60,21 +60,24 @@ def members(definition: Definition, sets: Sequence[PodSet], pods: Sequence[Objec
         if not matches:
             strays.append(pod)
             continue
-        # Groups that one pod may belong to become one: the largest takes in the others.
-        touched = {id(joined[number][0]): joined[number] for number in matches}.values()
-        largest = max(touched, key=lambda group: len(group[1]))
-        for group in touched:
-            if group is not largest:
-                for number in group[0]:
-                    joined[number] = largest
-                largest[0].update(group[0])
-                largest[1].extend(group[1])
-        largest[1].append(pod)
+        _join(joined, matches, pod)
     ordered = sorted({id(group): group for group in joined}.values(), key=lambda group: min(group[0]))
     groups = tuple(
         MemberGroup(tuple(sets[index] for index in sorted(numbers)), tuple(pods)) for numbers, pods in ordered
     )
     return Members(groups, tuple(strays))
+
+
+def _join(groups: list[tuple[set[int], list[Object]]], numbers: Iterable[int], pod: Object) -> None:
+    """Add a pod to the groups of some pod sets, which become one: the largest takes in the others."""
+    touched = {id(groups[number][0]): groups[number] for number in numbers}.values()
+    largest = max(touched, key=lambda group: len(group[1]))
+    for group in (group for group in touched if group is not largest):
+        largest[0].update(group[0])
+        largest[1].extend(group[1])
+        for number in group[0]:
+            groups[number] = largest
+    largest[1].append(pod)
 
 
 def components_of(definition: Definition, pod: Object) -> list[ComponentRules]:
