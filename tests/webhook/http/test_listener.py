@@ -83,6 +83,23 @@ async def test_clients_without_a_handshake_make_room_for_others() -> None:
         await client.close()
 
 
+async def test_oldest_handshake_makes_room() -> None:
+    async with serving(8, plain_http=False) as server:
+        handshakes = server._listener._handshakes  # noqa: SLF001 - nothing public shows them
+        silent: list[socket.socket] = []
+        for _ in range(4):  # three are more than a quarter of eight connections, so the fourth needs the place of one
+            silent.append(socket.create_connection(("127.0.0.1", server.started.port)))
+            silent[-1].setblocking(False)
+            await until(lambda: len(handshakes) == min(len(silent), 3))
+        async with asyncio.timeout(HANG):
+            assert await asyncio.get_running_loop().sock_recv(silent[0], 1) == b""
+        for later in silent[1:]:
+            with pytest.raises(BlockingIOError):
+                later.recv(1)
+        for each in silent:
+            each.close()
+
+
 async def test_handshake_goes_on_while_a_flood_arrives() -> None:
     async with serving(400, plain_http=False) as server:
         port, certificate = server.started.port, server.started.certificate

@@ -160,7 +160,7 @@ class Query:
         """
         is_complete = self._program.is_complete
         try:
-            return is_complete is not None and not self.variables and bool(is_complete(value))
+            return is_complete is not None and bool(is_complete(value))
         except (QueryEvaluationError, RecursionError):
             return False
 
