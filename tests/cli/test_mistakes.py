@@ -123,6 +123,17 @@ _MISTAKEN_FILES = {
     "interpret a suite": ("interpret", "kind/testdata/suite.yaml", "-f", "kind/karta.yaml"),
     "validate a pattern": ("validate", "kind/*.yaml"),
     "test a case": ("test", "kind", "node sets"),
+    "count for nothing": (
+        *("interpret", "object.yaml", "-f", "kind", "--operation", "InterpretReplica", "--desired-replica", "3"),
+    ),
+    "interpret latin-1": ("interpret", "latin.yaml", "-f", "kind"),
+    "query a list": ("query", ".items[].spec", "object.yaml"),
+    "draw by labels": ("tree", "object.yaml", "-l", "app=search"),
+    "examine a namespace": ("doctor", "-n", "karmada-system"),
+    "remove without asking": ("unregister", "--yes"),
+    "edit two objects": ("console", "--object", "object.yaml", "--object", "other.yaml"),
+    "edit a kind": ("console", "RayJob"),
+    "edit at a port": ("console", "8080"),
     "show a CRD": ("catalogue", "show", "rayjobs.ray.io"),
     "verify from a folder": ("verify", "--from", "kind"),
     "test only one": ("test", "--only", "replicas", "kind"),
@@ -151,6 +162,7 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None
     (tmp_path / "empty").mkdir()
     (tmp_path / "other.yaml").write_text(_FILES["search"]["object"].read_text().replace("logs", "metrics"))
     (tmp_path / "empty.yaml").touch()
+    (tmp_path / "latin.yaml").write_bytes("name: é".encode("latin-1"))
 
     def write(kind: str, changed: str = "", right: str = "", wrong: str = "") -> None:
         for name, file in _FILES[kind].items():

@@ -383,7 +383,7 @@ def test_crd_of_no_customization_is_an_error(run: Run, files: Path) -> None:
     result = run("validate", "mine.yaml", "--crd", "crd.yaml")
 
     assert result.exit_code == 1
-    assert "error [crd-missing] no CRD is that of a kind here" in result.stdout
+    assert "mine.yaml:1:1: error [crd-missing] there is no CRD for v1, Kind=" in result.stdout
 
 
 def test_file_without_crd_is_named(run: Run) -> None:

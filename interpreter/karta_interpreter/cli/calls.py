@@ -34,6 +34,13 @@ _WITHOUT = {
     "--components": "components option is not set",
     "--status-file": "status-file option is not set",
 }
+_NEEDED = {
+    Operation.RETAIN: {"--desired-file": "desired", "--observed-file": "observed"},
+    # karmadactl would scale to 0 here, and aggregate no items, which is never intended.
+    Operation.REVISE_REPLICA: {"--desired-replica": "replicas"},
+    Operation.REVISE_COMPONENTS: {"--components": "components"},
+    Operation.AGGREGATE_STATUS: {"--status-file": "items"},
+}
 ORDER = (
     Operation.RETAIN,
     Operation.INTERPRET_REPLICA,
@@ -130,14 +137,8 @@ class Arguments:
 
     def missing(self, operation: Operation) -> str:
         """Return the option that an operation about an object lacks, or "" if it has all."""
-        needed: dict[Operation, dict[str, object]] = {
-            Operation.RETAIN: {"--desired-file": self.desired, "--observed-file": self.observed},
-            # karmadactl would scale to 0 here, and aggregate no items, which is never intended.
-            Operation.REVISE_REPLICA: {"--desired-replica": self.replicas},
-            Operation.REVISE_COMPONENTS: {"--components": self.components},
-            Operation.AGGREGATE_STATUS: {"--status-file": self.items},
-        }
-        return next((option for option, value in needed.get(operation, {}).items() if value is None), "")
+        needed = _NEEDED.get(operation, {})
+        return next((option for option, field in needed.items() if getattr(self, field) is None), "")
 
     def _call(self, operation: Operation) -> Call:
         objects = [obj for obj in (self.desired, self.observed) if obj is not None]
@@ -151,6 +152,9 @@ def calls_for(
 ) -> tuple[Interpreter, list[Call]]:
     """Return the interpreter of the object's kind, and the call of the named operation or of all that it answers."""
     calls = [arguments.call(operation_named(operation))] if operation is not None else arguments.calls()
+    for other in {*_NEEDED} - {Operation.RETAIN, calls[0].operation} if operation is not None else ():
+        if not arguments.missing(other):
+            say(f"warning: only {other} reads {''.join(_NEEDED[other])}", err=True)
     interpreter = interpreter_for(GVK.of(calls[0].object), filenames, overrides)
     return interpreter, [call for call in calls if operation or interpreter.is_asked(call.operation)]
 

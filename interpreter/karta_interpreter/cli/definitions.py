@@ -157,7 +157,7 @@ def _advice(gvk: GVK) -> str:
         return "give an object of its kind; `create karta --crd FILE` drafts a definition"
     versions = {other.api_version for other in catalogue_kinds() if other.kind == gvk.kind}
     near = (
-        closest(gvk.api_version, versions)
+        closest(gvk.api_version, versions) or (" or ".join(sorted(versions)) if "." not in gvk.group else "")
         if versions
         else closest(gvk.kind, {other.kind for other in catalogue_kinds() if other.group == gvk.group})
     )
@@ -183,7 +183,11 @@ def interpreter_of(
     print_findings(below, combined)
     if gvk not in combined.entries:
         defined = ", ".join(map(str, sorted({gvk for files in given for gvk in _kinds(files)})))
-        what = f"they define {defined}" if defined else "there is none in them that can be used: give others with -f"
+        what = (
+            f"they define {defined}"
+            if defined
+            else "there is none in them that can be used: give others with -f, or put one next to the folder testdata"
+        )
         raise NoDefinition(
             f"error: the given files have no definition for {gvk}; {_advice(gvk) if gvk.kind in DEFINITIONS else what}"
         )

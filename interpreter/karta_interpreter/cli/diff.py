@@ -65,7 +65,7 @@ _REPLICAS = "For ReviseReplica of plain objects. Default: one more than --from c
 @side_option("--from", "before", help="The definition before, required; may be repeated.")
 @side_option("--to", "after", help="The definition after, required; may be repeated.")
 @click.argument("files", nargs=-1, type=LATER, metavar="[FILE...]")
-@file_option("--object", "paths", multiple=True, help=_OBJECTS)
+@file_option("--object", "paths", callback=None, help=_OBJECTS)
 @click.option("--desired-replica", type=WholeNumber(0, MOST_REPLICAS), metavar="N", help=_REPLICAS)
 @click.option("--explain", "explained", is_flag=True, help=_EXPLAIN)
 @FULL

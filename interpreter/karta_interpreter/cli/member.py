@@ -21,19 +21,19 @@ from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.engine.verification import Evidence, owner_references
 
 _PAGE: Final = 500
+# The most bytes of a list. 150,000 pods of a large cluster have less.
 _MOST_LISTED: Final = 2**30
-"""The most bytes of a list. 150,000 pods of a large cluster have less."""
+# The most bytes of a list whose objects definitions look up. They are not packed.
 _MOST_REFERRED: Final = 2**26
-"""The most bytes of a list whose objects definitions look up. They are not packed."""
 _POD: Final = GVK("", "v1", "Pod")
 _AUTOSCALER: Final = GVK("autoscaling", "v2", "HorizontalPodAutoscaler")
 _USED: Final = tuple(GVK("", "v1", kind) for kind in ("ConfigMap", "PersistentVolumeClaim", "ServiceAccount"))
 _CRDS: Final = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+# Kinds that are never read: Secrets, and the nodes that own the pods of their kubelets.
 _UNREAD: Final = frozenset({"Secret", "Node"})
-"""Kinds that are never read: Secrets, and the nodes that own the pods of their kubelets."""
 _OF_POD: Final = ("phase", "conditions", "containerStatuses", "initContainerStatuses")
+# The most owners between a workload and its pods, one above the other.
 _LONGEST_CHAIN: Final = 8
-"""The most owners between a workload and its pods, one above the other."""
 
 
 class WorkloadSelection(NamedTuple):

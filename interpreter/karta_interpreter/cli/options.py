@@ -130,8 +130,15 @@ def output(*forms: str) -> Callable[[Command], Command]:
     return click.option("-o", "--output", type=click.Choice(forms), default=forms[0], help="How to print.")
 
 
+def only_one(ctx: click.Context, param: click.Parameter, paths: tuple[str, ...]) -> str | None:
+    """Return the path of an option that is given once. click alone would take the last of several."""
+    if len(paths) > 1:
+        raise click.BadParameter(f"one is read, not {' and '.join(paths)}", ctx, param)
+    return paths[0] if paths else None
+
+
 # Options that several commands have with other names or texts.
-file_option = partial(click.option, type=LATER, metavar="PATH")
+file_option = partial(click.option, type=LATER, metavar="PATH", multiple=True, callback=only_one)
 side_option = partial(click.option, multiple=True, metavar="SIDE", shell_complete=complete_kinds_and_files)
 kind_option = partial(click.option, metavar="KIND", multiple=True, shell_complete=complete_kinds)
 operation_option = partial(click.option, metavar="NAME", shell_complete=complete_operations)

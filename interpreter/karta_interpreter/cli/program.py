@@ -124,8 +124,8 @@ _OTHERWISE = {
         ("--workers", "--threads", "--concurrency", "--processes"), "one process answers; more pods answer more calls"
     ),
     **dict.fromkeys(
-        ("--insecure", "--no-tls", "--http", "--disable-tls", "--plain-http"),
-        "Karmada calls servers over TLS only; without a certificate the server signs one itself",
+        ("--insecure", "--no-tls", "--http", "--disable-tls", "--plain-http", "--tls", "--https", "--ssl"),
+        "Karmada calls servers over TLS only; without a certificate the server signs one itself; a console has no TLS",
     ),
     **dict.fromkeys(
         ("--reload", "--hot-reload", "--auto-reload"), "files and the cluster are read again at each change"
@@ -158,7 +158,9 @@ _OTHERWISE = {
     "--edit": "edit the file; `console -f FILE` has an editor that answers after each change",
     "--check": "`validate FILE` checks the scripts of customizations without running them",
     "--show-doc": "`explain RULE` shows what a rule of `validate` is for",
-    **dict.fromkeys(("-o", "--output"), "`> FILE` writes the output into a file"),
+    **dict.fromkeys(("-o", "--output"), "the output has one form; `> FILE` writes the output into a file"),
+    **dict.fromkeys(("-n", "--namespace"), "definitions and registrations are of the whole cluster"),
+    **dict.fromkeys(("--yes", "-y", "--force"), "no command asks a question, and `create` writes over no file"),
     **dict.fromkeys(("-w", "--watch"), "`console -f FILE` answers after each change"),
     **dict.fromkeys(("-q", "--quiet"), "the exit code tells the result; `> /dev/null` leaves the text out"),
     **dict.fromkeys(("--arg", "--argjson"), "expressions have no variables of a caller: write the value into it"),
@@ -172,7 +174,7 @@ _OTHERWISE = {
 # The most options of a command that a message names, and the most that share a word with an unknown one.
 _MOST_NAMED = 16
 _MOST_ALIKE = 3
-_OF_A_CLUSTER = ("-n", "--namespace", "--context", "--kubeconfig")
+_OF_A_CLUSTER = ("-n", "--namespace", "-l", "--selector", "--field-selector", "--context", "--kubeconfig")
 _FROM_A_CLUSTER = (
     "`kubectl get KIND NAME -o yaml` prints an object of a cluster, which this command reads from a pipe as `-`"
 )
@@ -326,7 +328,7 @@ def _meant(option: str, ctx: click.Context) -> str:
     if option_name := option[1:] if option[1:] in options else next(synonyms, ""):
         return f" Did you mean '{option_name}'?"
     is_of_objects = not {"--object", "--observed-file"}.isdisjoint(options)
-    if other := _OTHERWISE.get(option, _FROM_A_CLUSTER if is_of_objects and option in _OF_A_CLUSTER else ""):
+    if other := _FROM_A_CLUSTER if is_of_objects and option in _OF_A_CLUSTER else _OTHERWISE.get(option):
         return f" Instead: {other}"
     alike = [name for name in options if {*option.strip("-").split("-")} & {*name.strip("-").split("-")}]
     suggestion = closest(option, options) or "' or '".join(alike[:_MOST_ALIKE])
@@ -369,10 +371,13 @@ def _further(message: str, ctx: click.Context) -> str:
             if any(flag in parameter.opts for parameter in ctx.command.params)
         )
         return f"The command takes {' '.join(arguments)}{definitions}"
-    paths = [each.opts[-1] for each in ctx.command.params if isinstance(each.type, click.Path)]
-    name = "A name is given with --name" if any("--name" in each.opts for each in ctx.command.params) else ""
-    options = " or ".join(path for path in paths if path not in ("--kubeconfig", "--output-dir"))
-    return f"A file is given with {options}" if options else name or "The command takes no arguments"
+    files = [each.opts[-1] for each in ctx.command.params if isinstance(each.type, click.Path)]
+    files = [name for name in files if name not in ("--kubeconfig", "--output-dir")]
+    option = "--port" if re.search(r"\(\d+\)", message) else "--name" * (not files)
+    if any(option in each.opts for each in ctx.command.params):
+        return f"A {option[2:]} is given with {option}"
+    kind = "; `catalogue export KIND` prints a definition" * ("--filename" in files)
+    return f"A file is given with {' or '.join(files)}{kind}" if files else "The command takes no arguments"
 
 
 class PluginHelp(click.HelpFormatter):

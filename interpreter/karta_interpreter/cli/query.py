@@ -14,6 +14,7 @@ from karta_interpreter.cli.options import LATER, file_option, output
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text, say, table, written
 from karta_interpreter.definitions.karta.expressions import check_expression
+from karta_interpreter.engine.explain.reading import paths_read
 from karta_interpreter.languages.jq import Execution, Query
 
 _MEANINGS = {
@@ -57,6 +58,9 @@ def command(expression: str, target: str | None, path: str | None, assign: str |
     if path is not None:
         workload = read_object(path)
         answer["outputs"] = list(_outputs(query, workload))
+        absent = [path for path in paths_read(query, workload) if edit.get(workload, path) is None]
+        if absent and not answer["outputs"]:
+            say(f"nothing at {field_path(absent[0])}", err=True)
         if assign is not None:
             answer["changes"] = changes(workload, _assigned(query, workload, _value(assign)))
     say(_text(answer) if output == "table" else written(answer, output), nl=False)

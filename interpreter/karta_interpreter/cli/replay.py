@@ -37,14 +37,14 @@ from karta_interpreter.webhook.wire.recording import RecordedCall, files_in, rea
 from karta_interpreter.webhook.wire.request import request_of
 
 _MOST_EXAMPLES: Final = 3
+# Calls with differences at the same places of a kind that get their own cause. The others get the last cause.
 _MOST_EXPLAINED: Final = 20
-"""Calls with differences at the same places of a kind that get their own cause. The others get the last cause."""
+# Bytes of kinds, names, causes and examples that are kept of all calls.
 _MOST_KEPT: Final = 64 << 20
-"""Bytes of kinds, names, causes and examples that are kept of all calls."""
+# Bytes that a kept text takes next to its characters.
 _ENTRY: Final = 256
-"""Bytes that a kept text takes next to its characters."""
+# Bytes that a value takes for each character in which it is written.
 _PARSED: Final = 8
-"""Bytes that a value takes for each character in which it is written."""
 _UNKNOWN_KIND: Final = 404
 _NOT_ANSWERED: Final = (_UNKNOWN_KIND, 400)
 _OVERLOADED: Final = (503, 504)

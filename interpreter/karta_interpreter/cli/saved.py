@@ -27,13 +27,13 @@ from karta_interpreter.webhook.wire.redaction import Redaction
 _ABOUT: Final = "member.json"
 _WORKLOADS: Final = "workloads.jsonl.gz"
 _FORMAT: Final = "karta-interpreter-member"
+# The most bytes of ``member.json``, and of a line, which has all pods of a workload.
 _LONGEST: Final = 2**26
-"""The most bytes of ``member.json``, and of a line, which has all pods of a workload."""
+# The most bytes of all lines: the pods of the largest cluster have half as many.
 _MOST: Final = 2**30
-"""The most bytes of all lines: the pods of the largest cluster have half as many."""
 
+# The most keys and values of ``member.json``, and of a line: 13,000 pods have as many. They take 400 MiB.
 _MOST_VALUES: Final = 2**22
-"""The most keys and values of ``member.json``, and of a line: 13,000 pods have as many. They take 400 MiB."""
 _UNREAD, _UNREADABLE = "the rest is not read", "verify would not read it"
 _DAMAGED: Final = (EOFError, gzip.BadGzipFile, zlib.error, ValueError, KeyError, TypeError, AttributeError)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from karta_interpreter.base.findings import Finding, Severity, count, warning
+from karta_interpreter.base.findings import Finding, Severity, count
 from karta_interpreter.base.k8s import Object, edit
 from karta_interpreter.cli.definitions import DefinitionFiles, read_existing
 from karta_interpreter.cli.files import check_stdin, read_crds
@@ -76,17 +76,14 @@ def command(
     findings = [finding for path, each in files_of_paths.items() for finding in _findings(path, each)]
     findings += combine(files.layer for files in files_of_paths.values()).findings
     findings += merge(found for files in files_of_paths.values() for found in files.customizations).findings
-    compared = [*crd_findings(files_of_paths.values(), crds)] if crds or has_cluster else []
-    compared += script_findings((found for files in files_of_paths.values() for found in files.customizations), crds)
     is_error = not (has_cluster or _has_crd(files_of_paths.values(), crds))
-    if crds and is_error and not compared:
-        compared.append(
-            warning("crd-missing", (), "no CRD is that of a kind here", "give the CRD of the kind in target")
-        )
-    findings += [
-        replace(finding, severity=Severity.ERROR) if is_error and finding.rule == "crd-missing" else finding
-        for finding in compared
-    ]
+    if crds or has_cluster:
+        customizations = (found for files in files_of_paths.values() for found in files.customizations)
+        compared = dict.fromkeys((*crd_findings(files_of_paths.values(), crds), *script_findings(customizations, crds)))
+        findings += [
+            replace(finding, severity=Severity.ERROR) if is_error and finding.rule == "crd-missing" else finding
+            for finding in compared
+        ]
     document = _document(list(files_of_paths.values()), in_order(findings), has_crds=bool(crds or has_cluster))
     summary = document["summary"]
     if output == "table":
@@ -201,7 +198,9 @@ _READ = re.compile(
 
 def script_findings(customizations: Iterable[LoadedCustomization], crds: Sequence[Object]) -> Iterator[Finding]:
     """Yield what the CRDs of a kind contradict in its scripts: fields behind a parameter, and their values."""
-    for gvk, script in ((each.gvk, script) for each in customizations if each.gvk for script in each.scripts):
+    for customization, gvk, script in (
+        (each, each.gvk, script) for each in customizations if each.gvk for script in each.scripts
+    ):
         text = re.sub("--.*", "", script.text)
         parameters = re.findall(rf"\bfunction +{script.function} *\(([^)]*)\)", text)
         names = re.findall(r"\w+", "".join(parameters))
@@ -217,7 +216,9 @@ def script_findings(customizations: Iterable[LoadedCustomization], crds: Sequenc
             "statusDefinition": {"statusMappings": {}},
         }
         for finding in contradictions(json.dumps({"spec": {"structureDefinition": {"rootComponent": root}}}), "", crds):
-            if finding.rule in ("crd-unknown-field", "crd-unknown-value", "crd-wrong-type"):
+            if finding.rule == "crd-missing":
+                yield replace(finding, source=customization.source, path=(), line=customization.line, column=1)
+            elif finding.rule in ("crd-unknown-field", "crd-unknown-value", "crd-wrong-type"):
                 field = fields[int(finding.path[-2])]
                 yield replace(
                     finding,

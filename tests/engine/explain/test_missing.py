@@ -133,6 +133,16 @@ def test_warnings_about_pods(define: Define, group: dict[str, Any], obj: dict[st
             id="a phase that nothing depends on, as a condition matches",
         ),
         pytest.param(
+            {"phase": "ready", "conditions": [{"type": "Ready", "state": "True"}, {"type": "Stalled"}]},
+            ["no condition has status"],
+            id="conditions whose status is another field",
+        ),
+        pytest.param(
+            {"phase": "ready", "conditions": [{"type": "Ready", "status": "True"}, {"type": "Stalled"}]},
+            [],
+            id="one condition without a status",
+        ),
+        pytest.param(
             {"conditions": [{"type": "Readyy", "status": "True"}]},
             ["condition Ready is not there; did you mean Readyy?"],
             id="a condition that is spelled in another way",

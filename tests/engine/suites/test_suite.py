@@ -151,6 +151,10 @@ def test_case_with_error_expects_failure() -> None:
                      "references must be a list, but is an object", id="a reference alone"),
         pytest.param("{name: a, operation: InterpretHealth, desiredObj: {}, references: [{kind: Job}]}",
                      "references[0]: an object needs a string in apiVersion", id="a reference without apiVersion"),
+        pytest.param("{name: a, desiredObj: {operation: InterpretHealth}, output: {healthy: true}}",
+                     "there is no operation", id="an operation within the object"),
+        pytest.param("{name: a, desiredObj: {operation: InterpretHealth, output: {healthy: true}}}",
+                     "desiredObj has one: indent it less", id="a case within its object"),
         pytest.param("{name: a, operation: InterpretHealth, desiredObj: {}, output: [healthy]}",
                      "output must be an object", id="a list for an output"),
         pytest.param("{name: a, operation: InterpretHealth, desiredObj: {}, output: {health: true}}",
@@ -178,7 +182,7 @@ def test_missing_suite_is_an_error(tmp_path: Path) -> None:
 
 def test_undecodable_suite_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "suite.yaml").write_bytes(b"name: \xff")
-    with pytest.raises(SuiteError, match=r"cannot read the suite: not UTF-8 text, see byte 6$"):
+    with pytest.raises(SuiteError, match=r"cannot read the suite: not UTF-8 text, see byte 6; save it as UTF-8$"):
         load_suite(tmp_path / "suite.yaml")
 
 

@@ -92,6 +92,11 @@ def test_folded_script_has_lines_of_the_file() -> None:
             "target: {kind: D, apiVersion: a/b/c}", ("5:33", "no-target", "spec.target.apiVersion"), id="no version"
         ),
         pytest.param(
+            "target: {kind: D, apiVersion: example.io}",
+            ("5:33", "no-target", "spec.target.apiVersion"),
+            id="a group without a version",
+        ),
+        pytest.param(
             "target: {kind: [], apiVersion: v1}", ("5:18", "no-target", "spec.target.kind"), id="a wrong type"
         ),
         pytest.param("target: Deployment", ("5:11", "no-target", "spec.target"), id="a name in place of a target"),

@@ -61,6 +61,9 @@ def test_function_of_another_operation_is_missing_function(operation: str) -> No
         pytest.param(
             "if a then return a elif b then return b end", "write `elseif`", id="a second condition of Python"
         ),
+        pytest.param("# a comment", "begins with `--`", id="a comment of a shell"),
+        pytest.param("local x: number = a", "a variable has no type", id="a type"),
+        pytest.param("local x = {a: 1}", "`{key = value}`", id="a key of JSON"),
         pytest.param("Return a", "write `return`", id="a capital letter"),
         pytest.param("var x = a", "declared by `local`", id="a variable of JavaScript"),
         pytest.param("if (a) { return b }", "begins with `then` or `do`", id="a block in braces"),
@@ -227,6 +230,18 @@ def _lines(judgements: list[Lint]) -> list[tuple[int, str, str]]:
             id="loops through iterators",
         ),
         pytest.param(
+            "function Retain(a, b)\n  if not b.x == nil then return a end\n"
+            "  return not b.x == not a.x or not (b.x == 1)\nend",
+            [(2, "list-misread", "not")],
+            id="the opposite of a comparison",
+        ),
+        pytest.param(
+            'function Retain(a, b)\n  local x = b.status.conditions["Ready"]\n  local conditions = {}\n'
+            '  conditions["Ready"] = x\n  return b.status.conditions[1], conditions["Ready"]\nend',
+            [(2, "list-misread", "conditions")],
+            id="a condition by its type",
+        ),
+        pytest.param(
             "function Retain(a, b)\n  local k = kube.resourceAdd(a.x, b.x)\n  return k\nend",
             [(2, "unknown-global", "kube")],
             id="a module that was not required",
@@ -320,6 +335,12 @@ def test_judgements_of_a_script(script: str, expected: list[tuple[int, str, str]
             "unknown-global",
             'write local kube = require("kube")',
             id="a module that is not required",
+        ),
+        pytest.param(
+            "function GetReplicas(obj) return json.decode(obj.a) end",
+            "unknown-global",
+            "the libraries are math, os, string and table",
+            id="a library that is not there",
         ),
         pytest.param(
             "function GetReplicas(obj)\n  return obj.spec.replicas; print(1)\nend",

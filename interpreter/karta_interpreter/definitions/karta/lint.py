@@ -1,12 +1,14 @@
 """Warnings about definitions that Karta's admission webhook accepts, but that do not work as they seem to."""
 
+import re
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from karta_interpreter.base.findings import Finding, error, hints, warning
+from karta_interpreter.base.findings import Finding, closest, error, hints, warning
 from karta_interpreter.base.k8s import Path
 from karta_interpreter.definitions.karta.annotation_records import Annotations
 from karta_interpreter.definitions.karta.annotations import annotation_path
+from karta_interpreter.definitions.karta.catalogue import catalogue_kinds
 from karta_interpreter.definitions.karta.compile import action_value
 from karta_interpreter.definitions.karta.expressions import (
     Parsed,
@@ -21,9 +23,10 @@ from karta_interpreter.definitions.karta.expressions import (
     takes_number,
     useless_defaults,
 )
-from karta_interpreter.definitions.karta.identity import REFERENCES, ROOT, ROOT_STATUS, STRUCTURE
+from karta_interpreter.definitions.karta.identity import REFERENCES, ROOT, ROOT_KIND, ROOT_STATUS, STRUCTURE, api_group
 from karta_interpreter.definitions.karta.model import (
     ComponentDefinition,
+    GroupVersionKind,
     KartaResource,
     PodSelector,
     ScaleDefinition,
@@ -37,6 +40,7 @@ from karta_interpreter.definitions.karta.status_rules import MATCHING_ORDER, Sta
 from karta_interpreter.definitions.karta.validation import repeated
 
 _LONGEST_VALUE = 80
+_LIST = re.compile(r"[.\w]+(?=\[\])|[.\w]+\.(?:initC|c)ontainers$")  # as one path of a definition shows it
 _REVISE = "ReviseReplica"
 _COUNTING = frozenset({"InterpretReplica", "InterpretComponent", _REVISE})
 _GANG = ("spec", "optimizationInstructions", "gangScheduling")
@@ -61,9 +65,8 @@ def lint(karta: KartaResource, parsed: Sequence[Parsed], annotations: Annotation
             yield violation("child-status-unused", (*path, "statusDefinition"))
         if child.suspend_definition is not None:
             yield violation("child-suspends", (*path, "suspendDefinition"))
-    if (root := structure.root_component.kind) and root.kind[:1].islower():
-        singular_kind = root.kind.removesuffix("s").capitalize()
-        yield violation("kind-of-resource", (*ROOT, "kind", "kind"), kind=root.kind, meant=singular_kind)
+    if structure.root_component.kind:
+        yield from _kind(structure.root_component.kind)
     yield from _leaves(structure, annotations)
     if structure.root_component.status_definition is not None:
         yield from _status(structure.root_component.status_definition)
@@ -71,6 +74,18 @@ def lint(karta: KartaResource, parsed: Sequence[Parsed], annotations: Annotation
     yield from _references(parsed)
     yield from _list_keys(karta)
     yield from _sub_groups(karta)
+
+
+def _kind(root: GroupVersionKind) -> Iterator[Finding]:
+    if root.kind[:1].islower():
+        meant = root.kind.removesuffix("s").capitalize()
+        yield violation("kind-of-resource", (*ROOT_KIND, "kind"), kind=root.kind, meant=meant)
+    groups = sorted({gvk.group for gvk in catalogue_kinds() if gvk.kind == root.kind})
+    # The group of a CRD has a dot, and that of Kartas has no kind of the catalogue.
+    is_wrong = "." not in root.group or root.group == api_group()
+    meant = closest(root.group, groups) or " or ".join(groups) * is_wrong
+    if meant and root.group not in groups:
+        yield violation("unknown-group", (*ROOT_KIND, "group"), kind=root.kind, group=root.group, meant=meant)
 
 
 def _component(
@@ -157,6 +172,11 @@ def _sub_groups(karta: KartaResource) -> Iterator[Finding]:
 
 def _status(definition: StatusDefinition) -> Iterator[Finding]:
     status_of: dict[StatusMatcher, Status] = {}
+    yield from (
+        violation("path-misread", (*ROOT_STATUS, "conditionsDefinition"), written=name, better=name.strip(".[]"))
+        for field, name in definition.conditions_definition or ()
+        if field != "path" and name and name != name.strip(".[]")
+    )
     for status in MATCHING_ORDER:
         for index, matcher in enumerate(getattr(definition.status_mappings, status.lower())):
             at = (*ROOT_STATUS, "statusMappings", status.lower(), index)
@@ -194,8 +214,11 @@ def _expressions(
     structure: StructureDefinition, parsed: Sequence[Parsed], annotations: Annotations
 ) -> Iterator[Finding]:
     """Check for expressions that are allowed but do not give the answer that they seem to give."""
+    lists = {path for expression in parsed for path in _LIST.findall(expression.text)}
     for expression in parsed:
         yield from _values(expression, of_count="scaleDefinition" in expression.path)
+        if expression.path[-1] in ("podTemplateSpecPath", "podSpecPath") and expression.text in lists:
+            yield _about("list-for-pods", expression, text=expression.text)
     components = dict(structure.components)
     by_component = _by_component(parsed, components)
     changing = _changing(structure, annotations)

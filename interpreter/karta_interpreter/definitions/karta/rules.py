@@ -70,6 +70,11 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
         "{kind} looks like the name of a resource, not a kind",
         "write the kind as manifests do, such as {meant}",
     ),
+    "list-for-pods": (
+        Severity.WARNING,
+        "`{text}` is a list, and not what describes one pod",
+        "name the template or spec of a pod: in each entry by `[]`, or around its containers",
+    ),
     "matcher-empty": (
         Severity.WARNING,
         "a matcher without any test always matches",
@@ -266,6 +271,11 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
         Severity.ERROR,
         'the component "{name}" has a type selector value without keyPath',
         "add keyPath, the place of the value in a pod",
+    ),
+    "unknown-group": (
+        Severity.WARNING,
+        "no kind {kind} is known in the group {group}",
+        "did you mean {meant}?",
     ),
     "useless-default": (
         Severity.WARNING,

@@ -29,19 +29,19 @@ _OBJECT: Final = re.compile(
     "(?i)(secret|configmap|resourceclaim(?:template)?|claim|serviceaccount)(key)?(name|ref|selector|reference)?s?$"
 )
 _REFERENCE: Final = re.compile("[a-z](Ref|Reference)s?$")
+# The fields of objects that only refer to another object.
 _REFERRING: Final = {
     *("apiGroup", "apiVersion", "fieldPath", "group", "key", "kind", "name", "namespace", "optional", "port"),
     *("resourceVersion", "scope", "uid"),
 }
-"""The fields of objects that only refer to another object."""
 IsKnown: TypeAlias = Callable[[SchemaPath], bool]
 FieldOfKind: TypeAlias = tuple[SchemaPath, str]
 """A field with the name of an object, and the kind of the object, "" if the field name does not tell it."""
 
+# Fields of pods with names that are not names of objects.
 _NOT_OBJECTS: Final = ("claims", "os", "resourceClaims", "schedulingGates")
-"""Fields of pods with names that are not names of objects."""
+# Fields of Kubernetes' own types with objects that no pod starts with.
 _NOT_NEEDED: Final = ("describedObject", "ownerReferences", "status")
-"""Fields of Kubernetes' own types with objects that no pod starts with."""
 
 
 def references(path: SchemaPath, schema: Object, is_known: IsKnown) -> Iterator[FieldOfKind]:

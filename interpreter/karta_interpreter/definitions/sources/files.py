@@ -41,7 +41,7 @@ def decode(content: bytes) -> tuple[str, str]:
     r"""Return the text of a file, or an empty text and the reason.
 
     >>> decode(b"kind: Karta"), decode(b"a\xff")
-    (('kind: Karta', ''), ('', 'not UTF-8 text, see byte 1'))
+    (('kind: Karta', ''), ('', 'not UTF-8 text, see byte 1; save it as UTF-8'))
     >>> decode("kind: Karta".encode("utf-16"))
     ('', 'not UTF-8 text, see byte 0; it is UTF-16: save it as UTF-8')
     """
@@ -49,7 +49,7 @@ def decode(content: bytes) -> tuple[str, str]:
         return content.decode("utf-8-sig"), ""  # editors on Windows begin a file with a byte order mark
     except UnicodeDecodeError as error:
         # PowerShell redirects output as UTF-16, which begins with one of these byte order marks.
-        return "", f"not UTF-8 text, see byte {error.start}{_OTHER_FILES.get(content[:2], '')}"
+        return "", f"not UTF-8 text, see byte {error.start}{_OTHER_FILES.get(content[:2], '; save it as UTF-8')}"
 
 
 @dataclass(frozen=True, slots=True)

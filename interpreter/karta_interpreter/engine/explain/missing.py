@@ -61,10 +61,10 @@ _MOST_COMPONENTS: Final = 4
 _BARE_SPEC: Final = "pods: a pod template has its pod in spec; write {spec: …} around the spec of a pod"
 _TEMPLATE: Final = frozenset({"spec", "metadata"})
 _LONGEST: Final = 60
+# The names of fields that hold a number of pods.
 _COUNT: Final = re.compile(
     r"(?!min|max).*(replicas?|count|instances|size|nodes|workers|members|parallelism)", re.IGNORECASE
 )
-"""The names of fields that hold a number of pods."""
 
 
 def warnings_about(definition: Definition, obj: Object, operation: Operation | None = None) -> tuple[Fact, ...]:
@@ -267,6 +267,12 @@ def _status_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
             note = f'phase "{match.phase}" from {rules.phase.text} fits no mapping; there are {", ".join(phases)}'
             places = readings(rules.phase, obj)[0].places
             yield _warn(definition, definition.root, _PHASE, rules.phase, "phase-unmapped", note, places=places)
+    fields = (rules.conditions.type_field, rules.conditions.status_field) if rules.conditions else ()
+    yield from (
+        _warn(definition, definition.root, _CONDITIONS, conditions, "condition-not-found", f"no condition has {field}")
+        for field, values in zip(fields, zip(*match.conditions, strict=True), strict=False)
+        if field and not any(values)
+    )
     types = dict.fromkeys(condition.type for matcher in matchers for condition in matcher.conditions)
     there = {condition.type for condition in match.conditions if condition.type}
     for name in types if is_undefined else ():

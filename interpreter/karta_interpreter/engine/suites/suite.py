@@ -33,8 +33,8 @@ _TESTDATA = "testdata"
 OBJECTS = "objects"  # the folder of objects that cases share
 OBJECT_KEYS = ("desiredObj", "observedObj")
 _ITEM_KEYS = ("clusterName", "status", "applied", "appliedMessage", "health")
+# Some of Karmada's own cases give an item the head of the member's object, which has no effect there either.
 _HEAD_KEYS = ("apiVersion", "kind", "metadata")
-"""Some of Karmada's own cases give an item the head of the member's object, which has no effect there either."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ def scan_suite(path: Path) -> list[Case | SuiteError]:
     except OSError as error:
         return [SuiteError(f"{path}: cannot read the suite: {error.strerror}")]
     except UnicodeDecodeError as error:
-        return [SuiteError(f"{path}: cannot read the suite: not UTF-8 text, see byte {error.start}")]
+        return [SuiteError(f"{path}: cannot read the suite: not UTF-8 text, see byte {error.start}; save it as UTF-8")]
     return _scan(text, str(path))
 
 
@@ -138,8 +138,11 @@ def _read(document: Document, fields: JSON) -> Case:
         )
     _reject_unknown("case", fields, _KEYS)
     if missing := [key for key in ("name", "operation") if fields.get(key) is None]:
+        within = (key for key in OBJECT_KEYS if isinstance(fields.get(key), dict) and missing[-1] in fields[key])
+        indent = next((f"; {key} has one: indent it less" for key in within), "")
         raise InterpretationError(
             f"there is no {' and no '.join(missing)}: a case has name, operation, desiredObj or observedObj, and output"
+            f"{indent}"
         )
     names = ((key, fields.get(key)) for key in OBJECT_KEYS)
     fields = fields | {key: _shared_object(document, key, name) for key, name in names if isinstance(name, str)}
@@ -261,8 +264,8 @@ def _reject_unknown(where: str, fields: Collection[str], allowed: Collection[str
 
 _OTHER_KEYS: Final = dict.fromkeys(("cases", "tests"), "each case is a document of its own, with --- above it")
 _KEY: Final = re.compile(r"(output|operation)\s*:")
+# The beginning of a line that continues the value of a key.
 _WITHIN: Final = re.compile(r"\s|#|$")
-"""The beginning of a line that continues the value of a key."""
 _SERVER_FIELDS: Final = ("managedFields", "uid", "resourceVersion", "creationTimestamp", "selfLink")
 _TODO: Final = "TODO: say why this is right, by the documentation of the kind."
 

@@ -165,6 +165,9 @@ def _target(value: Object) -> tuple[GVK | None, list[Finding]]:
         actual = {name: type_name(target[name]) if target.get(name) else "missing or empty" for name in wrong}
         texts = ((name, f"{name} must be a string, but is {actual[name]}") for name in wrong)
         return None, [error("no-target", (*_TARGET, name), text) for name, text in texts]
+    if "." in target["apiVersion"] and "/" not in target["apiVersion"]:
+        hint = f"write {target['apiVersion']}/VERSION, as the kind's objects do"
+        return None, [error("no-target", (*_TARGET, "apiVersion"), "it is a group without a version", hint)]
     message = f"{target['kind']} looks like the name of a resource, not a kind"
     small = warning("kind-of-resource", (*_TARGET, "kind"), message, "write the kind as manifests do")
     try:

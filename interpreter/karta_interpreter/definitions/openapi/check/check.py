@@ -349,13 +349,14 @@ def _in_pods(shapes: Shapes, form: str, scope: TypeScope) -> Iterator[Shape]:
                 yield from (shape, spec)
 
 
+# The operations that need every pod, count and switch.
 _COUNTING: Final = {Operation.INTERPRET_REPLICA, Operation.INTERPRET_COMPONENT}
-"""The operations that need every pod, count and switch."""
 _GIVEN: Final[Mapping[type, Expected]] = {str: TEXT, bool: BOOLEAN, dict: OBJECT}
 _AMOUNT: Final = (
     "a number, a quantity or a duration",
     lambda shape: not shape.values and bool(shape.types & {"integer", "number", "string"}),
 )
+# The expected values that a rule combines into one.
 _AGGREGATED: Final[Mapping[values.AggregateRule, Expected]] = {
     **dict.fromkeys(
         (values.AggregateRule.SUM, values.AggregateRule.COUNTER, values.AggregateRule.MAX, values.AggregateRule.MIN),
@@ -365,14 +366,13 @@ _AGGREGATED: Final[Mapping[values.AggregateRule, Expected]] = {
     values.AggregateRule.UNION: OBJECT,
     values.AggregateRule.CONCAT: LIST,
 }
-"""The expected values that a rule combines into one."""
 
 _TEMPLATES: Final = "podTemplateSpecPath"
 _POD_FORMS: Final = (_TEMPLATES, "podSpecPath")
 _NAMES_IN_POD: Final = parse(", ".join(f".{path}" for path in DEPENDENCY_NAMES))
 
+# The most texts in a schema that may be the names of all possible instances.
 _MANY: Final = 20
-"""The most texts in a schema that may be the names of all possible instances."""
 
 
 def _written_as(shape: Shape) -> str:

@@ -17,12 +17,13 @@ from karta_interpreter.definitions.openapi.schema import (
     parts_below,
 )
 
+# The most lists within lists that are searched.
 _DEEPEST = 4
-"""The most lists within lists that are searched."""
 
 OPAQUE = ("template", "podTemplate", "podTemplateSpec", "podSpec")
 """Names of pod definitions if the schema leaves out their fields."""
 
+# The usual fields for the pieces of a pod, in an object without a pod template. The first existing one counts.
 _PIECES: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "schedulerNamePath": (("schedulerName",),),
     "labelsPath": (("podLabels",), ("labels",)),
@@ -34,7 +35,6 @@ _PIECES: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "priorityClassNamePath": (("priorityClassName",),),
     "imagePath": (("image",),),
 }
-"""The usual fields for the pieces of a pod, in an object without a pod template. The first existing one counts."""
 
 _TEXTS = ("schedulerNamePath", "priorityClassNamePath", "imagePath")
 _OF_CLAIMS = {"accessModes", "storageClassName"}
@@ -117,10 +117,10 @@ def _fragments(
 FACTORS = ("replicas", "parallelism", "hosts", "numOfHosts", "numHosts", "nodeCount", "numNodes", "instances")
 """Usual names of fields that multiply the pods of the object that has them."""
 
+# Names of a count if no field has one of `FACTORS`: `count` of ECK's node sets.
 _COUNT = re.compile(r"count|size|workers|nodes|replicaCount|(?!min|max)\w*(Replicas|Instances|Nodes|Workers)")
-"""Names of a count if no field has one of `FACTORS`: `count` of ECK's node sets."""
+# Names of fields for stateful replicas: separate claims, as in a StatefulSet, or a leading replica.
 _STORAGE = re.compile(r"(volumeClaim|pvc)Templates?|storage|persistence|primary[A-Z]\w*")
-"""Names of fields for stateful replicas: separate claims, as in a StatefulSet, or a leading replica."""
 _STORAGE_FIELDS = {"storageClass", "storageClassName", "volumeClaimTemplate", "persistentVolumeClaim", "pvcTemplate"}
 _MAY_COUNT = re.compile(r"(?i)replicas|count|size|num|hosts|nodes|workers|completions")
 _MOST = 4

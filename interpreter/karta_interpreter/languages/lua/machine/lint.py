@@ -52,6 +52,7 @@ _FOREIGN: Final = {
     "True": "true",
     "False": "false",
 }
+# How Lua writes what other languages write by an operator, by the character that is no Lua.
 _OPERATORS: Final = {
     "!": "other than is written `~=`, and the opposite `not`",
     ">": "other than is written `~=`, and at least `>=`",
@@ -63,6 +64,8 @@ _OPERATORS: Final = {
     "?": "a choice is written `condition and value or other`",
     "/": "a comment begins with `--`",
     "[": "a list is written `{...}`",
+    "#": "a comment begins with `--`, and `#list` is the length of a list",
+    ":": "a key is written `{key = value}`, and a variable has no type",
     "=>": "a function is written `function(x) return x.field end`",
     **dict.fromkeys(("var", "let", "const"), "a variable is declared by `local`"),
     **dict.fromkeys((") {", "){"), "a block begins with `then` or `do`, and ends with `end`"),
@@ -73,7 +76,6 @@ _OPERATORS: Final = {
     "switch": "a choice is written `if ... then ... elseif ... then ... else ... end`",
     "def": "a function is written `function NAME(x) ... end`",
 }
-"""How Lua writes what other languages write by an operator, by the character that is no Lua."""
 _COMMENT: Final = re.compile("--.*")
 # A text with the `+` before or behind it, if any. The third group is a text that is a number.
 _TEXT_SUM: Final = re.compile(r"""(\+\s*)?(["'])(?:([\d.\s]+)|(?:\\.|(?!\2).)*)\2(\s*\+)?""")
@@ -83,13 +85,13 @@ _RETURNED: Final = re.compile(
     r"|(?P<nil>nil)|(?P<table>\{\})) *(?=,|;|\bend\b|$)",
     re.MULTILINE,
 )
+# What Lua has for the words of other languages, and their order, for scripts with an error somewhere else.
 _WORDS: Final = {
     "else if": "`else if` begins another `if` with an `end` of its own; write `elseif`",
     r"\btry\b": "an error is caught by `local ok, result = pcall(function() ... end)`",
     "continue": "there is no `continue`; write `goto next`, and `::next::` at the end of the loop",
     r"\breturn\b[^;\n]*; *(?!end\b)\w": "nothing may follow `return` but `end`",
 }
-"""What Lua has for the words of other languages, and their order, for scripts with an error somewhere else."""
 # A suggestion compares a name with all others, and a script of 256 KiB can have thousands of both.
 _MOST_SHOWN: Final = 50
 _MOST_GUESSES: Final = 20
@@ -120,7 +122,7 @@ def lint(operation: str, text: str, names_of: Callable[[str], Names]) -> list[Li
         word = next((word for word in _WORDS if re.search(word, code)), "")
         signs = [
             *re.findall(
-                r"=>|\bdef\b|\belif\b|\bReturn\b|\bis\b|\bswitch\b|\b(?:var|let|const)\b|\) ?{",
+                r"=>|:(?= *[\d\"'{])|\bdef\b|\belif\b|\bReturn\b|\bis\b|\bswitch\b|\b(?:var|let|const)\b|\) ?{",
                 text.split("\n")[err.line - 1],
             ),
             str(err).partition("near '")[2][:1],
@@ -137,7 +139,7 @@ def lint(operation: str, text: str, names_of: Callable[[str], Names]) -> list[Li
         for name, line in names.kept
     )
     lints += tuple(
-        _warning("list-misread", f"Lua reads lists otherwise: {what}", hint, line, word)
+        _warning("list-misread", f"Lua reads it otherwise: {what}", hint, line, word)
         for (word, line), what, hint in names.misread
         if word not in names.own_members
     )
@@ -231,11 +233,16 @@ def _globals(names: Names) -> Iterator[Lint]:
             message = f"{mention.name} hides Lua's own, in Karmada for whatever script runs next, too"
         yield _warning("global-variable", message, f"write local {mention.name}", mention.line, mention.name)
     script_globals = names.own
+    holders = {each.name.partition(".")[0] for each in names.read if "." in each.name}
     unknown = _first_of_each(reading for reading in names.read if not _is_known(reading.name, names, script_globals))
     for number, mention in enumerate(unknown):
         suggestion = _guess(mention.name, script_globals | names.locals) if number < _MOST_GUESSES else ""
-        required = f'write local {mention.name} = require("{mention.name}")' if mention.name in MODULES else ""
-        hint = f"did you mean {suggestion}?" if suggestion and not required else required
+        required = (
+            f'write local {mention.name} = require("{mention.name}")'
+            if mention.name in MODULES
+            else "the libraries are math, os, string and table" * (mention.name in holders)
+        )
+        hint = f"did you mean {suggestion}?" if suggestion and mention.name not in MODULES else required
         yield _warning("unknown-global", f"{mention.name} is nil: nothing sets it", hint, mention.line, mention.name)
 
 

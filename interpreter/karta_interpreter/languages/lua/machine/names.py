@@ -101,7 +101,7 @@ class _Reader:
         word, opener = self.words[at], self._open[-1][0]
         if self.words[at : at + 3] == ("[", "0", "]"):
             self._entry_zero(at)
-        if word in ("length", "#", "in") or word in _METHODS:
+        if word in ("length", "#", "in", "not", "conditions") or word in _METHODS:
             self._misread(at)
         if word in _CLOSERS and opener:
             self._open.pop()
@@ -125,7 +125,20 @@ class _Reader:
         before, word, after, dot, field, step = self.words[at - 1 : at + 5]
         # An iterator is called, or is a name that has one.
         source = "".join(self.words[at + 1 : self.words.index("do", at)]) if word == "in" else ""
+        listed = self._listed(at + 1) if word == "not" else ()
+        value = at + 1 + 2 * len(listed)  # behind an operator
         habits = {
+            (
+                f"`not` is about {'.'.join(listed)} alone, and its result is compared",
+                "write `x ~= y`, or `not (x == y)`",
+            ): (
+                word == "not"
+                and self.words[value - 1] in ("==", "~=")
+                and (self._kinds[value] in ("text", "number") or self.words[value] == "nil")
+            ),
+            ("conditions are a list, which has no entry by name", "look for it: for _, each in ipairs(LIST) do"): (
+                (before, word, after) == (".", "conditions", "[") and self._kinds[at + 2] == "text"
+            ),
             (f"nothing has a function .{word}", _METHODS.get(word, "")): word in _METHODS
             and (before, after) == (".", "("),
             ("a list has no .length: it is nil", f"the length of a list is written #{self.words[at - 2]}"): (

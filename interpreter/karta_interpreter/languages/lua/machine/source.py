@@ -31,10 +31,10 @@ RESERVED_WORDS: Final = frozenset(
     )
 )
 """The reserved words of Lua 5.1, and `goto`, which gopher-lua has as well."""
+# Tokens that continue an expression after the ``end`` of a function.
 _GO_ON: Final = frozenset(("and", "or", "==", "~=", "<", ">", "<=", ">=", "..", "+", "-", "*", "/", "%", "^", ","))
-"""Tokens that continue an expression after the ``end`` of a function."""
+# Names that mean nothing to gopher-lua.
 _ORDINARY: Final = {"_ENV": "_ENV_"}
-"""Names that mean nothing to gopher-lua."""
 _VARIADIC: Final = re.compile(r"(\bfunction\b[^()]*\([^()]*\.\.\.\s*\))")
 # No other script can find out in which order a table has its keys, and keeping the order takes time.
 _ORDER_MATTERS: Final = re.compile(r"\b(?:pairs|next|_G)\b")
