@@ -1,5 +1,6 @@
 """The program of `helm test`, against a server."""
 
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -37,3 +38,15 @@ def test_server_with_strange_certificate_fails(server: Process, tmp_path: Path) 
     ran = ask(server, SelfSignedCertificates().read().authority, tmp_path)
     assert ran.returncode == 1
     assert "CERTIFICATE_VERIFY_FAILED" in ran.stderr
+
+
+def test_server_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        command = [sys.executable, "-c", PROGRAM.read_text(), "127.0.0.1", str(unused.getsockname()[1])]
+        ran = subprocess.run(command, check=False, capture_output=True, text=True, timeout=HANG, cwd=tmp_path)
+    assert (ran.returncode, "no connection to 127.0.0.1:" in ran.stderr, "Traceback" in ran.stderr) == (
+        1,
+        True,
+        False,
+    )

@@ -36,6 +36,10 @@ UNKNOWN_KIND = 404
 def main(host: str, port: str, authority: str | None = None) -> str | None:
     """Ask, and return what is wrong."""
     server = HTTPSConnection(host, int(port), timeout=10, context=ssl.create_default_context(cafile=authority))
+    try:
+        server.connect()
+    except OSError as error:
+        return f"no connection to {host}:{port}, are its pods ready? {error}"
     server.request("GET", "/readyz")
     ready = server.getresponse().read().decode().strip()
     if ready != "ok":
