@@ -155,6 +155,8 @@ def _advice(gvk: GVK) -> str:
         return f"give the {gvk.kind} with -f, and an object of the kind that it is for as FILE"
     if gvk.kind == "CustomResourceDefinition":
         return "give an object of its kind; `create karta --crd FILE` drafts a definition"
+    if gvk.kind.endswith("List"):
+        return "give one of its items, with its apiVersion and kind"
     versions = {other.api_version for other in catalogue_kinds() if other.kind == gvk.kind}
     near = (
         closest(gvk.api_version, versions) or (" or ".join(sorted(versions)) if "." not in gvk.group else "")

@@ -98,7 +98,7 @@ _SYNONYMS = {
     "--record": "trace audit audit-log",
     "--cluster": "in-cluster from-cluster from-api-server watch-cluster",
     "--types-token-file": "token token-file tokens auth-token api-key",
-    "--filename": "file karta kartas folder definition definitions manifest",
+    "--filename": "file karta kartas folder definition definitions manifest overrides override customizations scripts",
     "--object": "workload resource input desired",
     "--operation": "op operations",
     "--desired-replica": "replicas replica input-replicas",
@@ -163,6 +163,7 @@ _OTHERWISE = {
     **dict.fromkeys(("--yes", "-y", "--force"), "no command asks a question, and `create` writes over no file"),
     **dict.fromkeys(("-w", "--watch"), "`console -f FILE` answers after each change"),
     **dict.fromkeys(("-q", "--quiet"), "the exit code tells the result; `> /dev/null` leaves the text out"),
+    **dict.fromkeys(("-r", "--raw-output", "--raw"), "`-o json` prints the values, of which `jq -r` makes text"),
     **dict.fromkeys(("--arg", "--argjson"), "expressions have no variables of a caller: write the value into it"),
     **dict.fromkeys(("--set", "--values"), "it is an option of helm; what `helm template` prints is read as `-`"),
     "--from": "a folder that `verify --save` wrote stands alone: verify FOLDER",
@@ -370,7 +371,8 @@ def _further(message: str, ctx: click.Context) -> str:
             for flag, subject in (("-f", "definitions are"), ("--operation", "an operation is"))
             if any(flag in parameter.opts for parameter in ctx.command.params)
         )
-        return f"The command takes {' '.join(arguments)}{definitions}"
+        quotes = "; quotes stand around an expression" * ("EXPRESSION" in arguments)
+        return f"The command takes {' '.join(arguments)}{definitions}{quotes}"
     files = [each.opts[-1] for each in ctx.command.params if isinstance(each.type, click.Path)]
     files = [name for name in files if name not in ("--kubeconfig", "--output-dir")]
     option = "--port" if re.search(r"\(\d+\)", message) else "--name" * (not files)

@@ -27,6 +27,8 @@ from karta_interpreter.languages.lua.customization import LoadedCustomization, m
 from karta_interpreter.languages.lua.ignores import ignores_of
 from karta_interpreter.webhook.registration.registrar import CRDS
 
+_ENDS = "a definition is in a file that ends in .yaml, .yml or .json"
+
 _EXAMPLES = """\b
 Examples:
   karta-interpreter validate kartas/ --strict
@@ -110,7 +112,7 @@ def _findings(path: str, files: DefinitionFiles) -> Iterator[Finding]:
         *files.customizations,
     ]
     if not documents:
-        yield Finding(Severity.ERROR, "no-definitions", (), "it has no definition", source=path)
+        yield Finding(Severity.ERROR, "no-definitions", (), "it has no definition", _ENDS, source=path)
     yield from chain.from_iterable(loaded.findings for loaded in documents)
 
 

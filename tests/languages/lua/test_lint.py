@@ -61,6 +61,7 @@ def test_function_of_another_operation_is_missing_function(operation: str) -> No
         pytest.param(
             "if a then return a elif b then return b end", "write `elseif`", id="a second condition of Python"
         ),
+        pytest.param("local x = {a = 1 b = 2}", "commas between them", id="entries without a comma"),
         pytest.param("# a comment", "begins with `--`", id="a comment of a shell"),
         pytest.param("local x: number = a", "a variable has no type", id="a type"),
         pytest.param("local x = {a: 1}", "`{key = value}`", id="a key of JSON"),
@@ -234,6 +235,11 @@ def _lines(judgements: list[Lint]) -> list[tuple[int, str, str]]:
             "  return not b.x == not a.x or not (b.x == 1)\nend",
             [(2, "list-misread", "not")],
             id="the opposite of a comparison",
+        ),
+        pytest.param(
+            "function Retain(a, b)\n  if b.x == {} or b.x ~= {} or b.x == {1} then return {} end\n  return a\nend",
+            [(2, "list-misread", "=="), (2, "list-misread", "~=")],
+            id="a comparison with a new table",
         ),
         pytest.param(
             'function Retain(a, b)\n  local x = b.status.conditions["Ready"]\n  local conditions = {}\n'

@@ -43,6 +43,7 @@ _CULPRITS = {
         r"^(<<<<<<<|=======$|>>>>>>>)"
     ): "a conflict of git is not resolved here: keep one side, without these lines",
     re.compile(r"^ *(//)"): "a comment begins with #",
+    re.compile(r"""^[^#"']*?(\$\{)"""): "nothing fills in the variable of `${`: `envsubst` does",
     re.compile(r"^ *(```)"): "this line belongs to Markdown, not YAML: take what is between two of them",
     re.compile(r"^ *(-)[A-Za-z]\w*: "): "a space is missing behind this dash",
     re.compile(r"\{[^}\"']* (#)"): "what is behind # is a comment: quote a value that has it",
@@ -69,7 +70,10 @@ _PROBLEMS = {
         "an entry of a list must begin here: indent the line like the keys of an entry, or like those above the list",
         False,
     ),
-    "could not find expected ':'": ("this line has no key with `: ` behind it", True),
+    "could not find expected ':'": (
+        "this line has no key with `: ` behind it; the lines of a text are indented more than its key",
+        True,
+    ),
     "found unexpected end of stream": ("this quote is never closed", True),
     "did not find expected ',' or ']'": ("the list in [ ] goes on with , or ends with ] here", False),
     "did not find expected ',' or '}'": (
@@ -273,7 +277,10 @@ class Assembly:
         if not isinstance(key, str):
             raise _error(f"the key {event.value or '(empty)'} is {type_name(key)}, not a string; quote it", mark)
         if key in keys:
-            raise _error(f'the key "{key}" appears twice in one mapping: keep one, or write a list', mark)
+            raise _error(
+                f'the key "{key}" appears twice in one mapping: keep one, or write a list; --- stands between objects',
+                mark,
+            )
         if event.anchor:
             self._anchors[event.anchor] = key, mark
         return intern(key)  # definitions are kept, and have the same keys

@@ -105,7 +105,9 @@ def check_expression(
 
 
 _QUOTED_PATH: Final = re.compile(r"\{?\.?((?:spec|status|metadata)[.\[].*?)\}?")
-_MISWRITTEN_STEP: Final = re.compile(r"\.(?:Spec|Status|Metadata|Values)\b|(?<=[\w\])])\[(?:first|last)\]")
+_MISWRITTEN_STEP: Final = re.compile(
+    r"\.(?:Spec|Status|Metadata|Values)\b|^\.(?:labels|annotations)\b|(?<=[\w\])])\[(?:first|last)\]"
+)
 
 
 def misread_path(text: str, node: ast.Node) -> tuple[str, str] | None:
@@ -124,7 +126,8 @@ def misread_path(text: str, node: ast.Node) -> tuple[str, str] | None:
         case ast.Literal(str() as value) if quoted := _QUOTED_PATH.fullmatch(value):
             return text, f".{quoted[1]}"
     if step := _MISWRITTEN_STEP.search(text):
-        return step[0], step[0].lower().replace("values", "spec").replace("first", "0").replace("last", "-1")
+        better = re.sub(r"^(?=\.(?:labels|annotations))", ".metadata", step[0].lower())
+        return step[0], better.replace("values", "spec").replace("first", "0").replace("last", "-1")
     for descendant in _walk(node, children) if "has" in text else ():
         match descendant:
             case ast.FunctionCall("has", (ast.Index(target, ast.Literal(str()) as key),)):

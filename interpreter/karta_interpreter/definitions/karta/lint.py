@@ -40,6 +40,8 @@ from karta_interpreter.definitions.karta.status_rules import MATCHING_ORDER, Sta
 from karta_interpreter.definitions.karta.validation import repeated
 
 _LONGEST_VALUE = 80
+_API_NAME = re.compile(r"[a-z0-9.*/-]*")
+_SEVERAL_PHASES = re.compile(r"\w[,|] *\w|\*")
 _LIST = re.compile(r"[.\w]+(?=\[\])|[.\w]+\.(?:initC|c)ontainers$")  # as one path of a definition shows it
 _REVISE = "ReviseReplica"
 _COUNTING = frozenset({"InterpretReplica", "InterpretComponent", _REVISE})
@@ -80,6 +82,16 @@ def _kind(root: GroupVersionKind) -> Iterator[Finding]:
     if root.kind[:1].islower():
         meant = root.kind.removesuffix("s").capitalize()
         yield violation("kind-of-resource", (*ROOT_KIND, "kind"), kind=root.kind, meant=meant)
+    yield from (
+        warning(
+            "name-invalid",
+            (*ROOT_KIND, field),
+            f'"{name}" is not a name that Kubernetes accepts',
+            "write lower-case letters, digits, - and .",
+        )
+        for field, name in (("group", root.group), ("version", root.version))
+        if not _API_NAME.fullmatch(name)
+    )
     groups = sorted({gvk.group for gvk in catalogue_kinds() if gvk.kind == root.kind})
     # The group of a CRD has a dot, and that of Kartas has no kind of the catalogue.
     is_wrong = "." not in root.group or root.group == api_group()
@@ -198,6 +210,8 @@ def _two_statuses(path: Path, matcher: StatusMatcher, *both: Status) -> Finding:
 def _matcher(path: Path, matcher: StatusMatcher, definition: StatusDefinition) -> Iterator[Finding]:
     if not (matcher.by_phase or matcher.by_conditions or matcher.by_expression):
         yield violation("matcher-empty", path)
+    if _SEVERAL_PHASES.search(matcher.by_phase):
+        yield violation("phases-in-one", (*path, "byPhase"), text=matcher.by_phase)
     if matcher.by_phase and definition.phase_definition is None:
         yield violation("phase-definition-missing", (*path, "byPhase"))
     if matcher.by_conditions and definition.conditions_definition is None:

@@ -125,6 +125,11 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
         "byPhase never matches without a phaseDefinition",
         "add phaseDefinition.path to the status definition",
     ),
+    "phases-in-one": (
+        Severity.WARNING,
+        "`{text}` is one phase, which is compared letter by letter",
+        "write a matcher for each phase: [{{byPhase: Ready}}, {{byPhase: Active}}]",
+    ),
     "pod-group-member-not-found": (Severity.ERROR, 'the pod group member "{component}" is not a component', "{hint}"),
     "reference-kind-incomplete": (
         Severity.ERROR,

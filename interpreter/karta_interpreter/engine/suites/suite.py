@@ -130,7 +130,7 @@ def _all_cases(loaded: Iterable[Case | SuiteError]) -> tuple[Case, ...]:
 
 def _read(document: Document, fields: JSON) -> Case:
     if not isinstance(fields, dict):
-        raise InterpretationError(f"a case must be an object, but is {type_name(fields)}")
+        raise InterpretationError(f"a case must be an object, but is {type_name(fields)}; write --- above each")
     if "kind" in fields and "operation" not in fields:
         raise InterpretationError(
             f"this is {with_article(fields['kind'])}, not a case of a suite: name the folder that has "

@@ -129,7 +129,14 @@ def lint(operation: str, text: str, names_of: Callable[[str], Names]) -> list[Li
         ]
         return [
             Lint(
-                "error", "lua-syntax", str(err), _OPERATORS.get(signs[0]) or _WORDS.get(word, ""), err.line, fatal=True
+                "error",
+                "lua-syntax",
+                str(err),
+                _OPERATORS.get(signs[0])
+                or _WORDS.get(word)
+                or "entries have commas between them" * ("'}' expected" in str(err)),
+                err.line,
+                fatal=True,
             )
         ]
     lints = (*_function(operation, names), *_globals(names), *_rejected(names))

@@ -101,7 +101,7 @@ class _Reader:
         word, opener = self.words[at], self._open[-1][0]
         if self.words[at : at + 3] == ("[", "0", "]"):
             self._entry_zero(at)
-        if word in ("length", "#", "in", "not", "conditions") or word in _METHODS:
+        if word in ("length", "#", "in", "not", "conditions", "==", "~=") or word in _METHODS:
             self._misread(at)
         if word in _CLOSERS and opener:
             self._open.pop()
@@ -135,6 +135,9 @@ class _Reader:
                 word == "not"
                 and self.words[value - 1] in ("==", "~=")
                 and (self._kinds[value] in ("text", "number") or self.words[value] == "nil")
+            ),
+            (f"a new table is never `{word}` to another", "`next(x) == nil` is true of an empty one"): (
+                word in ("==", "~=") and (after, dot) == ("{", "}")
             ),
             ("conditions are a list, which has no entry by name", "look for it: for _, each in ipairs(LIST) do"): (
                 (before, word, after) == (".", "conditions", "[") and self._kinds[at + 2] == "text"
