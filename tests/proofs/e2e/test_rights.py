@@ -24,6 +24,7 @@ from tests.proofs.rig.kubeconfig import kubeconfig
 from tests.proofs.rig.ledger import Ledger
 from tests.proofs.rig.plane import ControlPlane
 from tests.proofs.rig.processes import free_port, listens
+from tests.support.plurals import plural
 from tests.web.types_api.types_server import TypesClient, karta, workload_type
 
 _SERVER = {"kind": "ServiceAccount", "namespace": "karmada-system", "name": "karta-interpreter"}
@@ -85,15 +86,14 @@ def _objects() -> Iterator[Object]:
 
 
 def _type(gvk: GVK, versions: list[str]) -> Object:
-    plural = f"{gvk.kind.lower()}s"
     schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
     served = [{"name": name, "served": True, "storage": name == versions[0], "schema": schema} for name in versions]
-    names = {"kind": gvk.kind, "plural": plural}
+    names = {"kind": gvk.kind, "plural": plural(gvk.kind)}
     annotations = {"api-approved.kubernetes.io": "unapproved, for a test"}
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
-        "metadata": {"name": f"{plural}.{gvk.group}", "annotations": annotations},
+        "metadata": {"name": f"{names['plural']}.{gvk.group}", "annotations": annotations},
         "spec": {"group": gvk.group, "names": names, "scope": "Namespaced", "versions": served},
     }
 
