@@ -1,4 +1,4 @@
-"""The log tells of resources that a definition does not read, once for each place."""
+"""The log tells once what an answer lacks: resources that a definition does not read, and what cannot be read."""
 
 import json
 from pathlib import Path
@@ -76,4 +76,31 @@ async def test_log_names_each_place_of_resources_left_out_once(tmp_path: Path) -
     assert await _ask(calls, left_out, "InterpretHealth", more={"resources": {"limits": {"cpu": "1"}}}) == []
     assert await _ask(calls, left_out, more={"resources": {"limits": {"cpu": "1"}}, "text": "x" * 2**16}) == []
     assert await _ask(calls, left_out, more={"resources": {"limits": {"cpu": "1"}}}) == ["spec.more.resources"]
+    calls.close()
+
+
+async def test_log_names_once_which_dependencies_cannot_be_read(tmp_path: Path) -> None:
+    karta = with_children("mill", "Mill", 1)
+    needed = (
+        "[{apiVersion: v1, kind: Secret, name: '.spec.keys[]'}, {apiVersion: v1, kind: ConfigMap, name: .spec.flour}]"
+    )
+    karta["metadata"]["annotations"] = {"karta-interpreter.io/dependencies": needed}
+    (tmp_path / "mill.yaml").write_text(json.dumps(karta))
+    store = Store([tmp_path], catalogue=False)
+    store.load()
+    calls, left_out = Calls(store, Options()), LeftOutResources()
+    calls.observers = (left_out.see,)
+
+    async def reasons(**spec: object) -> list[str]:
+        obj = {"apiVersion": f"{GROUP}/v1", "kind": "Mill", "metadata": {"name": "x", "namespace": "web"}, "spec": spec}
+        with capture_logs() as said:
+            answer = json.loads(await calls.answer(question("Mill", "InterpretDependency", object=obj), HANG))
+            left_out.look()
+        assert [one["name"] for one in answer["response"]["dependencies"]] == ["rye"]
+        return [entry["reason"] for entry in said if "reason" in entry]
+
+    (reason,) = await reasons(keys=7, flour="rye")
+    assert "mill, Secret: " in reason
+    assert "7" not in reason, "the log has no content of an object"
+    assert await reasons(keys=8, flour="rye") == []
     calls.close()

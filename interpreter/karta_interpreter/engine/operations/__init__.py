@@ -8,6 +8,7 @@ belongs to `karta_interpreter.definitions.karta`, the envelope to `karta_interpr
 from karta_interpreter.base.karmada import CHANGED, LIVE, SLOTS, Operation, Results, by_operation
 from karta_interpreter.engine.operations.call import DEFAULT_OPTIONS, Call, Options, StatusItem, TargetComponent
 from karta_interpreter.engine.operations.dispatch import own_answer, projection_of
+from karta_interpreter.engine.operations.interpret_dependency import named_objects
 from karta_interpreter.engine.operations.interpret_health import healthy_statuses, is_stale
 from karta_interpreter.engine.operations.interpretation import (
     OnPrint,
@@ -42,6 +43,7 @@ __all__ = [
     "healthy_statuses",
     "interpret",
     "is_stale",
+    "named_objects",
     "natively_answered",
     "own_answer",
     "projection_of",

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from math import inf
 from typing import Any, Final
@@ -11,9 +11,9 @@ from typing import Any, Final
 import orjson
 
 from karta_interpreter.base.k8s import field_path
-from karta_interpreter.definitions.karta import ReferenceReader, resolved
+from karta_interpreter.definitions.karta import Definition, ReferenceReader, resolved
 from karta_interpreter.engine.evaluation import absences, unknown_requests
-from karta_interpreter.engine.operations import Operation, resources_left_out
+from karta_interpreter.engine.operations import Operation, named_objects, resources_left_out
 from karta_interpreter.webhook.answering.pending_call import OF_CONTENT, SUCCESS, Answer, PendingCall
 from karta_interpreter.webhook.log import log
 from karta_interpreter.webhook.wire.request import OPERATIONS
@@ -23,7 +23,9 @@ _SLOW: Final = 0.5
 _LONGEST_REASON: Final = 500
 _LINE_PAUSE: Final = 60.0
 _MOST_LINES: Final = 10_000
-_COUNTING: Final = frozenset({Operation.INTERPRET_REPLICA, Operation.INTERPRET_COMPONENT})
+_LOOKED_AT: Final = frozenset(
+    {Operation.INTERPRET_REPLICA, Operation.INTERPRET_COMPONENT, Operation.INTERPRET_DEPENDENCY}
+)
 _LOOK_PAUSE: Final = 1.0
 LARGEST: Final = 2**16
 """The most bytes of a request that is kept and looked at. More would hold up the event loop for milliseconds."""
@@ -77,10 +79,11 @@ class CallLog:
 
 
 class LeftOutResources:
-    """Looks at the latest call that counted pods, once a second, and logs each place of a definition once.
+    """Looks at the latest call that counted pods or named dependencies, once a second, and logs what its answer lacks.
 
-    It also logs each object that is absent, of which the pods of a call are made, and each reason why their requests
-    are unknown. ``reader`` looks objects up.
+    These are resources that the definition does not read, objects that are absent, of which the pods are made, other
+    reasons why requests are unknown, and dependencies whose names cannot be read. Each is logged once for a definition.
+    ``reader`` looks objects up.
     """
 
     def __init__(self, reader: Callable[[], ReferenceReader | None] = lambda: None) -> None:
@@ -90,8 +93,8 @@ class LeftOutResources:
 
     def see(self, call: PendingCall, answer: Answer) -> None:
         """Take a call that the event loop has answered."""
-        is_counted = call.request.operation_name in _COUNTING and answer.code == SUCCESS
-        if is_counted and answer.is_inline and len(call.body) <= LARGEST:
+        is_looked_at = call.request.operation_name in _LOOKED_AT and answer.code == SUCCESS
+        if is_looked_at and answer.is_inline and len(call.body) <= LARGEST:
             self._latest = call
 
     async def run(self) -> None:
@@ -105,22 +108,35 @@ class LeftOutResources:
         call, self._latest = self._latest, None
         if call is None or call.definition is None:
             return
-        definition, kind = call.definition, str(call.request.gvk)
+        definition = call.definition
         with suppress(*OF_CONTENT):
-            name, obj = definition.name, orjson.loads(call.body)["request"]["object"]
-            for path in resources_left_out(definition, obj):
-                field = field_path(tuple(0 if isinstance(step, int) else step for step in path))
-                if self._is_new(name, field):
-                    message = "an object sets resources that its definition does not read"
-                    log.warning(message, definition=name, place=field, kind=kind)
+            obj = orjson.loads(call.body)["request"]["object"]
             whole = resolved(definition, obj, self._reader())
-            for reason in (*absences(whole, obj), *unknown_requests(whole, obj)):
-                if self._is_new(name, reason):
-                    message = "the answer lacks what pods request by what is absent or unknown"
-                    log.warning(message, definition=name, reason=reason, kind=kind)
+            if call.request.operation_name == Operation.INTERPRET_DEPENDENCY:
+                failures = list[str]()
+                named_objects(whole, obj, failures)
+                message = "the answer lacks dependencies whose names cannot be read"
+                self._log_new(definition, message, "reason", failures)
+                return
+            places = [
+                tuple(0 if isinstance(step, int) else step for step in path)
+                for path in resources_left_out(definition, obj)
+            ]
+            self._log_new(
+                definition,
+                "an object sets resources that its definition does not read",
+                "place",
+                map(field_path, places),
+            )
+            message = "the answer lacks what pods request by what is absent or unknown"
+            self._log_new(definition, message, "reason", (*absences(whole, obj), *unknown_requests(whole, obj)))
 
-    def _is_new(self, name: str, subject: str) -> bool:
-        is_new = (name, subject) not in self._logged and len(self._logged) < _MOST_SUBJECTS
-        if is_new:
+    def _log_new(self, definition: Definition, message: str, field: str, subjects: Iterable[str]) -> None:
+        """Log each subject that no line about the definition has had."""
+        name, kind = definition.name, str(definition.gvk)
+        for subject in (text[:_LONGEST_REASON] for text in subjects):
+            if (name, subject) in self._logged or len(self._logged) >= _MOST_SUBJECTS:
+                continue
             self._logged.add((name, subject))
-        return is_new
+            fields: dict[str, Any] = {field: subject}
+            log.warning(message, definition=name, kind=kind, **fields)
