@@ -155,6 +155,8 @@ def _advice(gvk: GVK) -> str:
         return f"give the {gvk.kind} with -f, and an object of the kind that it is for as FILE"
     if gvk.kind == "CustomResourceDefinition":
         return "give an object of its kind; `create karta --crd FILE` drafts a definition"
+    if gvk.group.endswith("karmada.io"):
+        return "it is an object of Karmada itself: give the workload"
     if gvk.kind.endswith("List"):
         return "give one of its items, with its apiVersion and kind"
     versions = {other.api_version for other in catalogue_kinds() if other.kind == gvk.kind}
@@ -298,6 +300,7 @@ def chosen(entries: Sequence[ServedDefinition], kinds: Sequence[str]) -> list[Se
                 if alike
                 else did_you_mean(kind, sorted({gvk.kind for gvk in gvks}))
             )
+            suggestion = "write a space between the names" if "," in kind else suggestion
             hint = f"give a file with -f: -f {kind}" if exists(kind) else suggestion
             raise UsageProblem(f"error: there is no definition for {kind}; {hint}")
     return [entry for entry in entries if not kinds or _is_named(entry, kinds)]

@@ -18,8 +18,8 @@ from karta_interpreter.engine.suites.suite import find_suites, read_suite
 from karta_interpreter.languages.jq import Query
 
 _MEMBER = "member"
+# Ends of fields that match elements of lists. Other values in them would make another object.
 _IDENTITIES = ("name", "type", "kind", "version", "id", "image")
-"""Ends of fields that match elements of lists. Other values in them would make another object."""
 
 
 class MadeMember(NamedTuple):

@@ -21,8 +21,8 @@ from karta_interpreter.engine.verification import Evidence, owner_references
 
 MOST: Final = 50
 """The most objects that a draft looks at."""
+# The most pods of one of them.
 _MOST_PODS: Final = 1000
-"""The most pods of one of them."""
 
 
 class Shown(NamedTuple):

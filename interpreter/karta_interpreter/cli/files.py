@@ -202,6 +202,10 @@ def _object(document: manifest.Document, value: JSON) -> Object:
 
 def _item(document: manifest.Document) -> StatusItem:
     value = document.value
+    if isinstance(value, list):
+        raise Problem(
+            f"error: {document.source}:{document.line}: item must be an object, not a list; write --- above each"
+        )
     if isinstance(value, dict) and ("kind" in value or not value.keys() & _ITEM_FIELDS):
         name = with_article(value["kind"]) if value.get("kind") else "another object"
         raise Problem(

@@ -137,7 +137,8 @@ _OTHERWISE = {
     **dict.fromkeys(("--log-json", "--json-log"), "each line of the log is JSON, unless it goes to a terminal"),
     "--save": "*Save* stands next to each text of the page",
     **dict.fromkeys(("--read-only", "--readonly"), "the console registers nothing and changes no file"),
-    "version": "`--version` shows it",
+    **dict.fromkeys(("version", "--version"), "`karta-interpreter --version` shows it"),
+    "--operations": "the definition of a kind decides which operations are registered",
     "help": "`--help` shows the commands",
     **dict.fromkeys(
         ("migrate", "convert", "import"),

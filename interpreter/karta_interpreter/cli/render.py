@@ -11,10 +11,10 @@ import click
 from karta_interpreter.base.findings import Finding, Severity, Span, escaped
 from karta_interpreter.base.k8s import JSON, get
 
+# The output of `click.style` for the colours and the bold text of this program.
 _STYLE = re.compile(r"(\x1b\[(?:[01]|3[0-7]|22)m)")
-"""The output of `click.style` for the colours and the bold text of this program."""
+# A line that GitHub would take for a command.
 _WORKFLOW_COMMAND = re.compile(r"^([^\S\n]*+(?:\x1b\[\d+m[^\S\n]*+)*+)::", re.MULTILINE)
-"""A line that GitHub would take for a command."""
 
 
 class Data(str):

@@ -186,12 +186,12 @@ def _contradictions(settings: Settings) -> Iterator[str]:
             yield f"{option.opts[0]} has no effect without {needed.opts[0]} {needed.metavar or ''}".rstrip()
 
 
+# The settings that have no effect without another setting.
 _NEEDED = {
     "record_secrets": "record",
     "public_url": "register",
     "service": "register",
 }
-"""The settings that have no effect without another setting."""
 
 
 def _introduce(started: Started, settings: Settings) -> None:

@@ -30,8 +30,8 @@ from karta_interpreter.engine.suites import Outcome, SuiteReport, Totals, by_kin
 from karta_interpreter.engine.suites.comparison import compared
 from karta_interpreter.engine.suites.suite import Case, answer_of, find_suites, home_of, scan_suite, with_outputs
 
+# Characters that XML 1.0 cannot contain.
 _NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""Characters that XML 1.0 cannot contain."""
 _COLOURS = {"-": "red", "+": "green", "@": "cyan"}
 
 

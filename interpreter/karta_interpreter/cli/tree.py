@@ -21,8 +21,8 @@ from karta_interpreter.engine.workload import ComponentNode, InstanceNode, PodNo
 _BRANCHES = (("├── ", "│   "), ("└── ", "    "))
 _NONE = "none"
 
+# The warning about an instance with a count and no pods, by component and instance.
 _Lacks = Mapping[tuple[str, str], str]
-"""The warning about an instance with a count and no pods, by component and instance."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.webhook.registration.configuration import KIND, NAME
 from karta_interpreter.webhook.registration.registrar import is_registered, unregister
 
+# A server that registers itself has created its object again by then.
 _SETTLED_SECONDS = 2.0
-"""A server that registers itself has created its object again by then."""
 
 
 @click.command("unregister")

@@ -100,6 +100,7 @@ def test_folded_script_has_lines_of_the_file() -> None:
             "target: {kind: [], apiVersion: v1}", ("5:18", "no-target", "spec.target.kind"), id="a wrong type"
         ),
         pytest.param("target: Deployment", ("5:11", "no-target", "spec.target"), id="a name in place of a target"),
+        pytest.param("target: [Deployment]", ("5:11", "no-target", "spec.target"), id="a list in place of a target"),
         pytest.param("tarjet: {}", ("5:11", "unknown-field", "spec.tarjet"), id="a misspelt target"),
     ],
 )

@@ -62,6 +62,7 @@ def test_function_of_another_operation_is_missing_function(operation: str) -> No
             "if a then return a elif b then return b end", "write `elseif`", id="a second condition of Python"
         ),
         pytest.param("local x = {a = 1 b = 2}", "commas between them", id="entries without a comma"),
+        pytest.param("local x = \u201ca\u201d", "straight quotes", id="quotes of a text processor"),
         pytest.param("# a comment", "begins with `--`", id="a comment of a shell"),
         pytest.param("local x: number = a", "a variable has no type", id="a type"),
         pytest.param("local x = {a: 1}", "`{key = value}`", id="a key of JSON"),

@@ -41,6 +41,7 @@ from karta_interpreter.definitions.karta.validation import repeated
 
 _LONGEST_VALUE = 80
 _API_NAME = re.compile(r"[a-z0-9.*/-]*")
+_WELL = {Status.RUNNING, Status.COMPLETED, Status.SUSPENDED}
 _SEVERAL_PHASES = re.compile(r"\w[,|] *\w|\*")
 _LIST = re.compile(r"[.\w]+(?=\[\])|[.\w]+\.(?:initC|c)ontainers$")  # as one path of a definition shows it
 _REVISE = "ReviseReplica"
@@ -71,7 +72,7 @@ def lint(karta: KartaResource, parsed: Sequence[Parsed], annotations: Annotation
         yield from _kind(structure.root_component.kind)
     yield from _leaves(structure, annotations)
     if structure.root_component.status_definition is not None:
-        yield from _status(structure.root_component.status_definition)
+        yield from _status(structure.root_component.status_definition, annotations)
     yield from _expressions(structure, parsed, annotations)
     yield from _references(parsed)
     yield from _list_keys(karta)
@@ -182,7 +183,7 @@ def _sub_groups(karta: KartaResource) -> Iterator[Finding]:
             yield violation("sub-group-not-found", at, component=sub_group.component, hint=hint(sub_group.component))
 
 
-def _status(definition: StatusDefinition) -> Iterator[Finding]:
+def _status(definition: StatusDefinition, annotations: Annotations) -> Iterator[Finding]:
     status_of: dict[StatusMatcher, Status] = {}
     yield from (
         violation("path-misread", (*ROOT_STATUS, "conditionsDefinition"), written=name, better=name.strip(".[]"))
@@ -197,6 +198,9 @@ def _status(definition: StatusDefinition) -> Iterator[Finding]:
                 yield _two_statuses(at, matcher, status_of[matcher], status)
     if not status_of:
         yield violation("status-mappings-empty", (*ROOT_STATUS, "statusMappings"))
+    decides = (annotations.health, annotations.healthy_statuses, annotations.operations, *annotations.lua.operations)
+    if status_of and not any(decides) and _WELL.isdisjoint(status_of.values()):
+        yield violation("never-healthy", (*ROOT_STATUS, "statusMappings"))
 
 
 def _two_statuses(path: Path, matcher: StatusMatcher, *both: Status) -> Finding:

@@ -85,6 +85,11 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
         "metadataPath is used with podSpecPath only",
         "remove it, or name the pod spec by podSpecPath",
     ),
+    "never-healthy": (
+        Severity.WARNING,
+        "no status is mapped that counts as healthy, so every workload is unhealthy",
+        "map running, completed or suspended, or add the annotation karta-interpreter.io/health",
+    ),
     "no-pods": (
         Severity.WARNING,
         "no component has a pod definition, and the root has no count, so replicas of this kind cannot be counted",

@@ -116,7 +116,7 @@ class Selection:
                 if not any(_is_among(gvk, (kind,)) for gvk in gvks):
                     alike = sorted({name for gvk in gvks for name in _names(gvk) if _form(name) == _form(kind)})
                     same = [name for name in alike if name.lower().split("/")[-1] == kind.lower().split("/")[-1]]
-                    commas = "write the names with commas between them" if {*";|"} & {*kind} else ""
+                    commas = "write the names with commas between them" if {*";| "} & {*kind} else ""
                     yield warning(
                         "unknown-kind",
                         (),

@@ -262,7 +262,11 @@ def _reject_unknown(where: str, fields: Collection[str], allowed: Collection[str
         raise InterpretationError(f"{where} has the unknown key{'s' * (len(wrong) > 1)} {', '.join(wrong)}")
 
 
-_OTHER_KEYS: Final = dict.fromkeys(("cases", "tests"), "each case is a document of its own, with --- above it")
+_OTHER_KEYS: Final = {
+    **dict.fromkeys(("cases", "tests"), "each case is a document of its own, with --- above it"),
+    **dict.fromkeys(("input", "object", "workload", "given"), "write desiredObj or observedObj"),
+    **dict.fromkeys(("expected", "expect", "want", "result", "results"), "write output"),
+}
 _KEY: Final = re.compile(r"(output|operation)\s*:")
 # The beginning of a line that continues the value of a key.
 _WITHIN: Final = re.compile(r"\s|#|$")

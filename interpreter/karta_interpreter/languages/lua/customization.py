@@ -160,7 +160,8 @@ def _target(value: Object) -> tuple[GVK | None, list[Finding]]:
     """Return the kind that a customization is for, or None, with the findings about it."""
     target = edit.get(value, _TARGET)
     if not isinstance(target, dict):
-        return None, [error("no-target", _TARGET, "it names no kind", "add the kind's apiVersion and kind")]
+        message = "it names no kind" if target is None else f"it must be an object, not {type_name(target)}"
+        return None, [error("no-target", _TARGET, message, "add the kind's apiVersion and kind")]
     if wrong := [name for name in ("apiVersion", "kind") if not (isinstance(target.get(name), str) and target[name])]:
         actual = {name: type_name(target[name]) if target.get(name) else "missing or empty" for name in wrong}
         texts = ((name, f"{name} must be a string, but is {actual[name]}") for name in wrong)

@@ -68,6 +68,7 @@ _OPERATORS: Final = {
     ":": "a key is written `{key = value}`, and a variable has no type",
     "=>": "a function is written `function(x) return x.field end`",
     **dict.fromkeys(("var", "let", "const"), "a variable is declared by `local`"),
+    **dict.fromkeys("\u201c\u201d\u2018\u2019", 'a text stands in straight quotes: "..."'),
     **dict.fromkeys((") {", "){"), "a block begins with `then` or `do`, and ends with `end`"),
     ".": "a field is read by `.`, and `:` calls a function",
     "elif": "write `elseif`",
@@ -122,7 +123,8 @@ def lint(operation: str, text: str, names_of: Callable[[str], Names]) -> list[Li
         word = next((word for word in _WORDS if re.search(word, code)), "")
         signs = [
             *re.findall(
-                r"=>|:(?= *[\d\"'{])|\bdef\b|\belif\b|\bReturn\b|\bis\b|\bswitch\b|\b(?:var|let|const)\b|\) ?{",
+                r"=>|[\u201c\u201d\u2018\u2019]|:(?= *[\d\"'{])|\) ?{"
+                r"|\bdef\b|\belif\b|\bReturn\b|\bis\b|\bswitch\b|\b(?:var|let|const)\b",
                 text.split("\n")[err.line - 1],
             ),
             str(err).partition("near '")[2][:1],
