@@ -119,6 +119,9 @@ SLOTS: Final = by_operation(
 CHANGED: Final = ("revised", "retained", "aggregatedStatus")
 """The results that are whole objects."""
 
+COUNTING_OPERATIONS: Final = frozenset({Operation.INTERPRET_REPLICA, Operation.INTERPRET_COMPONENT})
+"""The operations that answer with numbers of pods."""
+
 LIVE: Final = frozenset(operation for operation in Operation if SLOTS[operation].parameters == _MEMBER)
 """Operations that Karmada asks only of the object in a member cluster."""
 

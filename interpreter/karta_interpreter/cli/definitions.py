@@ -333,9 +333,6 @@ _SHORT_NAMES = {
     "flinkdep": "flinkdeployment",
     "sparkapp": "sparkapplication",
 }
-_KARTAS = "Folder or file of definitions, highest precedence first; may be repeated."
-_OVERRIDES = "Folder or file of ResourceInterpreterCustomizations that answer before the Kartas; may be repeated."
-_CATALOGUE = "Whether to use the definitions of this package, too."
 
 
 class Sources(TypedDict):
@@ -349,9 +346,23 @@ class Sources(TypedDict):
 
 def sources(function: Command) -> Command:
     """Add the options for the sources of definitions: ``-f``, and those that `serve` has."""
-    function = click.option("--catalogue/--no-catalogue", default=True, help=_CATALOGUE)(function)
-    function = click.option("--overrides", type=PATH, multiple=True, help=_OVERRIDES)(function)
-    return definitions(click.option("--kartas", type=PATH, multiple=True, help=_KARTAS)(function))
+    function = click.option(
+        "--catalogue/--no-catalogue", default=True, help="Whether to use the definitions of this package, too."
+    )(function)
+    function = click.option(
+        "--overrides",
+        type=PATH,
+        multiple=True,
+        help="Folder or file of ResourceInterpreterCustomizations that answer before the Kartas; may be repeated.",
+    )(function)
+    return definitions(
+        click.option(
+            "--kartas",
+            type=PATH,
+            multiple=True,
+            help="Folder or file of definitions, highest precedence first; may be repeated.",
+        )(function)
+    )
 
 
 def load_sources(sources: Sources, selection: Selection = EVERYTHING) -> Snapshot:

@@ -56,18 +56,25 @@ class ChangedAnswer(NamedTuple):
     """The cause of the new answer, if it was asked for."""
 
 
-_OBJECTS = "Objects and suites to ask about, with FILE: file, folder or -; may be repeated."
-_EXPLAIN = "Show which expressions or annotations of --to cause the differences."
-_REPLICAS = "For ReviseReplica of plain objects. Default: one more than --from counts."
-
-
 @click.command("diff", epilog=_EXAMPLES)
 @side_option("--from", "before", help="The definition before, required; may be repeated.")
 @side_option("--to", "after", help="The definition after, required; may be repeated.")
 @click.argument("files", nargs=-1, type=LATER, metavar="[FILE...]")
-@file_option("--object", "paths", callback=None, help=_OBJECTS)
-@click.option("--desired-replica", type=WholeNumber(0, MOST_REPLICAS), metavar="N", help=_REPLICAS)
-@click.option("--explain", "explained", is_flag=True, help=_EXPLAIN)
+@file_option(
+    "--object",
+    "paths",
+    callback=None,
+    help="Objects and suites to ask about, with FILE: file, folder or -; may be repeated.",
+)
+@click.option(
+    "--desired-replica",
+    type=WholeNumber(0, MOST_REPLICAS),
+    metavar="N",
+    help="For ReviseReplica of plain objects. Default: one more than --from counts.",
+)
+@click.option(
+    "--explain", "explained", is_flag=True, help="Show which expressions or annotations of --to cause the differences."
+)
 @FULL
 @answer_options
 @output("table", "yaml", "json")

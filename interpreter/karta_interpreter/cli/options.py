@@ -144,16 +144,24 @@ kind_option = partial(click.option, metavar="KIND", multiple=True, shell_complet
 operation_option = partial(click.option, metavar="NAME", shell_complete=complete_operations)
 output_dir_option = partial(click.option, "--output-dir", type=OutputFolder(), metavar="DIR")
 
-_KUBECONFIG = "Kubeconfig for karmada-apiserver. Default: in-cluster config, $KUBECONFIG or ~/.kube/config."
-_CONTEXT = "Context of the kubeconfig; default: its current one."
-
 
 def control_plane(function: Command) -> Command:
     """Add the options for the connection to karmada-apiserver."""
     option = partial(click.option, show_envvar=True)
-    function = option("--context", envvar="KARTA_INTERPRETER_CONTEXT", metavar="NAME", help=_CONTEXT)(function)
+    function = option(
+        "--context",
+        envvar="KARTA_INTERPRETER_CONTEXT",
+        metavar="NAME",
+        help="Context of the kubeconfig; default: its current one.",
+    )(function)
     file, variable = click.Path(path_type=Path), "KARTA_INTERPRETER_KUBECONFIG"
-    return option("--kubeconfig", type=file, envvar=variable, metavar="FILE", help=_KUBECONFIG)(function)
+    return option(
+        "--kubeconfig",
+        type=file,
+        envvar=variable,
+        metavar="FILE",
+        help="Kubeconfig for karmada-apiserver. Default: in-cluster config, $KUBECONFIG or ~/.kube/config.",
+    )(function)
 
 
 def inputs(*names: str, text: str) -> Callable[[Command], Command]:

@@ -217,18 +217,16 @@ Examples:
   karta-interpreter replay recordings/ --explain 3f1d8f0e-6a0b-4f4e-9c1d-000000000001
 """
 _SIDE = 'a file or folder of definitions, a kind of the catalogue, or "catalogue"; may be repeated.'
-_FROM = f"What answered before: {_SIDE} Default: the recorded answers."
-_TO = f"What answers now: {_SIDE}"
-_KINDS = 'Replay only calls about this kind: KIND, apiVersion/KIND or "apiVersion/*"; may be repeated.'
-_EXPLAIN = "Explain the answer to the request with this uid."
 
 
 @click.command("replay", epilog=_EXAMPLES)
 @click.argument("folder", type=FOLDER)
-@side_option("--from", "before", help=_FROM)
-@side_option("--to", default=[CATALOGUE], show_default=CATALOGUE, help=_TO)
-@kind_option("--kinds", help=_KINDS)
-@click.option("--explain", "uid", metavar="UID", help=_EXPLAIN)
+@side_option("--from", "before", help=f"What answered before: {_SIDE} Default: the recorded answers.")
+@side_option("--to", default=[CATALOGUE], show_default=CATALOGUE, help=f"What answers now: {_SIDE}")
+@kind_option(
+    "--kinds", help='Replay only calls about this kind: KIND, apiVersion/KIND or "apiVersion/*"; may be repeated.'
+)
+@click.option("--explain", "uid", metavar="UID", help="Explain the answer to the request with this uid.")
 @FULL
 @output("table", "json")
 def command(

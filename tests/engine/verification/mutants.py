@@ -12,12 +12,12 @@ import yaml
 from karta_interpreter import Karta
 from karta_interpreter.base.errors import InterpreterError
 from karta_interpreter.base.k8s.edit import get
+from karta_interpreter.base.karmada import COUNTING_OPERATIONS
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.evaluation import pod_sets
 from karta_interpreter.engine.fights.rounds import owners
 from karta_interpreter.engine.operations import Call, Operation, interpret
 from karta_interpreter.engine.verification import Evidence, Judgement, Verdict, verify
-from karta_interpreter.engine.verification.counts import COUNTING
 from karta_interpreter.engine.verification.members import members
 from karta_interpreter.engine.verification.retention import template_of
 from tests.engine.verification.member import Thing
@@ -298,7 +298,7 @@ def answers(definition: Definition, shown: Evidence) -> list[object]:
 
 def _attributed(definition: Definition, shown: Evidence) -> object:
     """Return the number of pods of each pod set, as their selectors tell, of a definition that counts them."""
-    if not any(map(definition.answers, COUNTING)):
+    if not any(map(definition.answers, COUNTING_OPERATIONS)):
         return ()
     try:
         found = members(definition, pod_sets(definition, shown.object), shown.own)

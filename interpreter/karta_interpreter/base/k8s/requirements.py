@@ -30,7 +30,6 @@ _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _SPEC: Path = ("spec",)
 _KEPT = 8192  # more than one call needs in the server's own process: its pod sets may share their requests
 _LARGEST = 2**63 - 1
-_TOO_LARGE = "it is more than an int64 holds, in which Karmada counts it"
 
 
 class Counting(StrEnum):
@@ -224,7 +223,8 @@ def _add(totals: dict[str, int], quantities: Object, path: Path, field: str) -> 
             # Quantities may be negative: only API servers reject negative ones in pods, and a custom resource may hold
             # any.
             if abs(total) > _LARGEST:
-                raise InterpretationError(f"{field_path((*path, field, name))}: {_TOO_LARGE}")
+                at = field_path((*path, field, name))
+                raise InterpretationError(f"{at}: it is more than an int64 holds, in which Karmada counts it")
             totals[name] = total
 
 

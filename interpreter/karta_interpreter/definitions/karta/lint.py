@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from karta_interpreter.base.findings import Finding, closest, error, hints, warning
 from karta_interpreter.base.k8s import Path
+from karta_interpreter.base.karmada import COUNTING_OPERATIONS
 from karta_interpreter.definitions.karta.annotation_records import Annotations
 from karta_interpreter.definitions.karta.annotations import annotation_path
 from karta_interpreter.definitions.karta.catalogue import catalogue_kinds
@@ -45,7 +46,7 @@ _WELL = {Status.RUNNING, Status.COMPLETED, Status.SUSPENDED}
 _SEVERAL_PHASES = re.compile(r"\w[,|] *\w|\*")
 _LIST = re.compile(r"[.\w]+(?=\[\])|[.\w]+\.(?:initC|c)ontainers$")  # as one path of a definition shows it
 _REVISE = "ReviseReplica"
-_COUNTING = frozenset({"InterpretReplica", "InterpretComponent", _REVISE})
+_COUNTING = COUNTING_OPERATIONS | {_REVISE}
 _GANG = ("spec", "optimizationInstructions", "gangScheduling")
 
 

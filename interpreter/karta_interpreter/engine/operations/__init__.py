@@ -5,7 +5,7 @@ only `InterpretationError`. This package holds the answers and the code that onl
 belongs to `karta_interpreter.definitions.karta`, the envelope to `karta_interpreter.webhook.wire`.
 """
 
-from karta_interpreter.base.karmada import CHANGED, LIVE, SLOTS, Operation, Results, by_operation
+from karta_interpreter.base.karmada import CHANGED, COUNTING_OPERATIONS, LIVE, SLOTS, Operation, Results, by_operation
 from karta_interpreter.engine.operations.call import DEFAULT_OPTIONS, Call, Options, StatusItem, TargetComponent
 from karta_interpreter.engine.operations.dispatch import own_answer, projection_of
 from karta_interpreter.engine.operations.interpret_dependency import named_objects
@@ -26,6 +26,7 @@ from karta_interpreter.engine.operations.retain import RETAIN_REPLICAS
 __all__ = [
     "CARRIED",
     "CHANGED",
+    "COUNTING_OPERATIONS",
     "DEFAULT_OPTIONS",
     "LIVE",
     "NATIVE",

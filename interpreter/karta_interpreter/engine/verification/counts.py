@@ -10,7 +10,7 @@ from karta_interpreter.definitions.karta import TRANSITIONAL, Definition
 from karta_interpreter.engine.evaluation import ScaleLocation, Status, match_status, scale_locations
 from karta_interpreter.engine.explain.reading import field_of
 from karta_interpreter.engine.fights.rounds import differences
-from karta_interpreter.engine.operations import Call, Operation, interpret
+from karta_interpreter.engine.operations import COUNTING_OPERATIONS, Call, interpret
 from karta_interpreter.engine.verification.evidence import Evidence, is_active, is_ended, values_in
 from karta_interpreter.engine.verification.judgement import Judgement, Question, Verdict, pod_field
 from karta_interpreter.engine.verification.members import (
@@ -28,7 +28,6 @@ _UPPER_BOUND = re.compile("max[^a-z]")
 What an expression reads does not tell: the lower bound of a SparkCluster reads both, and that of a DisaggregatedSet
 what its upper one does.
 """
-COUNTING = frozenset({Operation.INTERPRET_REPLICA, Operation.INTERPRET_COMPONENT})
 _WAITING = TRANSITIONAL | {Status.SUSPENDED, Status.COMPLETED, Status.FAILED}
 
 _differs = partial(Judgement, Question.COUNTS, Verdict.DIFFERS)
@@ -39,7 +38,7 @@ def judge_counts(definition: Definition, evidence: Evidence, members: Members) -
     """Compare the number of pods of each pod set, and the numbers that scripts answer in place of the Karta."""
     if definition.leaves:
         yield from _of_karta(definition, evidence, members)
-    for operation in sorted(COUNTING & definition.scripts.operations):
+    for operation in sorted(COUNTING_OPERATIONS & definition.scripts.operations):
         answer = interpret(definition, Call(operation, evidence.object), reader=evidence.reader)
         components, active = answer.get("components") or (), len(evidence.active)
         number = answer["replica"] if "replica" in answer else sum(component["replicas"] for component in components)

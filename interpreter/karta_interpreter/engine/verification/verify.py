@@ -13,9 +13,9 @@ from karta_interpreter.definitions.karta import ComponentRules, Definition, reso
 from karta_interpreter.definitions.openapi.schema import CustomKind
 from karta_interpreter.engine.evaluation import pod_sets
 from karta_interpreter.engine.explain.reading import field_of
-from karta_interpreter.engine.operations import Operation
+from karta_interpreter.engine.operations import COUNTING_OPERATIONS, Operation
 from karta_interpreter.engine.verification.aggregation import judge_status
-from karta_interpreter.engine.verification.counts import COUNTING, judge_counts
+from karta_interpreter.engine.verification.counts import judge_counts
 from karta_interpreter.engine.verification.dependencies import judge_dependencies
 from karta_interpreter.engine.verification.evidence import Evidence, unsettled
 from karta_interpreter.engine.verification.health import judge_health
@@ -54,8 +54,8 @@ def _answers(definition: Definition, evidence: Evidence, crd: Object | None) -> 
     """Return the questions about a kind. Some are about pods, and wait until the object has settled."""
     pods = cache(lambda: members(definition, pod_sets(definition, evidence.object), evidence.pods))
     answers: dict[Question, tuple[Answer, bool]] = {}
-    is_counted = any(definition.answers(operation) for operation in COUNTING)
-    if is_counted and (definition.leaves or not COUNTING.isdisjoint(definition.scripts.operations)):
+    is_counted = any(definition.answers(operation) for operation in COUNTING_OPERATIONS)
+    if is_counted and (definition.leaves or not COUNTING_OPERATIONS.isdisjoint(definition.scripts.operations)):
         answers[Question.COUNTS] = (lambda: judge_counts(definition, evidence, pods()), True)
     if is_counted and definition.leaves:
         answers[Question.REQUIREMENTS] = (lambda: judge_requirements(definition, evidence, pods()), True)

@@ -20,9 +20,7 @@ from karta_interpreter.languages.lua.source_map import SourcePosition
 API_VERSION = "config.karmada.io/v1alpha1"
 KIND = "ResourceInterpreterCustomization"
 
-_BY_NAME = "customizations of one kind are merged in the order of their names"
 _ALL_RUN = "InterpretDependency"
-_HINT = "a Karta is given with -f or --kartas, and `validate` checks it"
 _TARGET = ("spec", "target")
 _CUSTOMIZATIONS = ("spec", "customizations")
 _FIELDS: tuple[tuple[Path, tuple[str, ...]], ...] = (
@@ -110,7 +108,14 @@ def merge(customizations: Iterable[LoadedCustomization]) -> Merged:
 
 def _load(value: JSON, position: SourcePosition, ignores: Sequence[Ignore]) -> LoadedCustomization:
     if not is_customization(value):
-        finding = position.locate(error("not-a-customization", (), f"not a {KIND}, got {_what(value)}", _HINT))
+        finding = position.locate(
+            error(
+                "not-a-customization",
+                (),
+                f"not a {KIND}, got {_what(value)}",
+                "a Karta is given with -f or --kartas, and `validate` checks it",
+            )
+        )
         return LoadedCustomization(_name(value), None, Scripts(), (finding,), position.source)
     name, (gvk, about_target) = _name(value), _target(value)
     customizations = edit.get(value, _CUSTOMIZATIONS)
@@ -149,7 +154,12 @@ def _shape_findings(value: Object) -> Iterator[Finding]:
         message = f"there is no {KIND} in {value.get('apiVersion') or 'no group'}"
         yield error("schema", ("apiVersion",), message, f"write apiVersion: {API_VERSION}")
     if not _name(value):
-        yield warning("no-name", ("metadata", "name"), "it has no name", _BY_NAME)
+        yield warning(
+            "no-name",
+            ("metadata", "name"),
+            "it has no name",
+            "customizations of one kind are merged in the order of their names",
+        )
     for path, fields in _FIELDS:
         section = edit.get(value, path)
         if isinstance(section, dict):

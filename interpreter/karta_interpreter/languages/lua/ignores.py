@@ -14,7 +14,6 @@ _MARK = "karta-interpreter:"
 _COMMENT = re.compile(rf"(?:#|--) *{_MARK} *ignore\b(?:\[([^]]*)\])? *(.*)")
 _NO_VALUE = re.compile(r"\s*(?:#|--|$)")
 _CRD = "crd-"
-_FORM = f"write # {_MARK} ignore[RULE] REASON"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +78,7 @@ def unignored(
             if not crd:
                 missing = "reason" if ignore.rule else "rule"
                 message = f"the ignore has no {missing}, and ignores nothing"
-                yield _warning("ignore-incomplete", ignore, source, message, _FORM)
+                yield _warning("ignore-incomplete", ignore, source, message, f"write # {_MARK} ignore[RULE] REASON")
         elif (ignore.rule, ignore.line) in unused:
             message = f"there is no warning {ignore.rule} to ignore in line {ignore.line}"
             suggestion = closest(ignore.rule, {finding.rule for finding in findings})

@@ -15,7 +15,6 @@ from aiohttp.typedefs import Handler, Middleware
 API: Final = "/api/"
 LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
 
-_SCHEME: Final = "Bearer "
 _NO_PAGE: Final = "there is no such page; open the address that the command has printed"
 _HEADERS: Final = {
     "Cache-Control": "no-store",
@@ -70,7 +69,7 @@ def _rejection(request: web.Request, token: str) -> web.Response | None:
         return _refused(403, "this page is not the console's")
     presented = request.headers.get("Authorization", "")
     # As bytes: it takes only ASCII of text. Headers may hold surrogates, in the place of bytes that are not UTF-8.
-    is_known = hmac.compare_digest(presented.encode(errors="replace"), f"{_SCHEME}{token}".encode())
+    is_known = hmac.compare_digest(presented.encode(errors="replace"), f"Bearer {token}".encode())
     if request.path.startswith(API) and not is_known:
         return _refused(401, "open the address that the command has printed, which has the token of this run")
     return None

@@ -89,7 +89,6 @@ _WAIT_SECONDS: Final = 30.0
 """The longest that a question waits for a process, which may have to start."""
 _GRACE_SECONDS: Final = 0.2
 """The time that a process has after its deadline to answer with its own error. Then it is ended."""
-_EMPTY: Final = b"{}"
 
 
 class QuestionError(InterpreterError):
@@ -124,7 +123,7 @@ class Questions:
 
     async def warm_up(self) -> None:
         """Start the processes, so that the first answers do not wait for them."""
-        await asyncio.gather(*(self.ask(_EMPTY) for _ in range(_PROCESSES)), return_exceptions=True)
+        await asyncio.gather(*(self.ask(b"{}") for _ in range(_PROCESSES)), return_exceptions=True)
 
     async def close(self) -> None:
         """End the processes. No question can be asked afterwards."""

@@ -94,10 +94,17 @@ _LINKS: Final = {
 }
 _ONE: Final = f"{TYPES}/{{id}}"
 _TYPE, _INPUT = models.WorkloadType, models.WorkloadTypeInput
-_REGISTER: Final = "Register a type; 200 where it is registered with the same content already"
 OPERATIONS: Final = (
     _Operation("get", TYPES, "listTypes", "List types", {200: models.WorkloadTypes}),
-    _Operation("post", TYPES, "createType", _REGISTER, {200: _TYPE, 201: _TYPE}, (409, 412), _INPUT),
+    _Operation(
+        "post",
+        TYPES,
+        "createType",
+        "Register a type; 200 where it is registered with the same content already",
+        {200: _TYPE, 201: _TYPE},
+        (409, 412),
+        _INPUT,
+    ),
     _Operation(
         "post",
         f"{TYPES}:validate",

@@ -13,7 +13,7 @@ import orjson
 from karta_interpreter.base.k8s import field_path
 from karta_interpreter.definitions.karta import Definition, ReferenceReader, resolved
 from karta_interpreter.engine.evaluation import absences, unknown_requests
-from karta_interpreter.engine.operations import Operation, named_objects, resources_left_out
+from karta_interpreter.engine.operations import COUNTING_OPERATIONS, Operation, named_objects, resources_left_out
 from karta_interpreter.webhook.answering.pending_call import OF_CONTENT, SUCCESS, Answer, PendingCall
 from karta_interpreter.webhook.log import log
 from karta_interpreter.webhook.wire.request import OPERATIONS
@@ -23,9 +23,7 @@ _SLOW: Final = 0.5
 _LONGEST_REASON: Final = 500
 _LINE_PAUSE: Final = 60.0
 _MOST_LINES: Final = 10_000
-_LOOKED_AT: Final = frozenset(
-    {Operation.INTERPRET_REPLICA, Operation.INTERPRET_COMPONENT, Operation.INTERPRET_DEPENDENCY}
-)
+_LOOKED_AT: Final = COUNTING_OPERATIONS | {Operation.INTERPRET_DEPENDENCY}
 _LOOK_PAUSE: Final = 1.0
 LARGEST: Final = 2**16
 """The most bytes of a request that is kept and looked at. More would hold up the event loop for milliseconds."""

@@ -43,10 +43,9 @@ _CUSTOMIZATIONS = "/apis/config.karmada.io/v1alpha1/resourceinterpretercustomiza
 _CLUSTERS = "/apis/cluster.karmada.io/v1alpha1/clusters"
 _SKIPPED = "the checks about it are left out; give the user of the kubeconfig the missing rights"
 
-_CONTEXTS = "`kubectl config get-contexts` lists the contexts of a kubeconfig"
 _NO_KARMADA = (
     "this is not a Karmada: give the kubeconfig of karmada-apiserver with --kubeconfig, or its "
-    f"context with --context; {_CONTEXTS}"
+    "context with --context; `kubectl config get-contexts` lists the contexts of a kubeconfig"
 )
 _BY_REASON = {
     "NoKubeconfig": "give the kubeconfig of karmada-apiserver with --kubeconfig",
@@ -70,7 +69,6 @@ _BY_STATUS = {
     HTTPStatus.FORBIDDEN: "give the user of the kubeconfig this right, or use the kubeconfig of another user",
     HTTPStatus.NOT_FOUND: "another server answers at this URL, such as a proxy: correct the server in the kubeconfig",
 }
-_NOT_WELL = "look at the log of karmada-apiserver; `doctor --wait SECONDS` waits until it answers"
 
 Answer = TypeVar("Answer")
 
@@ -86,7 +84,11 @@ async def examine(api: ApiServer, *, name: str, url: str = "") -> list[CheckResu
     except ClusterError as error:
         # A proxy may answer with a status that HTTP does not define.
         by_status = _BY_STATUS.get(HTTPStatus(error.status)) if error.status in set(HTTPStatus) else None
-        advice = by_status or (not error.status and _BY_REASON.get(error.reason)) or _NOT_WELL
+        advice = (
+            by_status
+            or (not error.status and _BY_REASON.get(error.reason))
+            or "look at the log of karmada-apiserver; `doctor --wait SECONDS` waits until it answers"
+        )
         return [problem(_API, str(error), advice), *await _server_at(url)]
     results = [ok(_API, f"{api.url} answers, its version is {version}")]
     try:

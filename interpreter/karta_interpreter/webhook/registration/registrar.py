@@ -46,7 +46,6 @@ _DEBOUNCE = 0.3
 """Seconds in which wake-ups are collected, because a folder of definitions is read in several steps."""
 _LONG = 10.0
 """Seconds after the start. If nothing can be registered by then, a warning is logged."""
-_WRONG_SERVER = "; the kubeconfig has to be that of karmada-apiserver, not of the cluster it runs in"
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +189,11 @@ class Registrar:
             answer = await self._api.apply(path, desired)
         except ClusterError as error:
             self._failures += 1
-            advice = _WRONG_SERVER if error.status == HTTPStatus.NOT_FOUND else ""
+            advice = (
+                "; the kubeconfig has to be that of karmada-apiserver, not of the cluster it runs in"
+                if error.status == HTTPStatus.NOT_FOUND
+                else ""
+            )
             self._messages.log("apply", logging.ERROR, f"cannot register: {error}{advice}")
             return _PACE.pause(self._failures)
         self._failures = 0

@@ -8,7 +8,7 @@ from typing import Final
 from karta_interpreter.base.errors import QuerySyntaxError
 from karta_interpreter.base.findings import Finding, Severity, Span, did_you_mean, error, warning
 from karta_interpreter.base.k8s import DEPENDENCY_NAMES, JSON, Object, Path
-from karta_interpreter.base.karmada import Operation
+from karta_interpreter.base.karmada import COUNTING_OPERATIONS, Operation
 from karta_interpreter.definitions.karta import (
     MATCHING_ORDER,
     ROOT_STATUS,
@@ -71,7 +71,7 @@ def check(karta: KartaResource, schema: Object, scale_path: str = "") -> list[Fi
     checked.annotations(annotations)
     checked.aggregation(annotations)
     answered = [name for name in annotations.operations or Operation if not annotations.lua.of(name)]
-    if not _COUNTING.isdisjoint(answered):
+    if not COUNTING_OPERATIONS.isdisjoint(answered):
         checked.unread(scale_path, annotations.written_from)
     if Operation.INTERPRET_DEPENDENCY in answered:
         checked.references(karta, annotations)
@@ -349,8 +349,6 @@ def _in_pods(shapes: Shapes, form: str, scope: TypeScope) -> Iterator[Shape]:
                 yield from (shape, spec)
 
 
-# The operations that need every pod, count and switch.
-_COUNTING: Final = {Operation.INTERPRET_REPLICA, Operation.INTERPRET_COMPONENT}
 _GIVEN: Final[Mapping[type, Expected]] = {str: TEXT, bool: BOOLEAN, dict: OBJECT}
 _AMOUNT: Final = (
     "a number, a quantity or a duration",

@@ -40,7 +40,6 @@ WORDS: Mapping[str, tuple[str, ...]] = {
 """The usual meaning of phases, by their names in lower case."""
 _MEANINGS = {word: status for status, words in WORDS.items() for word in words}
 
-_USUAL_PHASES = ("Pending", "Running", "Succeeded", "Failed")
 _SERVICE = {"running": ("Ready", "Available"), "failed": ("Failed",)}
 _BATCH = {
     "running": ("Running",),
@@ -94,7 +93,7 @@ def _phases(status: Object) -> Iterator[tuple[SchemaPath, Object]]:
 def _by_phase(path: SchemaPath, schema: Object) -> Statuses:
     listed = listed_texts(schema)
     mappings: dict[str, list[Object]] = {}
-    for phase in listed or _USUAL_PHASES:
+    for phase in listed or ("Pending", "Running", "Succeeded", "Failed"):
         if status := _MEANINGS.get(phase.lower()):
             mappings.setdefault(status, []).append({"byPhase": phase})
     unknown = [phase for phase in listed if phase.lower() not in _MEANINGS]
