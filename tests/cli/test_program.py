@@ -40,7 +40,7 @@ def test_command_help_begins_with_its_line_in_the_list(run: Run, name: str) -> N
         pytest.param("interpet", "did you mean interpret?", id="a slip"),
         pytest.param("lint", "did you mean validate?", id="of other tools"),
         pytest.param("get", "did you mean catalogue?", id="of kubectl"),
-        pytest.param("version", "`--version` shows it", id="an option of ours"),
+        pytest.param("version", "`karta-interpreter --version` shows it", id="an option of ours"),
         pytest.param("x", f"there are: {', '.join(COMMANDS)}", id="nothing like it"),
     ],
 )
