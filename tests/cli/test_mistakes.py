@@ -141,6 +141,7 @@ _MISTAKEN_FILES = {
     "merge a list": ("interpret", "other.yaml", "-f", "kind", "--status-file", "object.yaml"),
     "show with a comma": ("catalogue", "show", "RayJob,RayCluster"),
     "version of a command": ("interpret", "--version"),
+    "verify by a word": ("verify", "--folder", "evidence"),
     "show a CRD": ("catalogue", "show", "rayjobs.ray.io"),
     "verify from a folder": ("verify", "--from", "kind"),
     "test only one": ("test", "--only", "replicas", "kind"),

@@ -197,6 +197,8 @@ def _object(document: manifest.Document, value: JSON) -> Object:
         raise Problem(
             f"error: {document.source}:{document.line}: this is not an object but {repr(value)[:40]}; {_PRINTS}"
         )
+    if not isinstance(value.get("metadata") or {}, dict):
+        raise Problem(f"error: {document.source}:{document.line}: metadata must be an object, with a name in it")
     return value
 
 

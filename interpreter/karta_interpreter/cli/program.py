@@ -98,7 +98,7 @@ _SYNONYMS = {
     "--record": "trace audit audit-log",
     "--cluster": "in-cluster from-cluster from-api-server watch-cluster",
     "--types-token-file": "token token-file tokens auth-token api-key",
-    "--filename": "file karta kartas folder definition definitions manifest overrides override customizations scripts",
+    "--filename": "file karta kartas definition definitions manifest overrides override customizations scripts",
     "--object": "workload resource input desired",
     "--operation": "op operations",
     "--desired-replica": "replicas replica input-replicas",

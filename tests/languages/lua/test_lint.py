@@ -63,6 +63,8 @@ def test_function_of_another_operation_is_missing_function(operation: str) -> No
         ),
         pytest.param("local x = {a = 1 b = 2}", "commas between them", id="entries without a comma"),
         pytest.param("local x = \u201ca\u201d", "straight quotes", id="quotes of a text processor"),
+        pytest.param("local x = a // 2", "`math.floor(a / b)`", id="a whole quotient"),
+        pytest.param("local x = a ?? 1", "a default `value or other`", id="a default"),
         pytest.param("# a comment", "begins with `--`", id="a comment of a shell"),
         pytest.param("local x: number = a", "a variable has no type", id="a type"),
         pytest.param("local x = {a: 1}", "`{key = value}`", id="a key of JSON"),
@@ -243,6 +245,11 @@ def _lines(judgements: list[Lint]) -> list[tuple[int, str, str]]:
             id="a comparison with a new table",
         ),
         pytest.param(
+            "function Retain(a, b)\n  local list = {}\n  table.insert(list, a)\n  list.insert(b)\n  return list\nend",
+            [(4, "list-misread", "insert")],
+            id="a function of a list",
+        ),
+        pytest.param(
             'function Retain(a, b)\n  local x = b.status.conditions["Ready"]\n  local conditions = {}\n'
             '  conditions["Ready"] = x\n  return b.status.conditions[1], conditions["Ready"]\nend',
             [(2, "list-misread", "conditions")],
@@ -342,6 +349,12 @@ def test_judgements_of_a_script(script: str, expected: list[tuple[int, str, str]
             "unknown-global",
             'write local kube = require("kube")',
             id="a module that is not required",
+        ),
+        pytest.param(
+            "function GetReplicas(obj) return obj.metadata.labels.search-part end",
+            "unknown-global",
+            'a key with another sign than _ is written `["a-b"]`',
+            id="a key with a dash",
         ),
         pytest.param(
             "function GetReplicas(obj) return json.decode(obj.a) end",

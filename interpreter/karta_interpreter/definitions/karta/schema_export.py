@@ -48,13 +48,13 @@ class _Generator(GenerateJsonSchema):
         return False
 
 
+# Annotations of others may have any name. No pattern looks ahead, because validators in Go cannot read that.
 _ANNOTATION_NAMES: Object = {
     "anyOf": [
         {"not": {"pattern": "^" + PREFIX.replace(".", r"\.")}},
         {"enum": [PREFIX + annotation.name for annotation in ANNOTATIONS]},
     ]
 }
-"""Annotations of others may have any name. No pattern looks ahead, because validators in Go cannot read that."""
 
 _DESCRIPTION = "A Karta says where the pods, counts and statuses of a kind of workload are."
 

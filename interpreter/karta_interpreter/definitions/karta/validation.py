@@ -93,8 +93,8 @@ def _owners(components: Components, names: Container[str], hint: Hint) -> Iterat
             yield violation("ownership-cycle", (*path, "ownerRef"), name=component.name)
 
 
+# Functions that walk the component tree recurse, and so do JSON encoders, with two levels for each component.
 _MOST_LEVELS: Final = 100
-"""Functions that walk the component tree recurse, and so do JSON encoders, with two levels for each component."""
 
 
 def _levels(owners: Mapping[str, str | None]) -> tuple[dict[str, int], set[str]]:

@@ -266,6 +266,7 @@ _OTHER_KEYS: Final = {
     **dict.fromkeys(("cases", "tests"), "each case is a document of its own, with --- above it"),
     **dict.fromkeys(("input", "object", "workload", "given"), "write desiredObj or observedObj"),
     **dict.fromkeys(("expected", "expect", "want", "result", "results"), "write output"),
+    **dict.fromkeys(("items", "aggregatedStatusItems", "statuses"), "write statusItems"),
 }
 _KEY: Final = re.compile(r"(output|operation)\s*:")
 # The beginning of a line that continues the value of a key.

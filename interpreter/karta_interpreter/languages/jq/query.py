@@ -60,8 +60,8 @@ class ExpressionProgram:
 
 
 _IS_THERE: Final = Binary("!=", Identity(), Literal(None))
+# The programs of plain expressions by their texts, each for as long as some expression has it.
 _PLAIN: Final = WeakValueDictionary[str, ExpressionProgram]()
-"""The programs of plain expressions by their texts, each for as long as some expression has it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ FIRST_BEYOND: Final = 2.0**63
 
 SMALLEST: Final = -(2**63)
 _LARGEST: Final = 2**64 - 1
+# Up to here every integer is a float of its own.
 _EXACT: Final = 2**53
-"""Up to here every integer is a float of its own."""
 
 _PLAIN: Final = range(-4, 6)
 _SMALLEST_PLAIN, _SMALLEST_LONG = 1e-6, 1e21

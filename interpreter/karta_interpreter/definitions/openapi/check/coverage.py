@@ -46,15 +46,15 @@ class RelevantPart:
 
 
 _COUNT: Final = re.compile(rf"{'|'.join(FACTORS)}|(?!max)\w*(Replicas|ReplicaCount|Instances|Workers|Nodes)")
+# Names of counts in an object with pods or resources.
 _SIZE: Final = re.compile("count|size|workers|nodes")
-"""Names of counts in an object with pods or resources."""
 _SWITCH: Final = re.compile(r"(?i)suspend(ed)?|paused?|stop(ped)?|hibernat\w*|running")
 _NODES: Final = ("nodeSelector", "nodeAffinity", "tolerations")
 _AFFINITY: Final = {"nodeAffinity", "podAffinity"}
+# The fields of pods and their templates with parts that answers depend on.
 _OF_PODS: Final = frozenset(
     {"containers", "initContainers", "ephemeralContainers", "volumes", "overhead", "resources", "resourceClaims"}
 ) | {"affinity", "topologySpreadConstraints", "nodeSelector", "tolerations", "metadata", "status"}
-"""The fields of pods and their templates with parts that answers depend on."""
 
 
 def relevant(schema: Object, scale_path: str = "") -> Iterator[RelevantPart]:
@@ -122,8 +122,8 @@ def _is_number(schema: Object) -> bool:
     return schema.get("type") == "integer" or schema.get("x-kubernetes-int-or-string") is True
 
 
+# The steps to a field of the spec, the largest group.
 _TOP: Final = 2
-"""The steps to a field of the spec, the largest group."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -179,7 +179,7 @@ class _Search:
         name, arity = node.name, len(node.arguments)
         if arities := sorted(count for other, count in signatures if other == name):
             takes = " or ".join(map(str, arities)) + (" argument" if arities == [1] else " arguments")
-            self._refuse(node, f"`{name}` takes {takes}, not {arity}", _of_a_list(node) if 0 in arities else "")
+            self._refuse(node, f"`{name}` takes {takes}, not {arity}", _arguments(node, has_none=0 in arities))
         elif (name, arity) in ONLY_JQ:
             self._refuse(node, f"`{name}` is a function of jq that gojq 0.12.19 does not have")
         else:
@@ -212,7 +212,9 @@ def _choice(sign: str, name: str, candidates: AbstractSet[str], cutoff: float = 
     return f"did you mean `{sign}{near[0]}`?" if near else ""
 
 
-def _of_a_list(call: ast.FunctionCall) -> str:
+def _arguments(call: ast.FunctionCall, *, has_none: bool) -> str:
+    if not has_none:
+        return "arguments have `;` between them" * any(isinstance(each, ast.Comma) for each in call.arguments)
     one = len(call.arguments) == 1 and not isinstance(call.arguments[0], ast.Comma)
     return f"its input comes before it: `{'...' if one else '[..., ...]'} | {call.name}`"
 

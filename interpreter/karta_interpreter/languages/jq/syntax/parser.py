@@ -48,6 +48,7 @@ _HINTS: Final = {
     ";": "`;` stands between the arguments of a function only",
     "..": "one `.` stands between two names, and `+` between two texts",
     "elseif": "write `elif`",
+    **dict.fromkeys(("except", "rescue"), "an error is caught by `try ... catch ...`"),
     ".*": "write `[]` to iterate over all elements",
     ".?": "a field that is absent is null: write `.name`, and a default as `.name // value`",
     "#": "`.` is the whole input, and what is behind `#` is a comment",

@@ -61,8 +61,8 @@ _OPERATORS: Final = {
     "+": "a sum is assigned as `x = x + 1`",
     "-": "a difference is assigned as `x = x - 1`",
     "=": "equal to is written `==`",
-    "?": "a choice is written `condition and value or other`",
-    "/": "a comment begins with `--`",
+    "?": "a choice is written `condition and value or other`, a default `value or other`",
+    "/": "a comment begins with `--`, and a whole quotient is `math.floor(a / b)`",
     "[": "a list is written `{...}`",
     "#": "a comment begins with `--`, and `#list` is the length of a list",
     ":": "a key is written `{key = value}`, and a variable has no type",
@@ -83,7 +83,7 @@ _TEXT_SUM: Final = re.compile(r"""(\+\s*)?(["'])(?:([\d.\s]+)|(?:\\.|(?!\2).)*)\
 # A literal that is returned, by its noun.
 _RETURNED: Final = re.compile(
     r"""\breturn +(?:(?P<text>"[^"\n]*"|'[^'\n]*')|(?P<number>\d+)|(?P<boolean>true|false)"""
-    r"|(?P<nil>nil)|(?P<table>\{\})) *(?=,|;|\bend\b|$)",
+    r"|(?P<nil>nil)|(?P<table>\{[^{}\n]*\})) *(?=,|;|\bend\b|$)",
     re.MULTILINE,
 )
 # What Lua has for the words of other languages, and their order, for scripts with an error somewhere else.
@@ -249,7 +249,9 @@ def _globals(names: Names) -> Iterator[Lint]:
         required = (
             f'write local {mention.name} = require("{mention.name}")'
             if mention.name in MODULES
-            else "the libraries are math, os, string and table" * (mention.name in holders)
+            else "the libraries are math, os, string and table"
+            if mention.name in holders
+            else 'a key with another sign than _ is written `["a-b"]`'
         )
         hint = f"did you mean {suggestion}?" if suggestion and mention.name not in MODULES else required
         yield _warning("unknown-global", f"{mention.name} is nil: nothing sets it", hint, mention.line, mention.name)

@@ -15,7 +15,7 @@ _OPENERS: Final = frozenset(("for", "do", "then", "else", *_BRACKETS))
 # A ``repeat`` opens no block here, because its condition reads the locals of its body.
 _CLOSERS: Final = frozenset(("end", "elseif", "else", ")", "]", "}"))
 _METHODS: Final = {
-    **dict.fromkeys(("push", "append", "add"), "write table.insert(list, value)"),
+    **dict.fromkeys(("push", "append", "add", "insert"), "write table.insert(list, value)"),
     **dict.fromkeys(("size", "count"), "the length of a list or a text is written #value"),
     **dict.fromkeys(("split", "match_all"), "write for part in string.gmatch(text, pattern) do"),
     **dict.fromkeys(("keys", "items", "entries", "forEach", "map"), "write for key, value in pairs(object) do"),
@@ -143,7 +143,8 @@ class _Reader:
                 (before, word, after) == (".", "conditions", "[") and self._kinds[at + 2] == "text"
             ),
             (f"nothing has a function .{word}", _METHODS.get(word, "")): word in _METHODS
-            and (before, after) == (".", "("),
+            and (before, after) == (".", "(")
+            and self.words[at - 2] != "table",
             ("a list has no .length: it is nil", f"the length of a list is written #{self.words[at - 2]}"): (
                 (before, word) == (".", "length") and after not in ("=", "(")
             ),
