@@ -192,6 +192,36 @@ async def test_failed_report_does_not_delay_others(world: _World, code: int) -> 
     assert len(world.api.requests("patch")) == 2, "the first one waits for its next try"
 
 
+async def test_pause_grows_with_each_failure_in_a_row(world: _World) -> None:
+    failures = list[int]()
+
+    class Counted(Pace):
+        def pause(self, failures_in_a_row: int) -> float:
+            failures.append(failures_in_a_row)
+            return 0
+
+    writer = StatusWriter(world.server, Counted())
+    world.put("good")
+    for codes in ((500, 500, 500), (500,)):
+        for code in codes:
+            world.api.on("patch", f"{KARTAS}/good/status", status(code))
+            await writer.report(world.kartas())
+        await writer.report(world.kartas())
+        world.put("good", replicas=".b")
+
+    assert failures == [1, 2, 3, 1]
+
+
+async def test_reports_on_kartas_that_are_gone_are_forgotten(world: _World) -> None:
+    for number in range(3):
+        world.put(f"karta-{number}")
+        await world.report()
+        world.api.delete(KARTAS, f"karta-{number}")
+    await world.report()
+
+    assert not world.reporter._reported  # noqa: SLF001 - nothing else shows it
+
+
 async def test_reports_go_on_when_the_server_was_away(world: _World) -> None:
     world.put("good")
     world.api.on("patch", f"{KARTAS}/good/status", status(500), times=2)

@@ -219,16 +219,23 @@ async def test_copy_with_labels_of_type_is_left_alone(tmp_path: Path, kind: str,
         assert (copied["kind"], copied["version"]) == (kind, version)
 
 
-async def test_overtaken_writer_is_412(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("verb", "method", "body"),
+    [
+        pytest.param("replace", "PUT", workload_type(priorityId="low"), id="that replaces"),
+        pytest.param("delete", "DELETE", None, id="that deletes"),
+    ],
+)
+async def test_overtaken_writer_is_412(tmp_path: Path, verb: str, method: str, body: Any) -> None:
     async with cluster(tmp_path) as (api, server):
         path = (await ask(server, "POST", body=workload_type())).headers["location"]
 
         async def overtaken(request: web.Request) -> web.StreamResponse:
             api.held(V1, annotations={"by": "another"})
-            return await api._one("replace", V1, request, await request.json())  # noqa: SLF001 - the same
+            return await api._one(verb, V1, request, await request.json())  # noqa: SLF001 - the same
 
-        api.on("replace", f"{KARTAS}/{V1}", overtaken)
-        answer = await ask(server, "PUT", path, workload_type(priorityId="low"))
+        api.on(verb, f"{KARTAS}/{V1}", overtaken)
+        answer = await ask(server, method, path, body)
         assert answer.status == 412
         assert api.kartas[V1]["metadata"]["labels"][PRIORITY] == "medium"
 

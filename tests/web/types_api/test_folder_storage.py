@@ -113,6 +113,21 @@ def test_full_disk_leaves_the_old_file_alone(tmp_path: Path, monkeypatch: pytest
     assert {each.name: each.read_text() for each in tmp_path.iterdir()} == {"Job.json": "old"}
 
 
+def test_content_is_on_the_disk_before_it_has_its_name_and_then_the_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, synced = tmp_path / "Job.json", list[tuple[str, str]]()
+    path.write_text("old")
+
+    def fsync(handle: int) -> None:
+        synced.append((Path(f"/proc/self/fd/{handle}").readlink().name, path.read_text() if path.exists() else "none"))
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    folder_storage.replace_file(path, b"new")
+    folder_storage.delete_file(path)
+    assert synced == [(".Job.json.tmp", "old"), (tmp_path.name, "new"), (tmp_path.name, "none")]
+
+
 async def test_temporary_file_of_killed_process_is_not_a_type(tmp_path: Path) -> None:
     (tmp_path / ".GrainMill.mill.example.org.json.tmp").write_text('{"kind": "List", "ite')
     store = Store((tmp_path,), catalogue=False)

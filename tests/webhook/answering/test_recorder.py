@@ -27,6 +27,9 @@ from tests.webhook.process.process import KARTAS
 
 REQUEST, ANSWER = question(), b'{"response":{"uid":"1"}}'
 MIB = 2**20
+PADDING = [0] * 2**15
+LARGE = question(padding=PADDING)
+"""A request that no packer keeps until the next one."""
 
 
 @pytest.fixture
@@ -86,16 +89,18 @@ def test_files_have_what_was_asked_and_answered_for_their_owner_only(tmp_path: P
 
 def test_oldest_files_are_deleted(tmp_path: Path, counts: Counter[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recorder, "_LEVEL", 0)  # so that a file is as large as its calls
-    made = _recorder(tmp_path, counts, limit=40 * len(REQUEST))
+    limit = 40 * len(LARGE)
+    made, most = _recorder(tmp_path, counts, limit, secret=True), 0
+    for number in range(200):
+        made.record(1.0, question(uid=f"{number}", padding=PADDING), ANSWER)
+        most = max(most, sum(path.stat().st_size for path in files_in(tmp_path)))
     made.start()
-    for number in range(400):
-        made.see(*answered(question(uid=f"{number}"), ANSWER))
     made.close()
 
     kept = [int(call.request["request"]["uid"]) for call in _calls(tmp_path)]
-    assert counts == {"written": 400}
-    assert kept == list(range(400 - len(kept), 400))
-    assert sum(path.stat().st_size for path in files_in(tmp_path)) <= 50 * len(REQUEST)
+    assert counts == {"written": 200}
+    assert kept == list(range(200 - len(kept), 200))
+    assert limit / 2 < most < limit + 4 * len(LARGE), "a file ends after the call that fills it"
 
 
 def test_calls_beyond_what_may_wait_are_dropped(
@@ -242,18 +247,19 @@ def test_recorder_does_not_delete_the_open_file_of_another_server(
     tmp_path: Path, counts: Counter[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(recorder, "_LEVEL", 0)
-    limit = 8 * len(REQUEST)
+    limit = 8 * len(LARGE)
     slow = _recorder(tmp_path, counts, limit)
     slow.record(1.0, question(uid="slow"), ANSWER)
-    busy = _recorder(tmp_path, counts, limit)
+    busy = _recorder(tmp_path, counts, limit, secret=True)
     for number in range(40):
-        busy.record(1.0, question(uid=f"{number}"), ANSWER)
+        busy.record(1.0, question(uid=f"{number}", padding=PADDING), ANSWER)
     for made in (slow, busy):
         made.start()
         made.close()
 
     uids = [call.request["request"]["uid"] for call in _calls(tmp_path)]
     assert uids[0] == "slow"
+    assert "0" not in uids, "the files of the busy one are deleted instead"
     assert uids[-1] == "39"
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from karta_interpreter.base.k8s import GVK
-from karta_interpreter.definitions.sources.snapshot import Snapshot
+from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.webhook.memory import release_memory
 from karta_interpreter.webhook.process.server import Server
 from karta_interpreter.webhook.settings import Settings
@@ -68,7 +68,7 @@ async def test_replaced_snapshot_is_freed_when_memory_is_released(tmp_path: Path
     assert counts[-1] <= counts[1], counts
 
 
-async def test_nobody_keeps_replaced_snapshot(tmp_path: Path) -> None:
+async def test_nobody_keeps_replaced_definition(tmp_path: Path) -> None:
     """Who lets go of it last frees all of its definitions in one turn."""
     text = (KARTAS / "mill.yaml").read_text()
     (tmp_path / "mill.yaml").write_text(text)
@@ -79,6 +79,6 @@ async def test_nobody_keeps_replaced_snapshot(tmp_path: Path) -> None:
             assert (await client.ask(call)).status == 200
         (tmp_path / "mill.yaml").write_text(text.replace("name: grain-mill\n", "name: another\n"))
         await server._store.reload()  # noqa: SLF001 - as the watch does
-        found = [each.find(MILL) for each in gc.get_objects() if isinstance(each, Snapshot)]
+        found = [each for each in gc.get_objects() if isinstance(each, Definition)]
         await client.close()
-    assert not [definition for definition in found if definition and definition.name == "grain-mill"]
+    assert {each.name for each in found if each.source.startswith(str(tmp_path)) and each.gvk == MILL} == {"another"}

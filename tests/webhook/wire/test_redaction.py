@@ -76,6 +76,7 @@ the path of a token: {tokenPath: /var/run/token}
 a number of tokens: {maxTokens: 4096}
 a taint that is tolerated: {tolerations: [{key: gpu, operator: Equal, value: training, effect: NoSchedule}]}
 the name of a Secret that an object refers to: {authSecret: ngc, dependencies: [{kind: Secret, name: ngc}]}
+the name of a Secret that a volume has, too: {authSecret: ngc, volumes: [{name: a, secret: {secretName: ngc}}]}
 the names of Secrets in one text: {pullSecrets: "a,b", pods: [{imagePullSecrets: [{name: a}]}]}
 a host and a port: {address: "auth.example.com:8080"}
 a number of tokens of a model: {args: [--max-num-batched-tokens, "8192", --max-tokens=12]}
