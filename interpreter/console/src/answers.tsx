@@ -217,6 +217,7 @@ function Revise(props: { present: number; chosen: number | null; revise: (replic
         }}
       />
       pods
+      <span class="error-text">a whole number from 0 to 2147483647</span>
     </label>
   );
 }

@@ -221,7 +221,11 @@ async function post<T>({ suite: _, ...question }: Question & { case?: string }, 
 async function request<T>(path: string, options: RequestInit): Promise<T> {
   const token = localStorage.getItem(STORED) ?? "";
   const headers = { ...options.headers, Authorization: `Bearer ${token}` };
-  const response = await fetch(path, { ...options, headers });
+  const response = await fetch(path, { ...options, headers }).catch((error) => {
+    if (options.signal?.aborted) throw error;
+    throw new Error("the console does not answer; is the command still running?");
+  });
+  if (response.status === 413) throw new ApiError(413, "the texts have more than 4 MB together");
   const document = await response.json();
   if (!response.ok) throw new ApiError(response.status, document.error ?? response.statusText);
   return document as T;

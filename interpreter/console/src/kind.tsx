@@ -1,7 +1,7 @@
 /** The page of one kind: its definition, what was compared with real controllers, its examples. */
 
 import { useEffect, useState } from "preact/hooks";
-import { type Example, get, type Json, type Kind } from "./api";
+import { type Example, get, type Json, type Kind, type Row } from "./api";
 import { prose } from "./prose";
 import { Table } from "./table";
 import type { Opened } from "./workbench";
@@ -17,18 +17,27 @@ const FIELDS: [string, string][] = [
   ["maxReplicas", "at most"],
 ];
 
-export function KindPage(props: { path: string; open: (what: Opened) => void; go: (to: string) => void }) {
+export function KindPage(props: { path: string; rows: Row[]; open: (what: Opened) => void; go: (to: string) => void }) {
   const [kind, setKind] = useState<Kind | null>(null);
   const [error, setError] = useState("");
   useEffect(() => {
     get<Kind>(`/api/kinds/${props.path}`).then(setKind, (failure) => setError(failure.message));
   }, [props.path]);
-  if (error)
+  if (error) {
+    const name = props.path.split("/").at(-1)?.toLowerCase();
+    const meant = props.rows.filter((row) => row.kind.toLowerCase() === name).map((row) => `${row.apiVersion}/${row.kind}`);
     return (
       <p class="empty" role="alert">
-        <code>{props.path}</code>: {error}. <a href="/catalogue">All kinds</a>
+        <code>{props.path}</code>: {error}.{" "}
+        {meant.map((each) => (
+          <>
+            <a href={`/catalogue/${each}`}>{each}</a>,{" "}
+          </>
+        ))}
+        <a href="/catalogue">all kinds</a>
       </p>
     );
+  }
   if (!kind) return <p class="quiet pad">Loading …</p>;
   const lists: [string, string[]][] = [
     ["healthy", kind.healthy],

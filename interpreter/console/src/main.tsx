@@ -23,14 +23,14 @@ type Theme = (typeof THEMES)[number];
 function App() {
   const [loaded, setLoaded] = useState<Loaded | null>(null);
   const [error, setError] = useState<Error | null>(null);
-  const [path, setPath] = useState(location.pathname);
+  const [path, setPath] = useState(here);
   const [opened, setOpened] = useState<Opened | null>(null);
 
   useEffect(() => {
     Promise.all([get<Start>("/api/start"), get<Schema>("/api/schema"), get<Row[]>("/api/kinds")])
       .then(([start, schema, rows]) => setLoaded({ start, schema, rows }))
       .catch(setError);
-    const moved = () => setPath(location.pathname);
+    const moved = () => setPath(here());
     addEventListener("popstate", moved);
     return () => removeEventListener("popstate", moved);
   }, []);
@@ -83,7 +83,7 @@ function App() {
               <Workbench start={loaded.start} schema={loaded.schema} rows={loaded.rows} opened={opened} isShown={path === "/"} />
             </div>
             {path === "/catalogue" && <CataloguePage rows={loaded.rows} go={go} />}
-            {path.startsWith("/catalogue/") && <KindPage key={path} path={path.slice("/catalogue/".length)} open={open} go={go} />}
+            {path.startsWith("/catalogue/") && <KindPage key={path} path={path.slice("/catalogue/".length)} rows={loaded.rows} open={open} go={go} />}
             {path === "/member" && <MemberPage />}
             {isKnown(path) ? null : <Unknown path={path} go={go} />}
           </>
@@ -91,6 +91,11 @@ function App() {
       </main>
     </>
   );
+}
+
+/** The path of the page, without a slash at its end. */
+function here(): string {
+  return location.pathname.replace(/(.)\/+$/, "$1");
 }
 
 function title(path: string): string {
@@ -139,7 +144,7 @@ function Failure({ error }: { error: Error }) {
       <p>
         {isUnknown
           ? prose("Open the URL that `karta-interpreter console` has printed.")
-          : `Is the command still running? ${error.message}`}
+          : error.message}
       </p>
     </section>
   );

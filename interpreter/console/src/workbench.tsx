@@ -44,6 +44,7 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
   const [question, setQuestion] = useState<Question>(NOTHING);
   const [page, setPage] = useState<Page | null>(null);
   const [error, setError] = useState("");
+  const [lost, setLost] = useState(""); // what the address names and is not there
   const [tab, setTab] = useState<TextName>("object");
   const [kind, setKind] = useState<Kind | null>(null);
   const [milliseconds, setMilliseconds] = useState(0);
@@ -81,6 +82,7 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
   const edit = (part: Partial<Question>) => {
     isEdited.current = true;
     setObject("");
+    setLost("");
     change(withoutOthers(state.current, part));
     for (const [name, view] of Object.entries(views.current)) setText(view, state.current[name as TextName]);
     keep(state.current);
@@ -102,6 +104,7 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
   const show = (found: Kind, example?: Example) => {
     if (isEdited.current && !confirm("This replaces your edits. Continue?")) return;
     isEdited.current = false;
+    setLost("");
     forget();
     setKind(found);
     const chosen = example ?? wholeExample(found);
@@ -113,14 +116,21 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
 
   useEffect(() => {
     const begin = async () => {
-      const link = await fromLink(location.hash).catch(() => null);
+      const missing = (text: string) => {
+        setLost(text);
+        return null;
+      };
+      const link = await fromLink(location.hash).catch(() => missing("the link is broken; copy the whole of it"));
       const { karta, object } = props.start.texts;
       const draft = kept();
-      if (wanted.kind && !link) {
-        const found = await get<Kind>(`/api/kinds/${wanted.kind}`).catch((failure) => {
-          throw new Error(`${wanted.kind}: ${failure.message}`);
-        });
-        show(found, found.examples.find((each) => each.name === wanted.object));
+      const found =
+        wanted.kind && !link
+          ? await get<Kind>(`/api/kinds/${wanted.kind}`).catch((failure) => missing(`${wanted.kind}: ${failure.message}`))
+          : null;
+      if (found) {
+        const example = found.examples.find((each) => each.name === wanted.object);
+        show(found, example);
+        if (wanted.object && !example) missing(`${wanted.kind} has no example "${wanted.object}"`);
         setTab(TABS.find((each) => each.name === wanted.tab)?.name ?? "object");
       } else if (link) put({ ...NOTHING, ...known(link) });
       else if (karta || object) put({ karta, object });
@@ -284,11 +294,11 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
           ))}
         </section>
       </div>
-      <section class="answers" aria-labelledby="answers-title">
+      <section class={`answers ${error ? "outdated" : ""}`} aria-labelledby="answers-title">
         <div class="pane-head">
           <h2 id="answers-title">Answers</h2>
-          <span class="quiet status" role="status" aria-live="polite">
-            {prose(error || said || summary(page))}
+          <span class={`quiet status ${error || lost ? "error-text" : ""}`} role="status" aria-live="polite">
+            {prose(error || lost || said || summary(page))}
           </span>
           {milliseconds ? <span class="quiet time">{Math.round(milliseconds)} ms</span> : null}
           <Options question={question} change={change} />

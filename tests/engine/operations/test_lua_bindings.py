@@ -80,7 +80,7 @@ def test_answers(define: Define, name: str, arguments: tuple[Any, ...], expected
         pytest.param(
             "reviseReplica", (TRAIN, 1.5), "bad argument #2 to reviseReplica (integer expected, got number)", id="half"
         ),
-        pytest.param("reviseReplica", (TRAIN, -1), "replicas must be a number from 0 up, but is -1", id="too few"),
+        pytest.param("reviseReplica", (TRAIN, -1), "must be a number from 0 up to 2147483647, but is -1", id="too few"),
         pytest.param("retain", (TRAIN,), "bad argument #2 to retain (table expected, got nil)", id="no member"),
         pytest.param(
             "aggregateStatus", (TRAIN, [{"clusterName": 1}]),

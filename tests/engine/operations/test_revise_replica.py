@@ -307,8 +307,8 @@ def test_object_without_pods_is_not_scalable(define: Define) -> None:
         revise(define(MASTER, WORKER), obj(), 2)
 
 
-@pytest.mark.parametrize("replicas", [None, -1])
-def test_missing_or_negative_number_is_bad_request(define: Define, replicas: int | None) -> None:
+@pytest.mark.parametrize("replicas", [None, -1, 2**31])
+def test_number_that_no_workload_can_have_is_bad_request(define: Define, replicas: int | None) -> None:
     with pytest.raises(InterpretationError, match="from 0 up") as caught:
         ask(define(MASTER), Call(Operation.REVISE_REPLICA, obj(), replicas=replicas))
     assert caught.value.code == 400

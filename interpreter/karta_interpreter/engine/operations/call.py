@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 from typing import Any, NamedTuple, Self
 
 from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.base.k8s import JSON, Counting, Object, edit, type_name
+from karta_interpreter.base.k8s import JSON, MOST_REPLICAS, Counting, Object, edit, type_name
 from karta_interpreter.base.karmada import LIVE, SLOTS, Operation
 
 
@@ -138,8 +138,10 @@ class Call(NamedTuple):
     @property
     def wanted(self) -> int:
         """The replicas that ReviseReplica should write. Raises InterpretationError without such a number."""
-        if self.replicas is None or self.replicas < 0:
-            raise InterpretationError(f"replicas must be a number from 0 up, but is {self.replicas}", code=400)
+        if self.replicas is None or not 0 <= self.replicas <= MOST_REPLICAS:
+            raise InterpretationError(
+                f"replicas must be a number from 0 up to {MOST_REPLICAS}, but is {self.replicas}", code=400
+            )
         return self.replicas
 
     @property

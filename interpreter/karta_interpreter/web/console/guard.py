@@ -15,7 +15,7 @@ from aiohttp.typedefs import Handler, Middleware
 API: Final = "/api/"
 LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
 
-_NO_PAGE: Final = "there is no such page; open the address that the command has printed"
+_NO_PAGE: Final = "there is nothing at this path"
 _HEADERS: Final = {
     "Cache-Control": "no-store",
     "Cross-Origin-Opener-Policy": "same-origin",

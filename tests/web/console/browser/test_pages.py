@@ -141,6 +141,17 @@ def test_address_of_a_kind_without_a_definition_names_it(open_page: Open, errors
     assert all("404" in errors.pop() for _ in [*errors])  # the browser's own line about the answer
 
 
+def test_kind_in_small_letters_leads_to_its_page(open_page: Open, errors: list[str]) -> None:
+    page = open_page("/catalogue/apps/v1/deployment")
+    page.get_by_role("link", name="apps/v1/Deployment").click()
+    page.get_by_role("heading", name="Deployment apps/v1").wait_for()
+    assert all("404" in errors.pop() for _ in [*errors])
+
+
+def test_slash_at_the_end_of_an_address_changes_nothing(open_page: Open) -> None:
+    open_page("/catalogue/").get_by_role("link", name="RayCluster", exact=True).wait_for()
+
+
 def test_unknown_address_has_a_page(open_page: Open) -> None:
     page = open_page("/nowhere/at-all")
     page.wait_for_selector("text=There is no such page")

@@ -297,6 +297,55 @@ def test_without_the_token_the_page_names_the_remedy(browser: Any, url: str) -> 
     context.close()
 
 
+@pytest.mark.parametrize("replicas", ["1.5", "-1", "3000000000"])
+def test_number_that_no_workload_can_have_is_marked(open_page: Open, replicas: str) -> None:
+    page = open_page()
+    words = page.get_by_text("a whole number from 0 to 2147483647")
+    assert not words.is_visible()
+    page.get_by_label("Revise to").fill(replicas)
+    words.wait_for()
+
+
+@pytest.mark.parametrize(
+    "end", ["?kind=example.com/v1/Nothing", "#share=cut-off", "?kind=apps/v1/Deployment&object=nothing"]
+)
+def test_address_that_leads_nowhere_says_so_next_to_the_first_example(
+    open_page: Open, errors: list[str], url: str, end: str
+) -> None:
+    page = open_page()
+    page.goto("about:blank")
+    page.goto(f"{url.partition('#')[0]}{end}")
+    page.wait_for_selector('[data-operation="InterpretReplica"]')
+    assert page.locator(".status.error-text").inner_text() in {
+        "example.com/v1/Nothing: there is no definition for this kind",
+        "the link is broken; copy the whole of it",
+        'apps/v1/Deployment has no example "nothing"',
+    }
+    put(page, "karta", KARTA)
+    page.wait_for_selector(".status:not(.error-text)")
+    assert all("404" in errors.pop() for _ in [*errors])
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        pytest.param(lambda route: route.abort(), "is the command still running?", id="the console was stopped"),
+        pytest.param(lambda route: route.fulfill(status=413), "more than 4 MB", id="texts that are too large"),
+    ],
+)
+def test_answer_that_fails_is_explained(open_page: Open, errors: list[str], answer: Any, words: str) -> None:
+    page = open_page()
+    page.route("**/api/answers", answer)
+    put(page, "object", OBJECT)
+    page.locator(".status.error-text").filter(has_text=words).wait_for()
+    opacity = "getComputedStyle(document.querySelector('.cards')).opacity"
+    assert float(page.evaluate(opacity)) < 1, "the answers are about other texts"
+    page.unroute("**/api/answers")
+    put(page, "karta", KARTA)
+    page.wait_for_selector(".status:not(.error-text)")
+    assert all("Failed to load resource" in errors.pop() for _ in [*errors])
+
+
 def test_kinds_of_catalogue_are_selectable(open_page: Open) -> None:
     page = open_page()
     kinds = len(list((ROOT / "kartas").glob("*/*/*/karta.yaml")))
