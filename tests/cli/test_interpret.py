@@ -258,7 +258,7 @@ def test_broken_definition_before_good_one_is_reported(run: Run, files: Path, ka
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        pytest.param("- 1", "it.yaml:1: item must be an object, but is a list", id="a list"),
+        pytest.param("- 1", "it.yaml:1: item must be an object, but is a list; write --- above each", id="a list"),
         pytest.param(
             "applied: 1", "it.yaml:1: item.applied must be a boolean, but is a number", id="a number for a boolean"
         ),

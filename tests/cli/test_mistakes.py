@@ -142,6 +142,7 @@ _MISTAKEN_FILES = {
     "show with a comma": ("catalogue", "show", "RayJob,RayCluster"),
     "version of a command": ("interpret", "--version"),
     "verify by a word": ("verify", "--folder", "evidence"),
+    "interpret another ending": ("interpret", "object.yml", "-f", "kind"),
     "show a CRD": ("catalogue", "show", "rayjobs.ray.io"),
     "verify from a folder": ("verify", "--from", "kind"),
     "test only one": ("test", "--only", "replicas", "kind"),

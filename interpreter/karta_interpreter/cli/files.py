@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from errno import ENOENT
 from functools import cache, lru_cache
-from itertools import starmap
+from itertools import islice, starmap
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import BinaryIO, TypeVar
 
 from karta_interpreter.base.errors import InterpretationError, ManifestError
-from karta_interpreter.base.findings import did_you_mean, escaped, listed, with_article
+from karta_interpreter.base.findings import closest, did_you_mean, escaped, listed, with_article
 from karta_interpreter.base.k8s import GVK, JSON, Object, edit, manifest
 from karta_interpreter.cli.program import NAME, Problem, UsageProblem
 from karta_interpreter.cli.render import full_name, say
@@ -135,7 +135,17 @@ def missing(path: str) -> UsageProblem:
         command = f"`kubectl get {kind} NAME -o yaml`, or its definition from `{NAME} catalogue export {path}`"
     elif match := _OBJECT.fullmatch(path):
         command = f"`kubectl get {match[1]} {match[2]} -o yaml`"
-    advice = f'; pipe the output of {command}, and read "-"' if command else _IN_QUOTES if "*" in path else ""
+    names = [each.name for each in islice(Path(path).parent.glob("*"), 500)] if exists(str(Path(path).parent)) else []
+    near = closest(Path(path).name, names)
+    advice = (
+        f'; pipe the output of {command}, and read "-"'
+        if command
+        else _IN_QUOTES
+        if "*" in path
+        else f"; did you mean {Path(path).with_name(near)}?"
+        if near
+        else ""
+    )
     return UsageProblem(f"error: {path}: {os.strerror(ENOENT)}{advice}")
 
 
@@ -206,7 +216,7 @@ def _item(document: manifest.Document) -> StatusItem:
     value = document.value
     if isinstance(value, list):
         raise Problem(
-            f"error: {document.source}:{document.line}: item must be an object, not a list; write --- above each"
+            f"error: {document.source}:{document.line}: item must be an object, but is a list; write --- above each"
         )
     if isinstance(value, dict) and ("kind" in value or not value.keys() & _ITEM_FIELDS):
         name = with_article(value["kind"]) if value.get("kind") else "another object"

@@ -372,10 +372,13 @@ def _further(message: str, ctx: click.Context) -> str:
             for flag, subject in (("-f", "definitions are"), ("--operation", "an operation is"))
             if any(flag in parameter.opts for parameter in ctx.command.params)
         )
-        quotes = "; quotes stand around an expression" * ("EXPRESSION" in arguments)
-        return f"The command takes {' '.join(arguments)}{definitions}{quotes}"
-    files = [each.opts[-1] for each in ctx.command.params if isinstance(each.type, click.Path)]
-    files = [name for name in files if name not in ("--kubeconfig", "--output-dir")]
+        definitions += "; quotes stand around an expression" * ("EXPRESSION" in arguments)
+        return f"The command takes {' '.join(arguments)}{definitions}"
+    files = [
+        each.opts[-1]
+        for each in ctx.command.params
+        if isinstance(each.type, click.Path) and each.opts[-1] not in ("--kubeconfig", "--output-dir")
+    ]
     option = "--port" if re.search(r"\(\d+\)", message) else "--name" * (not files)
     if any(option in each.opts for each in ctx.command.params):
         return f"A {option[2:]} is given with {option}"

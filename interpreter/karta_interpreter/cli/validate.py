@@ -27,8 +27,6 @@ from karta_interpreter.languages.lua.customization import LoadedCustomization, m
 from karta_interpreter.languages.lua.ignores import ignores_of
 from karta_interpreter.webhook.registration.registrar import CRDS
 
-_ENDS = "a definition is in a file that ends in .yaml, .yml or .json"
-
 _EXAMPLES = """\b
 Examples:
   karta-interpreter validate kartas/ --strict
@@ -80,8 +78,12 @@ def command(
     findings += merge(found for files in files_of_paths.values() for found in files.customizations).findings
     is_error = not (has_cluster or _has_crd(files_of_paths.values(), crds))
     if crds or has_cluster:
-        customizations = (found for files in files_of_paths.values() for found in files.customizations)
-        compared = dict.fromkeys((*crd_findings(files_of_paths.values(), crds), *script_findings(customizations, crds)))
+        compared = dict.fromkeys(
+            (
+                *crd_findings(files_of_paths.values(), crds),
+                *script_findings((found for files in files_of_paths.values() for found in files.customizations), crds),
+            )
+        )
         findings += [
             replace(finding, severity=Severity.ERROR) if is_error and finding.rule == "crd-missing" else finding
             for finding in compared
@@ -112,7 +114,14 @@ def _findings(path: str, files: DefinitionFiles) -> Iterator[Finding]:
         *files.customizations,
     ]
     if not documents:
-        yield Finding(Severity.ERROR, "no-definitions", (), "it has no definition", _ENDS, source=path)
+        yield Finding(
+            Severity.ERROR,
+            "no-definitions",
+            (),
+            "it has no definition",
+            "files end in .yaml, .yml or .json",
+            source=path,
+        )
     yield from chain.from_iterable(loaded.findings for loaded in documents)
 
 

@@ -39,7 +39,10 @@ def workload_with(record: Annotation) -> Raw:
                     "scaleDefinition": {"replicasPath": ".spec.size"},
                     "statusDefinition": {
                         "conditionsDefinition": {"path": ".status.conditions"},
-                        "statusMappings": {"failed": failed},
+                        "statusMappings": {
+                            "failed": failed,
+                            "running": [{"byConditions": [{"type": "Running", "status": "True"}]}],
+                        },
                     },
                     "suspendDefinition": {
                         "suspendActions": [{"path": ".spec.pause", "value": "true"}],

@@ -484,7 +484,7 @@ def test_lua_for_an_operation_that_is_not_answered_is_not_run(orchestra: Raw, fi
 
 
 def test_faults_of_a_dependency_are_all_reported(orchestra: Raw, findings_of: FindingsOf) -> None:
-    findings = findings_of(annotated(orchestra, dependencies="- {kind: 1}\n- {apiVersion: v1, kind: A, name: '..'}"))
+    findings = findings_of(annotated(orchestra, dependencies="- {kind: 1}\n- {apiVersion: v1, kind: Pod, name: '..'}"))
     assert [finding.message for finding in findings][:3] == [
         "entry 0: kind must be a string, not a number",
         "entry 0: the field apiVersion is missing",

@@ -65,6 +65,7 @@ def test_function_of_another_operation_is_missing_function(operation: str) -> No
         pytest.param("local x = \u201ca\u201d", "straight quotes", id="quotes of a text processor"),
         pytest.param("local x = a // 2", "`math.floor(a / b)`", id="a whole quotient"),
         pytest.param("local x = a ?? 1", "a default `value or other`", id="a default"),
+        pytest.param("end", "one `end` too many", id="an end without a block"),
         pytest.param("# a comment", "begins with `--`", id="a comment of a shell"),
         pytest.param("local x: number = a", "a variable has no type", id="a type"),
         pytest.param("local x = {a: 1}", "`{key = value}`", id="a key of JSON"),

@@ -198,6 +198,11 @@ _PLAIN_NAME = re.compile(r"[a-z0-9][-a-z0-9.]*")
 _NONE: Final = "none"
 _DEPENDENCY_FIELDS: Final = ("apiVersion", "kind", "name", "namespace")
 # Kinds that are often written in the plural, by their names in small letters.
+_CORE_KINDS: Final = (
+    *("ConfigMap", "Endpoints", "Event", "LimitRange", "List", "Namespace", "Node", "PersistentVolume"),
+    *("PersistentVolumeClaim", "Pod", "PodTemplate", "ReplicationController", "ResourceQuota", "Secret", "Service"),
+    "ServiceAccount",
+)
 _KINDS: Final = {
     kind.lower(): kind
     for kind in (
@@ -391,6 +396,8 @@ def _dependency_problems(entry: Object) -> Iterator[Problem]:
                 f"{kind} is the name of a resource, not a kind",
                 f"write the kind as manifests do: {singular_kind}",
             )
+        elif api_version == "v1" and kind not in _CORE_KINDS:
+            yield "kind", f"v1 has no kind {kind}, and other kinds have a group", did_you_mean(kind, _CORE_KINDS)
 
 
 def parse_added_containers(annotation: AnnotationText) -> tuple[values.AddedContainers, ...]:

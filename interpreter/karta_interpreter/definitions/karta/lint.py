@@ -41,9 +41,6 @@ from karta_interpreter.definitions.karta.status_rules import MATCHING_ORDER, Sta
 from karta_interpreter.definitions.karta.validation import repeated
 
 _LONGEST_VALUE = 80
-_API_NAME = re.compile(r"[a-z0-9.*/-]*")
-_WELL = {Status.RUNNING, Status.COMPLETED, Status.SUSPENDED}
-_SEVERAL_PHASES = re.compile(r"\w[,|] *\w|\*")
 _LIST = re.compile(r"[.\w]+(?=\[\])|[.\w]+\.(?:initC|c)ontainers$")  # as one path of a definition shows it
 _REVISE = "ReviseReplica"
 _COUNTING = COUNTING_OPERATIONS | {_REVISE}
@@ -92,7 +89,7 @@ def _kind(root: GroupVersionKind) -> Iterator[Finding]:
             "write lower-case letters, digits, - and .",
         )
         for field, name in (("group", root.group), ("version", root.version))
-        if not _API_NAME.fullmatch(name)
+        if not re.fullmatch(r"[a-z0-9.*/-]*", name)
     )
     groups = sorted({gvk.group for gvk in catalogue_kinds() if gvk.kind == root.kind})
     # The group of a CRD has a dot, and that of Kartas has no kind of the catalogue.
@@ -200,7 +197,11 @@ def _status(definition: StatusDefinition, annotations: Annotations) -> Iterator[
     if not status_of:
         yield violation("status-mappings-empty", (*ROOT_STATUS, "statusMappings"))
     decides = (annotations.health, annotations.healthy_statuses, annotations.operations, *annotations.lua.operations)
-    if status_of and not any(decides) and _WELL.isdisjoint(status_of.values()):
+    if (
+        status_of
+        and not any(decides)
+        and {Status.RUNNING, Status.COMPLETED, Status.SUSPENDED}.isdisjoint(status_of.values())
+    ):
         yield violation("never-healthy", (*ROOT_STATUS, "statusMappings"))
 
 
@@ -215,7 +216,7 @@ def _two_statuses(path: Path, matcher: StatusMatcher, *both: Status) -> Finding:
 def _matcher(path: Path, matcher: StatusMatcher, definition: StatusDefinition) -> Iterator[Finding]:
     if not (matcher.by_phase or matcher.by_conditions or matcher.by_expression):
         yield violation("matcher-empty", path)
-    if _SEVERAL_PHASES.search(matcher.by_phase):
+    if re.search(r"\w[,|] *\w|\*", matcher.by_phase):
         yield violation("phases-in-one", (*path, "byPhase"), text=matcher.by_phase)
     if matcher.by_phase and definition.phase_definition is None:
         yield violation("phase-definition-missing", (*path, "byPhase"))

@@ -93,6 +93,10 @@ _WORDS: Final = {
     "continue": "there is no `continue`; write `goto next`, and `::next::` at the end of the loop",
     r"\breturn\b[^;\n]*; *(?!end\b)\w": "nothing may follow `return` but `end`",
 }
+_EXPECTED: Final = {
+    "'}' expected": "entries have commas between them",
+    "<eof> expected near 'end'": "there is one `end` too many",
+}
 # A suggestion compares a name with all others, and a script of 256 KiB can have thousands of both.
 _MOST_SHOWN: Final = 50
 _MOST_GUESSES: Final = 20
@@ -136,7 +140,7 @@ def lint(operation: str, text: str, names_of: Callable[[str], Names]) -> list[Li
                 str(err),
                 _OPERATORS.get(signs[0])
                 or _WORDS.get(word)
-                or "entries have commas between them" * ("'}' expected" in str(err)),
+                or next((hint for text, hint in _EXPECTED.items() if text in str(err)), ""),
                 err.line,
                 fatal=True,
             )
