@@ -44,6 +44,10 @@ class WorkloadSelection(NamedTuple):
     name: str = ""
     most: int = 0
 
+    def has_kind(self, gvk: GVK) -> bool:
+        """Return whether objects of a kind are read."""
+        return not self.kind or self.kind.lower() in gvk.names
+
 
 @dataclass(frozen=True, slots=True)
 class Tree:
@@ -132,7 +136,7 @@ class Member:
     async def _workloads(self, gvk: GVK) -> list[str]:
         """Read the objects of a kind, and return those that no controller owns."""
         uids: list[str] = []
-        if gvk == _POD or (self.selection.kind and self.selection.kind.lower() not in gvk.names):
+        if gvk == _POD or not self.selection.has_kind(gvk):
             return uids
         async with aclosing(self._list(gvk, is_optional=True)) as objects:
             async for obj in objects:

@@ -75,7 +75,7 @@ def _is_selected(obj: Object, selection: WorkloadSelection) -> bool:
     metadata = obj.get("metadata") or {}
     names = {"namespace": selection.namespace, "name": selection.name}
     is_named = all(not value or metadata.get(field) == value for field, value in names.items())
-    return is_named and (not selection.kind or selection.kind.lower() in GVK.of(obj).names)
+    return is_named and selection.has_kind(GVK.of(obj))
 
 
 def report_text(report: Report, *, fail_only: bool) -> str:

@@ -14,12 +14,12 @@ from pydantic import BaseModel
 
 from karta_interpreter.base.errors import RequestError
 from karta_interpreter.base.findings import did_you_mean
+from karta_interpreter.base.rate_limit import RateLimit
 from karta_interpreter.web.types_api.access import Access, bearer_token
 from karta_interpreter.web.types_api.models import CONTENT_TYPE, ApiError, ProblemError
 from karta_interpreter.web.types_api.openapi import OPERATIONS, ROOT, TYPES
 from karta_interpreter.webhook.http.bodies import check_head
 from karta_interpreter.webhook.log import log
-from karta_interpreter.webhook.registration.conflicts import RateLimit
 from karta_interpreter.webhook.settings import MIB
 
 HEALTH: Final = "/healthz"

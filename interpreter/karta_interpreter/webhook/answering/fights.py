@@ -158,19 +158,19 @@ class Fights(Collector):
             field, ours, theirs, writer, _ = difference
             known = before.get(field)
             fight = Fight(
-                kind,
-                cluster,
-                request.namespace,
-                request.name,
-                field,
-                shown(field, ours),
-                shown(field, theirs),
-                writer.manager if writer else _UNKNOWN,
-                (*(other for other in fields if other != field),)[:_MOST_FIELDS],
-                known.begin if known else begin,
-                now,
-                now + max(_SHORTEST, now - begin),
-                known.remedy if known else remedies.get(field, ""),
+                kind=kind,
+                cluster=cluster,
+                namespace=request.namespace,
+                name=request.name,
+                field=field,
+                ours=shown(field, ours),
+                theirs=shown(field, theirs),
+                manager=writer.manager if writer else _UNKNOWN,
+                others=(*(other for other in fields if other != field),)[:_MOST_FIELDS],
+                begin=known.begin if known else begin,
+                last=now,
+                end=now + max(_SHORTEST, now - begin),
+                remedy=known.remedy if known else remedies.get(field, ""),
             )
             self.present.setdefault(uid, {})[field] = fight
             if not known:

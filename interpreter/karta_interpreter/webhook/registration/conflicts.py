@@ -1,4 +1,4 @@
-"""Conflicts with other field managers of our object: who they are, how often to overwrite them, and log messages."""
+"""Conflicts with other field managers of our object: who they are, and messages about them."""
 
 import logging
 
@@ -49,27 +49,3 @@ def _addresses(configuration: Object) -> list[str]:
     clients = [webhook.get("clientConfig") or {} for webhook in configuration.get("webhooks") or ()]
     services = [(client.get("service"), client.get("url")) for client in clients]
     return sorted({f"Service {at['namespace']}/{at['name']}" if at else str(url) for at, url in services})
-
-
-class RateLimit:
-    """Allows ``burst`` times at once, and then one time every ``seconds``."""
-
-    def __init__(self, burst: int, seconds: float) -> None:
-        self.burst = burst
-        self.seconds = seconds
-        self._left = float(burst)
-        self._since = 0.0
-
-    def take(self, now: float) -> float:
-        """Use one time up and return 0. If no time is left, return the seconds until there is one.
-
-        >>> limit = RateLimit(burst=1, seconds=60)
-        >>> limit.take(now=0), limit.take(now=15), limit.take(now=60)
-        (0.0, 45.0, 0.0)
-        """
-        self._left = min(self.burst, self._left + (now - self._since) / self.seconds)
-        self._since = now
-        if self._left < 1:
-            return (1 - self._left) * self.seconds
-        self._left -= 1
-        return 0.0
