@@ -6,7 +6,7 @@ import pytest
 
 from karta_interpreter.base.errors import ExportError, LuaError
 from karta_interpreter.base.k8s import edit
-from karta_interpreter.base.k8s.values import GVK
+from karta_interpreter.base.k8s.values import GVK, Object
 from karta_interpreter.base.k8s.yaml_writer import to_yaml
 from karta_interpreter.definitions.karta.annotations import AggregateRule
 from karta_interpreter.definitions.karta.loading import load_definition
@@ -64,6 +64,22 @@ def test_validate_finds_nothing_in_exported_scripts(path: Path) -> None:
 
     # All operations stand here. The command leaves out one of the two.
     assert {finding.rule for finding in loaded.findings} <= {"components-and-revision"}
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("path", FEW, ids=lambda path: path.parent.name)
+def test_silent_cluster_counts_as_for_the_karta(path: Path) -> None:
+    """One that says nothing is worse than one that has completed, whatever else that one is."""
+    entry, tally = entry_of(path), Tally()
+    metadata = {"name": "a", "generation": 2}
+
+    for pair in exported([entry], Tally()):
+        if pair.operation is Operation.AGGREGATE_STATUS:
+            template: Object = {**pair.definition.gvk.type_meta, "metadata": metadata, "spec": {}}
+            items = [(StatusItem("north", status), StatusItem("south")) for status in entry.reported[::3]]
+            compare_ours(pair._replace(calls=[Call(pair.operation, template, items=each) for each in items]), tally)
+
+    assert not tally.differences
 
 
 @pytest.mark.sweep

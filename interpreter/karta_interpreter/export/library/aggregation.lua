@@ -99,7 +99,7 @@ local function worst_of(parts)
 end
 
 -- The report and the status of each cluster, in the order of the clusters' names. A cluster without a status is left out,
--- unless all others have completed: then it keeps the workload from being complete.
+-- unless all others have completed: then it keeps the workload from being complete, and is the worst.
 local function reports_of(kind, template, items)
   local all, reporting, are_complete = {}, {}, true
   local metadata, before = template.metadata, template.status
@@ -123,11 +123,11 @@ local function reports_of(kind, template, items)
         for _, path in ipairs(kind.removed_paths) do without_path(status, path, 1) end
       end
       remove_generations(status)
+      for rank, name in ipairs(kind.worst_first) do
+        if statuses[name] then severity = severity .. rank end
+      end
+      if severity == "" then severity = kind.undefined end
     end
-    for rank, name in ipairs(kind.worst_first) do
-      if statuses[name] then severity = severity .. rank end
-    end
-    if severity == "" then severity = kind.undefined end
     while place > 1 and cluster < all[place - 1].report.cluster do place = place - 1 end
     local report = {cluster = cluster, status = status, statuses = statuses, severity = severity}
     table.insert(all, place, {report = report, value = status})
