@@ -76,14 +76,40 @@ def _number(schema: Object) -> int:
     return int(min(max(least, _LARGEST), most))
 
 
+_OF_PODS: Final = frozenset(
+    {
+        *("activeDeadlineSeconds", "affinity", "automountServiceAccountToken", "containers", "dnsConfig"),
+        *("dnsPolicy", "enableServiceLinks", "ephemeralContainers", "evictionResponders", "hostAliases"),
+        *("hostIPC", "hostNetwork", "hostPID", "hostUsers", "hostname"),
+        *("hostnameOverride", "imagePullSecrets", "initContainers", "nodeName", "nodeSelector"),
+        *("os", "overhead", "preemptionPolicy", "priority", "priorityClassName"),
+        *("readinessGates", "resourceClaims", "resources", "restartPolicy", "runtimeClassName"),
+        *("schedulerName", "schedulingGates", "schedulingGroup", "securityContext", "serviceAccount"),
+        *(
+            "serviceAccountName",
+            "setHostnameAsFQDN",
+            "shareProcessNamespace",
+            "subdomain",
+            "terminationGracePeriodSeconds",
+        ),
+        *("tolerations", "topologySpreadConstraints", "volumes", "workloadRef"),
+    }
+)
+"""The fields of Kubernetes' own pod spec."""
+
+
 def optional(schema: Object, path: Path = ()) -> Iterator[tuple[Path, Object]]:
-    """Yield the paths of the optional fields, each with its schema. What a pod is made of is one field."""
+    """Yield the paths of the optional fields, each with its schema. What a pod is made of is one field.
+
+    Some kinds have fields of their own next to those of a pod.
+    """
     if len(path) > _DEEPEST:
         return
     required = schema.get("required", ())
-    if path and is_pod_spec(schema):
-        return
+    of_pods = _OF_PODS if path and is_pod_spec(schema) else frozenset()
     for name, field in fields(schema):
+        if name in of_pods:
+            continue
         if name not in required:
             yield (*path, name), field
         yield from optional(field, (*path, name))
