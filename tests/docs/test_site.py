@@ -18,6 +18,7 @@ FILE = f"{navigation.HOME}/blob/main"
 PAGE = '<link rel="canonical" href="https://example.com/"><a href="other/b.html#there">b</a><p id="here">'
 
 
+@pytest.mark.catalogue
 def test_pages_are_once_in_the_navigation() -> None:
     entries = Counter(
         normpath(join(section, "..", page))

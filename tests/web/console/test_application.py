@@ -18,6 +18,8 @@ from karta_interpreter.web.console.questions import QuestionError
 from tests.web.console.conftest import Ask
 from tests.web.console.test_answers import KARTA, OBJECT
 
+pytestmark = pytest.mark.catalogue
+
 RAY = Path(__file__).parents[3] / "kartas" / "ray.io" / "v1" / "RayCluster" / "karta.yaml"
 Get = Callable[[str], Awaitable[ClientResponse]]
 
