@@ -43,12 +43,12 @@ $(STATIC)/index.html: $(shell find interpreter/console -maxdepth 1 -type f; find
 	@echo "building the page of the console: about half a minute"
 	@cd interpreter/console && npm ci --silent --fetch-retries 0 && npm run --silent build || { echo "serving without the console: npm cannot build its page"; exit 1; }
 
-test: .venv/dev.stamp ## Run the tests (ROOM=definitions/karta: those of one room only)
+test: .venv/dev.stamp ## Run the tests (ROOM=definitions/karta: those of one room, with its slow ones)
 	@$(BIN)/python -m compileall -q interpreter  # once, for the hundreds of processes that tests start
-	$(PYTEST) --numprocesses auto --dist worksteal $(ROOM_TESTS)
+	$(PYTEST) --numprocesses auto --dist worksteal $(or $(ROOM_TESTS),-m "not slow")
 
-laws: .venv/dev.stamp ## Try laws on 100 examples, and on all cases of the catalogue (EXAMPLES=1000, ROOM as for test)
-	EXAMPLES=$(or $(EXAMPLES),100) $(PYTEST) --numprocesses auto --dist worksteal -m "hypothesis or sweep" $(ROOM_TESTS)
+laws: .venv/dev.stamp ## Try laws on 100 examples, on all cases of the catalogue, and slow tests (EXAMPLES=1000, ROOM as for test)
+	EXAMPLES=$(or $(EXAMPLES),100) $(PYTEST) --numprocesses auto --dist worksteal -m "hypothesis or sweep or slow" $(ROOM_TESTS)
 
 coverage: .venv/dev.stamp ## Run the tests and show the lines and branches that none of them reaches (ROOM=definitions/karta, as for test)
 	$(PYTEST) --numprocesses auto --dist worksteal --cov=karta_interpreter$(if $(wildcard interpreter/karta_interpreter/$(ROOM)/__init__.py),$(subst /,.,$(ROOM:%=/%))) --cov-report=term-missing $(ROOM_TESTS)

@@ -73,6 +73,7 @@ def test_bound_of_page_is_the_constant(what: str) -> None:
     assert number(ROWS[what].bound) == FEEDERS[what].bound
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", FEEDERS)
 async def test_growth_ends_at_bound_when_fed_ten_times(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
     feeder = FEEDERS[what]
@@ -96,6 +97,7 @@ def _looks_at_all(seen: list[int]) -> None:
         abs(each)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("push", "grows", "slows"),
     [

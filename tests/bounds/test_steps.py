@@ -44,7 +44,7 @@ from tests.support.examples import SWEEPS_ALL
 from tests.support.steps import steps
 from tests.webhook.process.client import question
 
-pytestmark = pytest.mark.sweep
+pytestmark = [pytest.mark.slow, pytest.mark.sweep]
 
 _MOST, _MOST_SECONDS, _LARGE = 2.3, 9, 30
 """Twice the steps and four times the seconds, with the logarithm of sorting and what memory costs."""
@@ -361,7 +361,7 @@ _LONG = {"coverage", "console", "review", "types"}
 
 @pytest.mark.parametrize("path", [each for each in PATHS if SWEEPS_ALL or each not in _LONG])
 def test_work_doubles_with_each_dimension_and_with_each_two(path: str) -> None:
-    """`make test` doubles all dimensions at once, which shows most products; `make laws` tells which they are."""
+    """Few examples double all dimensions at once, which shows most products; `make laws` tells which they are."""
     sizes, prepared = PATHS[path]
     once = _warm_steps(prepared(**sizes))
     for several in (*combinations(sizes, 1), *combinations(sizes, 2)) if SWEEPS_ALL else (tuple(sizes),):

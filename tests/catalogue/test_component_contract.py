@@ -23,6 +23,7 @@ from tests.catalogue.knowledge import knowing
 from tests.support.examples import CHANGES, SWEEPS_ALL, few
 
 
+@pytest.mark.slow
 @applies(has_several_pod_sets)
 def test_components_stay_the_same_but_for_a_count_that_changes(
     definition: Definition, objects: Sequence[Object], reported: Sequence[Object]

@@ -46,6 +46,7 @@ def _with_odd_names(definition: Definition, cases: Sequence[Case]) -> Iterator[O
             yield changed
 
 
+@pytest.mark.slow
 @applies(answers(Operation.INTERPRET_DEPENDENCY, scripted=False))
 def test_names_that_no_object_can_have_are_left_out(definition: Definition, cases: Sequence[Case]) -> None:
     for obj in _with_odd_names(definition, cases):

@@ -26,6 +26,7 @@ _UNSEEN = 0.05
 """The share of kinds of which an object left out has what none of the others shows."""
 
 
+@pytest.mark.slow
 @pytest.mark.sweep
 def test_draft_is_right_about_objects_it_was_not_drafted_from_or_asks_at_the_component_that_is_wrong() -> None:
     outcomes: Counter[str] = Counter()

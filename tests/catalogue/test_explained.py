@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+import pytest
+
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s.edit import remove
 from karta_interpreter.base.k8s.values import JSON, Object
@@ -89,6 +91,7 @@ def test_explained_answer_is_the_answer(definition: Definition, swept: Sequence[
             raise AssertionError(f"{case.source}:{case.line}: {case.name}: {error}") from error
 
 
+@pytest.mark.slow
 def test_annotation_is_explained_only_if_it_decides(definition: Definition, swept: Sequence[Case]) -> None:
     explained = [explain(definition, case.call, reader=Known.of(case.references)) for case in swept]
     for name, without in _without_one(definition):

@@ -27,6 +27,7 @@ def nothing_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(values, "_LONGEST", 0)
 
 
+@pytest.mark.slow
 def test_more_elements_are_as_much_more_work(definition: Definition, swept: Sequence[Case]) -> None:
     """Scripts are limited by time instead."""
     seen: set[tuple[Operation, str, Path]] = set()

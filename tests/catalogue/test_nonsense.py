@@ -60,6 +60,7 @@ def _with_wrong(
                 yield from ((obj, path, edit.set_value(obj, path, value)) for value in values)
 
 
+@pytest.mark.slow
 @pytest.mark.sweep
 def test_text_without_meaning_costs_no_other_answer(definition: Definition, cases: Sequence[Case]) -> None:
     operations = [each for each in OTHERS if definition.answers(each) and not definition.scripts.of(each)]
@@ -75,6 +76,7 @@ def test_text_without_meaning_costs_no_other_answer(definition: Definition, case
     assert not failed, "\n".join(failed)
 
 
+@pytest.mark.slow
 @pytest.mark.sweep
 @applies(answers(Operation.INTERPRET_DEPENDENCY, scripted=False))
 def test_value_of_another_type_costs_no_answer_about_dependencies(

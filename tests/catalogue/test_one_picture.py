@@ -142,6 +142,7 @@ def test_aggregate_has_the_status_of_the_worst_cluster(definition: Definition, c
     assert deviating.keys() == reasons, "each reason is needed"
 
 
+@pytest.mark.slow
 @pytest.mark.sweep
 @applies(answers(Operation.AGGREGATE_STATUS, scripted=False))
 def test_aggregate_is_never_better_than_the_worst_cluster(definition: Definition, cases: Sequence[Case]) -> None:
@@ -160,6 +161,7 @@ def test_aggregate_is_never_better_than_the_worst_cluster(definition: Definition
     assert better.keys() == reasons, "each reason is needed"
 
 
+@pytest.mark.slow
 @pytest.mark.sweep
 @applies(answers(Operation.AGGREGATE_STATUS, Operation.INTERPRET_HEALTH, scripted=False))
 def test_aggregate_is_healthy_only_if_each_cluster_is(definition: Definition, cases: Sequence[Case]) -> None:

@@ -6,6 +6,8 @@ from contextlib import suppress
 from functools import partial
 from typing import TypeAlias
 
+import pytest
+
 from karta_interpreter.base.errors import ExportError, InterpretationError, LuaError
 from karta_interpreter.base.k8s import edit
 from karta_interpreter.base.k8s.values import JSON, Object
@@ -71,6 +73,7 @@ def test_retain_answers_beside_broken_member(definition: Definition, objects: Se
     assert not failed, "\n".join(failed)
 
 
+@pytest.mark.slow
 @applies(answers(Operation.RETAIN, scripted=False))
 def test_exported_retain_answers_beside_broken_member(definition: Definition, objects: Sequence[Object]) -> None:
     try:

@@ -12,6 +12,7 @@ from tests.catalogue.answers import answers, asked
 _TOP = Path(__file__).parents[2]
 
 
+@pytest.mark.slow
 @pytest.mark.sweep
 def test_processes_give_the_same_bytes() -> None:
     """Each has its own hashes of strings, its own addresses, and its own order of calls."""

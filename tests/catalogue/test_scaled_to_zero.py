@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
+import pytest
+
 from karta_interpreter.base.errors import InterpretationError, QueryWriteError
 from karta_interpreter.base.k8s.values import JSON, Object
 from karta_interpreter.definitions.karta.definition import Definition
@@ -21,6 +23,7 @@ _NEVER_ZERO = {
 }
 
 
+@pytest.mark.slow
 @of_all_kinds
 @applies(answers(_HEALTH, scripted=False))
 def test_healthy_workload_scaled_to_zero_stays_healthy(definition: Definition, cases: Sequence[Case]) -> None:

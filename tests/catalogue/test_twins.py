@@ -22,7 +22,7 @@ from tests.catalogue.entries import Entry, entries
 from tests.catalogue.knowledge import knowing
 from tests.support.examples import EXAMPLES, few
 
-pytestmark = pytest.mark.sweep
+pytestmark = [pytest.mark.slow, pytest.mark.sweep]
 
 _OPERATIONS: Final = (Operation.INTERPRET_REPLICA, Operation.INTERPRET_COMPONENT, Operation.INTERPRET_DEPENDENCY)
 _POD: Final = {"containers": [{"name": "main", "resources": {"requests": {"cpu": "1"}}}]}

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+import pytest
+
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s.values import JSON, Object
 from karta_interpreter.definitions.karta.definition import Definition
@@ -36,6 +38,7 @@ def _as_go_writes(value: JSON) -> JSON:
     return written
 
 
+@pytest.mark.slow
 @of_all_kinds
 @applies(lambda entry: entry.definition is not None and any(case.call.operation in _OPERATIONS for case in entry.cases))
 def test_zero_values_of_go_change_no_answer(definition: Definition, cases: Sequence[Case]) -> None:

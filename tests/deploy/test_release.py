@@ -13,6 +13,8 @@ from deploy.release.__main__ import main
 from deploy.release.project import CHARTS, PLACES, Place, Project
 from tests.deploy.rendered import needs_helm
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 VERSION = project.read(ROOT).version
 NEXT = "7.8.9"

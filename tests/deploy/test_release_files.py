@@ -18,6 +18,8 @@ from deploy.write_kustomize import tool
 from karta_interpreter import Karta
 from tests.deploy.rendered import needs_helm, needs_kustomize
 
+pytestmark = pytest.mark.slow
+
 STATED = project.read()
 DIGEST = f"sha256:{'0' * 64}"
 CHANGES = "### Added\n- A: `b`.\n\n### Security\n- C.\n\n### Answers\n- D."

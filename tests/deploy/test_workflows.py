@@ -47,6 +47,14 @@ def test_checkout_keeps_no_token(file: Path) -> None:
     assert [step for step in checkouts if step["with"]["persist-credentials"] is not False] == []
 
 
+def test_what_make_test_leaves_out_runs_in_make_laws() -> None:
+    left_out, chosen = re.findall(r'-m "(?:not )?([\w ]+)"', (ROOT / "Makefile").read_text())
+    assert set(left_out.split(" or ")) <= set(chosen.split(" or "))
+    commands = (ROOT / ".ci" / "run").read_text().splitlines()
+    assert {"make test", "make laws"} <= {*commands}
+    assert {"run": ".ci/run"} in steps(yaml.safe_load((FOLDER / "ci.yml").read_text()))
+
+
 def test_jobs_of_a_release_have_the_least_permissions() -> None:
     writing = {
         name: {scope for scope, access in job["permissions"].items() if access == "write"} for name, job in JOBS.items()

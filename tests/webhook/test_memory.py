@@ -45,6 +45,7 @@ def test_garbage_among_few_new_objects_is_found() -> None:
     assert gone() is None
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_settled")
 @pytest.mark.parametrize("collector", [gc.enable, gc.disable])
 def test_many_new_objects_are_visited_no_more(collector: Callable[[], None]) -> None:

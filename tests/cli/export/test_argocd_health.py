@@ -59,6 +59,7 @@ def everything() -> Result:
     return CliRunner().invoke(program, ["export", "argocd-health"])
 
 
+@pytest.mark.slow
 def test_catalogue_kind_has_one_script_for_all_versions(run: Run, everything: Result) -> None:
     keys = [key for key in yaml.safe_load(everything.stdout)["data"] if key.startswith(PREFIX)]
     assert (everything.exit_code, len(keys)) == (0, len(set(keys)))

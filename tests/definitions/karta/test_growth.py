@@ -110,6 +110,7 @@ SHAPES: dict[str, Callable[[int], dict[str, Any]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.sweep
 @pytest.mark.parametrize("shape", few([*SHAPES], "growth"))
 def test_work_grows_linearly_with_size(shape: str) -> None:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+import pytest
 import yaml
 from hypothesis import given, strategies as st
 
@@ -12,6 +13,8 @@ from karta_interpreter.base.k8s import edit
 from karta_interpreter.base.k8s.values import JSON, Path
 from karta_interpreter.definitions.karta.loading import load_documents
 from tests.support.rows import rows
+
+pytestmark = pytest.mark.slow
 
 TOY = yaml.safe_load(
     """

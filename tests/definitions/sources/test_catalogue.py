@@ -33,6 +33,7 @@ def test_find_in_catalogue_reads_one_definition() -> None:
         assert (found.definition.name, found.origin) == (entry.definition.name, "catalogue")
 
 
+@pytest.mark.slow
 @pytest.mark.sweep
 def test_copies_in_a_folder_are_answered_like_the_catalogue(tmp_path: Path) -> None:
     for number, file in enumerate(few(catalogue_files(), "copies")):

@@ -92,6 +92,7 @@ def test_dangling_link_and_pipe_are_ignored(tmp_path: Path) -> None:
     assert (listing.files, listing.unreadable) == ((), ())
 
 
+@pytest.mark.slow
 def test_deep_tree_is_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for _ in range(1200):

@@ -28,6 +28,7 @@ def test_draft_has_the_pods_of_every_object(operator: str) -> None:
     assert (right, silent) == (len(shown), [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_draft_of_fewer_objects_asks_where_it_may_be_wrong(operator: str) -> None:
     shown = OPERATORS[operator]

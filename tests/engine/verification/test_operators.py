@@ -302,6 +302,7 @@ def test_right_definition_of_an_unknown_operator_differs_in_no_state(operator: s
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("operator", _OPERATORS)
 def test_mistakes_in_the_definition_of_an_unknown_operator_are_found(operator: str) -> None:
     text, states = _OPERATORS[operator]

@@ -250,6 +250,7 @@ def _pickled(value: Any) -> Any:
     return pickle.loads(pickle.dumps(value))  # noqa: S301 - what the line itself wrote
 
 
+@pytest.mark.slow
 @pytest.mark.sweep
 @pytest.mark.parametrize("copied", [copy.deepcopy, _pickled], ids=["copy", "pickle"])
 def test_karta_and_workload_can_be_copied(copied: Callable[[Any], Any], texts: dict[str, str]) -> None:

@@ -11,6 +11,8 @@ from karta_interpreter import Component, FragmentedPodSpec, Workload, WorkloadEr
 from karta_interpreter.base.k8s.edit import set_value
 
 JUNK: tuple[Any, ...] = (None, True, -1, 2**31, 1.5, "x", [], {}, [None], [{"name": []}], {"a": {"b": 1}})
+pytestmark = pytest.mark.slow
+
 POD = {"containers": [{"name": "main", "image": "a", "env": [{"name": "x"}]}], "schedulerName": "s"}
 TEMPLATE = {"metadata": {"labels": {"a": "b"}}, "spec": POD}
 SPECS: dict[str, Any] = {

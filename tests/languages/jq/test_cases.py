@@ -45,6 +45,7 @@ def exact(outputs: list[JSON]) -> str:
     return json.dumps(outputs, sort_keys=True)
 
 
+@pytest.mark.slow
 def test_libjq_gives_the_same_where_no_difference_is_named() -> None:
     differing = [
         case for case, found in zip(CASES, libjq_outputs(CASES), strict=True) if found != comparable(case.outputs)

@@ -137,20 +137,27 @@ def test_text_that_is_no_script(text: str, line: int) -> None:
     ("body", "message"),
     [
         pytest.param("while true do end", "longer than 0", id="a loop"),
-        pytest.param("while true do pcall(function() while true do end end) end", "longer than 0", id="in pcall"),
+        pytest.param(
+            "while true do pcall(function() while true do end end) end", "longer than 0",
+            id="in pcall", marks=pytest.mark.slow,
+        ),
         pytest.param("return (('x'):upper() .. 'a'):find(('.-'):upper() .. 'z')", None, id="a plain pattern"),
         pytest.param(
             "local s = '' for i = 1, 4000 do s = s .. 'a' end return s:find('.-.-.-.-.-b')", "longer than 0",
-            id="a pattern that takes forever",
+            id="a pattern that takes forever", marks=pytest.mark.slow,
         ),
         pytest.param("local t = {} while true do t = {t} end", "more than 64 MiB of memory", id="tables"),
-        pytest.param("local s = 'x' while true do s = s .. s end", "more than 64 MiB of memory", id="a string"),
         pytest.param(
-            "return {" + "o and " * 15_000 + "o}", "type 7 is not bool", id="a chain that takes long to compile",
+            "local s = 'x' while true do s = s .. s end", "more than 64 MiB of memory",
+            id="a string", marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            "return {" + "o and " * 15_000 + "o}", "type 7 is not bool",
+            id="a chain that takes long to compile", marks=pytest.mark.slow,
         ),
         pytest.param(
             "local t = {} for i = 1, 60 do t = {t, t} end require('karta').take(t)", "longer than 0",
-            id="shared tables that grow beyond all bounds",
+            id="shared tables that grow beyond all bounds", marks=pytest.mark.slow,
         ),
     ],
 )  # fmt: skip

@@ -334,6 +334,7 @@ def cases(snapshot: Snapshot) -> Iterator[tuple[ServedDefinition, dict[str, Any]
                 yield entry, dict(example)
 
 
+@pytest.mark.slow
 @pytest.mark.sweep
 def test_examples_of_the_catalogue_have_the_answers_of_their_definitions(snapshot: Snapshot) -> None:
     differing, seen = [], Counter[str]()

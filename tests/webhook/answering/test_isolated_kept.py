@@ -150,6 +150,7 @@ async def test_cancelled_call_ends_its_process(calls: ChildLane, definitions: di
     await until(lambda: is_reaped(first))
 
 
+@pytest.mark.slow
 async def test_hostile_body_ends_its_process(
     new_calls: ChildLane, definitions: dict[str, Definition], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -162,6 +163,7 @@ async def test_hostile_body_ends_its_process(
     assert (second != first, answer["replicas"]) == (True, 4)
 
 
+@pytest.mark.slow
 async def test_grown_process_is_not_kept(calls: ChildLane, definitions: dict[str, Definition]) -> None:
     obj = json.loads(mill("rye", 2))["request"]["object"]
     body = question(object=obj | {"ballast": "@"}).replace(b'"@"', b"[%b0]" % (b"[0.5]," * 1_500_000))
@@ -169,6 +171,7 @@ async def test_grown_process_is_not_kept(calls: ChildLane, definitions: dict[str
     assert (await answered(calls, mill("oats", 4), definitions["GrainMill"]))[0] != first
 
 
+@pytest.mark.slow
 async def test_process_that_remembers_much_is_not_kept(calls: ChildLane, definitions: dict[str, Definition]) -> None:
     manifest = definitions["GrainMill"].manifest
     metadata = {**manifest["metadata"], "annotations": {"note": "x" * 25 * MIB}}

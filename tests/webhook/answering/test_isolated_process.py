@@ -162,6 +162,7 @@ def review(channel):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.sweep
 def test_definitions_of_catalogue_can_be_unpacked() -> None:
     definitions = [entry.definition for entry in load_catalogue().entries]

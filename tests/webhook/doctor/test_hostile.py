@@ -18,6 +18,8 @@ from tests.support.waiting import PAUSE
 from tests.webhook.doctor.authority import Authority
 from tests.webhook.doctor.servers import HOST, Handle, handling, interpreter, serving
 
+pytestmark = pytest.mark.slow
+
 NAME = "localhost"
 AUTHORITY = Authority()
 HEAD = b"HTTP/1.1 200 OK\r\n"

@@ -53,6 +53,7 @@ def test_certificate_is_renewed_at_two_thirds_of_its_life() -> None:
     assert is_accepted(second, first.bundle, START + 60 * DAY)
 
 
+@pytest.mark.slow
 def test_ten_years_pass_and_nobody_is_served_what_it_does_not_trust() -> None:
     written = passing(rotation(), 3650)
     authorities = {each for _, keyring in written for each in keyring.trusted}

@@ -73,6 +73,7 @@ async def test_certificate_that_is_not_due_writes_no_secret(api: Secrets, clock:
     assert api.writes == 1
 
 
+@pytest.mark.slow
 async def test_replicas_that_look_by_chance_never_serve_what_the_others_do_not_trust(
     api: Secrets, clock: Clock
 ) -> None:

@@ -146,6 +146,7 @@ def answer(calls: Calls, body: bytes) -> bytes | str:
         return f"{error.status} {error}"
 
 
+@pytest.mark.slow
 @pytest.mark.sweep
 async def test_fuzzed_bodies(store: Store, cases: list[Spoken]) -> None:
     fast, plain = Line(store, Calls).calls, Line(store, PlainCalls).calls
@@ -153,6 +154,7 @@ async def test_fuzzed_bodies(store: Store, cases: list[Spoken]) -> None:
         assert answer(fast, body) == answer(plain, body), body
 
 
+@pytest.mark.slow
 @pytest.mark.sweep
 async def test_fuzzed_requests(store: Store, cases: list[Spoken]) -> None:
     fast, plain = Line(store, Calls), Line(store, PlainCalls)

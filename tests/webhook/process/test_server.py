@@ -20,10 +20,10 @@ from tests.webhook.wire.karmada import receive
 @pytest.mark.parametrize(
     ("operation", "expected"),
     [
-        (Operation.INTERPRET_STATUS, {}),
+        pytest.param(Operation.INTERPRET_STATUS, {}, marks=pytest.mark.slow),
         (Operation.INTERPRET_HEALTH, False),
-        (Operation.INTERPRET_DEPENDENCY, []),
-        (Operation.AGGREGATE_STATUS, "unchanged"),
+        pytest.param(Operation.INTERPRET_DEPENDENCY, [], marks=pytest.mark.slow),
+        pytest.param(Operation.AGGREGATE_STATUS, "unchanged", marks=pytest.mark.slow),
     ],
 )
 async def test_catalogue_kinds_are_answered_for_empty_objects(operation: Operation, expected: Any) -> None:

@@ -179,11 +179,13 @@ def test_report_with_nothing_left_changes_nothing(define: Define) -> None:
         assert aggregate(definition, obj, {"phase": "Pending"}) is obj
 
 
+@pytest.mark.slow
 def test_many_conditions_are_merged_in_time(train: Definition) -> None:
     many = [{"conditions": [condition(f"Type{index}", "True") for index in range(1000)]} for _ in range(10)]
     assert len(aggregate(train, template(), *many)["status"]["conditions"]) == 1000
 
 
+@pytest.mark.slow
 def test_large_lists_are_merged_in_time(train: Definition) -> None:
     """With every element compared to every other one this would take minutes."""
     nodes = [{"nodes": [{"id": f"{cluster}-{index}"} for index in range(1000)]} for cluster in range(26)]

@@ -147,6 +147,7 @@ PLACES = [
 ]
 
 
+@pytest.mark.slow
 @rows("place", PLACES)
 def test_banned_functions_are_found_everywhere(place: str) -> None:
     for banned, construct in BANNED:
@@ -589,6 +590,7 @@ def outputs(node: Node, value: JSON) -> Iterator[JSON]:
         return
 
 
+@pytest.mark.slow
 @given(plain_expressions, objects)
 def test_plain_expressions_compile_and_do_not_explode(node: Node, value: JSON) -> None:
     assume(vet(node).verdict is Execution.PLAIN)

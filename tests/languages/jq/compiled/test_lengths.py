@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 
+import pytest
 from hypothesis import example, given, strategies as st
 
 from karta_interpreter.base.k8s.projection import Projection, reader
@@ -48,6 +49,7 @@ def work(unit: str, operator: str, times: int) -> dict[str, int]:
     return vetting | {name: calls(partial(stage, node)) for name, stage in STAGES.items()}
 
 
+@pytest.mark.slow
 @given(unit=plain_expressions.map(render), operator=st.sampled_from(OPERATORS))
 @example(unit=".a // .b", operator=" | ")
 @example(unit="(.a // .b)[]", operator=" | ")

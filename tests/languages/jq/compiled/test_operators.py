@@ -60,6 +60,7 @@ def part(index: int) -> Node:
     return Index(Identity(), Literal(index))
 
 
+@pytest.mark.slow
 @rows("operator", sorted(OPERATORS))
 def test_operators_in_place_are_the_functions(operator: str) -> None:
     both = compile_one(Binary(operator, part(0), part(1)))
@@ -72,6 +73,7 @@ def _is_literal(value: JSON) -> bool:
     return not isinstance(value, list | dict) and value == value  # noqa: PLR0124 - so not NaN
 
 
+@pytest.mark.slow
 @rows("operator", sorted(OPERATORS))
 def test_operators_with_a_literal_are_the_functions(operator: str) -> None:
     for known in filter(_is_literal, EDGES):

@@ -78,6 +78,7 @@ def _until_failure(results: Iterator[Any]) -> Iterator[Any]:
         yield "failed"
 
 
+@pytest.mark.slow
 @rows("text", ACCEPTED)
 def test_accepted_text_means_the_same_to_libjq(text: str) -> None:
     assert outputs(explicit(parse(text)), *INPUTS) == outputs(text, *INPUTS)
@@ -319,6 +320,7 @@ def test_messages(text: str, message: str, place: tuple[int, int], hint: str) ->
     assert hint in caught.value.hint
 
 
+@pytest.mark.slow
 @rows(
     "text",
     [

@@ -91,6 +91,7 @@ def at_the_end(depth: int, descend: str, attempt: str) -> str:
     """.replace("local function down", "local down\n function down")
 
 
+@pytest.mark.slow
 @pytest.mark.sweep
 @pytest.mark.parametrize(("descent", "attempt"), few([*product(DESCENTS, ATTEMPTS)], "at"))
 def test_exhausted_script_leaves_the_machine_as_new(descent: str, attempt: str) -> None:
