@@ -4,6 +4,7 @@ import asyncio
 import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -76,6 +77,10 @@ def write_pair(folder: Path, key: Key | None = None) -> bytes:
     return chain
 
 
+def end_of(chain: bytes) -> datetime:
+    return x509.load_pem_x509_certificate(chain).not_valid_after_utc
+
+
 def der(chain: bytes) -> bytes:
     return x509.load_pem_x509_certificate(chain).public_bytes(Encoding.DER)
 
@@ -132,6 +137,8 @@ async def test_broken_pair_is_counted_and_old_pair_stays(tmp_path: Path) -> None
             for each in (client, unchanged, repaired):
                 await each.close()
     # Between the two writes of a repair the pair is a mixed one again, so there may be a second complaint.
+    renewed = [line["until"] for line in log if line["event"] == "certificate renewed"]
+    assert renewed[0] == f"{end_of(first):%Y-%m-%d %H:%M} UTC", "the runbook reads the log for it"
     told = [line["reason"] for line in log if line["log_level"] == "error"]
     assert 1 <= len(told) <= 2
     assert "does not belong to the certificate" in told[0]

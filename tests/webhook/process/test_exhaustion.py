@@ -4,6 +4,7 @@ import asyncio
 import errno
 import os
 import socket
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -63,6 +64,16 @@ async def test_failed_renewal_is_retried(error: Exception) -> None:
         "there is no new certificate, the present one stays",
         "certificate renewed",
     ]
+
+
+async def test_failure_before_the_first_certificate_is_not_called_a_failed_renewal(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    source = Failing(ServeError("away"))
+    monkeypatch.setattr(source, "read", lambda: replace(certificate(), is_placeholder=True))
+    with capture_logs() as said:
+        await Tls(source).reload_if_changed()
+    assert [line["event"] for line in said] == ["there is no certificate yet"]
 
 
 async def test_large_call_without_process_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -86,13 +86,19 @@ class Tls:
                     is_renewed = certificate.chain != self.certificate.chain
                     self.install(certificate)
                     message = "certificate renewed" if is_renewed else "authorities changed"
-                    log.info(message, names=certificate.names, not_after=certificate.not_after)
+                    end = datetime.fromtimestamp(certificate.not_after, UTC)
+                    log.info(message, names=certificate.names, until=f"{end:%Y-%m-%d %H:%M} UTC")
                     self._renewed()
             except Exception as error:  # noqa: BLE001 - the next attempt may succeed after any error
                 self._failed()
                 problem, cause = (str(error), None) if isinstance(error, ServeError) else (repr(error), error)
                 if problem != self._problem:
-                    log.error("there is no new certificate, the present one stays", reason=problem, exc_info=cause)
+                    message = (
+                        "there is no certificate yet"
+                        if self.certificate.is_placeholder
+                        else "there is no new certificate, the present one stays"
+                    )
+                    log.error(message, reason=problem, exc_info=cause)
                 self._problem = problem
             else:
                 self._problem = ""
