@@ -16,10 +16,8 @@ from karta_interpreter.engine.evaluation import absences, unknown_requests
 from karta_interpreter.engine.operations import COUNTING_OPERATIONS, Operation, named_objects, resources_left_out
 from karta_interpreter.webhook.answering.pending_call import OF_CONTENT, SUCCESS, Answer, PendingCall
 from karta_interpreter.webhook.log import log
-from karta_interpreter.webhook.wire.request import OPERATIONS
+from karta_interpreter.webhook.wire.request import OPERATIONS, SLOW
 
-_SLOW: Final = 0.5
-"""Karmada writes calls that take at least this many seconds to its own log (``customized.go``)."""
 _LONGEST_REASON: Final = 500
 _LINE_PAUSE: Final = 60.0
 _MOST_LINES: Final = 10_000
@@ -43,7 +41,7 @@ class CallLog:
 
     def see(self, call: PendingCall, answer: Answer) -> None:
         """Log a call, or count it."""
-        is_slow, has_failed = answer.seconds >= _SLOW, answer.code != SUCCESS
+        is_slow, has_failed = answer.seconds >= SLOW, answer.code != SUCCESS
         left_out = self._left_out(call, answer.code) if is_slow or has_failed else None
         if left_out is None and not log.logger.isEnabledFor(logging.DEBUG):
             return

@@ -20,14 +20,13 @@ from karta_interpreter.base.errors import InterpreterError
 from karta_interpreter.base.k8s import annotation, patched
 from karta_interpreter.engine.fights.rounds import Comparison, FieldDifference, advanced, compared, remedy
 from karta_interpreter.engine.operations import Operation
-from karta_interpreter.webhook.answering.lanes import is_large_body
+from karta_interpreter.webhook.answering.lanes import OBSERVED_KEY, is_large_body
 from karta_interpreter.webhook.answering.load import InterruptedWork
 from karta_interpreter.webhook.answering.pending_call import OF_CONTENT, SUCCESS, Answer, PendingCall
 from karta_interpreter.webhook.log import log
 from karta_interpreter.webhook.wire import Request
 from karta_interpreter.webhook.wire.redaction import shown
 
-_OBSERVED: Final = b'"observedObject":'
 # The keys of metadata as Go sorts them. No text of an object can have these bytes: its quotes are escaped.
 _UID: Final = re.compile(rb'"resourceVersion":"[0-9A-Za-z]{1,40}","uid":"([0-9A-Za-z-]{1,64})"')
 
@@ -104,7 +103,7 @@ class Fights(Collector):
             return
         before = self._spent()
         # Searching for bytes takes a tenth of the time that searching for a pattern takes.
-        begin = body.find(b'"resourceVersion":"', max(body.find(_OBSERVED), 0))
+        begin = body.find(b'"resourceVersion":"', max(body.find(OBSERVED_KEY), 0))
         match = _UID.search(body, begin) if begin >= 0 else None
         fights = self.present.get(match[1], {}).values() if match else ()
         is_paused = any(self._now() < fight.last + _PAUSE for fight in fights)

@@ -35,7 +35,7 @@ from karta_interpreter.webhook.wire import encode_results
 # object that takes ten times that, and a kept process adds 5 ms. Retain reads much of two objects, but little of it is
 # expensive.
 _MOST_BYTES: Final = 2 * 2**20
-_SECOND_OBJECT: Final = b'"observedObject":'
+OBSERVED_KEY: Final = b'"observedObject":'
 
 
 _MOST_STEPS: Final = 100_000
@@ -90,7 +90,7 @@ def is_large_body(body: bytes) -> bool:
     # A value takes at least a byte.
     if len(body) <= MOST_VALUES:
         return False
-    most = MOST_VALUES * (2 if _SECOND_OBJECT in body else 1)
+    most = MOST_VALUES * (2 if OBSERVED_KEY in body else 1)
     return len(body) > most and (len(body) > _MOST_BYTES or values_in(body) > most)
 
 

@@ -26,7 +26,7 @@ from karta_interpreter.webhook.doctor.connection import (
     verify,
 )
 from karta_interpreter.webhook.doctor.result import CheckResult, Level, ok, problem, warning
-from karta_interpreter.webhook.wire.request import API_VERSION, KIND, context_of
+from karta_interpreter.webhook.wire.request import API_VERSION, KIND, SLOW, context_of
 
 Kinds: TypeAlias = Mapping[GVK, Sequence[Operation]]
 """Kinds, each with the operations that are registered for it."""
@@ -36,8 +36,6 @@ READY = "/readyz"
 UNDEFINED = GVK("doctor.karta-interpreter.io", "v1", "Nobody")
 """A kind without a definition: a call for it shows the way there and back, and changes nothing."""
 
-_SLOW = 0.5
-"""Karmada writes calls that take at least this many seconds to its own log (``customized.go``)."""
 _UNSET = 30
 """Seconds that Karmada waits if no timeout is set."""
 _ALL_SECONDS = 60.0  # within this time, calls for further kinds begin
@@ -192,7 +190,7 @@ def judge_call(reply: Reply, limit: int | None) -> Iterator[CheckResult]:
     milliseconds = f"{reply.seconds * 1000:.3g} ms"
     if limit is not None and reply.seconds >= limit:
         yield problem(_CALL, f"a call took {milliseconds}, longer than the {limit} s that Karmada waits", _SLOW_ADVICE)
-    elif reply.seconds >= _SLOW:
+    elif reply.seconds >= SLOW:
         yield warning(_CALL, f"a call took {milliseconds}; each of Karmada's few workers waits that long", _SLOW_ADVICE)
     else:
         yield ok(_CALL, f"a call is answered in Karmada's form, in {milliseconds}")

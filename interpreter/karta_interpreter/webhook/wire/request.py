@@ -11,6 +11,8 @@ from karta_interpreter.engine.operations import SLOTS, Call, Operation, StatusIt
 
 API_VERSION = "config.karmada.io/v1alpha1"
 KIND = "ResourceInterpreterContext"
+SLOW: Final = 0.5
+"""Karmada writes calls that take at least this many seconds to its own log (``customized.go``)."""
 
 OPERATIONS = {operation.value: operation for operation in Operation}
 # Kubernetes allows 253 characters in the longest of its names. Longer text ends up in no log and no message.
