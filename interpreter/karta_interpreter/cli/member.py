@@ -17,7 +17,7 @@ from karta_interpreter.base.errors import ClusterError
 from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s import GVK, Object, get, namespace as namespace_of, objects_in
 from karta_interpreter.definitions.karta import Definition, Known
-from karta_interpreter.definitions.sources.api_server import ApiServer
+from karta_interpreter.definitions.sources.api_server import CRDS, ApiServer
 from karta_interpreter.engine.verification import Evidence, owner_references
 
 _PAGE: Final = 500
@@ -28,7 +28,6 @@ _MOST_REFERRED: Final = 2**26
 _POD: Final = GVK("", "v1", "Pod")
 _AUTOSCALER: Final = GVK("autoscaling", "v2", "HorizontalPodAutoscaler")
 _USED: Final = tuple(GVK("", "v1", kind) for kind in ("ConfigMap", "PersistentVolumeClaim", "ServiceAccount"))
-_CRDS: Final = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 # Kinds that are never read: Secrets, and the nodes that own the pods of their kubelets.
 _UNREAD: Final = frozenset({"Secret", "Node"})
 _OF_POD: Final = ("phase", "conditions", "containerStatuses", "initContainerStatuses")
@@ -193,7 +192,7 @@ class Member:
         for gvk in sorted({definition.gvk for definition in definitions if "." in definition.gvk.group}):
             plural = (await self._served(gvk.api_version))[gvk.kind]["name"]
             try:
-                crd = await self.api.find(f"{_CRDS}/{plural}.{gvk.group}")
+                crd = await self.api.find(f"{CRDS}/{plural}.{gvk.group}")
             except ClusterError as error:
                 self.problems.append(str(error))
                 break

@@ -22,10 +22,9 @@ from karta_interpreter.cli.reports import FORMATS
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.definitions.openapi.check import contradictions
 from karta_interpreter.definitions.sources import UNREADABLE, Quarantined, combine, decode
-from karta_interpreter.definitions.sources.api_server import ApiServer
+from karta_interpreter.definitions.sources.api_server import CRDS, ApiServer
 from karta_interpreter.languages.lua.customization import LoadedCustomization, merge
 from karta_interpreter.languages.lua.ignores import ignores_of
-from karta_interpreter.webhook.registration.registrar import CRDS
 
 _EXAMPLES = """\b
 Examples:

@@ -20,6 +20,7 @@ from karta_interpreter.base.k8s.patch import changes, diff, patched
 from karta_interpreter.base.k8s.projection import UNREAD, Projection, Read, values_in
 from karta_interpreter.base.k8s.quantity import Quantity, parse_duration
 from karta_interpreter.base.k8s.requirements import (
+    CONTAINER_LISTS,
     REQUIREMENTS_READ,
     Counting,
     PodRequirements,
@@ -45,6 +46,7 @@ from karta_interpreter.base.k8s.values import (
 
 __all__ = [
     "COMPUTE_DOMAIN",
+    "CONTAINER_LISTS",
     "DEPENDENCIES_READ",
     "DEPENDENCY_NAMES",
     "GVK",

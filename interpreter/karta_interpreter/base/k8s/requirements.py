@@ -18,6 +18,7 @@ from karta_interpreter.base.k8s.fields import object_field, objects_field, refus
 from karta_interpreter.base.k8s.quantity import Quantity
 from karta_interpreter.base.k8s.values import JSON, Object, Path, field_path, remembered
 
+CONTAINER_LISTS: Final = ("initContainers", "containers")  # whose requests count
 _NATIVE = frozenset({"cpu", "memory", "ephemeral-storage", "pods"})
 _IN_BINARY = frozenset({"memory", "ephemeral-storage"})
 # `IsExtendedResourceName`: with the prefix `requests.` of quotas it has to be a qualified name, so 9 of 253 are gone.

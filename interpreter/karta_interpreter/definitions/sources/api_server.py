@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 MANAGER = "karta-interpreter"
 """The field manager of everything that this program writes."""
+CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 _SECONDS = 10.0
 """The time for one request, from connecting to the end of its answer."""

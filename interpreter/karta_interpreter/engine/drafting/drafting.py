@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.findings import count
-from karta_interpreter.base.k8s import JSON, Object, edit, get, objects_in
+from karta_interpreter.base.k8s import CONTAINER_LISTS, JSON, Object, edit, get, objects_in
 from karta_interpreter.definitions.karta import PREFIX, STRUCTURE, ComponentRules, Definition, annotation_path
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.definitions.openapi.draft import Decision, Draft, Form, PodsField, draft, find_pods
@@ -26,7 +26,7 @@ from karta_interpreter.engine.drafting.inference import (
     label_of,
     with_running,
 )
-from karta_interpreter.engine.drafting.pieces import LISTS, amounts_of, containers_of, pods_of_fields
+from karta_interpreter.engine.drafting.pieces import amounts_of, containers_of, pods_of_fields
 from karta_interpreter.engine.evaluation import instance_ids, pod_sets
 from karta_interpreter.engine.explain.explanation import path_of
 from karta_interpreter.engine.verification import Evidence, Judgement, Question, Verdict, unsettled, verify
@@ -144,10 +144,14 @@ def _added(definition: Definition, evidence: Sequence[Evidence]) -> dict[str, se
 
 def _missing(template: Object, pod: Object) -> list[tuple[str, str]]:
     """Return the list and the expression of each container of a pod that its template lacks."""
-    ours = {(kind, container.get("name")) for kind in LISTS for container in objects_in(get(template, ("spec", kind)))}
+    ours = {
+        (kind, container.get("name"))
+        for kind in CONTAINER_LISTS
+        for container in objects_in(get(template, ("spec", kind)))
+    }
     return [
         (kind, json.dumps({"name": name, "resources": {"requests": amounts_of(container.get("resources"))}}))
-        for kind in LISTS
+        for kind in CONTAINER_LISTS
         for container in containers_of(pod, kind)
         if (kind, name := container.get("name")) not in ours
     ]

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from karta_interpreter.base.errors import QueryError
 from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s import JSON, Object, Path, edit, get
-from karta_interpreter.definitions.karta import ROOT
+from karta_interpreter.definitions.karta import ROOT, ROOT_STATUS
 from karta_interpreter.definitions.openapi.draft import Draft
 from karta_interpreter.definitions.openapi.draft.pod_fields import FACTORS, Form, NumberField, PodsField, product
 from karta_interpreter.definitions.openapi.schema import (
@@ -30,8 +30,7 @@ from karta_interpreter.languages.jq import Query
 
 FEW: Final = 4
 """From so many objects on a rule is tried on each of them, chosen from the others. With fewer it is to be checked."""
-_STATUS: Final = (*ROOT, "statusDefinition")
-_MAPPINGS: Final = (*_STATUS, "statusMappings")
+_MAPPINGS: Final = (*ROOT_STATUS, "statusMappings")
 _CONDITION: Final = ("type", "status", "reason")
 _MOST_SIGNS: Final = 500
 _LONGEST: Final = 63
@@ -156,7 +155,10 @@ def with_running(draft: Draft, evidence: Sequence[Evidence]) -> Draft:
 
 def _signs(karta: Object, evidence: Evidence) -> Iterator[str]:
     """Yield the matchers that hold for an object, as JSON."""
-    definition, replicas = edit.get(karta, _STATUS) or {}, edit.get(karta, (*ROOT, "scaleDefinition", "replicasPath"))
+    definition, replicas = (
+        edit.get(karta, ROOT_STATUS) or {},
+        edit.get(karta, (*ROOT, "scaleDefinition", "replicasPath")),
+    )
     phase = get(definition, ("phaseDefinition", "path"))
     for path, value in _values(SchemaPath(("status",)), evidence.object.get("status")):
         if isinstance(value, str) and path.jq == phase:

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from karta_interpreter.base.errors import QuantityError
 from karta_interpreter.base.findings import count
-from karta_interpreter.base.k8s import JSON, Object, Quantity, get, objects_in
+from karta_interpreter.base.k8s import CONTAINER_LISTS, JSON, Object, Quantity, get, objects_in
 from karta_interpreter.definitions.openapi.draft import Decision, Form, PodsField
 from karta_interpreter.definitions.openapi.schema import CustomKind, Entries, SchemaPath, below, parts_below
 from karta_interpreter.engine.drafting.inference import (
@@ -27,7 +27,6 @@ from karta_interpreter.engine.verification import Evidence
 from karta_interpreter.languages.jq import Query
 
 _SPEC: Final = SchemaPath(("spec",))
-LISTS: Final = ("initContainers", "containers")
 _MOST_PATHS: Final = 500
 _INJECTED: Final = re.compile(r"(?i)inject|sidecar|proxy")
 _SHORTEST: Final = 4
@@ -137,7 +136,9 @@ def _made(
 
 
 def _names(pod: Object) -> tuple[str, ...]:
-    return tuple(sorted(str(container.get("name")) for kind in LISTS for container in containers_of(pod, kind)))
+    return tuple(
+        sorted(str(container.get("name")) for kind in CONTAINER_LISTS for container in containers_of(pod, kind))
+    )
 
 
 def containers_of(pod: Object, kind: str) -> list[Object]:
@@ -185,7 +186,7 @@ def _template(paths: Sequence[SchemaPath], parts: Sequence[Part]) -> tuple[str, 
     """Return the expression of a template, and what is in doubt. Containers are those at one position in most pods."""
     doubts: list[str] = []
     lists = []
-    for kind in LISTS:
+    for kind in CONTAINER_LISTS:
         rows = [(part, containers_of(part.pod, kind)) for part in parts]
         columns = [
             [(part, row[at]) for part, row in rows if at < len(row)] for at in range(max(len(row) for _, row in rows))

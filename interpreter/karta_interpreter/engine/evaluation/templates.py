@@ -5,7 +5,7 @@ from contextlib import suppress
 from typing import Final
 
 from karta_interpreter.base.errors import QueryError
-from karta_interpreter.base.k8s import JSON, Object, field_path, type_name
+from karta_interpreter.base.k8s import CONTAINER_LISTS, JSON, Object, field_path, type_name
 from karta_interpreter.definitions.karta import (
     AnnotationQuery,
     ComponentRules,
@@ -93,9 +93,6 @@ def _whole(component: ComponentRules, query: Query, template: JSON) -> Object | 
     return whole
 
 
-_LISTS = ("initContainers", "containers")
-
-
 def with_added(
     definition: Definition, component: ComponentRules, obj: Object, templates: Sequence[Object | None]
 ) -> Sequence[Object | None]:
@@ -115,8 +112,8 @@ def with_added(
 
 def _lists(query: AnnotationQuery, value: Object | None) -> Mapping[str, list[JSON]]:
     for field, containers in (value or {}).items():
-        if field not in _LISTS or type(containers) not in (list, type(None)):
-            raise query.unusable(f"gives {field}; there are the lists {' and '.join(_LISTS)}")
+        if field not in CONTAINER_LISTS or type(containers) not in (list, type(None)):
+            raise query.unusable(f"gives {field}; there are the lists {' and '.join(CONTAINER_LISTS)}")
     return {field: containers for field, containers in (value or {}).items() if containers}
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import cache
 
 from karta_interpreter.base.findings import count
-from karta_interpreter.base.k8s import JSON, Object, Path, get, json_pointer, pod_requirements
+from karta_interpreter.base.k8s import CONTAINER_LISTS, JSON, Object, Path, get, json_pointer, pod_requirements
 from karta_interpreter.definitions.karta import Definition, Fragments, PodSpec
 from karta_interpreter.engine.evaluation import PodSet, ScaleLocation, instance_ids, pod_sets, scale_locations
 from karta_interpreter.engine.explain.explanation import Fact, Place
@@ -195,7 +195,7 @@ class _View:
 def _asking(spec: Object, resource: str) -> Iterator[tuple[Path, str]]:
     containers: list[tuple[Path, JSON, str]] = [
         ((group, index), container, get(container, ("name",), f"{group}[{index}]"))
-        for group in ("initContainers", "containers")
+        for group in CONTAINER_LISTS
         for index, container in enumerate(spec.get(group) or ())
     ]
     for path, owner, name in (*containers, ((), spec, "the pod itself")):

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
 
 from karta_interpreter.base.findings import count
-from karta_interpreter.base.k8s import JSON, MOST_REPLICAS, NOTHING, Object, generation, get
+from karta_interpreter.base.k8s import CONTAINER_LISTS, JSON, MOST_REPLICAS, NOTHING, Object, generation, get
 from karta_interpreter.definitions.karta import TRANSITIONAL, Definition
 from karta_interpreter.engine.evaluation import ScaleLocation, Status, match_status, scale_locations
 from karta_interpreter.engine.explain.reading import field_of
@@ -90,7 +90,7 @@ def _judged(definition: Definition, group: MemberGroup, pods: list[Object], why:
     component = group.sets[0].component
     if why:
         return _unjudged(why, detail)
-    if not any(get(group.sets[0].template, ("spec", name)) for name in ("containers", "initContainers")):
+    if not any(get(group.sets[0].template, ("spec", name)) for name in CONTAINER_LISTS):
         return _differs(f"{component} has a template without containers", detail, pod_field(definition, component))
     rules = definition.component(component)
     path = "minReplicasPath" if rules and rules.min_replicas and rules.replicas is None else "replicasPath"

@@ -7,14 +7,22 @@ from functools import cache, partial
 from typing import Final
 
 from karta_interpreter.base.findings import count
-from karta_interpreter.base.k8s import Counting, Object, PodRequirements, annotation, get, objects_in, pod_requirements
+from karta_interpreter.base.k8s import (
+    CONTAINER_LISTS,
+    Counting,
+    Object,
+    PodRequirements,
+    annotation,
+    get,
+    objects_in,
+    pod_requirements,
+)
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.engine.verification.evidence import Evidence, is_active
 from karta_interpreter.engine.verification.judgement import Judgement, Question, Verdict, pod_field
 from karta_interpreter.engine.verification.members import MemberGroup, Members
 
 _ADDED_CONTAINERS: Final = "metadata.annotations.karta-interpreter.io/added-containers"
-_LISTS: Final = ("initContainers", "containers")
 _LIMIT_RANGE: Final = re.compile(r"([^;:]+) (request|limit) for (?:init )?container ([^;]+)")
 """The annotation ``kubernetes.io/limit-ranger`` (``plugin/pkg/admission/limitranger``)."""
 
@@ -117,7 +125,7 @@ def _added_or(definition: Definition, component: str, name: str, field: str) -> 
 def _containers(template: Object) -> dict[tuple[str, str], dict[str, str]]:
     """Return the requests of each container, by its list and its name."""
     requested: dict[tuple[str, str], dict[str, str]] = {}
-    for kind in _LISTS:
+    for kind in CONTAINER_LISTS:
         for container in objects_in(get(template, ("spec", kind))):
             resources = container.get("resources") or {}
             amounts = {**(resources.get("limits") or {}), **(resources.get("requests") or {})}
@@ -139,7 +147,9 @@ def _as_given(pod: Object, group: MemberGroup) -> Object:
         for name in names.removeprefix("LimitRanger plugin set").split(",")
     }
     if added:
-        lists = {kind: [_without(container, added) for container in objects_in(spec.get(kind))] for kind in _LISTS}
+        lists = {
+            kind: [_without(container, added) for container in objects_in(spec.get(kind))] for kind in CONTAINER_LISTS
+        }
         spec = {**spec, **{kind: containers for kind, containers in lists.items() if containers}}
     return {"spec": spec}
 

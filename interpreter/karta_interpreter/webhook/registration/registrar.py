@@ -14,7 +14,7 @@ from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s import JSON, Object, edit
 from karta_interpreter.base.rate_limit import RateLimit
 from karta_interpreter.definitions.sources import Store, keep_running
-from karta_interpreter.definitions.sources.api_server import ApiServer
+from karta_interpreter.definitions.sources.api_server import CRDS, ApiServer
 from karta_interpreter.definitions.sources.informer import Informer, Pace
 from karta_interpreter.engine.registered.operations import served_kinds
 from karta_interpreter.webhook.registration.admission_ca import AdmissionCA
@@ -41,7 +41,6 @@ async def is_registered(api: ApiServer, name: str = NAME) -> bool:
 
 
 _logger = logging.getLogger(__name__)
-CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 _PACE = Pace()
 _DEBOUNCE = 0.3
 """Seconds in which wake-ups are collected, because a folder of definitions is read in several steps."""
