@@ -45,6 +45,7 @@ def read(text: str) -> ScriptReading:
     return read_scripts({"healthInterpretation": {"luaScript": text}}, "hostile")
 
 
+@pytest.mark.slow
 @rows(
     ("script", "findings"),
     [

@@ -48,6 +48,7 @@ async def test_hostile_definition_delays_no_other_call(
     await client.close()
 
 
+@pytest.mark.slow
 async def test_hostile_definition_leaves_a_process_to_others(tmp_path: Path) -> None:
     treadmill, _ = (KARTAS / "hostile.yaml").read_text().split("\n---\n")
     quick = treadmill.replace("treadmill", "gristmill").replace("Treadmill", "Gristmill").replace("false", "true")

@@ -79,7 +79,9 @@ async def answers_meanwhile(task: asyncio.Task[Answer], client: Client) -> int:
 @pytest.mark.parametrize(
     ("operation", "template", "pods"),
     [
-        pytest.param("AggregateStatus", aggregation(), 50_000, id="the reports of 300 clusters"),
+        pytest.param(
+            "AggregateStatus", aggregation(), 50_000, id="the reports of 300 clusters", marks=pytest.mark.slow
+        ),
         pytest.param("Retain", retention(), 25_000, id="two objects"),
     ],
 )

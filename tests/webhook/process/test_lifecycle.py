@@ -18,7 +18,9 @@ from tests.webhook.process.processes import descendants, is_there
 SLOW = post(question("Treadmill", "InterpretHealth"))
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize(
+    "number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.slow), signal.SIGKILL]
+)
 async def test_processes_end_with_server(number: signal.Signals) -> None:
     with running(plain_http=True) as server:
         client = await server.connect()

@@ -144,6 +144,7 @@ def test_redaction_finds_a_part_of_a_text_again(value: str, message: str) -> Non
     assert PLANTED not in str(Redaction(b"key").redacted_document(orjson.dumps(texts)))
 
 
+@pytest.mark.slow
 def test_redaction_with_values_of_equal_words_is_given_up() -> None:
     env = [{"name": "A", "value": "a " * number} for number in range(4, 1_000)]
 

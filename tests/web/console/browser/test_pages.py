@@ -137,7 +137,7 @@ def test_versions_are_on_one_line(open_page: Open) -> None:
 def test_address_of_a_kind_without_a_definition_names_it(open_page: Open, errors: list[str], path: str) -> None:
     page = open_page(path)
     page.get_by_text("there is no definition for this kind").filter(has_text="example.com/v1/Nothing").wait_for()
-    assert not page.get_by_text("Loading").is_visible()
+    page.get_by_text("Loading").wait_for(state="hidden")
     assert all("404" in errors.pop() for _ in [*errors])  # the browser's own line about the answer
 
 
