@@ -68,7 +68,11 @@ async def test_hostile_definition_leaves_a_process_to_others(tmp_path: Path) -> 
 
 
 async def test_call_ends_before_karmada_gives_up(server: Process) -> None:
-    answer = await ask(server, post(question("Treadmill", "InterpretHealth"), "/interpret?timeout=700ms"))
+    call = post(question("Treadmill", "InterpretHealth"), "/interpret?timeout=700ms")
+    client = await server.connect()
+    await client.ask_until(call, lambda answer: answer.response["status"]["code"] != 503)  # its process has started
+    answer = await client.ask(call)
+    await client.close()
     assert answer.response["status"]["code"] == 504
     assert "treadmill: InterpretHealth took longer than 0.35 s" in answer.response["status"]["message"]
 
