@@ -1,3 +1,4 @@
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -147,6 +148,13 @@ def test_warnings_stay_with_the_definition(texts: dict[str, str]) -> None:
 def test_catalogue_has_file_of_kind_in_folder_of_its_name(gvk: GVK) -> None:
     (loaded,) = load_documents(catalogue_kinds()[gvk].read_text(), "")
     assert loaded.gvk == gvk
+
+
+def test_reading_a_definition_lists_the_catalogue_once(texts: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    load_documents(texts["brew"], "brew.yaml")
+    monkeypatch.setattr(Path, "glob", lambda *_: pytest.fail("a folder is listed for a definition"))
+    (loaded,) = load_documents(texts["brew"], "brew.yaml")
+    assert loaded.definition is not None
 
 
 def test_load_definition_reads_an_object(brew: Raw) -> None:

@@ -1,6 +1,9 @@
 """The files that come with the package: the catalogue of definitions, and the first example."""
 
 import pathlib
+from collections.abc import Mapping
+from functools import cache
+from types import MappingProxyType
 
 from karta_interpreter.base.k8s import GVK
 
@@ -23,7 +26,8 @@ def example_files() -> dict[str, str]:
     return {path.name: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.yaml"))}
 
 
-def catalogue_kinds() -> dict[GVK, pathlib.Path]:
+@cache
+def catalogue_kinds() -> Mapping[GVK, pathlib.Path]:
     """Return the files of the catalogue by the kinds that they define. Folders are named after the kinds."""
     kinds = ((GVK(*path.parts[-4:-1]), path) for path in catalogue_files())
-    return {gvk._replace(group="") if gvk.group == CORE else gvk: path for gvk, path in kinds}
+    return MappingProxyType({gvk._replace(group="") if gvk.group == CORE else gvk: path for gvk, path in kinds})
