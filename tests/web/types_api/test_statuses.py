@@ -86,6 +86,7 @@ def test_errors_have_the_words_of_validate(server: TypesServer) -> None:
         pytest.param("{}".encode("utf-16"), "it is UTF-16: save it as UTF-8", id="the output of PowerShell"),
         pytest.param(b"kind: Karta\n", "is it YAML?", id="a Karta as it is in Git"),
         pytest.param(b'{"a": [{"b": 1, "b": 2}]}', 'has "b" 2 times', id="a name twice: JSON keeps only the last"),
+        pytest.param(b"[" * 1010 + b"]" * 1010, "nested too deeply", id="lists that orjson reads and json does not"),
     ],
 )
 def test_body_that_is_no_json_is_named(server: TypesServer, body: bytes, reason: str) -> None:

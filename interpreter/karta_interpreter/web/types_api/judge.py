@@ -55,11 +55,13 @@ def read(body: bytes, model: type[_M]) -> _M:
     """Read a body. Raises ApiError: 400 if it is not JSON, 422 if it is another object."""
     try:
         value = orjson.loads(body)
+        json.loads(body, object_pairs_hook=_check_names)
     except orjson.JSONDecodeError as err:
         reason = decode(body)[1] if body.strip() else "it is empty"
         yaml = "; is it YAML?" if body.strip()[:1].isalpha() else ""
         raise ApiError(400, f"the body is not JSON: {reason or err}{yaml}") from err
-    json.loads(body, object_pairs_hook=_check_names)
+    except RecursionError as err:
+        raise ApiError(400, "the body is nested too deeply") from err
     try:
         return model.model_validate(value)
     except ValidationError as err:
