@@ -197,12 +197,12 @@ _PLAIN_NAME = re.compile(r"[a-z0-9][-a-z0-9.]*")
 # The value for an empty list in an annotation that takes names.
 _NONE: Final = "none"
 _DEPENDENCY_FIELDS: Final = ("apiVersion", "kind", "name", "namespace")
-# Kinds that are often written in the plural, by their names in small letters.
 _CORE_KINDS: Final = (
     *("ConfigMap", "Endpoints", "Event", "LimitRange", "List", "Namespace", "Node", "PersistentVolume"),
     *("PersistentVolumeClaim", "Pod", "PodTemplate", "ReplicationController", "ResourceQuota", "Secret", "Service"),
     "ServiceAccount",
 )
+# Kinds that are often written in the plural, by their names in small letters.
 _KINDS: Final = {
     kind.lower(): kind
     for kind in (

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from karta_interpreter.base.findings import Finding, closest, error, hints, warning
 from karta_interpreter.base.k8s import Path
-from karta_interpreter.base.karmada import COUNTING_OPERATIONS
+from karta_interpreter.base.karmada import COUNTING_OPERATIONS, Operation
 from karta_interpreter.definitions.karta.annotation_records import Annotations
 from karta_interpreter.definitions.karta.annotations import annotation_path
 from karta_interpreter.definitions.karta.catalogue import catalogue_kinds
@@ -196,12 +196,10 @@ def _status(definition: StatusDefinition, annotations: Annotations) -> Iterator[
                 yield _two_statuses(at, matcher, status_of[matcher], status)
     if not status_of:
         yield violation("status-mappings-empty", (*ROOT_STATUS, "statusMappings"))
-    decides = (annotations.health, annotations.healthy_statuses, annotations.operations, *annotations.lua.operations)
-    if (
-        status_of
-        and not any(decides)
-        and {Status.RUNNING, Status.COMPLETED, Status.SUSPENDED}.isdisjoint(status_of.values())
-    ):
+    asked = (annotations.operations or frozenset(Operation)) - annotations.lua.operations
+    by_mappings = Operation.INTERPRET_HEALTH in asked and not (annotations.health or annotations.healthy_statuses)
+    healthy = {Status.RUNNING, Status.COMPLETED, Status.SUSPENDED}
+    if status_of and by_mappings and healthy.isdisjoint(status_of.values()):
         yield violation("never-healthy", (*ROOT_STATUS, "statusMappings"))
 
 
