@@ -147,14 +147,20 @@ class Arguments:
         return Call.of(operation, objects[0], objects[-1], self.replicas, self.items or (), components)
 
 
+def _warn_of_unread(arguments: Arguments, asked: Operation) -> None:
+    """Say which options are given that only other operations read. Objects are for all of them."""
+    for operation, needed in _NEEDED.items():
+        if operation not in (Operation.RETAIN, asked) and not arguments.missing(operation):
+            say(f"warning: only {operation} reads {' and '.join(needed)}", err=True)
+
+
 def calls_for(
     arguments: Arguments, operation: str | None, filenames: Sequence[str], overrides: Sequence[str]
 ) -> tuple[Interpreter, list[Call]]:
     """Return the interpreter of the object's kind, and the call of the named operation or of all that it answers."""
     calls = [arguments.call(operation_named(operation))] if operation is not None else arguments.calls()
-    for other in {*_NEEDED} - {Operation.RETAIN, calls[0].operation} if operation is not None else ():
-        if not arguments.missing(other):
-            say(f"warning: only {other} reads {''.join(_NEEDED[other])}", err=True)
+    if operation is not None:
+        _warn_of_unread(arguments, calls[0].operation)
     interpreter = interpreter_for(GVK.of(calls[0].object), filenames, overrides)
     return interpreter, [call for call in calls if operation or interpreter.is_asked(call.operation)]
 

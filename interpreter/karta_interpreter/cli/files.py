@@ -129,24 +129,24 @@ def missing(path: str) -> UsageProblem:
     >>> print(missing("rayjob/demo"))
     error: rayjob/demo: No such file or directory; pipe the output of `kubectl get rayjob demo -o yaml`, and read "-"
     """
+    return UsageProblem(f"error: {path}: {os.strerror(ENOENT)}{_instead_of(path)}")
+
+
+def _instead_of(path: str) -> str:
     command = f"`curl -sSfL {path}`" if "://" in path else ""
     if any(path.lower() in gvk.names for gvk in catalogue_kinds()):
         kind = path.rpartition("/")[2]
         command = f"`kubectl get {kind} NAME -o yaml`, or its definition from `{NAME} catalogue export {path}`"
     elif match := _OBJECT.fullmatch(path):
         command = f"`kubectl get {match[1]} {match[2]} -o yaml`"
-    names = [each.name for each in islice(Path(path).parent.glob("*"), 500)] if exists(str(Path(path).parent)) else []
+    if command:
+        return f'; pipe the output of {command}, and read "-"'
+    if "*" in path:
+        return _IN_QUOTES
+    folder = Path(path).parent
+    names = [each.name for each in islice(folder.glob("*"), 500)] if exists(str(folder)) else []
     near = closest(Path(path).name, names)
-    advice = (
-        f'; pipe the output of {command}, and read "-"'
-        if command
-        else _IN_QUOTES
-        if "*" in path
-        else f"; did you mean {Path(path).with_name(near)}?"
-        if near
-        else ""
-    )
-    return UsageProblem(f"error: {path}: {os.strerror(ENOENT)}{advice}")
+    return f"; did you mean {Path(path).with_name(near)}?" if near else ""
 
 
 def read_stream(path: str) -> bytes | None:

@@ -372,18 +372,21 @@ def _further(message: str, ctx: click.Context) -> str:
             for flag, subject in (("-f", "definitions are"), ("--operation", "an operation is"))
             if any(flag in parameter.opts for parameter in ctx.command.params)
         )
-        definitions += "; quotes stand around an expression" * ("EXPRESSION" in arguments)
+        if "EXPRESSION" in arguments:
+            definitions += "; quotes stand around an expression"
         return f"The command takes {' '.join(arguments)}{definitions}"
     files = [
         each.opts[-1]
         for each in ctx.command.params
         if isinstance(each.type, click.Path) and each.opts[-1] not in ("--kubeconfig", "--output-dir")
     ]
-    option = "--port" if re.search(r"\(\d+\)", message) else "--name" * (not files)
+    option = "--port" if re.search(r"\(\d+\)", message) else "" if files else "--name"
     if any(option in each.opts for each in ctx.command.params):
         return f"A {option[2:]} is given with {option}"
-    kind = "; `catalogue export KIND` prints a definition" * ("--filename" in files)
-    return f"A file is given with {' or '.join(files)}{kind}" if files else "The command takes no arguments"
+    if not files:
+        return "The command takes no arguments"
+    kind = "; `catalogue export KIND` prints a definition" if "--filename" in files else ""
+    return f"A file is given with {' or '.join(files)}{kind}"
 
 
 class PluginHelp(click.HelpFormatter):

@@ -58,9 +58,9 @@ def command(expression: str, target: str | None, path: str | None, assign: str |
     if path is not None:
         workload = read_object(path)
         answer["outputs"] = list(_outputs(query, workload))
-        absent = [path for path in paths_read(query, workload) if edit.get(workload, path) is None]
-        if absent and not answer["outputs"]:
-            say(f"nothing at {field_path(absent[0])}", err=True)
+        absent = (path for path in paths_read(query, workload) if edit.get(workload, path) is None)
+        if not answer["outputs"] and (first := next(absent, None)):
+            say(f"nothing at {field_path(first)}", err=True)
         if assign is not None:
             answer["changes"] = changes(workload, _assigned(query, workload, _value(assign)))
     say(_text(answer) if output == "table" else written(answer, output), nl=False)

@@ -354,7 +354,7 @@ def test_judgements_of_a_script(script: str, expected: list[tuple[int, str, str]
         pytest.param(
             "function GetReplicas(obj) return obj.metadata.labels.search-part end",
             "unknown-global",
-            'a key with another sign than _ is written `["a-b"]`',
+            'set it by `local`; a key with another sign than _ is written `["a-b"]`',
             id="a key with a dash",
         ),
         pytest.param(

@@ -255,7 +255,7 @@ def _globals(names: Names) -> Iterator[Lint]:
             if mention.name in MODULES
             else "the libraries are math, os, string and table"
             if mention.name in holders
-            else 'a key with another sign than _ is written `["a-b"]`'
+            else 'set it by `local`; a key with another sign than _ is written `["a-b"]`'
         )
         hint = f"did you mean {suggestion}?" if suggestion and mention.name not in MODULES else required
         yield _warning("unknown-global", f"{mention.name} is nil: nothing sets it", hint, mention.line, mention.name)
