@@ -365,7 +365,7 @@ def _log_text(_: int) -> Iterator[Fed]:
 
 @feeder("the call whose resources are looked at", "webhook.answering.call_log:LARGEST", small=6400, unit=64)
 def _looked_at(_: int) -> Iterator[Fed]:
-    resources, sizes = call_log.LeftOutResources(), count(64, 64)
+    resources, sizes = call_log.AnswerGaps(), count(64, 64)
     request: Any = SimpleNamespace(operation_name="InterpretReplica")
     answer = Answer(b"", 200, "", 0.0, is_inline=True)
 

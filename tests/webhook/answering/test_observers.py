@@ -11,7 +11,7 @@ from karta_interpreter.base.errors import RequestError
 from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS
 from karta_interpreter.webhook.answering import call_log
-from karta_interpreter.webhook.answering.call_log import CallLog, LeftOutResources
+from karta_interpreter.webhook.answering.call_log import AnswerGaps, CallLog
 from karta_interpreter.webhook.answering.calls import Calls
 from karta_interpreter.webhook.answering.pending_call import Answer
 from karta_interpreter.webhook.answering.recorder import Recorder
@@ -65,7 +65,7 @@ def store() -> Store:
 
 
 async def test_observers_go_on_after_every_hostile_body(store: Store, tmp_path: Path) -> None:
-    metrics, resources, outcomes = Metrics(), LeftOutResources(), list[str]()
+    metrics, resources, outcomes = Metrics(), AnswerGaps(), list[str]()
     recorder = Recorder(tmp_path, 2**30, DEFAULT_OPTIONS, outcomes.append)
     recorder.start()
     seen: list[Answer] = []
@@ -95,12 +95,12 @@ async def test_observers_go_on_after_every_hostile_body(store: Store, tmp_path: 
 async def test_task_in_background_goes_on_after_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     looks: list[int] = []
 
-    def look(_: LeftOutResources) -> None:
+    def look(_: AnswerGaps) -> None:
         looks.append(1)
         raise KeyError
 
     monkeypatch.setattr(call_log, "_LOOK_PAUSE", 0.0)
     monkeypatch.setattr(server, "_RETRY_SECONDS", 0.0)
-    monkeypatch.setattr(LeftOutResources, "look", look)
+    monkeypatch.setattr(AnswerGaps, "look", look)
     async with server.Server(Settings(port=0, plain_http=True, grace_period=0.0)):
         await until(lambda: len(looks) > 2)

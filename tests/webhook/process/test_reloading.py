@@ -79,7 +79,7 @@ async def test_nobody_keeps_replaced_definition(tmp_path: Path) -> None:
             assert (await client.ask(call)).status == 200
         (tmp_path / "mill.yaml").write_text(text.replace("name: grain-mill\n", "name: another\n"))
         await server._store.reload()  # noqa: SLF001 - as the watch does
-        server._left_out.look()  # noqa: SLF001 - it keeps the latest call for a second
+        server._gaps.look()  # noqa: SLF001 - it keeps the latest call for a second
         found = [each for each in gc.get_objects() if isinstance(each, Definition)]
         await client.close()
     assert {each.name for each in found if each.source.startswith(str(tmp_path)) and each.gvk == MILL} == {"another"}

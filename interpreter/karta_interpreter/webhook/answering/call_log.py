@@ -74,7 +74,7 @@ class CallLog:
         return left_out
 
 
-class LeftOutResources:
+class AnswerGaps:
     """Looks at the latest call that counted pods or named dependencies, once a second, and logs what its answer lacks.
 
     These are resources that the definition does not read, objects that are absent, of which the pods are made, other

@@ -14,7 +14,7 @@ from karta_interpreter.base.findings import in_one_line
 from karta_interpreter.base.sandbox.container import container_memory
 from karta_interpreter.definitions.sources import Budget, Quarantined, Selection, Snapshot, Store, keep_running
 from karta_interpreter.engine.operations import Options
-from karta_interpreter.webhook.answering.call_log import CallLog, LeftOutResources
+from karta_interpreter.webhook.answering.call_log import AnswerGaps, CallLog
 from karta_interpreter.webhook.answering.calls import Calls
 from karta_interpreter.webhook.answering.load import Load
 from karta_interpreter.webhook.http.certificate import Certificate
@@ -95,10 +95,10 @@ class Server:
         )
         options, load = options_of(settings), Load()
         self._recorder = _recorder(settings, self._metrics)
-        self._left_out = LeftOutResources(lambda: self._store.reader)
+        self._gaps = AnswerGaps(lambda: self._store.reader)
         self._calls = Calls(self._store, options, load)
         self._metrics.fights.limited = self._calls.interruption.limited
-        observers = CallLog(), self._metrics, self._metrics.fights, self._left_out
+        observers = CallLog(), self._metrics, self._metrics.fights, self._gaps
         self._calls.observers = [observer.see for observer in observers]
         if self._recorder:
             self._calls.observers.append(self._recorder.see)
@@ -162,7 +162,7 @@ class Server:
             log.info("no memory limit of a container is known: bounds of memory are the largest")
         self._background("notes that it is alive", self._readiness.run)
         self._background("releases memory", keep_releasing_memory)
-        self._background("looks for resources left out", self._left_out.run)
+        self._background("looks for what answers lack", self._gaps.run)
         self._background("watches the definitions", self._store.watch)
         if tls:
             self._background("renews the certificate", partial(tls.run, settings.look_interval))

@@ -10,7 +10,7 @@ from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.karta.reference_resolver import Known
 from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.engine.operations import Options
-from karta_interpreter.webhook.answering.call_log import LeftOutResources
+from karta_interpreter.webhook.answering.call_log import AnswerGaps
 from karta_interpreter.webhook.answering.calls import Calls
 from tests.proofs.audit.definitions import GROUP, with_children
 from tests.support.waiting import HANG
@@ -18,9 +18,7 @@ from tests.webhook.logs import capture_logs
 from tests.webhook.process.client import question
 
 
-async def _ask(
-    calls: Calls, left_out: LeftOutResources, operation: str = "InterpretReplica", **spec: object
-) -> list[str]:
+async def _ask(calls: Calls, left_out: AnswerGaps, operation: str = "InterpretReplica", **spec: object) -> list[str]:
     obj = {"apiVersion": f"{GROUP}/v1", "kind": "Mill", "metadata": {"name": "x"}, "spec": spec}
     with capture_logs() as said:
         assert json.loads(await calls.answer(question("Mill", operation, object=obj), HANG))["response"]["successful"]
@@ -47,7 +45,7 @@ async def test_log_names_once_why_requests_are_unknown(
     store, gvk = Store(), GVK("argoproj.io", "v1alpha1", kind)
     store.load()
     known = Known.of([], [lookup])
-    calls, left_out = Calls(store, Options()), LeftOutResources(lambda: known)
+    calls, left_out = Calls(store, Options()), AnswerGaps(lambda: known)
     calls.observers = (left_out.see,)
 
     async def reasons(spec: dict[str, Any]) -> list[str]:
@@ -68,7 +66,7 @@ async def test_log_names_each_place_of_resources_left_out_once(tmp_path: Path) -
     (tmp_path / "mill.yaml").write_text(json.dumps(with_children("mill", "Mill", 2)))
     store = Store([tmp_path], catalogue=False)
     store.load()
-    calls, left_out = Calls(store, Options()), LeftOutResources()
+    calls, left_out = Calls(store, Options()), AnswerGaps()
     calls.observers = (left_out.see,)
     sidecars = [{"resources": {"limits": {"cpu": amount}}} for amount in "12"]
     assert await _ask(calls, left_out, sidecars=sidecars) == ["spec.sidecars[0].resources"]
@@ -88,7 +86,7 @@ async def test_log_names_once_which_dependencies_cannot_be_read(tmp_path: Path) 
     (tmp_path / "mill.yaml").write_text(json.dumps(karta))
     store = Store([tmp_path], catalogue=False)
     store.load()
-    calls, left_out = Calls(store, Options()), LeftOutResources()
+    calls, left_out = Calls(store, Options()), AnswerGaps()
     calls.observers = (left_out.see,)
 
     async def reasons(**spec: object) -> list[str]:
