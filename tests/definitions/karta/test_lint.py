@@ -184,3 +184,27 @@ def test_suspension_that_does_not_resume_is_found(
 def test_retained_field_of_status_is_found(brew: Raw, findings_of: FindingsOf, path: str, is_found: bool) -> None:
     raw = changed(brew, (("metadata", "annotations", "karta-interpreter.io/retain"), path))
     assert ("status-not-sent" in {finding.rule for finding in findings_of(raw)}) is is_found
+
+
+@pytest.mark.parametrize(
+    ("changes", "is_found"),
+    [
+        pytest.param([], True, id="Failed alone"),
+        pytest.param([(_OPERATIONS, "InterpretReplica")], False, id="health is never asked"),
+        pytest.param([(_OPERATIONS, "InterpretHealth")], True, id="health alone is asked"),
+        pytest.param(
+            [(_SCRIPTS, "retention: {luaScript: 'function Retain(d, o) return d end'}")], True, id="a script of Retain"
+        ),
+        pytest.param(
+            [(_SCRIPTS, "healthInterpretation: {luaScript: 'function InterpretHealth(o) return true end'}")],
+            False,
+            id="a script decides",
+        ),
+    ],
+)
+def test_kind_that_is_never_healthy_is_named_where_mappings_decide(
+    brew: Raw, findings_of: FindingsOf, changes: list[tuple[Path, JSON]], is_found: bool
+) -> None:
+    mappings = ((*STATUS, "statusMappings"), {"failed": [{"byPhase": "Burnt"}]})
+    found = findings_of(changed(brew, mappings, *changes))
+    assert ("never-healthy" in {finding.rule for finding in found}) is is_found
