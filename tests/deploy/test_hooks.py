@@ -10,10 +10,30 @@ from tests.deploy.test_resources import container_of, flags_of
 
 
 @rendered.needs_helm
-def test_network_policy_without_peers_allows_only_the_test() -> None:
-    policy = rendered.the(rendered.of("a NetworkPolicy for nobody"), "NetworkPolicy")
+def test_network_policy_without_peers_allows_only_the_test_and_the_pods() -> None:
+    policy = rendered.the(rendered.of("a NetworkPolicy for nobody"), "NetworkPolicy")["spec"]
     tests = rendered.the(rendered.of("a NetworkPolicy for nobody"), "Pod")
-    assert policy["spec"]["ingress"][0]["from"] == [{"podSelector": {"matchLabels": tests["metadata"]["labels"]}}]
+    peers = [{"podSelector": {"matchLabels": tests["metadata"]["labels"]}}, {"podSelector": policy["podSelector"]}]
+    assert policy["ingress"][0]["from"] == peers
+
+
+@rendered.needs_helm
+def test_network_policy_lets_doctor_in_a_pod_reach_the_server() -> None:
+    # It dials the Service. Network plugins see the port of the pod behind it.
+    policy = rendered.the(rendered.of("a NetworkPolicy for nobody"), "NetworkPolicy")["spec"]
+    ports = [{"protocol": "TCP", "port": "https"}]
+    assert {"to": [{"podSelector": policy["podSelector"]}], "ports": ports} in policy["egress"]
+
+
+@rendered.needs_helm
+def test_network_policies_let_pods_ask_dns_of_kubernetes_and_of_openshift() -> None:
+    policies = rendered.of_kind(rendered.of("everything on"), "NetworkPolicy")
+    asked = [{"protocol": protocol, "port": port} for port in (53, 5353) for protocol in ("UDP", "TCP")]
+    assert len(policies) == 2
+    for policy in policies:
+        first = policy["spec"]["egress"][0]
+        assert first["ports"][:4] == asked
+        assert "to" not in first
 
 
 @rendered.needs_helm

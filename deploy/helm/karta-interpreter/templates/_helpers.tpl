@@ -227,6 +227,44 @@ labels:
 {{- toJson $addresses -}}
 {{- end -}}
 
+{{/* What pods call: DNS, whose pods listen on 5353 on OpenShift, and API servers. Ports are those behind a Service. */}}
+{{- define "karta-interpreter.egress" -}}
+- ports:
+    {{- range list 53 5353 }}
+    - {protocol: UDP, port: {{ . }}}
+    - {protocol: TCP, port: {{ . }}}
+    {{- end }}
+    {{- range .Values.networkPolicy.apiServerPorts }}
+    - {protocol: TCP, port: {{ . }}}
+    {{- end }}
+{{- end -}}
+
+{{/* Options of `export webhook-configuration`, for the registration that the server would write */}}
+{{- define "karta-interpreter.exportArgs" -}}
+{{- $registration := .Values.registration -}}
+{{- $options := list (printf "--service %s" (include "karta-interpreter.serviceReference" .)) -}}
+{{- if $registration.publicUrl -}}
+{{- $options = list (printf "--url %s" $registration.publicUrl) -}}
+{{- end -}}
+{{- if .Values.certificate.caKey -}}
+{{- $options = append $options "--ca-file ca.crt" -}}
+{{- end -}}
+{{- $options = append $options (printf "--name %s --webhook-timeout %v" $registration.name $registration.timeoutSeconds) -}}
+{{- if $registration.multiplePodTemplatesScheduling -}}
+{{- $options = append $options "--multiple-pod-templates-scheduling" -}}
+{{- end -}}
+{{- if not .Values.server.catalogue -}}
+{{- $options = append $options "--no-catalogue" -}}
+{{- end -}}
+{{- range .Values.server.kinds -}}
+{{- $options = append $options (printf "--kinds '%s'" .) -}}
+{{- end -}}
+{{- range .Values.server.without -}}
+{{- $options = append $options (printf "--without '%s'" .) -}}
+{{- end -}}
+{{- join " " $options -}}
+{{- end -}}
+
 {{- define "karta-interpreter.needsKarmada" -}}
 {{- if or .Values.karmada.cluster .Values.registration.enabled -}}yes{{- end -}}
 {{- end -}}
