@@ -91,6 +91,9 @@ TYPOS = [
     ("karta-interpreter", "networkPolicy.from[0].podSelectr.x=1", "/networkPolicy/from/0': .*'podSelectr' not allowed"),
     ("karta-interpreter", "typesApi.from[0].ipblock.cidr=x", "/typesApi/from/0': .*'ipblock' not allowed"),
     ("karta-interpreter", "server.extraEnv[0].val=x", "/server/extraEnv/0': .*'val' not allowed"),
+    # What YAML and `--set` read as a number or a boolean, the API server takes as a string only.
+    ("karta-interpreter", "server.extraEnv[0].value=1", "/server/extraEnv/0/value': got number, want string"),
+    ("karta-interpreter", "tolerations[0].value=true", "/tolerations/0/value': got boolean, want string"),
     ("karta-interpreter", "autoscaling.targetCPUUtilizationPercentage=0", "minimum: got 0"),
     ("karta-interpreter", "registration.name=", "/registration/name"),
     # RBAC takes a list of no names for all names.
@@ -102,6 +105,8 @@ TYPOS = [
     ("karta-interpreter", "image.repository=registry.example:5000/karta-interpreter:1.0", "/image/repository"),
 ]
 """What the schema of a chart rejects, and its complaint; Helm prints all complaints at once."""
+BY_ISSUER = "certificate.mode=certManager,certificate.certManager.issuerRef.name=ours"
+ALERT_DAYS = "prometheusRule.enabled=true,prometheusRule.thresholds.certificateDays"
 CONTRADICTIONS = [
     ("server.healthPort=8443", "server.healthPort and server.port are the same"),
     ("certificate.selfSigned.days=365,certificate.selfSigned.authorityDays=1459", "is less than four times"),
@@ -112,6 +117,16 @@ CONTRADICTIONS = [
     ("autoscaling.enabled=true,resources.requests.cpu=2", "would add no pod"),
     ("autoscaling.enabled=true,resources.requests.cpu=1500m", "would add no pod"),
     ("certificate.mode=existingSecret", "needs certificate.existingSecret"),
+    ("certificate.existingSecret=mine", "has no effect without certificate.mode existingSecret"),
+    # The server and cert-manager write the authority there, and system roots do not know it.
+    ("certificate.caKey=", "certificate.caKey has to be ca.crt: in mode selfSigned"),
+    ("certificate.caKey=authority.crt", "certificate.caKey has to be ca.crt: in mode selfSigned"),
+    ("certificate.mode=certManager,certificate.caKey=", "certificate.caKey has to be ca.crt: in mode certManager"),
+    (f"{BY_ISSUER},certificate.caKey=authority.crt", "certificate.caKey has to be ca.crt: in mode certManager"),
+    ("certificate.mode=certManager,certificate.certManager.issuerRef.kind=ClusterIssuer", "issuerRef needs a name"),
+    # The alert would fire for as long as the certificate is not due.
+    (f"{ALERT_DAYS}=30", "certificateDays is 30: certificates are renewed with 30 days left"),
+    (f"{ALERT_DAYS}=14,{BY_ISSUER},certificate.certManager.renewBefore=240h", "are renewed with 10 days left"),
     ("karmada.kubeconfig.secret=", "karmada.kubeconfig.secret is needed"),
     ("typesApi.tokens.secret=tokens", "typesApi.tokens.secret has no effect without typesApi.enabled"),
     ("resources.limits.memory=128Mi", "resources.limits.memory is less than resources.requests.memory"),
@@ -151,6 +166,23 @@ def test_typos_are_rejected(complaints: dict[str, str], chart: str, complaint: s
 @pytest.mark.parametrize(("values", "complaint"), [pytest.param(*each, id=each[0]) for each in CONTRADICTIONS])
 def test_values_that_cannot_work_are_rejected(values: str, complaint: str) -> None:
     assert complaint in complaints_about(rendered.SERVER, values)
+
+
+@rendered.needs_helm
+@pytest.mark.parametrize(
+    "values",
+    [
+        pytest.param(f"{BY_ISSUER},certificate.caKey=", id="an issuer that system roots know"),
+        pytest.param(f"{ALERT_DAYS}=29", id="an alert after the renewal"),
+        pytest.param(f"{ALERT_DAYS}=29,{BY_ISSUER},certificate.certManager.renewBefore=720h", id="of cert-manager"),
+        pytest.param(
+            f"{ALERT_DAYS}=80,certificate.mode=existingSecret,certificate.existingSecret=mine",
+            id="a certificate that somebody else renews",
+        ),
+    ],
+)
+def test_values_beside_those_that_cannot_work_are_taken(values: str) -> None:
+    assert template(rendered.SERVER, values)
 
 
 @rendered.needs_helm
@@ -195,21 +227,24 @@ def test_labels_and_annotations_of_all_resources_leave_selectors_alone() -> None
     on = "commonLabels.team=ml,commonAnnotations.owner=ml,dashboard.enabled=true,serviceMonitor.enabled=true"
     made = template(rendered.SERVER, on)
     for resource in made:
-        if "helm.sh/hook" in resource["metadata"].get("annotations", {}):
-            continue
         assert resource["metadata"]["labels"]["team"] == "ml", resource["kind"]
         assert resource["metadata"]["annotations"]["owner"] == "ml", resource["kind"]
     deployment = rendered.the(made, "Deployment")
     assert "team" not in deployment["spec"]["selector"]["matchLabels"]
     service = rendered.the(made, "Service")
     assert "team" not in service["spec"]["selector"]
+    job = rendered.the(made, "Job")["spec"]["template"]["metadata"]["labels"]
+    assert job == {
+        "team": "ml",
+        **rendered.the(rendered.of("the defaults"), "Job")["spec"]["template"]["metadata"]["labels"],
+    }
 
 
 @rendered.needs_helm
 def test_fields_of_service_and_deployment_that_values_set() -> None:
     values = (
         "service.type=LoadBalancer,service.nodePort=30443,service.loadBalancerClass=example.com/internal,"
-        "service.externalTrafficPolicy=Local,strategy.type=Recreate,strategy.rollingUpdate=null,"
+        "service.externalTrafficPolicy=Local,strategy.type=Recreate,typesApi.enabled=true,"
         "lifecycle.preStop.sleep.seconds=3,deploymentAnnotations.keel=on,"
         "extraVolumes[0].name=ca,extraVolumes[0].configMap.name=ca,"
         "extraVolumeMounts[0].name=ca,extraVolumeMounts[0].mountPath=/ca"
@@ -219,7 +254,8 @@ def test_fields_of_service_and_deployment_that_values_set() -> None:
     assert service["spec"]["loadBalancerClass"] == "example.com/internal"
     assert service["spec"]["externalTrafficPolicy"] == "Local"
     assert service["spec"]["ports"][0]["nodePort"] == 30443
-    assert deployment["spec"]["strategy"] == {"type": "Recreate"}
+    for each in rendered.of_kind(made, "Deployment"):
+        assert each["spec"]["strategy"] == {"type": "Recreate"}, "the API server refuses steps with it"
     assert deployment["metadata"]["annotations"]["keel"] == "on"
     pod = deployment["spec"]["template"]["spec"]
     assert pod["volumes"][-1] == {"name": "ca", "configMap": {"name": "ca"}}

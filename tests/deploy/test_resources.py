@@ -284,3 +284,10 @@ def test_registration_is_told_where_the_server_is(case: str, wanted: dict[str, s
     flags = flags_of(case)
     assert wanted.items() <= flags.items()
     assert not unwanted & flags.keys()
+
+
+@rendered.needs_helm
+@pytest.mark.parametrize("registers", [True, False])
+def test_server_answers_in_the_time_that_karmada_waits_whoever_registers_it(*, registers: bool) -> None:
+    made = template(rendered.SERVER, f"registration.enabled={str(registers).lower()},registration.timeoutSeconds=10")
+    assert ("--webhook-timeout", "10") in rendered.arguments(made)

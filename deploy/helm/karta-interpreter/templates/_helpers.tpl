@@ -27,12 +27,24 @@ app.kubernetes.io/name: {{ include "karta-interpreter.name" (first .) | include 
 app.kubernetes.io/instance: {{ (first .).Release.Name }}
 {{- end -}}
 
+{{/* The same with those of the user. A policy may want them of each pod, also of one that Helm makes. */}}
+{{- define "karta-interpreter.allHookLabels" -}}
+{{- merge (include "karta-interpreter.hookLabels" . | fromYaml) ((first .).Values.commonLabels | default dict) | toYaml -}}
+{{- end -}}
+
 {{/* Not an argument, so that `kubectl exec … karta-interpreter doctor` looks at the same control plane. */}}
 {{- define "karta-interpreter.kubeconfigEnv" -}}
 - {name: KARTA_INTERPRETER_KUBECONFIG, value: /etc/karta-interpreter/karmada/kubeconfig}
 {{- with .Values.karmada.kubeconfig.context }}
 - {name: KARTA_INTERPRETER_CONTEXT, value: {{ . | quote }}}
 {{- end }}
+{{- end -}}
+
+{{/* The API server refuses steps of a RollingUpdate with Recreate. */}}
+{{- define "karta-interpreter.strategy" -}}
+{{- with .Values.strategy -}}
+{{- toYaml (ternary (omit . "rollingUpdate") . (eq .type "Recreate")) -}}
+{{- end -}}
 {{- end -}}
 
 {{- define "karta-interpreter.kubeconfigVolume" -}}
@@ -312,6 +324,38 @@ labels:
 {{- if and $limit (eq $name "memory") (lt $amount 536870912.0) -}}
 {{- fail (printf "%s.limits.memory is %v: the processes that answer large calls need 512Mi at least (docs/server.md#memory)" $path $limit) -}}
 {{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Nothing, or why the certificate would be another one than the values say */}}
+{{- define "karta-interpreter.checkCertificate" -}}
+{{- $certificate := .Values.certificate -}}
+{{- $lives := $certificate.selfSigned -}}
+{{- $issuer := $certificate.certManager.issuerRef -}}
+{{- if and (include "karta-interpreter.isSelfSigned" .) (lt (int $lives.authorityDays) (mul 4 $lives.days | int)) -}}
+{{- fail "certificate.selfSigned.authorityDays is less than four times certificate.selfSigned.days" -}}
+{{- end -}}
+{{- if ne $certificate.mode "existingSecret" -}}
+{{- if $certificate.existingSecret -}}
+{{- fail "certificate.existingSecret has no effect without certificate.mode existingSecret" -}}
+{{- end -}}
+{{- if and $issuer (not $issuer.name) -}}
+{{- fail "certificate.certManager.issuerRef needs a name" -}}
+{{- end -}}
+{{- $public := and (not $certificate.caKey) $issuer (eq $certificate.mode "certManager") -}}
+{{- if not (or $public (eq $certificate.caKey "ca.crt")) -}}
+{{- fail (printf "certificate.caKey has to be ca.crt: in mode %s the authority is under this key" $certificate.mode) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Days that a certificate has left when it is renewed. Nothing where that is not known */}}
+{{- define "karta-interpreter.daysAtRenewal" -}}
+{{- $certificate := .Values.certificate -}}
+{{- if eq $certificate.mode "selfSigned" -}}
+{{- divf $certificate.selfSigned.days 3 | floor -}}
+{{- else if and (eq $certificate.mode "certManager") (regexMatch "^[0-9.]+h$" $certificate.certManager.renewBefore) -}}
+{{- divf (trimSuffix "h" $certificate.certManager.renewBefore | float64) 24 -}}
 {{- end -}}
 {{- end -}}
 

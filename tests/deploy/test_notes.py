@@ -1,0 +1,94 @@
+"""What Helm prints after an installation."""
+
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from karta_interpreter.cli.export import command as export
+from tests.deploy import rendered
+from tests.deploy.rendered import CONTROL_PLANE, DEPLOY, SERVER, Resource
+
+pytestmark = rendered.needs_helm
+
+NOT_REGISTERED = "registration.enabled=false,certificate.mode=existingSecret,certificate.existingSecret=m"
+
+
+def notes_of(chart: str, values: str, folder: Path) -> str:
+    """The notes for values. Without a cluster Helm prints none, so a copy of the chart has them in a resource."""
+    copy = folder / chart
+    shutil.copytree(DEPLOY / "helm" / chart, copy)
+    text = (copy / "templates" / "NOTES.txt").read_text()
+    notes = (
+        f'{{{{- define "notes" -}}}}{text}{{{{- end -}}}}\nkind: Notes\ntext: {{{{ include "notes" . | toJson }}}}\n'
+    )
+    (copy / "templates" / "notes.yaml").write_text(notes)
+    made = rendered.run_helm("template", copy, "--namespace", "karmada-system", "--set", values)
+    assert made.returncode == 0, made.stderr
+    (resource,) = rendered.of_kind([one for one in yaml.load_all(made.stdout, yaml.CSafeLoader) if one], "Notes")
+    return str(resource["text"])
+
+
+def options_of_export(notes: str) -> list[str]:
+    """The options of the command that the notes print for GitOps."""
+    (line,) = re.findall(r"^  karta-interpreter export (webhook-configuration .*)$", notes, re.MULTILINE)
+    return shlex.split(line)
+
+
+def exported(notes: str) -> Resource:
+    """The registration that this command prints."""
+    ran = CliRunner().invoke(export, options_of_export(notes))
+    assert ran.exit_code == 0, ran.output
+    configuration: Resource = yaml.load(ran.stdout, yaml.CSafeLoader)
+    return configuration
+
+
+def test_command_for_gitops_prints_what_the_server_would_register(tmp_path: Path) -> None:
+    values = (
+        "certificate.caKey=,registration.publicUrl=https://karta.example.com/interpret,registration.name=ours",
+        "registration.timeoutSeconds=7,registration.multiplePodTemplatesScheduling=true",
+        "server.kinds={ray.io/v1/*,batch/v1/Job},server.without={RayJob}",
+    )
+    configuration = exported(notes_of(SERVER, ",".join([NOT_REGISTERED, *values]), tmp_path))
+    assert configuration["metadata"]["name"] == "ours"
+    assert {webhook["timeoutSeconds"] for webhook in configuration["webhooks"]} == {7}
+    config = {"url": "https://karta.example.com/interpret"}
+    assert all(webhook["clientConfig"] == config for webhook in configuration["webhooks"])
+    rules = {
+        kind: rule["operations"]
+        for each in configuration["webhooks"]
+        for rule in each["rules"]
+        for kind in rule["kinds"]
+    }
+    assert rules.keys() == {"RayCluster", "RayService", "RayCronJob", "Job"}
+    # With Karmada's gate these two together scale a workload to zero.
+    assert "InterpretComponent" in rules["RayCluster"]
+    assert "ReviseReplica" not in rules["RayCluster"]
+
+
+def test_command_for_gitops_names_the_service_and_the_authority(tmp_path: Path) -> None:
+    options = options_of_export(
+        notes_of(SERVER, f"{NOT_REGISTERED},server.catalogue=false,service.port=8443", tmp_path)
+    )
+    at = options.index("--service")
+    assert options[at + 1] == "karmada-system/k-karta-interpreter:8443"
+    assert options[options.index("--ca-file") + 1] == "ca.crt"
+    assert "--no-catalogue" in options
+    assert "--multiple-pod-templates-scheduling" not in options
+
+
+@pytest.mark.parametrize(
+    ("values", "printed"),
+    [
+        pytest.param("user.createToken=true", True, id="of the ServiceAccount of the chart"),
+        pytest.param("user.createToken=false", False, id="none"),
+        # The permissions are those of the subjects.
+        pytest.param("user.subjects[0].kind=User,user.subjects[0].name=karta", False, id="without permissions"),
+    ],
+)
+def test_token_is_named_where_it_has_permissions(values: str, *, printed: bool, tmp_path: Path) -> None:
+    assert (" get secret k-token " in notes_of(CONTROL_PLANE, values, tmp_path)) is printed
