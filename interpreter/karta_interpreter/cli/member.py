@@ -17,7 +17,7 @@ from karta_interpreter.base.errors import ClusterError
 from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s import GVK, Object, get, namespace as namespace_of, objects_in
 from karta_interpreter.definitions.karta import Definition, Known
-from karta_interpreter.definitions.sources.api_server import CRDS, ApiServer
+from karta_interpreter.definitions.sources.api_server import CRDS, ApiServer, existing
 from karta_interpreter.engine.verification import Evidence, owner_references
 
 _PAGE: Final = 500
@@ -46,6 +46,14 @@ class WorkloadSelection(NamedTuple):
     def has_kind(self, gvk: GVK) -> bool:
         """Return whether objects of a kind are read."""
         return not self.kind or self.kind.lower() in gvk.names
+
+    def takes(self, obj: Object) -> bool:
+        """Return whether an object has the kind, the name and the namespace. Without a namespace it is in each."""
+        return (
+            self.has_kind(GVK.of(obj))
+            and (not self.name or _name(obj) == self.name)
+            and (not self.namespace or namespace_of(obj) in ("", self.namespace))
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,15 +111,11 @@ class Member:
         groups = objects_in((await self.api.get("/apis")).get("groups"))
         preferred = _preferred(definitions, groups)
         workloads = [(definition, uid) for definition in preferred for uid in await self._workloads(definition.gvk)]
-        if workloads or _POD in [definition.gvk for definition in preferred]:
+        of_pods = [definition for definition in preferred if definition.gvk == _POD]
+        if workloads or of_pods:
             pods = await self._read_pods()
-            workloads += [
-                (definition, uid)
-                for definition in preferred
-                if definition.gvk == _POD
-                for uid in pods
-                if self._is_selected(uid)
-            ]
+            selected = [(definition, uid) for definition in of_pods for uid in pods if self._is_selected(uid)]
+            workloads += selected[: self.selection.most or None]
             await self._read_owners()
             await self._read_used()
             await self._read_kinds([definition for definition, _ in workloads])
@@ -128,9 +132,8 @@ class Member:
 
     def _is_selected(self, uid: str) -> bool:
         obj = self._tree.get(uid)
-        if self.selection.name:
-            return _name(obj) == self.selection.name
-        return not any(owner.get("controller") for owner in owner_references(obj))
+        is_top = not any(owner.get("controller") for owner in owner_references(obj))
+        return self.selection.takes(obj) and (is_top or bool(self.selection.name))
 
     async def _workloads(self, gvk: GVK) -> list[str]:
         """Read the objects of a kind, and return those that no controller owns."""
@@ -192,7 +195,7 @@ class Member:
         for gvk in sorted({definition.gvk for definition in definitions if "." in definition.gvk.group}):
             plural = (await self._served(gvk.api_version))[gvk.kind]["name"]
             try:
-                crd = await self.api.find(f"{CRDS}/{plural}.{gvk.group}")
+                crd = await existing(self.api.get(f"{CRDS}/{plural}.{gvk.group}"))
             except ClusterError as error:
                 self.problems.append(str(error))
                 break

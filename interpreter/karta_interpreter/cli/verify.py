@@ -65,17 +65,10 @@ def verify_folder(folder: Path, definitions: Sequence[Definition], selection: Wo
     def workloads() -> Iterator[tuple[Definition, Evidence]]:
         for evidence in read_workloads(folder, state):
             definition = by_kind.get(GVK.of(evidence.object))
-            if definition and _is_selected(evidence.object, selection):
+            if definition and selection.takes(evidence.object):
                 yield definition, evidence
 
     return verify_all(workloads(), state.crd, state.problems)
-
-
-def _is_selected(obj: Object, selection: WorkloadSelection) -> bool:
-    metadata = obj.get("metadata") or {}
-    names = {"namespace": selection.namespace, "name": selection.name}
-    is_named = all(not value or metadata.get(field) == value for field, value in names.items())
-    return is_named and selection.has_kind(GVK.of(obj))
 
 
 def report_text(report: Report, *, fail_only: bool) -> str:

@@ -178,6 +178,22 @@ def test_folder_is_verified_for_the_selected_objects(
     assert sorted({result.name.rpartition("/")[2] for result in report.results if result.name}) == names
 
 
+def test_object_without_namespace_is_selected_in_each() -> None:
+    queue = {"apiVersion": "kueue.x-k8s.io/v1beta1", "kind": "ClusterQueue", "metadata": {"name": "team"}}
+
+    assert WorkloadSelection(namespace="ml").takes(queue)
+    assert not WorkloadSelection(namespace="ml", name="other").takes(queue)
+
+
+def test_pod_with_name_of_selected_object_is_not_verified(run: Run, tmp_path: Path) -> None:
+    member = MemberServer(shops("a"))
+    member.collections[PODS][0]["metadata"] |= {"name": "a", "ownerReferences": []}
+    with serving(member):
+        result = run("verify", "--kubeconfig", member.kubeconfig(tmp_path), "--object", "deployment/a", "-o", "json")
+
+    assert {each["kind"] for each in _json(result)["results"]} == {"Deployment"}
+
+
 def test_folder_keeps_labels_that_tell_pods_apart(tmp_path: Path) -> None:
     # The MPI Operator gives the launcher its role in a label, and in a variable.
     launcher, worker = (
