@@ -3,14 +3,12 @@
 import asyncio
 import webbrowser
 from collections.abc import Sequence
-from http import HTTPStatus
 from pathlib import Path
 from threading import Thread
 
 import click
 
-from karta_interpreter.base.errors import ClusterError
-from karta_interpreter.base.k8s.values import GVK, Object
+from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.cli.definitions import print_findings, snapshot_of
 from karta_interpreter.cli.files import check_stdin, read_object, read_texts
 from karta_interpreter.cli.member import WorkloadSelection
@@ -87,15 +85,11 @@ async def _cluster_layer(kubeconfig: Path | None, context: str | None) -> Source
     """Return the definitions of a cluster's Kartas. Raises ClusterError."""
     # Imported only if needed: the extra [console] has no client of Kubernetes.
     from karta_interpreter.definitions.sources import cluster  # noqa: PLC0415
-    from karta_interpreter.definitions.sources.api_server import ApiServer  # noqa: PLC0415
+    from karta_interpreter.definitions.sources.api_server import ApiServer, existing  # noqa: PLC0415
 
-    path, objects = kartas_path(), list[Object]()
+    path = kartas_path()
     async with ApiServer.of(kubeconfig, context) as api:
-        try:
-            objects += await api.list(path)
-        except ClusterError as error:
-            if error.status != HTTPStatus.NOT_FOUND:  # there, the CRD of Kartas does not exist
-                raise
+        objects = await existing(api.list(path)) or ()  # the CRD of Kartas may not exist there
     kartas = (ClusterKarta.first_seen(f"kartas/{name_of(obj)}", path, obj) for obj in objects)
     return cluster.layer_of_kartas(sorted(kartas, key=lambda karta: karta.age))
 

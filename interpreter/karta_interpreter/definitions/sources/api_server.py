@@ -11,13 +11,13 @@ import os
 import ssl
 import sys
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 from http import HTTPStatus
 from importlib import import_module, metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, TypeVar
 
 import yaml
 
@@ -56,6 +56,19 @@ _CREDENTIALS_SECONDS = 60.0
 
 _NAMESPACE = "default"
 _SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount/token")
+
+
+Answer = TypeVar("Answer")
+
+
+async def existing(answer: Awaitable[Answer]) -> Answer | None:
+    """Return the answer of an API server, None if what it is about does not exist. Raises ClusterError."""
+    try:
+        return await answer
+    except ClusterError as error:
+        if error.status != HTTPStatus.NOT_FOUND:
+            raise
+        return None
 
 
 class ApiServer:
@@ -110,15 +123,6 @@ class ApiServer:
     async def get(self, path: str) -> Object:
         """Return the object at a path."""
         return await self._ask(ApiRequest("GET", path, ("get",)))
-
-    async def find(self, path: str) -> Object | None:
-        """Return the object at a path, None if it does not exist."""
-        try:
-            return await self.get(path)
-        except ClusterError as error:
-            if error.status == HTTPStatus.NOT_FOUND:
-                return None
-            raise
 
     async def list(self, path: str, selector: str = "") -> Sequence[Object]:
         """Return the objects of a collection that a label selector matches, or all objects without a selector."""

@@ -14,6 +14,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from http import HTTPStatus
@@ -188,11 +189,9 @@ class StatusWriter:
                 await self.report(kartas())
             except ClusterError as error:
                 _logger.debug("conditions could not be reported: %s", error)
-            try:
+            with suppress(TimeoutError):
                 async with asyncio.timeout(self._pace.report):
                     await changed.wait()
-            except TimeoutError:
-                continue
 
     async def report(self, kartas: Sequence[ClusterKarta]) -> None:
         """Report once on the Kartas, oldest first. Raise ClusterError if the API server goes away meanwhile."""

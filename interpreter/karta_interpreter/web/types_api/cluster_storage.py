@@ -14,7 +14,7 @@ from typing import Final, TypeVar
 from karta_interpreter.base.errors import ClusterError
 from karta_interpreter.base.k8s import JSON, Object, edit, label
 from karta_interpreter.definitions.karta import gvk_of, kartas_path
-from karta_interpreter.definitions.sources.api_server import ApiServer
+from karta_interpreter.definitions.sources.api_server import ApiServer, existing
 from karta_interpreter.definitions.sources.cluster import ORIGIN, Cluster
 from karta_interpreter.definitions.sources.cluster_karta import ClusterKarta
 from karta_interpreter.web.types_api.models import ApiError, owned, unavailable
@@ -128,12 +128,7 @@ class ClusterStorage:
     async def _delete(self, karta: Object) -> None:
         async def delete(now: Object) -> Object:
             preconditions = {field: now["metadata"][field] for field in ("uid", "resourceVersion")}
-            try:
-                return await self._api.delete(_path(now), preconditions=preconditions)
-            except ClusterError as error:
-                if error.status == HTTPStatus.NOT_FOUND:
-                    return now
-                raise
+            return await existing(self._api.delete(_path(now), preconditions=preconditions)) or now
 
         await self._change(karta, delete)
 
@@ -148,7 +143,7 @@ class ClusterStorage:
                     break
                 if error.status != HTTPStatus.CONFLICT:
                     raise _failed(error) from error
-            now = await self._attempt(self._api.find(_path(stored)))
+            now = await self._attempt(existing(self._api.get(_path(stored))))
         raise ApiError(412, "the type was changed meanwhile: read it and try again")
 
     @staticmethod

@@ -3,12 +3,11 @@
 from collections import defaultdict
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from http import HTTPStatus
-from typing import TypeVar
 
 from karta_interpreter.base.errors import ClusterError
 from karta_interpreter.base.k8s import GVK, Object
 from karta_interpreter.definitions.karta import kartas_path
-from karta_interpreter.definitions.sources.api_server import ApiServer
+from karta_interpreter.definitions.sources.api_server import Answer, ApiServer, existing
 from karta_interpreter.webhook.doctor.connection import address_of
 from karta_interpreter.webhook.doctor.endpoint import examine_endpoint
 from karta_interpreter.webhook.doctor.kinds import (
@@ -70,8 +69,6 @@ _BY_STATUS = {
     HTTPStatus.NOT_FOUND: "another server answers at this URL, such as a proxy: correct the server in the kubeconfig",
 }
 
-Answer = TypeVar("Answer")
-
 
 async def examine(api: ApiServer, *, name: str, url: str = "") -> list[CheckResult]:
     """Return all results about the configuration with that name and the server behind it.
@@ -127,19 +124,20 @@ class _ControlPlane:
 
     async def admission(self, name: str) -> Object | None:
         """Return the admission configuration with a name."""
-        return await self._readable(self.api.find(f"{ADMISSION}/{name}"), optional=False)
+        return await self._readable(self.api.get(f"{ADMISSION}/{name}"), optional=True)
 
     async def service(self, client: Client) -> Object | None:
         """Return the Service of a webhook, None if it does not exist. Raises ClusterError."""
         if client.service is None:
             return None
-        return await self.api.find(f"/api/v1/namespaces/{client.service.namespace}/services/{client.service.name}")
+        path = f"/api/v1/namespaces/{client.service.namespace}/services/{client.service.name}"
+        return await existing(self.api.get(path))
 
     async def served(self, kinds: Iterable[GVK]) -> dict[GVK, ServedVersions]:
         """Return how each kind is served. Raises ClusterError."""
         kinds = tuple(kinds)
         groups = sorted({gvk.group for gvk in kinds})
-        resources = {group: await _existing(self._resources(group)) or {} for group in groups}
+        resources = {group: await existing(self._resources(group)) or {} for group in groups}
         return {gvk: served(gvk, resources[gvk.group]) for gvk in kinds}
 
     async def _resources(self, group: str) -> Mapping[str, Sequence[Object]]:
@@ -151,20 +149,10 @@ class _ControlPlane:
 
     async def _readable(self, answer: Awaitable[Answer], *, optional: bool) -> Answer | None:
         try:
-            return await (_existing(answer) if optional else answer)
+            return await (existing(answer) if optional else answer)
         except ClusterError as error:
             self.results.append(warning(_CONTROL_PLANE, str(error), _SKIPPED))
             return None
-
-
-async def _existing(answer: Awaitable[Answer]) -> Answer | None:
-    """Return an answer, None for 404. Raises ClusterError for any other error."""
-    try:
-        return await answer
-    except ClusterError as error:
-        if error.status == HTTPStatus.NOT_FOUND:
-            return None
-        raise
 
 
 async def _kinds(plane: _ControlPlane, ours: Sequence[RegisteredWebhook]) -> list[CheckResult]:

@@ -24,7 +24,7 @@ from cryptography.hazmat.primitives.serialization import Encoding
 
 from karta_interpreter.base.errors import ClusterError, ServeError, SettingsError
 from karta_interpreter.base.k8s import Object, edit
-from karta_interpreter.definitions.sources.api_server import MANAGER, ApiServer
+from karta_interpreter.definitions.sources.api_server import MANAGER, ApiServer, existing
 from karta_interpreter.webhook.http.certificate import (
     Authority,
     Certificate,
@@ -257,7 +257,7 @@ class SecretCertificates(CertificateSource):
         before = self._current
         for _ in range(_ATTEMPTS):
             try:
-                present = await self._api.find(self._path)
+                present = await existing(self._api.get(self._path))
                 data = self._ours(present) if present else {}
                 self._take(data)
                 await self._renew(present, data)

@@ -14,7 +14,7 @@ from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s import JSON, Object, edit
 from karta_interpreter.base.rate_limit import RateLimit
 from karta_interpreter.definitions.sources import Store, keep_running
-from karta_interpreter.definitions.sources.api_server import CRDS, ApiServer
+from karta_interpreter.definitions.sources.api_server import CRDS, ApiServer, existing
 from karta_interpreter.definitions.sources.informer import Informer, Pace
 from karta_interpreter.engine.registered.operations import served_kinds
 from karta_interpreter.webhook.registration.admission_ca import AdmissionCA
@@ -26,18 +26,12 @@ CONFIGURATIONS = "/apis/config.karmada.io/v1alpha1/resourceinterpreterwebhookcon
 
 async def unregister(api: ApiServer, name: str = NAME) -> bool:
     """Delete a configuration. Return whether it existed."""
-    try:
-        await api.delete(f"{CONFIGURATIONS}/{name}")
-    except ClusterError as error:
-        if error.status == HTTPStatus.NOT_FOUND:
-            return False
-        raise
-    return True
+    return await existing(api.delete(f"{CONFIGURATIONS}/{name}")) is not None
 
 
 async def is_registered(api: ApiServer, name: str = NAME) -> bool:
     """Return whether there is a configuration with that name."""
-    return await api.find(f"{CONFIGURATIONS}/{name}") is not None
+    return await existing(api.get(f"{CONFIGURATIONS}/{name}")) is not None
 
 
 _logger = logging.getLogger(__name__)
