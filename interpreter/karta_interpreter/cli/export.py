@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from textwrap import fill
-from typing import TypedDict, Unpack
+from typing import Unpack
 
 import click
 
@@ -275,13 +275,6 @@ def exported_safely(definition: Definition, operations: Sequence[Operation]) -> 
     return Exported(reduced.customization, {**reduced.rejected, **unsafe})
 
 
-class _HealthOptions(TypedDict):
-    kinds: tuple[str, ...]
-    paths: tuple[str, ...]
-    check: bool
-    output: str
-
-
 def _health_options(function: Command) -> Command:
     check = click.option("--check", is_flag=True, help="List which definitions can be exported, or why not.")
     return _kinds(_files(check(output("yaml", "json")(function))))
@@ -289,7 +282,7 @@ def _health_options(function: Command) -> Command:
 
 @command.command("flux-health")
 @_health_options
-def flux_health_command(**options: Unpack[_HealthOptions]) -> None:
+def flux_health_command(kinds: tuple[str, ...], paths: tuple[str, ...], output: str, *, check: bool) -> None:
     """Print health checks for Flux, which go into the spec of a Kustomization.
 
     They are CEL expressions of the statuses in a definition. KIND is a kind, apiVersion/Kind or the name of a
@@ -297,12 +290,14 @@ def flux_health_command(**options: Unpack[_HealthOptions]) -> None:
     which are named on stderr: a check replaces Flux's own. A definition that CEL cannot express is named there with the
     reason; the exit code is 1 when it was asked for.
     """
-    _export_health(FLUX, flux_health, lambda checks: {"spec": {"healthCheckExprs": checks}}, **options)
+    _export_health(
+        FLUX, flux_health, lambda checks: {"spec": {"healthCheckExprs": checks}}, kinds, paths, output, check=check
+    )
 
 
 @command.command("argocd-health")
 @_health_options
-def argocd_health_command(**options: Unpack[_HealthOptions]) -> None:
+def argocd_health_command(kinds: tuple[str, ...], paths: tuple[str, ...], output: str, *, check: bool) -> None:
     """Print health checks for Argo CD: a patch of its ConfigMap argocd-cm.
 
     They are Lua scripts of the statuses in a definition. KIND is a kind, apiVersion/Kind or the name of a definition
@@ -315,7 +310,10 @@ def argocd_health_command(**options: Unpack[_HealthOptions]) -> None:
         ARGO_CD,
         argocd_health,
         lambda checks: {**config_map, "data": {key: text for check in checks for key, text in check.data.items()}},
-        **options,
+        kinds,
+        paths,
+        output,
+        check=check,
     )
 
 
@@ -323,14 +321,18 @@ def _export_health(
     tool: Tool,
     export: Callable[..., Check],
     document: Callable[[Sequence[Check]], Object],
-    **options: Unpack[_HealthOptions],
+    kinds: Sequence[str],
+    paths: Sequence[str],
+    output: str,
+    *,
+    check: bool,
 ) -> None:
     """Print the document with the checks of definitions for a tool. Name definitions without one, with the reason.
 
     Kinds that the tool judges itself are left out unless they are named.
     """
-    definitions = definitions_named(options["kinds"], options["paths"])
-    left_out = {definition.gvk for definition in definitions if not options["kinds"] and tool.judges(definition.gvk)}
+    definitions = definitions_named(kinds, paths)
+    left_out = {definition.gvk for definition in definitions if not kinds and tool.judges(definition.gvk)}
     selected = [definition for definition in definitions if definition.gvk not in left_out]
     exported: list[Check] = []
     rejected: dict[GVK, str] = {}
@@ -339,7 +341,7 @@ def _export_health(
             exported.append(export(*versions))
         except ExportError as error:
             rejected |= dict.fromkeys((version.gvk for version in versions), str(error))
-    if options["check"]:
+    if check:
         reasons = dict.fromkeys(left_out, f"left out: {tool} judges it itself") | rejected
         rows = [
             [definition.gvk.api_version, definition.gvk.kind, reasons.get(definition.gvk, "exported")]
@@ -348,12 +350,12 @@ def _export_health(
         title = f"{tool.name.replace(' ', '').upper()}-HEALTH"
         say(table(rows, header=["APIVERSION", "KIND", title]), nl=False)
     elif exported:
-        say(written(document(exported), options["output"]), nl=False)
-    if left_out and not options["check"]:
+        say(written(document(exported), output), nl=False)
+    if left_out and not check:
         names = ", ".join(f"{gvk.api_version}/{gvk.kind}" for gvk in sorted(left_out))
         say(f"left out, as {tool} judges them itself; name a KIND to export its check: {names}", err=True)
     summary = f"{count(len(exported), 'health check')}, {len(rejected)} of {len(selected)} rejected"
-    _report(rejected, summary, is_quiet=options["check"], is_error=bool(options["kinds"] or options["paths"]))
+    _report(rejected, summary, is_quiet=check, is_error=bool(kinds or paths))
 
 
 def _report(rejected: Mapping[str, str] | Mapping[GVK, str], summary: str, *, is_quiet: bool, is_error: bool) -> None:

@@ -1,7 +1,6 @@
 """``karta-interpreter interpret``: the answers of a definition about an object, and the check of customizations."""
 
 from collections.abc import Mapping, Sequence
-from typing import TypedDict, Unpack
 
 import click
 
@@ -33,17 +32,6 @@ Examples:
 """
 
 
-class _Given(TypedDict):
-    file: str | None
-    desired_file: str | None
-    observed_file: str | None
-    status_file: str | None
-    desired_replica: int | None
-    references: tuple[str, ...]
-    components: Mapping[str, int] | None
-    options: Options
-
-
 @click.command("interpret", epilog=_EXAMPLES)
 @click.argument("file", required=False, type=LATER, metavar="[FILE]")
 @operation_option("--operation", help="Ask one operation and print as karmadactl does.")
@@ -64,33 +52,40 @@ class _Given(TypedDict):
 @click.option("--explain", is_flag=True, help="Show for each answer the chain from it to the object.")
 @click.option("--strict", is_flag=True, help=STRICT)
 @click.option("-o", "--output", type=click.Choice(["table", "yaml", "json"]), help="How to print answers.")
-def command(
+def command(  # noqa: PLR0913 - one for each option
+    *,
+    file: str | None,
     operation: str | None,
+    desired_file: str | None,
+    observed_file: str | None,
+    status_file: str | None,
+    desired_replica: int | None,
+    references: tuple[str, ...],
     filenames: tuple[str, ...],
     overrides: tuple[str, ...],
-    output: str | None,
-    *,
+    components: Mapping[str, int] | None,
+    options: Options,
     explain: bool,
     strict: bool,
-    **given: Unpack[_Given],
+    output: str | None,
 ) -> None:
     """Ask a definition about an object, as Karmada would.
 
     FILE contains the object in a member cluster, as --observed-file. Without --operation, every operation that the
     given files allow is asked and shown in one table.
     """
-    given["observed_file"] = file_given(given["file"], given["observed_file"], "--observed-file")
-    files = (given["desired_file"], given["observed_file"], given["status_file"], *given["references"])
-    check_stdin([path for path in (*files, *filenames, *overrides) if path])
+    observed_file = file_given(file, observed_file, "--observed-file")
+    files = (desired_file, observed_file, status_file, *references, *filenames, *overrides)
+    check_stdin(filter(None, files))
     arguments = Arguments.read(
         filenames,
-        desired=given["desired_file"],
-        observed=given["observed_file"],
-        items=given["status_file"],
-        replicas=given["desired_replica"],
-        components=given["components"],
+        desired=desired_file,
+        observed=observed_file,
+        items=status_file,
+        replicas=desired_replica,
+        components=components,
     )
-    if given["components"] is not None and not operation:
+    if components is not None and not operation:
         if explain or overrides:
             raise UsageProblem(
                 "error: --components goes with --explain and --override if --operation is ReviseComponents"
@@ -98,19 +93,19 @@ def command(
         if output == "table":
             raise UsageProblem("error: -o table shows answers; --components prints an object")
         obj = arguments.call(Operation.INTERPRET_COMPONENT).object
-        changed = workload_of(obj, filenames, given["references"]).set_components(given["components"])
+        changed = workload_of(obj, filenames, references).set_components(components)
         say(written(changed.object, output or "yaml"), nl=False)
         return
     interpreter, calls = calls_for(arguments, operation, filenames, overrides)
-    references = read_references(given["references"], interpreter.entry.definition)
+    looked_up = read_references(references, interpreter.entry.definition)
     if explain:
-        show_explanations(interpreter, calls, references, output or "table", given["options"], strict=strict)
+        show_explanations(interpreter, calls, looked_up, output or "table", options, strict=strict)
         return
-    outcomes = [ask(interpreter, call, references, given["options"]) for call in calls]
+    outcomes = [ask(interpreter, call, looked_up, options) for call in calls]
     _print_outcomes(outcomes, operation, output, interpreter.entry)
     if not operation:
         _print_skipped(interpreter, arguments)
-    definition, objects = interpreter.entry.definition, Known.of(references)
+    definition, objects = interpreter.entry.definition, Known.of(looked_up)
     # About things that the definition looks for in the objects and does not find.
     warnings = [
         fact
