@@ -211,27 +211,21 @@ class Storage(Protocol):
 
     def sources(self) -> Mapping[Any, Any]:
         """Return the sources of Kartas as last seen. A change replaces the mapping, and each changed value."""
-        ...
 
     def records(self, source: Any) -> tuple[Record, ...]:  # noqa: ANN401 - a value of `sources`
         """Return the Kartas of one of the sources."""
-        ...
 
     def exclusive(self) -> AbstractAsyncContextManager[object]:
         """Return a block in which other writers that store in the same way change nothing."""
-        ...
 
     async def read(self, group: str, kind: str) -> StoredType | None:
         """Return a type as it is stored now, or None if it is not stored. Raises ApiError if it has another owner."""
-        ...
 
     async def write(self, desired: StoredType, present: StoredType | None) -> StoredType:
         """Store a type in place of the type that was read, and return it as it is stored.
 
         A crash leaves each version in its old or its new state.
         """
-        ...
 
     async def delete(self, present: StoredType) -> None:
         """Delete a type that was read."""
-        ...

@@ -26,15 +26,12 @@ class Sender(Protocol):
     @property
     def is_receiving(self) -> bool:
         """Return whether the body is still incomplete."""
-        ...
 
     def has_room(self, size: int) -> bool:
         """Count bytes of the body. Return whether there is room for them."""
-        ...
 
     def disconnect(self) -> None:
         """Close the connection at once."""
-        ...
 
 
 class Bodies:

@@ -36,19 +36,15 @@ class Answers(Protocol):
     @property
     def draining(self) -> bool:
         """Return whether connections end with their next answer."""
-        ...
 
     async def handle(self, request: BaseRequest) -> StreamResponse:
         """Answer one request."""
-        ...
 
     def answer_soon(self, body: bytes, parameters: str) -> bytes | Soon | None:
         """Answer a body sent to ``/interpret``, or return None to leave it to `handle`."""
-        ...
 
     def refuse(self, status: int, message: str) -> Response:
         """Return an HTTP error."""
-        ...
 
 
 class Connection(RequestHandler):
