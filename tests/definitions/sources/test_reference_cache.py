@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from karta_interpreter.base.errors import QueryAbsentError, QueryReferenceError
 from karta_interpreter.base.k8s.values import GVK, JSON, Object
 from karta_interpreter.definitions.karta.reference_resolver import ObjectNames
+from karta_interpreter.definitions.sources import reference_cache
 from karta_interpreter.languages.jq import Query
 from tests.definitions.sources.running import FAST, RunningCluster, running_cluster
 from tests.definitions.sources.scripted_api import ScriptedApi, status
@@ -205,9 +207,23 @@ async def test_unwanted_kind_is_forgotten(tmp_path: Path, folder: Path) -> None:
         await _until(running, lambda: len(reader.list(HALL, None)) == 1)
         reader.want([])
         await _until(running, lambda: HALL not in reader._collections)  # noqa: SLF001 - nothing else tells of it
+        assert not reader._budget.held, "what is gone takes no room"  # noqa: SLF001
         with pytest.raises(QueryReferenceError, match="has not been listed yet") as raised:
             reader.list(HALL, None)
         assert not isinstance(raised.value, QueryAbsentError), "Karmada asks again, and is answered then"
+
+
+async def test_objects_are_not_known_after_an_error_of_this_program(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with running_cluster(tmp_path, _api("great"), folders=(folder,), pace=replace(FAST, longest=HANG)) as running:
+        reader = running.cluster.referenced
+        await _until(running, lambda: reader.get(HALL, "town", "great") is not None)
+        monkeypatch.setattr(reference_cache, "marshal", None)
+        running.api.put(HALLS, "small", {"of": "small"})
+        await _until(running, lambda: "an error in this program" in caplog.text)
+        with pytest.raises(QueryReferenceError, match="has not been listed yet"):
+            reader.get(HALL, "town", "great")
 
 
 async def test_without_references_nothing_is_asked(tmp_path: Path) -> None:

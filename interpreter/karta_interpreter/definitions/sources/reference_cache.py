@@ -117,7 +117,6 @@ class ReferenceCache(ReferenceReader):
             while True:
                 for gvk in followed.keys() - self._wanted.keys():
                     followed.pop(gvk).cancel()
-                    self._collections = {other: value for other, value in self._collections.items() if other != gvk}
                     self._problems = {other: value for other, value in self._problems.items() if other != gvk}
                 for gvk in self._wanted.keys() - followed.keys():
                     followed[gvk] = group.create_task(self._follow(gvk))
@@ -132,6 +131,8 @@ class ReferenceCache(ReferenceReader):
         try:
             await collection.follow(lambda: None)
         finally:
+            # Also after an error in this program: without its objects the collection would say that there are none.
+            self._collections = {other: value for other, value in self._collections.items() if value is not collection}
             collection.clear()
 
     async def _find(self, gvk: GVK, kinds: Callable[[], Iterable[GVK]]) -> str:
