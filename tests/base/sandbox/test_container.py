@@ -73,6 +73,28 @@ async def test_largest_child_ends_when_container_runs_out_of_memory(
     await processes.close()
 
 
+async def test_next_child_ends_only_once_the_memory_of_the_last_one_is_free(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages, ended = {"7": 10}, list[container.Files]()
+
+    def end(files: container.Files) -> str:
+        ended.append(files)
+        return "7"
+
+    monkeypatch.setattr(container, "_end_largest", end)
+    monkeypatch.setattr(container, "_size", lambda pid: pages.get(pid, 0))
+    take(folder, 0.9)
+    memory = container.ContainerMemory()
+    with memory.watched():
+        for _ in range(3):
+            memory._look()  # noqa: SLF001
+        assert len(ended) == 1
+        pages.clear()
+        memory._look()  # noqa: SLF001
+        assert len(ended) == 2
+
+
 async def test_container_without_memory_limit_is_not_looked_at(folder: Path) -> None:
     (folder / "memory.max").write_text("max\n")
     memory = container.ContainerMemory()

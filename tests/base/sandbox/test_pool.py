@@ -181,13 +181,16 @@ def test_failure_frees_place_and_stops_process(pool: Pool) -> None:
             pytest.fail("a process that did not start")
 
 
-def test_closing_stops_all_of_them(pool: Pool) -> None:
+def test_closing_stops_all_of_them(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
     with pool.process("a", 1) as (first, _):
         pool.close()
         assert not first.is_alive
     assert pool.processes == frozenset()
     with pool.process("a", 1) as (second, _):
         assert second.is_alive
+        pool.close()
+        monkeypatch.setattr(second, "settle", lambda: True)  # it was ready just before it was killed
+    assert not pool._idle  # noqa: SLF001 - nothing else shows it
 
 
 def test_closing_ends_a_request_at_work(real: Pool) -> None:
@@ -228,11 +231,14 @@ def test_only_processes_that_are_idle_for_long_enough_expire(monkeypatch: pytest
         now[0] = 30
         Timer.last.fire()
         assert [process.is_alive for process in (first, second, third)].count(True) == 2
-    assert Timer.last.seconds == 20, "the one that was used at 20"
+        assert Timer.last.seconds == 20, "the one that was used at 20"
     now[0] = 50
     Timer.last.fire()
     assert len(pool.processes) == 1, "the one that was used at 30"
     pool.close()
+    with pool.process("a", 1):
+        pass
+    assert Timer.last.seconds == 30, "processes of a closed pool expire, too"
 
 
 class Timer:

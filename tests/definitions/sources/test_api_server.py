@@ -31,7 +31,7 @@ from tests.definitions.sources.scripted_api import (
     stream,
     write_kubeconfig,
 )
-from tests.support.waiting import turns
+from tests.support.waiting import Clock, turns
 
 Ask = Callable[[ApiServer], Awaitable[Any]]
 
@@ -299,6 +299,25 @@ async def test_silent_server_is_a_timeout(
     error = await _failure(api.get("/a"))
 
     assert (error.status, error.reason) == (0, "Timeout")
+
+
+async def test_watch_lasts_longer_than_other_requests(scripted: ScriptedApi, api: ApiServer, clock: Clock) -> None:
+    later = asyncio.Event()
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse()
+        await response.prepare(request)
+        await response.write(_ADDED)
+        await later.wait()
+        await response.write(_ADDED)
+        return response
+
+    scripted.on("watch", KARTAS, answer)
+    async with aclosing(api.watch(KARTAS, "5", timeout_seconds=30)) as events:
+        first = await anext(events)
+        await clock.advance(29)
+        later.set()
+        assert await anext(events) == first
 
 
 async def test_events_arrive_in_whatever_pieces(scripted: ScriptedApi, api: ApiServer) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 from karta_interpreter.base.errors import QueryReferenceError
 from karta_interpreter.base.k8s.values import Object
@@ -129,6 +129,7 @@ _CHANGES = st.lists(st.tuples(st.sampled_from("abcde"), st.sampled_from([0, 500,
 
 
 @settings(max_examples=EXAMPLES)
+@example([("b", 9000), ("a", 9000), ("a", 0)])  # one that was left out goes
 @given(_CHANGES)
 def test_budget_counts_what_is_kept_and_oldest_has_room(changes: list[tuple[str, int]]) -> None:
     api: Any = None
@@ -153,6 +154,14 @@ def test_names_of_refused_objects_are_bounded(monkeypatch: pytest.MonkeyPatch) -
         informer.put(_object(name, 1, size))
     assert not informer.objects
     assert len(informer.left_out) == len(budget.refused) == 3
+
+
+def test_definition_that_was_forgotten_while_it_was_read_does_not_count() -> None:
+    budget = Budget()
+    budget.take("a", 3)
+    budget.forget("a")
+    budget.settle("a", 2)
+    assert budget.held == 0
 
 
 def test_deep_value_weighs_more_than_its_text() -> None:

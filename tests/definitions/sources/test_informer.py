@@ -29,8 +29,10 @@ async def test_watch_resumes_from_last_version(tmp_path: Path, spec: Spec) -> No
     api = ScriptedApi()
     async with running_cluster(tmp_path, api) as running:
         await api.was_asked("watch", KARTAS)
+        before = time.monotonic()
         api.put(KARTAS, "a", spec("A", replicas=".a"))
         await running.serves(A=".a")
+        assert running.cluster.stale_for <= time.monotonic() - before
         await asyncio.sleep(FAST.first)  # a watch that ends sooner counts as broken
         api.end_watches()
         again = await api.was_asked("watch", KARTAS, 2)

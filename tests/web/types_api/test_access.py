@@ -1,5 +1,6 @@
 import re
 import socket
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -115,6 +116,24 @@ async def test_answers_of_the_api_server_are_used_for_ten_seconds(tmp_path: Path
             assert caught.value.status == 401
 
 
+async def test_flood_of_tokens_displaces_no_answer_and_takes_no_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("karta_interpreter.web.types_api.access._MOST_KEPT", 1)
+    clock, api = Time(), KartaApi(users={OLD: "ada"})
+    async with serving(api), ApiServer(str(write_kubeconfig(tmp_path / "kubeconfig", api.url))) as client:
+        access = ClusterAccess(client, clock)
+        for token in (OLD, NEW, NEW, OLD):
+            with suppress(ApiError):
+                await access.user(token)
+        assert len(api.requests("create", USER_REVIEWS)) == 3
+        clock.now += 10
+        for token in (NEW, NEW):
+            with suppress(ApiError):
+                await access.user(token)
+        assert len(api.requests("create", USER_REVIEWS)) == 4, "what has expired gives its room"
+
+
 async def test_without_an_answer_of_the_api_server_nothing_is_decided(tmp_path: Path) -> None:
     api = KartaApi(users={OLD: "ada"})
     async with serving(api), ApiServer(str(write_kubeconfig(tmp_path / "kubeconfig", api.url))) as client:
@@ -126,7 +145,8 @@ async def test_without_an_answer_of_the_api_server_nothing_is_decided(tmp_path: 
         assert await access.user(OLD) == "ada"
 
 
-def test_client_is_limited_to_its_rate() -> None:
+def test_client_is_limited_to_its_rate(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("karta_interpreter.web.types_api.application._MOST_CLIENTS", 2)
     clock = Time()
     rate = ClientLimits(60, clock)
     for _ in range(60):
@@ -135,6 +155,7 @@ def test_client_is_limited_to_its_rate() -> None:
         rate.take("one")
     assert caught.value.headers["Retry-After"] == "1"
     rate.take("other")
+    rate.take("other")  # a known client makes the server forget nobody
     clock.now += 2
     rate.take("one")
     rate.take("one")

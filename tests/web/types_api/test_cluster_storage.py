@@ -174,6 +174,15 @@ async def test_interrupted_change_loses_no_version(tmp_path: Path) -> None:
         assert api.kartas.keys() == {V2}
 
 
+async def test_interrupted_change_of_labels_is_completed_by_same_request(tmp_path: Path) -> None:
+    async with cluster(tmp_path) as (api, server):
+        path = (await ask(server, "POST", body=TWO)).headers["location"]
+        api.on("replace", f"{KARTAS}/{V2}", status(500, "InternalError"))
+        wanted = {**TWO, "priorityId": "low"}
+        assert [(await ask(server, "PUT", path, wanted)).status for _ in range(2)] == [503, 200]
+        assert {each["metadata"]["labels"][PRIORITY] for each in api.kartas.values()} == {"low"}
+
+
 async def test_replacing_takes_back_what_kubectl_has_edited(tmp_path: Path) -> None:
     async with cluster(tmp_path) as (api, server):
         created = await ask(server, "POST", body=workload_type())

@@ -251,6 +251,7 @@ def test_fight_of_seconds_ends_after_ten_minutes(store: Store) -> None:
     assert len(member.fights) == 1
     member.now += 2
     assert member.fights == []
+    assert not member.found.present, "the uids of fights that are over do not stay"
 
 
 def test_fight_of_minutes_lasts_as_long_as_its_rounds(store: Store) -> None:
@@ -363,6 +364,14 @@ def test_remembered_objects_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None
         asked(found, "u49", number)  # was forgotten
         asked(found, "u99", number)
     assert [*found.present] == [b"u99"]
+
+
+def test_object_without_calls_for_longest_is_forgotten_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(room, "MOST_OBJECTS", 2)
+    found = Fights(lambda: 0.0, lambda: 1e9, lambda: 0.0)
+    for uid, number in [("busy", 0), ("other", 0), ("busy", 1), ("third", 0), ("busy", 2)]:
+        asked(found, uid, number)
+    assert [*found.present] == [b"busy"]
 
 
 def test_fighting_object_takes_400_bytes() -> None:

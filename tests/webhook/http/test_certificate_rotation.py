@@ -154,6 +154,14 @@ def test_broken_certificate_is_made_anew_and_the_rest_kept(
     assert read_keyring(mended.data(), START)[1] == ()
 
 
+def test_authority_that_replaces_one_without_key_does_not_sign_before_clients_know_it() -> None:
+    due = START + 60 * DAY
+    salvaged, _ = read_keyring(WHOLE.data() | {"authority.key": b"junk"}, due)
+    mended = rotation().turn(salvaged, due)
+    assert len(mended.trusted) == 2
+    assert is_accepted(mended, WHOLE.bundle, due)
+
+
 def test_expired_certificate_is_replaced_by_its_authority() -> None:
     later = START + 100 * DAY
     keyring, complaints = read_keyring(WHOLE.data(), later)

@@ -100,6 +100,14 @@ async def test_pipelined_requests_are_answered_in_order(bench: Bench) -> None:
     assert not bench.wire.paused
 
 
+async def test_request_that_came_during_an_answer_is_the_next_one(bench: Bench) -> None:
+    bench.connection.data_received(SCRIPTED)
+    bench.connection.data_received(CALL)
+    await until(lambda: bench.wire.written.count(b"HTTP/1.1 200 OK") == 2)
+    assert not bench.wire.paused, "more may come"
+    assert bench.by_aiohttp == 0
+
+
 async def test_client_that_leaves_ends_its_script() -> None:
     load = Load(1)
     bench = Bench(load=load, webhook_timeout=int(HANG))

@@ -14,6 +14,8 @@ from cryptography.hazmat.primitives.serialization import Encoding
 
 from karta_interpreter.base.errors import ServeError
 from karta_interpreter.webhook.http import listener
+from karta_interpreter.webhook.http.certificate import Certificate, CertificateSource
+from karta_interpreter.webhook.http.tls import SelfSignedCertificates, Tls
 from karta_interpreter.webhook.process.server import Server
 from karta_interpreter.webhook.settings import Settings
 from tests.support.waiting import HANG, turns
@@ -142,6 +144,25 @@ async def test_broken_pair_is_counted_and_old_pair_stays(tmp_path: Path) -> None
     told = [line["reason"] for line in log if line["log_level"] == "error"]
     assert 1 <= len(told) <= 2
     assert "does not belong to the certificate" in told[0]
+
+
+async def test_looks_for_a_certificate_come_one_after_the_other() -> None:
+    signed, looks, most = SelfSignedCertificates().read(), list[int](), list[int]()
+
+    class Source(CertificateSource):
+        def read(self) -> Certificate:
+            return signed
+
+        async def fetch(self) -> Certificate:
+            looks.append(1)
+            most.append(len(looks))
+            await turns(2)
+            looks.pop()
+            return signed
+
+    tls = Tls(Source())
+    await asyncio.gather(tls.reload_if_changed(), tls.reload_if_changed())
+    assert most == [1, 1], "a look may write the Secret"
 
 
 def test_half_a_pair_is_refused(tmp_path: Path) -> None:

@@ -17,7 +17,12 @@ from tests.support.waiting import Clock, until
 from tests.webhook.http.pairs import chain_pem, key_pem, new_key
 from tests.webhook.logs import capture_logs
 from tests.webhook.process.client import Client, get, post, trusting
-from tests.webhook.registration.control_plane import CONFIGURATIONS, ControlPlane, running as running_control_plane
+from tests.webhook.registration.control_plane import (
+    CONFIGURATIONS,
+    CRDS,
+    ControlPlane,
+    running as running_control_plane,
+)
 from tests.webhook.registration.definitions import karta, replicas
 
 KARTAS = "/apis/run.ai/v1alpha1/kartas"
@@ -92,6 +97,24 @@ async def test_server_is_ready_once_the_kartas_are_known(plane: ControlPlane, cl
     metrics = (await client.ask(get("/metrics"))).body
     assert b"karta_interpreter_cluster_stale_seconds" in metrics
     assert b"karta_interpreter_registration_in_step 1.0" in metrics
+
+
+async def test_nothing_is_registered_before_the_kartas_are_known(
+    plane: ControlPlane, tmp_path: Path, clock: Clock
+) -> None:
+    plane.write(KARTAS, "doll", doll_karta())
+    plane.refused["GET", KARTAS] = 500
+    kubeconfig = plane.kubeconfig(tmp_path)
+    settings = Settings(
+        port=0, cluster=True, kubeconfig=kubeconfig, catalogue=False, register=True, service=SERVICE, plain_http=True
+    )
+    async with Server(settings):
+        await until(lambda: {CRDS, CONFIGURATIONS} <= {*plane.lists})
+        await clock.passes(2)
+        assert plane.applied == [], "the kinds of Kartas would lose their webhooks for a moment"
+        plane.refused.clear()
+        await until(lambda: plane.operations("Doll"))
+    assert len(plane.applied) == 1
 
 
 async def test_lost_control_plane_changes_no_answer(plane: ControlPlane, client: Client) -> None:

@@ -17,7 +17,7 @@ from karta_interpreter.webhook.process.health import Readiness
 from karta_interpreter.webhook.process.server import Server
 from karta_interpreter.webhook.settings import Settings
 from tests.support.rows import rows
-from tests.support.waiting import HANG
+from tests.support.waiting import HANG, turns
 from tests.webhook.process.process import KARTAS
 
 
@@ -139,6 +139,7 @@ async def test_probes_are_answered_while_the_event_loop_computes() -> None:
 
 async def test_stopping_server_is_alive_and_not_ready() -> None:
     async with Server(settings()) as server:
+        await turns()  # the next beat is a second later
         await server.wind_down()
         assert asked(server.started.health_port, "/healthz") == (200, b"ok\n")
         status, body = asked(server.started.health_port, "/readyz")

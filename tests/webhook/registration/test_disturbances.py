@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from karta_interpreter.webhook.registration.configuration import Endpoint
 from tests.support.waiting import Clock, until
 from tests.webhook.registration.control_plane import CONFIGURATIONS, CRDS
 from tests.webhook.registration.rig import DOLL, NAME, Rig, crd
@@ -55,6 +56,40 @@ async def test_overtaken_write_is_left_to_its_writer(rig: Rig, clock: Clock) -> 
 
     assert len(plane.applied) == 1
     assert rig.said("warning") == []
+
+
+async def test_change_that_follows_a_new_authority_is_left_to_its_writer(rig: Rig, clock: Clock) -> None:
+    plane, looks, later = rig.plane, list[int](), Endpoint.of_url("https://later.example")
+
+    def refresh() -> None:
+        looks.append(1)
+        rig.endpoint = later if len(looks) > 1 else rig.endpoint  # at the second look, after which it would be put back
+
+    rig.refresh = refresh
+    async with rig.registrar() as registrar:
+        await until(lambda: plane.operations("Toy"))
+        theirs = [{**webhook, "clientConfig": {"url": later.at}} for webhook in plane.configuration["webhooks"]]
+        plane.write(CONFIGURATIONS, NAME, {**plane.configuration, "webhooks": theirs}, manager=NAME)
+        await until(lambda: len(looks) > 1)
+        await clock.passes(SOON)
+        assert registrar.in_step
+
+    assert len(plane.applied) == 1
+
+
+async def test_change_that_cannot_be_put_back_is_no_second_change(rig: Rig) -> None:
+    plane = rig.plane
+    async with rig.registrar():
+        await until(lambda: plane.operations("Toy"))
+        plane.refused["PATCH", CONFIGURATIONS] = 500
+        plane.write(CONFIGURATIONS, NAME, {"webhooks": []}, manager="kubectl-edit")
+        await until(lambda: rig.said("error"))
+        tried = plane.requests
+        await until(lambda: plane.requests > tried + 1)
+        plane.refused.clear()
+        await until(lambda: plane.operations("Toy"))
+
+    assert len(rig.said("warning")) == 1
 
 
 async def test_write_of_unnamed_client_is_put_back(rig: Rig, clock: Clock) -> None:

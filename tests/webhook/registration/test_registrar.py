@@ -1,5 +1,6 @@
 """The configuration on a control plane follows the definitions."""
 
+import base64
 import json
 
 import pytest
@@ -94,6 +95,16 @@ async def test_registration_waits_until_all_definitions_are_read(rig: Rig, clock
     async with rig.registrar():
         await clock.passes(SOON)
     assert rig.plane.applied == []
+
+
+async def test_authority_is_trusted_once_every_webhook_has_it(rig: Rig) -> None:
+    async with rig.registrar(ready=lambda: False) as registrar:
+        assert not registrar.has_announced(b"old")
+        bundles = [base64.b64encode(bundle).decode() for bundle in (b"old", b"old new")]
+        webhooks = [{"clientConfig": {"caBundle": bundle}} for bundle in bundles]
+        rig.plane.write(CONFIGURATIONS, NAME, {"webhooks": webhooks})
+        await until(lambda: registrar.has_announced(b"old"))
+        assert not registrar.has_announced(b"new")
 
 
 @pytest.mark.usefixtures("hurried")
