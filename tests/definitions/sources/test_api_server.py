@@ -254,6 +254,30 @@ async def test_something_else_than_an_api_server_is_noticed(
     assert (error.status, error.reason) == (0, "Unreadable")
 
 
+async def test_late_refusal_of_old_credentials_keeps_the_new_client(
+    scripted: ScriptedApi, api: ApiServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened, late, open_client = list[str](), asyncio.Event(), api_server._open_client  # noqa: SLF001
+
+    async def counted(kubeconfig: str, context: str | None) -> Any:
+        opened.append(kubeconfig)
+        return await open_client(kubeconfig, context)
+
+    async def refuse_late(request: web.Request) -> web.StreamResponse:
+        await late.wait()
+        return await status(401)(request)
+
+    monkeypatch.setattr(api_server, "_open_client", counted)
+    scripted.on("get", KARTAS, refuse_late)
+    scripted.on("get", KARTAS, status(401))
+    waiting = asyncio.create_task(api.get(KARTAS))
+    await scripted.was_asked("get", KARTAS)
+    await api.get(KARTAS)
+    late.set()
+    await waiting
+    assert len(opened) == 2
+
+
 async def test_absent_api_server_is_named(tmp_path: Path) -> None:
     async with serving(ScriptedApi()) as gone:
         pass

@@ -1,3 +1,4 @@
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -6,13 +7,16 @@ import pytest
 
 from karta_interpreter.base.k8s.values import GVK, JSON, Object
 from karta_interpreter.definitions.karta import karta_api_group, loading
+from karta_interpreter.definitions.sources.cluster import Cluster
 from karta_interpreter.definitions.sources.cluster_karta import ClusterKarta
 from karta_interpreter.definitions.sources.snapshot import Snapshot
 from tests.definitions.sources.running import expressions, quarantined, running_cluster
 from tests.definitions.sources.scripted_api import (
     KARTAS,
     ScriptedApi,
+    status,
 )
+from tests.support.waiting import PAUSE
 
 Karta = Callable[..., str]
 Spec = Callable[..., Any]
@@ -34,6 +38,26 @@ async def test_kartas_are_served_as_they_come_change_and_go(tmp_path: Path, spec
 
     entry = snapshot.entries[GVK("example.io", "v1", "A")]
     assert (entry.origin, entry.definition.source, entry.definition.name) == ("cluster", "kartas.run.ai/a", "a")
+
+
+async def test_cluster_is_synced_with_the_kartas_that_were_listed_meanwhile(
+    tmp_path: Path, spec: Spec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = Cluster._read  # noqa: SLF001
+
+    def read_slowly(cluster: Cluster) -> Any:
+        found = read(cluster)
+        while not cluster._collection.known:  # noqa: SLF001
+            time.sleep(PAUSE)
+        return found
+
+    monkeypatch.setattr(Cluster, "_read", read_slowly)
+    api = ScriptedApi()
+    api.put(KARTAS, "a", spec("A", replicas=".a"))
+    api.on("get", KARTAS, status(500))
+    async with running_cluster(tmp_path, api) as running:
+        await running.is_synced()
+        assert expressions(running.store.snapshot) == {"A": ".a"}
 
 
 async def test_kartas_of_another_api_group_are_served_in_place_of_run_ai(tmp_path: Path, spec: Spec) -> None:

@@ -14,7 +14,7 @@ from karta_interpreter.definitions.sources import budget as budgets
 from karta_interpreter.definitions.sources.budget import Budget, weight, weight_of
 from karta_interpreter.definitions.sources.cluster_karta import ClusterKarta
 from karta_interpreter.definitions.sources.informer import Informer
-from tests.definitions.sources.running import FAST, RunningCluster, quarantined, running_cluster
+from tests.definitions.sources.running import FAST, RunningCluster, expressions, quarantined, running_cluster
 from tests.definitions.sources.scripted_api import KARTAS, ScriptedApi
 from tests.definitions.sources.test_reference_cache import HALL, HALLS, KARTA
 from tests.support.examples import EXAMPLES
@@ -82,6 +82,16 @@ async def test_change_without_room_leaves_the_last_version_in_use(tmp_path: Path
         api.delete(KARTAS, "a")
         await running.serves()
         assert running.cluster.budget.held == 0
+
+
+async def test_new_object_without_room_does_not_leave_the_old_one_in_use(tmp_path: Path, spec: Spec) -> None:
+    api = ScriptedApi()
+    _put(api, "a", spec("A", replicas=".a"), 1)
+    async with running_cluster(tmp_path, api, budget=Budget(300_000)) as running:
+        await running.serves(A=".a")
+        api.put(KARTAS, "a", spec("A", replicas=".b"), uid="another", annotations={"note": "x" * 200_000})
+        snapshot = await running.until(lambda snapshot: bool(snapshot.quarantined))
+    assert (expressions(snapshot), quarantined(snapshot)) == ({}, {_A: False})
 
 
 async def test_last_good_version_counts_until_it_goes(tmp_path: Path, spec: Spec) -> None:

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from karta_interpreter.definitions.sources import file_scan
 from karta_interpreter.definitions.sources.file_scan import changes, list_files
-from tests.support.waiting import HANG
+from tests.support.waiting import HANG, turns
 
 
 def _touch(*paths: Path) -> None:
@@ -129,6 +130,19 @@ def test_link_deleted_while_listing_is_ignored(tmp_path: Path, monkeypatch: pyte
 
     monkeypatch.setattr(Path, "readlink", delete_first)
     assert list_files(tmp_path).unreadable == ()
+
+
+async def test_folder_that_is_gone_before_it_is_watched_is_looked_for_after_a_pause(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def gone(*_: object, **__: object) -> None:
+        raise FileNotFoundError
+
+    monkeypatch.setattr("watchfiles.awatch", gone)
+    watching = asyncio.create_task(file_scan._next_change([tmp_path], frozenset({tmp_path})))  # noqa: SLF001
+    await turns()
+    assert not watching.done(), "the folders would be listed all the time"
+    watching.cancel()
 
 
 async def test_forbidden_folder_does_not_end_the_watch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -128,8 +128,9 @@ async def test_recreated_karta_is_reported_again(world: _World) -> None:
 
 
 async def test_forbidden_status_is_given_up_with_one_line(world: _World, caplog: pytest.LogCaptureFixture) -> None:
-    world.put("broken", replicas=".a |")
-    world.api.on("patch", f"{KARTAS}/broken/status", status(403, "Forbidden"), times=100)
+    for name in ("broken", "other"):
+        world.put(name, replicas=".a |")
+        world.api.on("patch", f"{KARTAS}/{name}/status", status(403, "Forbidden"), times=100)
     with caplog.at_level(logging.WARNING):
         await world.report()
         world.put("broken", replicas=".b |")

@@ -249,6 +249,30 @@ async def test_rescan_replaces_missing_notifications(
         await watched.until("A")
 
 
+@pytest.mark.parametrize("step", [pytest.param("_read", id="of the folders"), pytest.param("_combined", id="of all")])
+async def test_older_look_never_follows_a_newer_one(folder: Path, karta: Karta, step: str) -> None:
+    (folder / "b.yaml").write_text(karta("A"))
+    store = Store([folder], catalogue=False)
+    store.load()
+    look, begun, published = getattr(store, step), threading.Event(), threading.Event()
+
+    def look_slowly() -> Any:
+        found = look()
+        setattr(store, step, look)
+        begun.set()
+        published.wait(0.1)  # by the newer look, if that does not wait for this one
+        return found
+
+    setattr(store, step, look_slowly)
+    older = asyncio.create_task(store.reload() if step == "_read" else store._publish())  # noqa: SLF001 - of a cluster
+    await asyncio.to_thread(begun.wait, HANG)
+    (folder / "c.yaml").write_text(karta("B"))
+    store.subscribe(lambda _: published.set())
+    await store.reload_file(folder, folder / "c.yaml")
+    await older
+    assert _kinds(store.snapshot) == ["A", "B"]
+
+
 async def test_failed_reload_keeps_snapshot_and_is_logged(
     folder: Path, karta: Karta, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -44,6 +44,9 @@ def target(units: int, *, step: int = 1, least: int = 0, most: int = MOST_REPLIC
             133, [target(1, step=20), target(40, step=33)], (5, 1), id="133 = 20a + 33b has one way, far away"
         ),
         pytest.param(
+            9, [target(1, step=3), target(3, most=2)], (3, 0), id="a full target takes no pod that is left over"
+        ),
+        pytest.param(
             9,
             [target(1, step=2), target(1), target(1, step=2)],
             (2, 1, 2),

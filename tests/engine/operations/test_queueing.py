@@ -99,6 +99,12 @@ def test_held_workload_retains_only_its_gates(define: Define) -> None:
     assert retained == obj(suspend=True, template=pods(schedulingGates=[GATE]))
 
 
+def test_workload_that_is_held_but_not_stopped_yet_keeps_all_additions(define: Define) -> None:
+    """API servers refuse to change where the pods of a Job run until its start time is gone (`validateJobUpdate`)."""
+    observed = obj(suspend=True, template=ADDED) | {"status": {"startTime": "2026-01-01T00:00:00Z"}}
+    assert retain(define(root=ROOT), obj(template=pods()), observed) == obj(suspend=True, template=ADDED)
+
+
 @rows(
     ("metadata", "annotation", "is_kept"),
     [
