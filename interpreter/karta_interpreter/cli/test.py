@@ -14,7 +14,7 @@ import click
 
 from karta_interpreter.base.errors import InterpretationError, SuiteError
 from karta_interpreter.base.findings import count
-from karta_interpreter.base.k8s import GVK, JSON, Object
+from karta_interpreter.base.k8s import GVK, JSON, Object, grouped
 from karta_interpreter.base.k8s.yaml_writer import to_yaml
 from karta_interpreter.cli.calls import ask
 from karta_interpreter.cli.definitions import Interpreter, interpreter_for
@@ -229,9 +229,7 @@ def _updated(report: SuiteReport) -> SuiteReport:
     """Write the answers of failed cases into their suites. Missing and unwritable answers leave their cases failed."""
     unchanged = [outcome for outcome in report.outcomes if outcome.passed]
     # By the file, which links may name twice: once it is written, the lines of its cases are others.
-    files: dict[Path, list[Outcome]] = {}
-    for outcome in report.outcomes:
-        files.setdefault(Path(outcome.case.source).resolve(), []).append(outcome)
+    files = grouped((Path(outcome.case.source).resolve(), outcome) for outcome in report.outcomes)
     for path, outcomes in files.items():
         source = outcomes[0].case.source
         changed = [outcome for outcome in outcomes if not outcome.passed]

@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 from typing import Final, NamedTuple, TypeVar
 
 from karta_interpreter.base.errors import ExportError
-from karta_interpreter.base.k8s import GVK
+from karta_interpreter.base.k8s import GVK, grouped
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.export.script import refuse_unexported
@@ -188,10 +188,7 @@ Check = TypeVar("Check")
 
 def by_kind(definitions: Iterable[Definition]) -> list[Sequence[Definition]]:
     """Return definitions, those with the same group and kind together."""
-    kinds: dict[tuple[str, str], list[Definition]] = {}
-    for definition in definitions:
-        kinds.setdefault((definition.gvk.group, definition.gvk.kind), []).append(definition)
-    return list(kinds.values())
+    return list(grouped(((each.gvk.group, each.gvk.kind), each) for each in definitions).values())
 
 
 def checks_by_version(versions: Sequence[Definition], export: Callable[[Definition], Check]) -> dict[str, Check]:

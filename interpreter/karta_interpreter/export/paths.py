@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial, reduce
 from typing import NamedTuple
 
+from karta_interpreter.base.k8s import grouped
 from karta_interpreter.base.k8s.projection import Projection
 from karta_interpreter.export.lua import quoted, written
 from karta_interpreter.export.traits import literal
@@ -91,14 +92,12 @@ def guarded_paths(node: ast.Node, *, may_be_null: bool = False) -> list[Guarded]
     terms = _guarded(node, Path())
     if terms is None or not all(path.steps == ("status",) or path.is_plain for _, path in terms):
         return None
-    grouped = dict[tuple[ast.Node, ...], list[Path]]()
-    for conditions, path in terms:
-        grouped.setdefault(conditions, []).append(path)
-    if any(_reads_status(condition) or variables_in(condition) for conditions in grouped for condition in conditions):
+    by_conditions = grouped(terms)
+    if any(_reads_status(each) or variables_in(each) for conditions in by_conditions for each in conditions):
         return None
     return [
         Guarded(render(reduce(partial(ast.Binary, "and"), conditions)) if conditions else "", tuple(paths))
-        for conditions, paths in grouped.items()
+        for conditions, paths in by_conditions.items()
     ]
 
 

@@ -155,7 +155,9 @@ def _required_text(obj: Object, field: str) -> str:
 
 
 _Rest = TypeVarTuple("_Rest")
+
 _T = TypeVar("_T")
+_Key = TypeVar("_Key")
 
 _MOST, _LONGEST = 1024, 2048
 """The most values of a function, and the most bytes of each: with the results, a few MiB."""
@@ -184,3 +186,15 @@ def remembered(function: Callable[[Object, *_Rest], _T]) -> Callable[[Object, *_
         return known(text, *rest) if len(text) <= _LONGEST else function(value, *rest)
 
     return found
+
+
+def grouped(pairs: Iterable[tuple[_Key, _T]]) -> dict[_Key, list[_T]]:
+    """Return the values of each key, in their order.
+
+    >>> grouped([("a", 1), ("b", 2), ("a", 3)])
+    {'a': [1, 3], 'b': [2]}
+    """
+    groups: dict[_Key, list[_T]] = {}
+    for key, value in pairs:
+        groups.setdefault(key, []).append(value)
+    return groups

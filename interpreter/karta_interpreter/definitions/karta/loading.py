@@ -108,8 +108,7 @@ def load_object(value: JSON, source: str) -> Loaded:
         *(lint(karta, usable, annotations) if lints() else ()),
         *annotation_findings,
     )
-    definition = None
-    if all(finding.severity is Severity.WARNING for finding in findings):
-        definition = compile_definition(karta, annotations, source, findings, value)
+    is_usable = all(finding.severity is Severity.WARNING for finding in findings)
+    definition = compile_definition(karta, annotations, source, findings, value) if is_usable else None
     forget_many()  # several rules examine each expression, so until here the cache holds all of a definition
     return Loaded(definition, findings, name, gvk, source)

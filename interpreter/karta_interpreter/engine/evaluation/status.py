@@ -80,9 +80,11 @@ class StatusReader:
             return False
         for expected in matcher.conditions:
             condition = self._by_type.get(expected.type)
-            if condition is None or (expected.status and condition.status != expected.status):
-                return False
-            if expected.reason and condition.reason != expected.reason:
+            if (
+                condition is None
+                or (expected.status and condition.status != expected.status)
+                or (expected.reason and condition.reason != expected.reason)
+            ):
                 return False
         if matcher.expression is None:
             return True

@@ -12,7 +12,18 @@ from typing import NamedTuple
 
 from karta_interpreter.base.errors import QueryError
 from karta_interpreter.base.findings import is_typo
-from karta_interpreter.base.k8s import JSON, NOTHING, Object, Path, Projection, field_path, get, json_pointer, parts_of
+from karta_interpreter.base.k8s import (
+    JSON,
+    NOTHING,
+    Object,
+    Path,
+    Projection,
+    field_path,
+    get,
+    grouped,
+    json_pointer,
+    parts_of,
+)
 from karta_interpreter.definitions.karta import ComponentRules, Definition, Fragments, annotation_path
 from karta_interpreter.engine.explain.explanation import OBJECT, Fact, Place
 from karta_interpreter.languages.jq import Location, Query, queries_in, take_outputs, truthy
@@ -74,10 +85,9 @@ def readings(query: Query | None, obj: Object) -> list[Reading]:
         locations = query.locate_each(obj) if query.is_plain else [None] * len(values)
     except QueryError:
         locations = [None] * len(values)
-    others: dict[Path, list[Path]] = {}
     # Bounded, because an expression may read each of thousands of elements for one output.
-    for path in islice(paths_read(query, obj), _MOST_PLACES * max(len(values), 1)):
-        others.setdefault(_element(path), []).append(path)
+    read = islice(paths_read(query, obj), _MOST_PLACES * max(len(values), 1))
+    others = grouped((_element(path), path) for path in read)
     return [
         Reading(value, tuple(_places(location, others, obj)), location, query.is_plain)
         for value, location in zip(values, locations, strict=True)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from math import ceil, floor, gcd, lcm
 from typing import NamedTuple
 
-from karta_interpreter.base.k8s import MOST_REPLICAS, Object, Path, Projection
+from karta_interpreter.base.k8s import MOST_REPLICAS, Object, Projection, grouped
 from karta_interpreter.definitions.karta import ComponentRules
 from karta_interpreter.engine.evaluation import ScaleLocation
 from karta_interpreter.languages.jq import Location, Query, take_outputs
@@ -87,10 +87,8 @@ class ScaleTarget(NamedTuple):
 
 def scale_targets(scales: Iterable[ScaleLocation], elastic: frozenset[str]) -> list[ScaleTarget]:
     """Return the targets that change an elastic pod set, in order. Pod sets with a shared place change together."""
-    places: dict[Path, list[_Placed]] = {}
-    for scale in scales:
-        if (location := scale.count) is not None:
-            places.setdefault(location.path, []).append((scale, location))
+    placed = ((scale, location) for scale in scales if (location := scale.count) is not None)
+    places = grouped((location.path, (scale, location)) for scale, location in placed)
     targets = []
     for sharing in places.values():
         moved = [(scale, location) for scale, location in sharing if location.factor]
@@ -222,9 +220,7 @@ def _stepped(total: int, targets: Sequence[ScaleTarget], ideals: Sequence[int], 
     Targets of the same step are interchangeable. So the pods of each step are found first and then shared among its
     targets, which always adds up.
     """
-    by_step: dict[int, list[int]] = {}
-    for index, target in enumerate(targets):
-        by_step.setdefault(target.step, []).append(index)
+    by_step = grouped((target.step, index) for index, target in enumerate(targets))
     groups: list[_Group] = []
     for step, places in by_step.items():
         least, most = sum([targets[at].least for at in places]), sum([targets[at].most for at in places])

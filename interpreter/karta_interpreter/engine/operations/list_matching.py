@@ -14,7 +14,7 @@ from karta_interpreter.base.errors import (
     QueryReferenceError,
     QueryStoppedError,
 )
-from karta_interpreter.base.k8s import JSON, NOTHING, Object, Path, Projection, Quantity, get
+from karta_interpreter.base.k8s import JSON, NOTHING, Object, Path, Projection, Quantity, get, grouped
 from karta_interpreter.definitions.karta import ComponentRules, Definition, PodTemplate
 from karta_interpreter.languages.jq import Query, take_outputs
 
@@ -205,10 +205,8 @@ def united(ours: JSON, theirs: JSON, by: Query | None = None, is_kept: Callable[
     def key(element: JSON) -> str:
         return json.dumps(element if by is None else by.evaluate(element), sort_keys=True)
 
-    waiting: dict[str, list[JSON]] = {}
     # Reversed, so that `pop` takes the first: thousands of elements may share a key.
-    for index, element in reversed(list(enumerate(ours or ()))):
-        waiting.setdefault(key(element), []).append((index, element))
+    waiting = grouped((key(element), (index, element)) for index, element in reversed(list(enumerate(ours or ()))))
     joined: list[JSON] = []
     for element in theirs:
         name = unless_broken(key, element)

@@ -291,9 +291,7 @@ def _pairs(scale: ScaleLocation, member: ScaleLocation | None) -> Iterator[tuple
     """Yield the places with the same meaning in both objects. If there are replicas, bounds do not count."""
     if member is None:
         return
-    pairs = [(scale.replicas, member.replicas)]
-    if scale.replicas is None:
-        pairs = [(scale.minimum, member.minimum), (scale.maximum, member.maximum)]
-    for location, source in pairs:
+    bounds = [(scale.minimum, member.minimum), (scale.maximum, member.maximum)]
+    for location, source in bounds if scale.replicas is None else [(scale.replicas, member.replicas)]:
         if location is not None and source is not None:
             yield location, source

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
 
 from karta_interpreter.base.findings import count
-from karta_interpreter.base.k8s import CONTAINER_LISTS, JSON, MOST_REPLICAS, NOTHING, Object, generation, get
+from karta_interpreter.base.k8s import CONTAINER_LISTS, JSON, MOST_REPLICAS, NOTHING, Object, generation, get, grouped
 from karta_interpreter.definitions.karta import TRANSITIONAL, Definition
 from karta_interpreter.engine.evaluation import ScaleLocation, Status, match_status, scale_locations
 from karta_interpreter.engine.explain.reading import field_of
@@ -190,9 +190,7 @@ def _unselected(definition: Definition, evidence: Evidence, members: Members) ->
 def _strays(definition: Definition, evidence: Evidence, members: Members) -> Iterator[Judgement]:
     through = {_kind_between(evidence, pod) for group in members.groups for pod in group.pods}
     known = {pod_set.component for group in members.groups for pod_set in group.sets}
-    strays: dict[str, list[Object]] = {}
-    for pod in filter(is_active, members.strays):
-        strays.setdefault(_kind_between(evidence, pod), []).append(pod)
+    strays = grouped((_kind_between(evidence, pod), pod) for pod in filter(is_active, members.strays))
     for kind, pods in strays.items():
         detail = f"{count(len(pods), 'pod')}, such as {get(pods[0], ('metadata', 'name'))}"
         if kind and known and kind not in through:

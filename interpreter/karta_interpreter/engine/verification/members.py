@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from karta_interpreter.base.errors import WorkloadError
-from karta_interpreter.base.k8s import Object, get, objects_in
+from karta_interpreter.base.k8s import Object, get, grouped, objects_in
 from karta_interpreter.definitions.karta import ComponentRules, Definition
 from karta_interpreter.engine.evaluation import PodSet, matches_component_type
 from karta_interpreter.engine.evaluation.attribution import instance_key
@@ -48,11 +48,10 @@ def members(definition: Definition, sets: Sequence[PodSet], pods: Sequence[Objec
     known = {key for _, keys in keys_of_pods for key in keys}
     # Pods of drafts do not tell their instance, nor do those whose ids are no instance's.
     tells = {pod_set.component for pod_set in sets if (pod_set.component, pod_set.instance) in known}
-    numbers_by_key: dict[tuple[str, str | None], list[int]] = {}
-    for number, pod_set in enumerate(sets):
-        numbers_by_key.setdefault(
-            (pod_set.component, pod_set.instance if pod_set.component in tells else ""), []
-        ).append(number)
+    numbers_by_key: dict[tuple[str, str | None], list[int]] = grouped(
+        ((pod_set.component, pod_set.instance if pod_set.component in tells else ""), number)
+        for number, pod_set in enumerate(sets)
+    )
     for pod, (components, keys) in zip(pods, keys_of_pods, strict=True):
         told = {(name, instance if name in tells else "") for name, instance in keys}
         candidates = [number for key in told for number in numbers_by_key.get(key, ())]

@@ -93,16 +93,14 @@ def merge(customizations: Iterable[LoadedCustomization]) -> Merged:
     """
     by_kind: dict[GVK, list[Script]] = {}
     findings: list[Finding] = []
-    for customization in sorted(customizations, key=lambda loaded: loaded.name):
-        if (gvk := customization.gvk) is None:
-            continue
-        for script in customization.scripts:
-            scripts_of_kind = by_kind.setdefault(gvk, [])
-            winner = next((other for other in scripts_of_kind if other.operation == script.operation), None)
-            if winner is None or script.operation == _ALL_RUN:
-                scripts_of_kind.append(script)
-            else:
-                findings.append(_conflict(gvk, winner, script))
+    in_order = sorted(customizations, key=lambda loaded: loaded.name)
+    for gvk, script in ((each.gvk, script) for each in in_order if each.gvk for script in each.scripts):
+        scripts_of_kind = by_kind.setdefault(gvk, [])
+        winner = next((other for other in scripts_of_kind if other.operation == script.operation), None)
+        if winner is None or script.operation == _ALL_RUN:
+            scripts_of_kind.append(script)
+        else:
+            findings.append(_conflict(gvk, winner, script))
     return Merged(MappingProxyType({gvk: Scripts(scripts) for gvk, scripts in by_kind.items()}), tuple(findings))
 
 

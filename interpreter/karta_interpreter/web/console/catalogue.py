@@ -99,9 +99,8 @@ def reports(gvk: GVK, suites: Suites) -> Sequence[Object]:
     """Return the statuses of a kind's examples, for the clusters of an aggregation. Each appears once, by its case."""
     names: dict[str, str] = {}
     for case in cases(gvk, suites):
-        statuses = [item.status for item in case.call.items]
-        if case.call.operation is Operation.INTERPRET_HEALTH:
-            statuses = [case.call.object.get("status")]
+        is_health = case.call.operation is Operation.INTERPRET_HEALTH
+        statuses = [case.call.object.get("status")] if is_health else [item.status for item in case.call.items]
         for number, status in enumerate(statuses, start=1):
             if status:
                 name = f"{case.name}, cluster {number}" if len(statuses) > 1 else case.name

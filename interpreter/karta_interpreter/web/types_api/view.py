@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from karta_interpreter.base.k8s import label
+from karta_interpreter.base.k8s import grouped, label
 from karta_interpreter.definitions.sources import Snapshot, Store, cluster, files
 from karta_interpreter.web.types_api.models import MOST_ERRORS, Choices, FindingOutput
 from karta_interpreter.web.types_api.records import (
@@ -135,10 +135,8 @@ class View:
 
 def _by_kind(records: Iterable[Record]) -> dict[tuple[str, str], list[Record]]:
     """Return the records of each kind, in the order of their versions."""
-    by_kind: dict[tuple[str, str], list[Record]] = {}
-    for record in sorted(records, key=lambda each: each.gvk):
-        by_kind.setdefault((record.gvk.group, record.gvk.kind), []).append(record)
-    return by_kind
+    in_order = sorted(records, key=lambda record: record.gvk)
+    return grouped(((record.gvk.group, record.gvk.kind), record) for record in in_order)
 
 
 def _row(key: str, records: list[Record], *, is_stored: bool) -> Row:

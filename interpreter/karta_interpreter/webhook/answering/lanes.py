@@ -66,10 +66,8 @@ class Lanes(NamedTuple):
         if definition is None or call.request.problem is not None:
             # The answer is an error, and there is nothing to compute.
             return None
-        if definition.needs_child:
+        if definition.needs_child or is_slow:
             # An expression could run without end, or there are so many that compiling them takes long.
-            return self.child
-        if is_slow:
             return self.child
         if call.request.operation_name in definition.scripts.operations:
             # A script could run without end, but its process can be stopped. Its questions to the Karta are plain. If

@@ -174,9 +174,8 @@ class Rotation:
 
     def _is_due(self, keyring: Keyring, now: datetime) -> bool:
         leaf = keyring.leaf
-        if not leaf or not self._has_names(keyring):
-            return True
-        if now < leaf.not_valid_before_utc:  # a clock that was wrong has dated it
+        # A clock that was wrong may have dated it later than now.
+        if not leaf or not self._has_names(keyring) or now < leaf.not_valid_before_utc:
             return True
         life = leaf.not_valid_after_utc - issued_at(leaf)
         return now - issued_at(leaf) >= life * _RENEWED_AFTER

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from karta_interpreter.base.k8s import JSON, Object
+from karta_interpreter.base.k8s import JSON, Object, grouped
 from karta_interpreter.definitions.openapi.schema import (
     CustomKind,
     Entries,
@@ -92,10 +92,9 @@ def _phases(status: Object) -> Iterator[tuple[SchemaPath, Object]]:
 
 def _by_phase(path: SchemaPath, schema: Object) -> Statuses:
     listed = listed_texts(schema)
-    mappings: dict[str, list[Object]] = {}
-    for phase in listed or ("Pending", "Running", "Succeeded", "Failed"):
-        if status := _MEANINGS.get(phase.lower()):
-            mappings.setdefault(status, []).append({"byPhase": phase})
+    phases = listed or ("Pending", "Running", "Succeeded", "Failed")
+    meanings = ((_MEANINGS.get(phase.lower()), {"byPhase": phase}) for phase in phases)
+    mappings = grouped((status, matcher) for status, matcher in meanings if status)
     unknown = [phase for phase in listed if phase.lower() not in _MEANINGS]
     note = "CHECK: which phase means what is guessed by its name."
     if not listed:

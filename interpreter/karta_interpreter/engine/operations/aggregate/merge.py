@@ -10,7 +10,7 @@ from functools import cache, partial
 from typing import NamedTuple
 
 from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.base.k8s import JSON
+from karta_interpreter.base.k8s import JSON, grouped
 from karta_interpreter.definitions.karta import FAILING, TRANSITIONAL, AggregateRule, Definition, PathPattern
 from karta_interpreter.engine.evaluation import Status
 from karta_interpreter.engine.operations.aggregate.member_status import MemberPart, MemberReport
@@ -111,10 +111,9 @@ class Merging:
             for element in elements:
                 unrepeated.setdefault(json.dumps(element, sort_keys=True), element)
             return list(unrepeated.values())
-        named: dict[str, list[MemberPart]] = {}
-        for member in lists:
-            for element in member.value:
-                named.setdefault(element["name"], []).append(MemberPart(member.report, element))
+        named = grouped(
+            (element["name"], MemberPart(member.report, element)) for member in lists for element in member.value
+        )
         return [self._objects((*path, None), same) for same in named.values()]
 
     def _held(self, lists: Sequence[MemberPart]) -> list[MemberPart]:
