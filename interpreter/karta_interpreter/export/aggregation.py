@@ -187,6 +187,7 @@ def _suspended(script: OperationScript) -> str:
         values = [f"{script.inline(action.path)} == {lua_value(action.value)}" for action in actions]
         return f"function(obj) return {' and '.join(values) or 'false'} end"
     places = [
-        f"{{find = {script.places_of(action.path, 'switch')}, value = {lua_value(action.value)}}}" for action in actions
+        f"{{find = {script.function(action.path, 'switch', 'places')}, value = {lua_value(action.value)}}}"
+        for action in actions
     ]
     return f"function(obj) return has_values(obj, {{{', '.join(places)}}}) end"

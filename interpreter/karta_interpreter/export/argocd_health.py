@@ -103,7 +103,7 @@ def _verdict(script: OperationScript) -> Iterator[str]:
         yield from _returns("Suspended", suspended)
         yield from _returns("Healthy", healthy)
     else:
-        function = script.first_of(definition.annotations.health, "is healthy")
+        function = script.function(definition.annotations.health, "is healthy", "first")
         yield f"  local healthy = {function}(obj)"
         yield '  if type(healthy) ~= "boolean" then error("the annotation health must give true or false", 0) end'
         yield from _returns("Degraded", trouble, when="not healthy and ")

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Final, NamedTuple, TypeAlias
 
+from karta_interpreter.definitions.karta.expressions import is_boolean
 from karta_interpreter.export.lua import (
     EMPTY,
     FALSE,
@@ -44,7 +45,6 @@ from karta_interpreter.export.lua_body import LuaBody, OutputSink, Value
 from karta_interpreter.export.traits import (
     ResultTraits,
     hint_of,
-    is_boolean,
     is_present,
     is_truthy,
     literal,

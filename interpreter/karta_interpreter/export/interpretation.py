@@ -125,7 +125,7 @@ def _named(script: OperationScript, rule: ExtraDependency) -> list[str]:
     kind = f"{quoted(rule.api_version)}, {quoted(rule.kind)}"
     if rule.by_labels:
         # With places outputs keep their nulls, and a selector with one selects nothing.
-        selectors = script.places_of(rule.objects, f"{rule.kind} selectors")
+        selectors = script.function(rule.objects, f"{rule.kind} selectors", "places")
         return [f"  add_selected(found, {kind}, {place}, {selectors}(obj))"]
     names = script.list_of(rule.objects, f"{rule.kind} names")
     return _attempt(
@@ -227,7 +227,7 @@ def _expression(script: OperationScript, query: Query, expected: str, name: str)
         holds = script.condition_of(query, name)
         if holds:
             return written(holds if expected == "true" else negated(holds), AND)
-    return f"{_answer(expected)}, {script.first_of(query, name)}(obj))"
+    return f"{_answer(expected)}, {script.function(query, name, 'first')}(obj))"
 
 
 def _answer(expected: str) -> str:
@@ -254,7 +254,7 @@ def health(script: OperationScript) -> None:
     definition = script.definition
     stale = "is_stale(obj)" if definition.annotations.observes_generation else "false"
     if definition.annotations.health is not None:
-        function = script.first_of(definition.annotations.health, "is healthy")
+        function = script.function(definition.annotations.health, "is healthy", "first")
         script.add(
             f"function InterpretHealth(obj)\n  if {stale} then return false end\n"
             f"  local healthy = {function}(obj)\n"

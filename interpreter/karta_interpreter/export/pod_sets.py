@@ -156,7 +156,7 @@ def _lone_pod_set(script: OperationScript, component: ComponentRules) -> Iterato
     queries = {"replicas": component.replicas, "minimum": component.min_replicas, "maximum": component.max_replicas}
     fields_with_query = [field for field, query in queries.items() if query]
     yield from (
-        f"local {field}, {field}_place = {script.place_of(query, f'{component.name} {field}')}(obj)"
+        f"local {field}, {field}_place = {script.function(query, f'{component.name} {field}', 'place')}(obj)"
         for field, query in queries.items()
         if query
     )

@@ -67,7 +67,7 @@ def retain(script: OperationScript) -> None:
         calls = _rule(script, rule)
         statements = [f"  is_changed = {call} or is_changed" if counts else f"  {call}" for call in calls]
         if isinstance(rule, Retained) and rule.condition:
-            condition = f"unless_broken({script.first_of(rule.condition, 'is owned')}, observed)"
+            condition = f"unless_broken({script.function(rule.condition, 'is owned', 'first')}, observed)"
             statements = [f"  if {condition} then", *(f"  {statement}" for statement in statements), "  end"]
         lines += statements
     lines += [f"  if is_changed then {counts} end"] if rules and counts else []
@@ -83,9 +83,11 @@ def _pairing(script: OperationScript) -> list[str]:
     finders: list[str] = []
     for component in script.definition.components:
         if component.instance_ids is not None:
-            fields = [f"ids = {script.places_of(component.instance_ids, f'{component.name} ids')}"]
+            fields = [f"ids = {script.function(component.instance_ids, f'{component.name} ids', 'places')}"]
             if isinstance(component.pods, PodTemplate):
-                fields.append(f"pods = {script.places_of(component.pods.query, f'{component.name} templates')}")
+                fields.append(
+                    f"pods = {script.function(component.pods.query, f'{component.name} templates', 'places')}"
+                )
             finders.append(f"{{{', '.join(fields)}}}")
     script.features |= {"instances"} if finders else set()
     return [f"  local pairing = pairing_of({{{', '.join(finders)}}}, desired, observed)"]
@@ -93,7 +95,7 @@ def _pairing(script: OperationScript) -> list[str]:
 
 def _unset_switches(script: OperationScript, queries: Collection[Query]) -> list[str]:
     if queries and "lists" in script.features:
-        finders = ", ".join(script.places_of(query, "switch") for query in queries)
+        finders = ", ".join(script.function(query, "switch", "places") for query in queries)
         return [f"  keep_unset_switches(pairing, {{{finders}}})"]
     return [f"  {call}" for query in queries for call in _calls(script, "keep_unset_paths", query, "switch")]
 
@@ -102,7 +104,7 @@ def _calls(script: OperationScript, function: str, query: Query, name: str, *arg
     """Return the calls of a function of the library for the fields of an expression."""
     fields: list[tuple[str, str]] = []
     if "lists" in script.features:
-        fields.append((script.places_of(query, name), "nil"))
+        fields.append((script.function(query, name, "places"), "nil"))
     else:
         fields += [
             (_keys(path), _condition(script, path, name)) for path in guarded_paths(query.node, may_be_null=True) or ()
@@ -125,7 +127,7 @@ def _condition(script: OperationScript, guarded: Guarded, name: str) -> str:
     if not guarded.condition:
         return "nil"
     script.features.add("conditions")
-    return script.test_of(Query.compile(guarded.condition), f"keeps {name.partition(' ')[2]}")
+    return script.function(Query.compile(guarded.condition), f"keeps {name.partition(' ')[2]}", "condition")
 
 
 def _counts(script: OperationScript) -> str:
@@ -186,7 +188,9 @@ def _places(script: OperationScript) -> str:
     entries: list[str] = []
     for leaf in script.definition.counted:
         queries = {"replicas": leaf.replicas, "minimum": leaf.min_replicas}
-        functions = [script.place_of(query, f"{leaf.name} {field}") for field, query in queries.items() if query]
+        functions = [
+            script.function(query, f"{leaf.name} {field}", "place") for field, query in queries.items() if query
+        ]
         entries.append(f"[{quoted(leaf.name)}] = {{{', '.join(functions)}}}")
     script.add(f"local count_places = {table_of(entries)}")
     return "count_places"
@@ -241,7 +245,7 @@ def _is_held(script: OperationScript) -> Expression:
     actions, observed = script.definition.suspend, Name("observed")
     if "lists" in script.features:
         held = [
-            table(find=Name(script.places_of(action.path, "switch")), value=constant(action.value))
+            table(find=Name(script.function(action.path, "switch", "places")), value=constant(action.value))
             for action in actions
         ]
         return call("is_switched_off", observed, list_of(held))
@@ -278,7 +282,7 @@ def _unset(script: OperationScript, rule: Unset) -> str:
     """Return the function that completes a value that the template may leave unset."""
     name = script.new("completed")
     lines = [f"local function {name}(ours, theirs, owner)"]
-    condition = script.first_of(rule.condition, "is kept", "value") if rule.condition else ""
+    condition = script.function(rule.condition, "is kept", "first", "value") if rule.condition else ""
     if rule.by is not None:
         key = script.list_of(rule.by, "key", "value")
         kept = f", {condition}" if condition else ""
@@ -293,7 +297,7 @@ def _unset(script: OperationScript, rule: Unset) -> str:
             lines.append(f"  if not (unless_broken({condition}, theirs)) then return ours end")
         lines.append('  if ours == "" then ours = nil end')
         if rule.value is not None:
-            value = script.first_of(rule.value, "value instead", "value")
+            value = script.function(rule.value, "value instead", "first", "value")
             lines += ["  if ours ~= nil then return ours end", f"  return ((unless_broken({value}, owner)))"]
         else:
             lines.append("  return filled(ours, theirs)")

@@ -43,8 +43,8 @@ def _with_shares(
         return
     write(script, f"local function with_counts(obj, {argument})")
     fields = [
-        f"{{value = {script.places_of(rule.value, 'divided number')}, of = {script.list_of(rule.of, 'divided count')}"
-        f"{', is_held = true' if rule.is_held else ''}}}"
+        f"{{value = {script.function(rule.value, 'divided number', 'places')}, "
+        f"of = {script.list_of(rule.of, 'divided count')}{', is_held = true' if rule.is_held else ''}}}"
         for rule in rules
     ]
     script.add(f"local divided_along = {table_of(fields)}")

@@ -3,13 +3,14 @@
 from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from functools import partial
-from typing import Final
+from typing import Final, Literal
 
 from karta_interpreter.base.errors import ExportError
 from karta_interpreter.base.findings import format_path
 from karta_interpreter.base.k8s import values
 from karta_interpreter.definitions.karta import ComponentRules, Definition, Fragments, PodSpec, PodTemplate
 from karta_interpreter.definitions.karta.annotation_records import ANNOTATIONS, NotExported
+from karta_interpreter.definitions.karta.expressions import is_boolean
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.export.emitter import Emitter
 from karta_interpreter.export.library import LIBRARY, used, words_of
@@ -35,7 +36,7 @@ from karta_interpreter.export.lua import (
     written,
 )
 from karta_interpreter.export.lua_body import OutputSink, Value
-from karta_interpreter.export.traits import ResultTraits, is_boolean, is_large, name_of, repeated, results_of
+from karta_interpreter.export.traits import ResultTraits, is_large, name_of, repeated, results_of
 from karta_interpreter.languages.jq import Query, Singles
 from karta_interpreter.languages.jq.syntax import Node
 
@@ -55,6 +56,8 @@ _RESERVED = frozenset(
         *["end", "and", "or", "not", "nil", "in", "if", "do", "for"],
     }
 )
+
+Form = Literal["first", "count", "list", "counts", "place", "places", "condition"]
 
 _NO_RESULTS: Final = ResultTraits()
 _OBJECT: Final = Name("obj")
@@ -93,31 +96,19 @@ class OperationScript:
         variable = self._known.get((query.text, "places"), "")
         if variable and variable not in self._null_makers:
             return variable
-        return self._function(query, name, "counts" if of_counts else "list", parameter)
-
-    def first_of(self, query: Query, name: str, parameter: str = "obj") -> str:
-        """Return a function that gives the first output of an expression or null, and whether there is an output."""
-        return self._function(query, name, "first", parameter)
+        return self.function(query, name, "counts" if of_counts else "list", parameter)
 
     def condition_of(self, query: Query, name: str) -> Expression | None:
         """Return the condition that an expression holds for ``obj``, or nothing if it may have any other output."""
         if not self.has_one_output(query) or not is_boolean(query.node):
             return None
         in_place = self._in_place(query, name, Emitter.condition)
-        return in_place or call(self._function(query, name, "condition", "obj"), _OBJECT)
-
-    def place_of(self, query: Query, name: str) -> str:
-        """Return a function that gives the one output of an expression, and the place that it is read from."""
-        return self._function(query, name, "place", "obj")
-
-    def test_of(self, query: Query, name: str) -> str:
-        """Write a function that returns whether an expression with one output holds, and return its name."""
-        return self._function(query, name, "condition", "obj")
+        return in_place or call(self.function(query, name, "condition"), _OBJECT)
 
     def value_of(self, query: Query, name: str, *, is_count: bool = False) -> Expression:
         """Return Lua for the first output of an expression for ``obj``, or null if there is no output."""
         in_place = self._in_place(query, name, Emitter.code, is_count=is_count) if self.has_one_output(query) else None
-        return in_place or call(self._function(query, name, "count" if is_count else "first", "obj"), _OBJECT)
+        return in_place or call(self.function(query, name, "count" if is_count else "first"), _OBJECT)
 
     def has_one_output(self, query: Query) -> bool:
         """Return whether an expression has one output, whatever the object is."""
@@ -152,11 +143,13 @@ class OperationScript:
         emitter = Emitter(traced=True)
         return emitter.follows(emitter.value(query.node, Value(_OBJECT, call("at"))))
 
-    def places_of(self, query: Query, name: str, parameter: str = "obj") -> str:
-        """Return a function that gives the outputs of an expression, and the place of each that has one."""
-        return self._function(query, name, "places", parameter)
+    def function(self, query: Query, name: str, form: Form, parameter: str = "obj") -> str:
+        """Return the name of a function of an expression. It is written once for each ``form``.
 
-    def _function(self, query: Query, name: str, form: str, parameter: str) -> str:
+        ``first`` gives the first output or null, and whether there is an output, ``count`` the same of a count.
+        ``list`` and ``counts`` give all outputs, ``places`` all outputs and the place of each that has one. ``place``
+        and ``condition`` are of an expression with one output: the output with its place, and whether it holds.
+        """
         key = query.text, form
         if key not in self._known:
             self._queries.append(query)
@@ -167,7 +160,7 @@ class OperationScript:
                 raise ExportError(f"{where}: {error}") from error
         return self._known[key]
 
-    def _written(self, query: Query, name: str, form: str, parameter: str) -> str:
+    def _written(self, query: Query, name: str, form: Form, parameter: str) -> str:
         if not query.is_plain:
             raise ExportError(f"`{query.text}`: it may run without an end, and a script has no process of its own")
         traced = form in ("place", "places")
@@ -300,7 +293,7 @@ class OperationScript:
         if bounds:
             counts["maximum"] = component.max_replicas
         # a function with places gives the numbers, too
-        read = self.places_of if bounds else partial(self.list_of, of_counts=True)
+        read = partial(self.function, form="places") if bounds else partial(self.list_of, of_counts=True)
         fields = {field: read(query, f"{component.name} {field}") for field, query in counts.items() if query}
         return fields | ({"has_default": "true"} if bounds and component.has_default_count else {})
 

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from karta_interpreter.base.errors import ExportError
 from karta_interpreter.base.k8s import JSON
+from karta_interpreter.definitions.karta.expressions import is_boolean
 from karta_interpreter.export.lua import Constant, Expression, constant
 from karta_interpreter.languages.jq import (
     OutputKind,
@@ -22,7 +23,6 @@ from karta_interpreter.languages.jq import (
 )
 
 _LARGEST: Final = 2**53  # all numbers of Lua are float64
-_COMPARISONS: Final = frozenset({"==", "!=", "<", ">", "<=", ">="})
 _EXTREMES: Final = (ast.FunctionCall("max"), ast.FunctionCall("min"))
 _AMOUNTS: Final = ("requests", "limits")
 """The fields of an object where a null means 0."""
@@ -80,20 +80,6 @@ def numbers_of(node: ast.Node | None) -> list[ast.Node]:
     literals = [term for term in terms if isinstance(term, ast.Literal) and type(term.value) in (int, float)]
     differences = [term for term in terms if isinstance(term, ast.Binary) and term.operator == "-"]
     return terms if literals and len(literals) + len(differences) == len(terms) else []
-
-
-def is_boolean(node: ast.Node) -> bool:
-    """Return whether the output is always true or false."""
-    match node:
-        case ast.Binary(operator):
-            return operator in _COMPARISONS or operator in ("and", "or")
-        case ast.FunctionCall():
-            return result_of(node) is OutputKind.BOOLEAN
-        case ast.Pipe(_, right):
-            return is_boolean(right)
-        case ast.Literal(value):
-            return isinstance(value, bool)
-    return False
 
 
 def is_present(node: ast.Node) -> bool:

@@ -6,6 +6,7 @@ import pytest
 from karta_interpreter.base.findings import Finding
 from karta_interpreter.base.k8s import edit
 from karta_interpreter.base.k8s.values import JSON, Path
+from tests.support.rows import rows
 
 Raw = dict[str, Any]
 FindingsOf = Callable[[Raw], list[Finding]]
@@ -208,3 +209,31 @@ def test_kind_that_is_never_healthy_is_named_where_mappings_decide(
     mappings = ((*STATUS, "statusMappings"), {"failed": [{"byPhase": "Burnt"}]})
     found = findings_of(changed(brew, mappings, *changes))
     assert ("never-healthy" in {finding.rule for finding in found}) is is_found
+
+
+@rows(
+    "expression",
+    [
+        pytest.param(".spec.n | if . == null then 1 end", id="a number stays one"),
+        pytest.param(".spec | if .on then .n else 1 end", id="both sides"),
+        pytest.param('.spec.port | if type == "object" then .number end', id="an object in one of two forms"),
+        pytest.param("[.spec.groups[] | if .n == null then {n: 1} end] | map(.n) | add", id="another object"),
+    ],
+)
+def test_choices_that_give_what_they_should(brew: Raw, findings_of: FindingsOf, expression: str) -> None:
+    found = findings_of(changed(brew, (_KETTLES, expression)))
+    assert "choice-without-else" not in {finding.rule for finding in found}
+
+
+@rows(
+    ("expression", "expected"),
+    [
+        pytest.param(".status.ready == 1", "false", id="a comparison that does not hold"),
+        pytest.param(".status.on", "True", id="a text that may be there"),
+        pytest.param('if .status.on then "True" else "False" end', "True", id="texts"),
+    ],
+)
+def test_results_that_may_be(brew: Raw, findings_of: FindingsOf, expression: str, expected: str) -> None:
+    matcher = {"byExpression": {"expression": expression, "expectedResult": expected}}
+    found = findings_of(changed(brew, ((*STATUS, "statusMappings", "running"), [matcher])))
+    assert "result-never" not in {finding.rule for finding in found}

@@ -26,9 +26,9 @@ from karta_interpreter.definitions.karta.annotations import (
     annotation_path,
 )
 from karta_interpreter.definitions.karta.expressions import (
+    fields_read,
     names_places,
     plain_path,
-    reads_status,
     split_default,
     whole_places,
 )
@@ -614,7 +614,7 @@ def _check_place(annotation: AnnotationText, query: AnnotationQuery, at: str | i
     if not names_places(query):
         message = f"`{query.text}` computes a value; it names no place"
         annotation.error(message, "write a path, such as .spec.suspend", (at,))
-    elif reads_status(query.node) and plain_path(query.node) != ("status",):
+    elif fields_read(query.node) == {"status"} and plain_path(query.node) != ("status",):
         annotation.report(violation("status-not-sent", annotation.path, text=query.text), (at,))
 
 

@@ -10,7 +10,7 @@ from karta_interpreter.base.findings import DefinitionError, Finding
 from karta_interpreter.base.k8s import GVK, JSON, Object
 from karta_interpreter.definitions.karta import definition, model, status_rules
 from karta_interpreter.definitions.karta.annotation_records import Annotations
-from karta_interpreter.definitions.karta.expressions import reads_status
+from karta_interpreter.definitions.karta.expressions import fields_read
 from karta_interpreter.definitions.karta.schema_types import expressions
 from karta_interpreter.languages.jq import Query, queries_in
 
@@ -67,7 +67,7 @@ def _is_counted_by_status(components: Sequence[definition.ComponentRules]) -> bo
     """Return whether each component with pods has counts, and all counts are in the status."""
     for component in [component for component in components if component.pods is not None] or components[:1]:
         counts = [*queries_in((component.replicas, component.min_replicas, component.max_replicas))]
-        if not counts or not all(reads_status(query.node) and not query.variables for query in counts):
+        if not counts or not all(fields_read(query.node) == {"status"} and not query.variables for query in counts):
             return False
     return True
 

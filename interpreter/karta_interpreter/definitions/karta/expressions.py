@@ -30,6 +30,7 @@ from karta_interpreter.languages.jq import (
     GENERATORS,
     PICKERS,
     Execution,
+    OutputKind,
     Query,
     Reason,
     children,
@@ -39,6 +40,7 @@ from karta_interpreter.languages.jq import (
     parse,
     project,
     render,
+    result_of,
     syntax as ast,
 )
 
@@ -240,15 +242,54 @@ def useless_defaults(node: ast.Node, *, of_count: bool) -> list[str]:
     return texts
 
 
-def reads_status(node: ast.Node) -> bool:
-    """Return whether an expression reads the status of the object, and nothing outside of it.
+def fields_read(node: ast.Node) -> frozenset[str]:
+    """Return the fields of the object that an expression reads something of, none if it reads the object as a whole.
 
-    >>> reads_status(parse(".status.replicas // 1")), reads_status(parse(".spec.n // .status.n"))
-    (True, False)
+    >>> fields_read(parse(".status.replicas // 1")), fields_read(parse("length"))
+    (frozenset({'status'}), frozenset())
     """
     projection = Projection()
     mark_all(project(node, (projection,)))
-    return projection.fields.keys() == {"status"} and not projection.is_whole
+    return frozenset() if projection.is_whole else frozenset(projection.fields)
+
+
+_BOOLEAN: Final = frozenset({"==", "!=", "<", ">", "<=", ">=", "and", "or"})
+
+
+def is_boolean(node: ast.Node) -> bool:
+    """Return whether the output is always true or false.
+
+    >>> is_boolean(parse(".spec.n > 1")), is_boolean(parse(".spec.on"))
+    (True, False)
+    """
+    match node:
+        case ast.Binary(operator):
+            return operator in _BOOLEAN
+        case ast.FunctionCall():
+            return result_of(node) is OutputKind.BOOLEAN
+        case ast.Pipe(_, right):
+            return is_boolean(right)
+        case ast.Literal(value):
+            return isinstance(value, bool)
+    return False
+
+
+def open_choices(node: ast.Node) -> list[str]:
+    """Return each `if` without `else` that gives the whole object it asks about, unless its condition holds, as text.
+
+    >>> open_choices(parse(".spec | if .on then .n end"))
+    ['if .on then .n end']
+    >>> open_choices(parse(".spec.n | if . == null then 1 end"))
+    []
+    """
+    return [
+        render(choice)
+        for choice in _walk(node, children)
+        if isinstance(choice, ast.If)
+        and choice.otherwise is None
+        and any(plain_path(part) for condition, _ in choice.branches for part in _walk(condition, children))
+        and any(isinstance(then, ast.Literal | ast.Index | ast.Alternative) for _, then in choice.branches)
+    ]
 
 
 def misread_defaults(node: ast.Node, *, of_count: bool) -> Iterator[tuple[str, str, str]]:

@@ -14,10 +14,12 @@ from karta_interpreter.definitions.karta.compile import action_value
 from karta_interpreter.definitions.karta.expressions import (
     Parsed,
     compares_alternative,
+    fields_read,
+    is_boolean,
     misread_defaults,
     names_places,
+    open_choices,
     reads_object,
-    reads_status,
     selections,
     several,
     shared_default,
@@ -44,6 +46,7 @@ _LONGEST_VALUE = 80
 _LIST = re.compile(r"[.\w]+(?=\[\])|[.\w]+\.(?:initC|c)ontainers$")  # as one path of a definition shows it
 _REVISE = "ReviseReplica"
 _COUNTING = COUNTING_OPERATIONS | {_REVISE}
+_REPORTED = ((*ROOT_STATUS, "phaseDefinition", "path"), (*ROOT_STATUS, "conditionsDefinition", "path"))
 _GANG = ("spec", "optimizationInstructions", "gangScheduling")
 
 
@@ -70,7 +73,7 @@ def lint(karta: KartaResource, parsed: Sequence[Parsed], annotations: Annotation
         yield from _kind(structure.root_component.kind)
     yield from _leaves(structure, annotations)
     if structure.root_component.status_definition is not None:
-        yield from _status(structure.root_component.status_definition, annotations)
+        yield from _status(structure.root_component.status_definition, parsed, annotations)
     yield from _expressions(structure, parsed, annotations)
     yield from _references(parsed)
     yield from _list_keys(karta)
@@ -181,8 +184,12 @@ def _sub_groups(karta: KartaResource) -> Iterator[Finding]:
             yield violation("sub-group-not-found", at, component=sub_group.component, hint=hint(sub_group.component))
 
 
-def _status(definition: StatusDefinition, annotations: Annotations) -> Iterator[Finding]:
+def _status(definition: StatusDefinition, parsed: Sequence[Parsed], annotations: Annotations) -> Iterator[Finding]:
     status_of: dict[StatusMatcher, Status] = {}
+    by_path = {expression.path: expression for expression in parsed}
+    for expression in filter(None, map(by_path.get, _REPORTED)):
+        if (read := fields_read(expression.node)) and "status" not in read:
+            yield _about("status-not-reported", expression, fields=" and ".join(sorted(read)))
     yield from (
         violation("path-misread", (*ROOT_STATUS, "conditionsDefinition"), written=name, better=name.strip(".[]"))
         for field, name in definition.conditions_definition or ()
@@ -191,7 +198,7 @@ def _status(definition: StatusDefinition, annotations: Annotations) -> Iterator[
     for status in MATCHING_ORDER:
         for index, matcher in enumerate(getattr(definition.status_mappings, status.lower())):
             at = (*ROOT_STATUS, "statusMappings", status.lower(), index)
-            yield from _matcher(at, matcher, definition)
+            yield from _matcher(at, matcher, definition, by_path.get((*at, "byExpression", "expression")))
             if status_of.setdefault(matcher, status) is not status:
                 yield _two_statuses(at, matcher, status_of[matcher], status)
     if not status_of:
@@ -211,9 +218,14 @@ def _two_statuses(path: Path, matcher: StatusMatcher, *both: Status) -> Finding:
     return warning("matcher-in-two-statuses", path, message, f"{hint}, or add conditions that differ")
 
 
-def _matcher(path: Path, matcher: StatusMatcher, definition: StatusDefinition) -> Iterator[Finding]:
+def _matcher(
+    path: Path, matcher: StatusMatcher, definition: StatusDefinition, test: Parsed | None
+) -> Iterator[Finding]:
     if not (matcher.by_phase or matcher.by_conditions or matcher.by_expression):
         yield violation("matcher-empty", path)
+    expected = matcher.by_expression.expected_result if matcher.by_expression else ""
+    if test and is_boolean(test.node) and expected not in ("true", "false"):
+        yield _about("result-never", test, expected=expected)
     if re.search(r"\w[,|] *\w|\*", matcher.by_phase):
         yield violation("phases-in-one", (*path, "byPhase"), text=matcher.by_phase)
     if matcher.by_phase and definition.phase_definition is None:
@@ -259,12 +271,14 @@ def _expressions(
 
 def _values(expression: Parsed, *, of_count: bool) -> Iterator[Finding]:
     """Check where a value comes from, and which default replaces an absent value."""
-    if of_count and reads_status(expression.node):
+    if of_count and fields_read(expression.node) == {"status"}:
         yield _about("count-from-status", expression)
     for rule, written, better in misread_defaults(expression.node, of_count=of_count):
         yield _about(rule, expression, written=written, better=better)
     for written in useless_defaults(expression.node, of_count=of_count):
         yield _about("useless-default", expression, written=written, what="count" if of_count else "other value")
+    for text in open_choices(expression.node):
+        yield _about("choice-without-else", expression, text=text)
 
 
 def _references(parsed: Iterable[Parsed]) -> Iterator[Finding]:

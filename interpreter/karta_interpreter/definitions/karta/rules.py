@@ -23,6 +23,11 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
         'the child component "{name}" has no owner',
         "add ownerRef with the name of its parent component",
     ),
+    "choice-without-else": (
+        Severity.WARNING,
+        "`{text}` gives the whole object unless its condition holds",
+        "write `else` and the value for all other objects before `end`",
+    ),
     "component-name-empty": (Severity.ERROR, "the component name is empty", "give it a name"),
     "component-name-not-unique": (
         Severity.ERROR,
@@ -168,6 +173,11 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
         'the component "{name}" {is_elastic} number can be written through this expression',
         "read the number from one place: `.spec.replicas // 1`, `.spec.groups[] | .replicas * .hosts`{more}",
     ),
+    "result-never": (
+        Severity.WARNING,
+        'the expression is true or false, and never "{expected}"',
+        'write expectedResult: "true" or "false"',
+    ),
     "retains-all": (
         Severity.WARNING,
         "`{text}` keeps {kept} of the member: what changes there in the template never arrives",
@@ -236,6 +246,11 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
         "write `{better}`",
     ),
     "status-mappings-empty": (Severity.WARNING, "no status is ever matched", "add a mapping, at least running"),
+    "status-not-reported": (
+        Severity.WARNING,
+        "no controller reports in {fields}",
+        "read it from the status, or map the field by byExpression",
+    ),
     "status-not-sent": (
         Severity.WARNING,
         "`{text}` is in the status, which Karmada leaves to the member",
