@@ -192,6 +192,16 @@ JOB: dict[str, Any] = {
             id="another form of pods",
         ),
         pytest.param(
+            lambda job: job.karta.explain("AggregateStatus", JOB, statuses=[{"cluster": "a", "status": {}}]),
+            "statuses[0] has no field cluster; write clusterName",
+            id="another name of the cluster",
+        ),
+        pytest.param(
+            lambda job: job.karta.explain("AggregateStatus", JOB, statuses=[{"status": {}}]),
+            "statuses[0] has no clusterName",
+            id="a status of no cluster",
+        ),
+        pytest.param(
             lambda job: job.karta.explain("AggregateStatus", JOB, statuses=3),
             "statuses are a list of objects, not int",
             id="a number for statuses",

@@ -255,7 +255,7 @@ def test_problem_of_text_leaves_others_usable() -> None:
         ),
         pytest.param("observed", "- a\n", 1, "this is not an object", id="a list as the member's object"),
         pytest.param(
-            "items", "member1: {phase: Running}\n", 1, "the item has no clusterName", id="a mapping of clusters"
+            "items", "member1: {phase: Running}\n", 1, "the item has no field member1", id="a mapping of clusters"
         ),
         pytest.param(
             "items", "- clusterName: a\n- applied: true\n", 2, "the item has no clusterName", id="an item without it"

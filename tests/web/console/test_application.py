@@ -96,7 +96,14 @@ async def test_answers_come_from_another_process(ask: Ask, console: Console) -> 
     assert console.questions.pool.processes
 
 
-@pytest.mark.parametrize("body", ["", "[]", '{"karta": 1}', "[" * 5000, "\ud800"])
+@pytest.mark.parametrize(
+    "body",
+    [
+        *("", "[]", '{"karta": 1}', "[" * 5000, "\ud800"),
+        *('{"case": "Foo"}', '{"options": {"podRequest": "karmada"}}', '{"options": {"podRequests": "Karmada"}}'),
+        '{"options": {"resourceQuotaEstimate": "false"}}',
+    ],
+)
 async def test_unreadable_body_is_rejected(client: TestClient[Any, Any], console: Console, body: str) -> None:
     headers = {"Authorization": f"Bearer {console.token}", "Content-Type": "application/json"}
     response = await client.post("/api/answers", data=body.encode(errors="surrogatepass"), headers=headers)

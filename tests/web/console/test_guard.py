@@ -45,6 +45,12 @@ async def test_page_needs_and_holds_no_token(client: TestClient[Any, Any], conso
     assert console.token not in await response.text()
 
 
+async def test_parameter_that_has_no_effect_is_rejected(client: TestClient[Any, Any], console: Console) -> None:
+    headers = {"Authorization": f"Bearer {console.token}"}
+    response = await client.post("/api/answers?operation=Retain", json={}, headers=headers)
+    assert (response.status, "operation" in await response.text()) == (400, True)
+
+
 async def test_form_cannot_post_question(client: TestClient[Any, Any], console: Console) -> None:
     headers = {"Authorization": f"Bearer {console.token}", "Content-Type": "text/plain"}
     assert (await client.post("/api/answers", data="{}", headers=headers)).status == 415

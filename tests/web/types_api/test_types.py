@@ -87,6 +87,27 @@ def test_type_that_is_read_can_be_written_again(server: TypesServer) -> None:
     assert (again.status, again.headers["etag"]) == (200, read.headers["etag"])
 
 
+def test_entity_tag_that_a_type_must_not_have_is_a_condition(server: TypesServer) -> None:
+    path = registered(server, "NoneMill")
+    tag = server.get(path).headers["etag"]
+
+    answers = [server.ask("DELETE", path, If_None_Match=each) for each in (tag, f"W/{tag}", '"other"')]
+
+    assert [answer.status for answer in answers] == [412, 412, 204]
+
+
+def test_fields_that_a_type_does_not_keep_are_errors(server: TypesServer) -> None:
+    metadata = {"name": "mill", "labels": {"a": "b"}, "namespace": "bakery", "resourceVersion": "7"}
+    written = karta("DropMill") | {"metadata": metadata | {"creationTimestamp": None}, "status": {"conditions": [1]}}
+
+    refused = server.post(workload_type("DropMill", written))
+    empty = karta("DropMill") | {"metadata": {"name": "mill", "creationTimestamp": None}, "status": {}}
+
+    places = ("metadata/namespace", "metadata/resourceVersion", "status")
+    assert (refused.status, refused.pointers) == (422, {f"/resourceInterfaces/0/{place}" for place in places})
+    assert server.post(workload_type("DropMill", empty)).status == 201, "as Go writes a Karta"
+
+
 def test_replacing_removes_and_adds_versions(server: TypesServer) -> None:
     path = registered(server, "NextMill")
     wanted = workload_type("NextMill", karta("NextMill", version="v2"))

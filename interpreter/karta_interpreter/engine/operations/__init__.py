@@ -6,7 +6,14 @@ belongs to `karta_interpreter.definitions.karta`, the envelope to `karta_interpr
 """
 
 from karta_interpreter.base.karmada import CHANGED, COUNTING_OPERATIONS, LIVE, SLOTS, Operation, Results, by_operation
-from karta_interpreter.engine.operations.call import DEFAULT_OPTIONS, Call, Options, StatusItem, TargetComponent
+from karta_interpreter.engine.operations.call import (
+    DEFAULT_OPTIONS,
+    ITEM_FIELDS,
+    Call,
+    Options,
+    StatusItem,
+    TargetComponent,
+)
 from karta_interpreter.engine.operations.dispatch import own_answer, projection_of
 from karta_interpreter.engine.operations.interpret_dependency import named_objects
 from karta_interpreter.engine.operations.interpret_health import healthy_statuses, is_stale
@@ -28,6 +35,7 @@ __all__ = [
     "CHANGED",
     "COUNTING_OPERATIONS",
     "DEFAULT_OPTIONS",
+    "ITEM_FIELDS",
     "LIVE",
     "NATIVE",
     "RETAIN_REPLICAS",

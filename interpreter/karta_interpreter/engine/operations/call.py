@@ -5,6 +5,7 @@ from dataclasses import dataclass, fields
 from typing import Any, NamedTuple, Self
 
 from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.base.findings import did_you_mean
 from karta_interpreter.base.k8s import JSON, MOST_REPLICAS, Counting, Object, edit, type_name
 from karta_interpreter.base.karmada import LIVE, SLOTS, Operation
 
@@ -67,6 +68,24 @@ class StatusItem:
             value.get("health", ""),
         )
 
+    @classmethod
+    def written(cls, value: JSON, path: str) -> "StatusItem":
+        """Read an item that a person or a program wrote: a field that Karmada does not know is an error.
+
+        >>> StatusItem.written({"cluster": "member1"}, "items[0]")
+        Traceback (most recent call last):
+        ...
+        karta_interpreter.base.errors.InterpretationError: items[0] has no field cluster; write clusterName
+        """
+        for field in value if isinstance(value, dict) else ():
+            if field not in ITEM_FIELDS:
+                hint = "write clusterName" if field == "cluster" else did_you_mean(str(field), ITEM_FIELDS)
+                raise InterpretationError(f"{path} has no field {field}; {hint}")
+        item = cls.of(value, path)
+        if not item.cluster:
+            raise InterpretationError(f"{path} has no clusterName, the cluster that reports the status")
+        return item
+
     def to_json(self) -> Object:
         """Return the item as Karmada writes it, without empty fields.
 
@@ -79,6 +98,7 @@ class StatusItem:
 
 
 _ITEM_TYPES = {"clusterName": str, "applied": bool, "appliedMessage": str, "health": str}
+ITEM_FIELDS = (*_ITEM_TYPES, "status")
 
 
 class TargetComponent(NamedTuple):

@@ -22,7 +22,7 @@ from karta_interpreter.base.findings import closest, did_you_mean, with_article
 from karta_interpreter.base.k8s import GVK, JSON, Object, edit, type_name
 from karta_interpreter.base.k8s.manifest import Document, read_documents
 from karta_interpreter.base.k8s.yaml_writer import to_authored_yaml
-from karta_interpreter.engine.operations import LIVE, SLOTS, Call, Operation, StatusItem, TargetComponent
+from karta_interpreter.engine.operations import ITEM_FIELDS, LIVE, SLOTS, Call, Operation, StatusItem, TargetComponent
 from karta_interpreter.engine.suites.comparison import result_in_words_of
 
 _KEYS = (
@@ -32,7 +32,6 @@ _KEYS = (
 _TESTDATA = "testdata"
 OBJECTS = "objects"  # the folder of objects that cases share
 OBJECT_KEYS = ("desiredObj", "observedObj")
-_ITEM_KEYS = ("clusterName", "status", "applied", "appliedMessage", "health")
 # Some of Karmada's own cases give an item the head of the member's object, which has no effect there either.
 _HEAD_KEYS = ("apiVersion", "kind", "metadata")
 
@@ -219,7 +218,7 @@ def _items(fields: Object) -> tuple[StatusItem, ...]:
     items = [(f"statusItems[{index}]", item) for index, item in enumerate(_typed(fields, "statusItems", list, []))]
     for path, item in items:
         if isinstance(item, dict):
-            _reject_unknown(path, [key for key in item if key not in _HEAD_KEYS], _ITEM_KEYS)
+            _reject_unknown(path, [key for key in item if key not in _HEAD_KEYS], ITEM_FIELDS)
     return tuple(StatusItem.of(item, path) for path, item in items)
 
 

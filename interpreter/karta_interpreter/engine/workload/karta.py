@@ -115,7 +115,7 @@ class Karta:
         checked_object({} if observed is None else observed)
         reader = known(references)
         with reading():
-            items = tuple(StatusItem.of(status, f"statuses[{index}]") for index, status in enumerate(statuses))
+            items = tuple(StatusItem.written(status, f"statuses[{index}]") for index, status in enumerate(statuses))
         return explain(self.definition, Call(Operation(operation), obj, observed, replicas, items), reader=reader)
 
     def answers(self, obj: Object, *, references: Iterable[Object] = ()) -> dict[str, Mapping[str, JSON]]:

@@ -3,11 +3,12 @@
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import Final, TypeVar
 
 from karta_interpreter.base.errors import InterpretationError, WorkloadError
+from karta_interpreter.base.findings import did_you_mean
 from karta_interpreter.base.k8s import GVK, JSON, Object, Path, edit, patch
 from karta_interpreter.base.k8s.yaml_writer import to_authored_yaml
 from karta_interpreter.definitions.karta import Definition, Known
@@ -82,9 +83,15 @@ class PageQuestion:
             _CAPITAL.sub(lambda match: f"_{match[0].lower()}", name): option
             for name, option in entries.get("options", {}).items()
         }
+        for name, option in chosen.items():
+            if name not in _OPTIONS or isinstance(option, bool) is not isinstance(_OPTIONS[name], bool):
+                raise ValueError("options are resourceQuotaEstimate, true or false, and podRequests, a text")
+        if (operation := entries.get("case")) and operation not in ORDER:
+            raise ValueError(f"there is no operation {operation}; {did_you_mean(operation, ORDER)}")
         return cls(**{**entries, "options": Options.of(chosen)})
 
 
+_OPTIONS: Final = asdict(DEFAULT_OPTIONS)
 _CAPITAL: Final = re.compile("[A-Z]")
 _TYPES: Final = dict.fromkeys(("karta", "object", "observed", "items", "references", "crd", "case"), str) | {
     "replicas": int,

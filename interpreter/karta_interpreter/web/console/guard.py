@@ -72,6 +72,8 @@ def _rejection(request: web.Request, token: str) -> web.Response | None:
     is_known = hmac.compare_digest(presented.encode(errors="replace"), f"Bearer {token}".encode())
     if request.path.startswith(API) and not is_known:
         return _refused(401, "open the address that the command has printed, which has the token of this run")
+    if request.path.startswith(API) and request.query:
+        return _refused(400, f"this API has no parameters, such as {next(iter(request.query))}: the body has all")
     return None
 
 

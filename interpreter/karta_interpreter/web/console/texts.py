@@ -76,14 +76,9 @@ def read_items(text: str) -> list[tuple[Marker, StatusItem]]:
     items = []
     for marker in _values(text):
         try:
-            item = StatusItem.of(marker.value, "the item")
+            items.append((marker, StatusItem.written(marker.value, "the item")))
         except InterpretationError as error:
             raise TextError(str(error), *marker.position(())) from error
-        if not item.cluster:
-            raise TextError(
-                "the item has no clusterName; an item has clusterName, applied and status", *marker.position(())
-            )
-        items.append((marker, item))
     return items
 
 

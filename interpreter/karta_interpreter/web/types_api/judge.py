@@ -6,7 +6,7 @@ The children run this file, too (`start`).
 import json
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import orjson
@@ -15,7 +15,7 @@ from pydantic_core import ErrorDetails
 
 from karta_interpreter.base.errors import SandboxError
 from karta_interpreter.base.findings import Finding, Severity, did_you_mean, error
-from karta_interpreter.base.k8s import GVK, Object, json_pointer
+from karta_interpreter.base.k8s import GVK, Object, edit, field_path, json_pointer
 from karta_interpreter.base.sandbox.awaiting import AsyncPool
 from karta_interpreter.definitions.karta import ROOT_KIND, gvk_of
 from karta_interpreter.definitions.karta.loading import load_object
@@ -33,7 +33,7 @@ from karta_interpreter.web.types_api.models import (
     WorkloadTypeInput,
     unavailable,
 )
-from karta_interpreter.web.types_api.records import StoredType, names_of
+from karta_interpreter.web.types_api.records import StoredType, content, names_of
 
 if TYPE_CHECKING:
     from karta_interpreter.base.sandbox.child import Channel
@@ -109,6 +109,7 @@ def judge(body: bytes) -> bytes:
             for index, (karta, gvk) in enumerate(zip(kartas, kinds, strict=True))
             for finding in (
                 *load_object(karta, "").findings,
+                *_not_stored(karta),
                 *_other_kind(gvk, GVK(submitted.group, "", submitted.name)),
             )
         ],
@@ -126,6 +127,16 @@ def judge(body: bytes) -> bytes:
         submitted.group, submitted.name, submitted.category_id, submitted.priority_id, () if errors else kartas
     )
     return judged.model_dump_json().encode() + b"\n" + orjson.dumps(stored.kartas)
+
+
+def _not_stored(karta: Object) -> Iterator[Finding]:
+    """Yield an error for each value that would be dropped: an API server writes it, or it has no meaning here."""
+    metadata = karta.get("metadata")
+    dropped = metadata.keys() - content(karta)["metadata"].keys() if isinstance(metadata, dict) else ()
+    for path in (*(("metadata", field) for field in sorted(dropped)), ("status",)):
+        if edit.get(karta, path):
+            hint = "the header If-Match with the ETag of the type is the condition" if "resourceVersion" in path else ""
+            yield error("not-stored", path, f"a type does not keep {field_path(path)}: leave it out", hint)
 
 
 def _other_kind(kind: GVK | None, expected_kind: GVK) -> list[Finding]:

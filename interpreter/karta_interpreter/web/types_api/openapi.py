@@ -39,13 +39,12 @@ class _Operation(NamedTuple):
     @property
     def parameters(self) -> list[Object]:
         """The parameters of the query, the path and the headers."""
-        if self.name == "listTypes":
-            return [*_PAGING]
-        is_change = self.method in ("put", "delete")
-        return [parameter for parameter, has_it in ((_ID, "{id}" in self.path), (_IF_MATCH, is_change)) if has_it]
+        paging = _PAGING if self.name == "listTypes" else ()
+        conditions = _CONDITIONS if self.method in ("put", "delete") else ()
+        return [*paging, *([_ID] if "{id}" in self.path else []), *conditions]
 
 
-_PAGING: Final = tuple(
+_PAGING: Final[tuple[Object, ...]] = tuple(
     {"name": name, "in": "query", "description": schema_fields.pop("description"), "schema": schema_fields}
     for name, schema_fields in ((name, dict(schema)) for name, schema in PARAMETERS.items())
 )
@@ -56,12 +55,13 @@ _ID: Final = {
     "description": "The id of a workload type.",
     "schema": {"type": "string", "format": "uuid", "examples": [type_id("example.org", "Bakery")]},
 }
-_IF_MATCH: Final = {
-    "name": "If-Match",
-    "in": "header",
-    "description": "Change the type only if it still has this entity tag.",
-    "schema": {"type": "string", "pattern": r'^(\*|"[!#-~]*")$'},
-}
+_CONDITIONS: Final[tuple[Object, ...]] = tuple(
+    {"name": name, "in": "header", "description": description, "schema": {"type": "string", "pattern": pattern}}
+    for name, description, pattern in (
+        ("If-Match", "Change the type only if it still has this entity tag.", r'^(\*|"[!#-~]*")$'),
+        ("If-None-Match", "Change the type only if it does not have this entity tag.", r'^(\*|(W/)?"[!#-~]*")$'),
+    )
+)
 _EXAMPLE: Final = {
     "categoryId": "",
     "priorityId": "",

@@ -7,6 +7,8 @@ from http import HTTPStatus
 from typing import Final
 
 import orjson
+from aiohttp import ETag
+from aiohttp.hdrs import IF_MATCH, IF_NONE_MATCH
 from aiohttp.typedefs import Handler
 from aiohttp.web import Request, Response
 
@@ -77,11 +79,10 @@ class Routes:
     async def replace(self, request: Request) -> Response:
         """Replace a type that is registered."""
         row = await self._row(request)
-        matches = _if_match(request)
         desired = await self._wanted(request, row)
         async with self.storage.exclusive():
             present = self._required(row, await self._present(row.group, row.name, desired.kartas.keys()))
-            _check(present, matches)
+            _check(present, request)
             # A change that was cut off has the content, but several revisions, until it is written again.
             is_same = present.etag == desired.etag and present.revisions == desired.revisions
             stored = present if is_same else await self.storage.write(desired, present)
@@ -90,10 +91,9 @@ class Routes:
     async def delete(self, request: Request) -> Response:
         """Delete a type that is registered."""
         row = await self._row(request)
-        matches = _if_match(request)
         async with self.storage.exclusive():
             present = self._required(row, await self._present(row.group, row.name, ()))
-            _check(present, matches)
+            _check(present, request)
             await self.storage.delete(present)
         await self._until(lambda now: now is None or now.source != API, row.id)
         return Response(status=204)
@@ -214,19 +214,20 @@ def _error(pointer: str, rule: str, message: str) -> models.FindingOutput:
     return models.FindingOutput(severity="error", rule=rule, pointer=pointer, detail=message)
 
 
-def _if_match(request: Request) -> frozenset[str] | None:
-    """Return the entity tags that the client knows, "*" for any, or None without a condition."""
-    if "If-Match" not in request.headers:
-        return None
-    tags = request.if_match or ()
-    if not tags:
-        raise models.ApiError(400, 'If-Match takes entity tags in quotes, as in If-Match: "0123"')
-    return frozenset(tag.value for tag in tags if not tag.is_weak)
-
-
-def _check(present: StoredType, matches: frozenset[str] | None) -> None:
-    if matches is not None and "*" not in matches and present.etag not in matches:
+def _check(present: StoredType, request: Request) -> None:
+    """Raise ApiError if the headers of a change have a condition that the type does not meet."""
+    if (tags := _tags(request, IF_MATCH, request.if_match)) and tags.isdisjoint({"*", present.etag}):
         raise models.ApiError(
             412,
             f'If-Match does not have the entity tag of the type, "{present.etag}" without W/: read it and try again',
         )
+    # A weak tag is the same tag here (RFC 9110).
+    if not _tags(request, IF_NONE_MATCH, request.if_none_match).isdisjoint({"*", present.etag, f"W/{present.etag}"}):
+        raise models.ApiError(412, "If-None-Match has * or the entity tag of the type, which is there: leave it out")
+
+
+def _tags(request: Request, header: str, tags: Sequence[ETag] | None) -> frozenset[str]:
+    """Return the entity tags of a condition, "*" for any, and none without the header. Weak tags begin with W/."""
+    if header in request.headers and not tags:
+        raise models.ApiError(400, f'{header} takes entity tags in quotes, as in {header}: "0123"')
+    return frozenset(f"{'W/' * tag.is_weak}{tag.value}" for tag in tags or ())
