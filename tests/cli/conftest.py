@@ -1,13 +1,17 @@
+import logging
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
 from karta_interpreter.cli.program import program
+from karta_interpreter.webhook.log import NAME
 from tests.support.waiting import HANG
 
 # As in tests/server: aiohttp reads the authorities of this machine in each process that imports it.
@@ -94,12 +98,30 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@contextmanager
+def _own_log() -> Iterator[None]:
+    """Let a command configure the log of this process, and take that back at the end."""
+    loggers = [logging.getLogger(), logging.getLogger(NAME)]
+    levels = [logger.level for logger in loggers]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loggers[0], "handlers", [])
+        for module, hook in ((sys, "excepthook"), (sys, "unraisablehook"), (threading, "excepthook")):
+            patch.setattr(module, hook, getattr(module, hook))
+        try:
+            yield
+        finally:
+            logging.captureWarnings(capture=False)
+            for logger, level in zip(loggers, levels, strict=True):
+                logger.setLevel(level)
+
+
 @pytest.fixture
 def run() -> Callable[..., Result]:
     """Run a command line in this process."""
 
     def run(*arguments: str, stdin: str | None = None, env: Mapping[str, str] | None = None) -> Result:
-        return CliRunner().invoke(program, arguments, input=stdin, env=env)
+        with _own_log():
+            return CliRunner().invoke(program, arguments, input=stdin, env=env)
 
     return run
 

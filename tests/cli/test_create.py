@@ -183,6 +183,16 @@ def test_suite_has_present_answers_and_asks_for_reasons(run: Run, files: Path) -
     assert run("test").exit_code == 0
 
 
+def test_suite_warns_of_what_the_definition_misses(run: Run, files: Path) -> None:
+    definition = files / "karta.yaml"
+    definition.write_text(definition.read_text().replace(".spec.replicas // 1", ".spec.replica // 1"))
+
+    result = run("create", "suite", "-f", "karta.yaml", "job.yaml")
+
+    (warning,) = [line for line in result.stderr.splitlines() if "warning" in line]
+    assert "no count at spec.replica, so a default makes it 1; did you mean spec.replicas?" in warning
+
+
 def test_cases_of_suite_share_the_object(run: Run, files: Path) -> None:
     run("create", "suite", "-f", "karta.yaml", "--object", "job.yaml", "--output-dir", "testdata")
 

@@ -137,6 +137,14 @@ def test_line_without_sides_names_the_options(run: Run, arguments: str, meant: s
     assert (result.exit_code, result.stderr) == (2, f"error: name both sides: {meant}\n")
 
 
+def test_object_is_not_taken_for_a_side(run: Run, files: Path) -> None:
+    del files
+    for arguments in ("--from karta.yaml job.yaml", "job.yaml karta.yaml"):
+        result = run("diff", *arguments.split())
+
+        assert result.stderr == "error: name both sides: diff --from karta.yaml --to SIDE job.yaml\n"
+
+
 def test_desired_replica_is_asked(run: Run) -> None:
     result = _diff(run, "karta.yaml", "doubled.yaml", "--object", "job.yaml", "--desired-replica", "10")
 

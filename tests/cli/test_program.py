@@ -1,3 +1,4 @@
+import logging
 import os
 import re
 import subprocess
@@ -146,7 +147,10 @@ def test_wrong_usage_is_exit_code_2_and_talk(run: Run, arguments: list[str]) -> 
     ],
 )
 def test_settings_that_cannot_work_are_exit_code_2(run: Run, arguments: list[str]) -> None:
+    log = [*logging.getLogger().handlers]
+
     assert run(*arguments).exit_code == 2
+    assert logging.getLogger().handlers == log, "the log of the tests stays their own"
 
 
 def test_console_script_is_this_program() -> None:

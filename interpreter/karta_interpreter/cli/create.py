@@ -8,13 +8,14 @@ from pathlib import Path
 import click
 
 from karta_interpreter.base.findings import count, did_you_mean, escaped
-from karta_interpreter.base.k8s import GVK, Object, edit
+from karta_interpreter.base.k8s import GVK, Object, edit, grouped
 from karta_interpreter.base.k8s.manifest import read_documents
 from karta_interpreter.base.k8s.yaml_writer import WIDTH, to_authored_yaml
 from karta_interpreter.cli.calls import Arguments, ask
 from karta_interpreter.cli.definitions import interpreter_for, kinds_of
 from karta_interpreter.cli.diff_input import MEMBERS
 from karta_interpreter.cli.draft_evidence import Shown, from_files, from_folder, from_member
+from karta_interpreter.cli.explain import warnings_text
 from karta_interpreter.cli.files import check_stdin, named, read_crds, read_objects, write_files
 from karta_interpreter.cli.options import (
     FOLDER,
@@ -35,6 +36,7 @@ from karta_interpreter.definitions.openapi.draft import Draft, draft
 from karta_interpreter.definitions.openapi.schema import CustomKind
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.engine.drafting import draft_from
+from karta_interpreter.engine.explain import warnings_about
 from karta_interpreter.engine.operations import Call, Operation, StatusItem
 from karta_interpreter.engine.suites.suite import OBJECT_KEYS, OBJECTS, case_of, without_server_fields
 
@@ -137,6 +139,7 @@ def _print(drafted: Draft, custom: CustomKind, title: str, crd: Object | None) -
 
 
 def _crd(crds: list[Object], kind: str | None) -> Object:
+    crds = [crd for index, crd in enumerate(crds) if crd not in crds[:index]]  # a file may be named twice
     names = [(str(edit.get(crd, ("spec", "names", "kind"))), str(edit.get(crd, ("spec", "group")))) for crd in crds]
     kinds = sorted({name for name, _ in names})
     if kind is None and len(crds) == 1:
@@ -158,9 +161,7 @@ def draft_text(draft: Draft, title: str) -> str:
     text = to_authored_yaml(draft.karta)
     (document,) = read_documents(text, title)
     lines = text.splitlines()
-    above: dict[int, list[str]] = {0: [title]}
-    for path, note in draft.notes:
-        above.setdefault(document.position(path)[0] - 1, []).append(note)
+    above = grouped([(0, title), *((document.position(path)[0] - 1, note) for path, note in draft.notes)])
     written: list[str] = []
     for index, line in enumerate(lines):
         prefix = " " * (len(line) - len(line.lstrip())) + "# "
@@ -252,6 +253,7 @@ def _cases(
     workload: Object, member: Object | None, replicas: int | None, filenames: tuple[str, ...]
 ) -> Iterator[tuple[Call, Object]]:
     interpreter = interpreter_for(GVK.of(workload), filenames, [])
+    say(warnings_text(warnings_about(interpreter.entry.definition, workload)), err=True, nl=False)
     status = (member or workload).get("status")
     items = tuple(StatusItem(cluster, status) for cluster in MEMBERS) if isinstance(status, dict) else None
     name = edit.get(workload, ("metadata", "name")) or "without a name"

@@ -110,6 +110,12 @@ def read_existing(paths: Sequence[str]) -> list[DefinitionFiles]:
     return files
 
 
+def holds_objects(path: str) -> bool:
+    """Return whether a path exists and has objects in it, but no definition."""
+    layer = read_definition_files(path).layer
+    return {finding.rule for quarantined in layer.quarantined for finding in quarantined.findings} == {"not-a-karta"}
+
+
 def read_customizations(path: str) -> list[LoadedCustomization]:
     """Return the customizations in a file, a folder or standard input. Other objects are in it with a finding."""
     return [customization for source, text in read_texts(path) for customization in load_customizations(text, source)]

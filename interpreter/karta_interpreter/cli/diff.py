@@ -18,7 +18,7 @@ from karta_interpreter.cli.changes import (
     print_changes,
     reason_of,
 )
-from karta_interpreter.cli.definitions import Interpreter
+from karta_interpreter.cli.definitions import Interpreter, holds_objects
 from karta_interpreter.cli.diff_input import SourcedCall, read_questions
 from karta_interpreter.cli.files import check_stdin
 from karta_interpreter.cli.options import (
@@ -99,13 +99,14 @@ def command(
     shown. The exit code is 1 when an answer differs.
     """
     if not (before and after):
-        words = iter(files)
+        objects = [*filter(holds_objects, files)]
+        words = iter([word for word in files if word not in objects])
         named = [
             f"{option} {side}"
             for option, names in (("--from", before), ("--to", after))
             for side in names or [next(words, "SIDE")]
         ]
-        raise UsageProblem(f"error: name both sides: diff {' '.join([*named, *words])}")
+        raise UsageProblem(f"error: name both sides: diff {' '.join([*named, *words, *objects])}")
     paths = files + paths
     if not paths:
         raise UsageProblem(NO_WORKLOAD)

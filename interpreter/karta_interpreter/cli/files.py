@@ -13,14 +13,14 @@ from tempfile import TemporaryDirectory
 from typing import BinaryIO, TypeVar
 
 from karta_interpreter.base.errors import InterpretationError, ManifestError
-from karta_interpreter.base.findings import closest, did_you_mean, escaped, listed, with_article
+from karta_interpreter.base.findings import closest, escaped, listed, with_article
 from karta_interpreter.base.k8s import GVK, JSON, Object, edit, manifest
 from karta_interpreter.cli.program import NAME, Problem, UsageProblem
 from karta_interpreter.cli.render import full_name, say
 from karta_interpreter.definitions.karta import Definition, catalogue_kinds
 from karta_interpreter.definitions.karta.schema import OTHER_FILES
 from karta_interpreter.definitions.sources import decode, list_files
-from karta_interpreter.engine.operations import StatusItem
+from karta_interpreter.engine.operations import ITEM_FIELDS, StatusItem
 from karta_interpreter.engine.registered.operations import CRD
 
 STDIN = "-"
@@ -33,7 +33,6 @@ _PRINTS, _STATUS_FILE = (
     "the status of a cluster is given with --status-file",
 )
 _IN_QUOTES = "; a shell replaces `*` by names if there are no quotes, and a folder stands for its files"
-_ITEM_FIELDS = {"clusterName", "status", "applied", "appliedMessage", "health"}
 
 
 def check_stdin(paths: Iterable[str]) -> None:
@@ -70,7 +69,7 @@ def read_objects(path: str, kinds: Kinds | None = None) -> list[Object]:
         try:
             GVK.of(objects[0])
         except InterpretationError as error:
-            known = dict.fromkeys(_ITEM_FIELDS, _STATUS_FILE) | {
+            known = dict.fromkeys(ITEM_FIELDS, _STATUS_FILE) | {
                 key: f"this is {what}" for key, what in OTHER_FILES.items()
             }
             advice = next((known[key] for key in objects[0] if key in known), _PRINTS)
@@ -218,17 +217,13 @@ def _item(document: manifest.Document) -> StatusItem:
         raise Problem(
             f"error: {document.source}:{document.line}: item must be an object, but is a list; write --- above each"
         )
-    if isinstance(value, dict) and ("kind" in value or not value.keys() & _ITEM_FIELDS):
+    if isinstance(value, dict) and ("kind" in value or value.keys().isdisjoint(ITEM_FIELDS)):
         name = with_article(value["kind"]) if value.get("kind") else "another object"
         raise Problem(
             f"error: {document.source}:{document.line}: this is {name}, not an AggregatedStatusItem; "
             "that has clusterName and status"
         )
-    for field in value if isinstance(value, dict) else ():
-        if field not in _ITEM_FIELDS:
-            hint = "write clusterName" if field == "cluster" else did_you_mean(str(field), sorted(_ITEM_FIELDS))
-            raise Problem(f"error: {document.source}:{document.line}: item has no field {field}; {hint}")
-    return StatusItem.of(document.value, f"{document.source}:{document.line}: item")
+    return StatusItem.written(value, f"{document.source}:{document.line}: item")
 
 
 def read_crds(paths: Sequence[str]) -> list[Object]:

@@ -104,6 +104,7 @@ _SYNONYMS = {
     "--desired-replica": "replicas replica input-replicas",
     "--crd": "schema schemas crds openapi filename f",
     "--output": "format out output-format json yaml",
+    "--output-dir": "o output out folder dir directory",
 }
 
 
@@ -329,17 +330,20 @@ def _meant(option: str, ctx: click.Context) -> str:
     )
     if option_name := option[1:] if option[1:] in options else next(synonyms, ""):
         return f" Did you mean '{option_name}'?"
+    is_output = option in ("-o", "--output", "--output-dir")
+    word = "FOLDER" if is_output else option.lstrip("-").upper()
+    if any(
+        word in re.findall(r"\w+", parameter.make_metavar(ctx))
+        for parameter in ctx.command.params
+        if isinstance(parameter, click.Argument)
+        and not (is_output and isinstance(parameter.type, click.Path) and parameter.type.exists)
+    ):
+        return f" Write {word} without an option"
     is_of_objects = not {"--object", "--observed-file"}.isdisjoint(options)
     if other := _FROM_A_CLUSTER if is_of_objects and option in _OF_A_CLUSTER else _OTHERWISE.get(option):
         return f" Instead: {other}"
     alike = [name for name in options if {*option.strip("-").split("-")} & {*name.strip("-").split("-")}]
     suggestion = closest(option, options) or "' or '".join(alike[:_MOST_ALIKE])
-    if not suggestion and any(
-        option.lstrip("-").upper() in re.findall(r"\w+", parameter.make_metavar(ctx))
-        for parameter in ctx.command.params
-        if parameter.param_type_name != "option"
-    ):
-        return f" Write {option.lstrip('-').upper()} without an option"
     if suggestion or isinstance(ctx.command, CommandGroup):
         return f" Did you mean '{suggestion}'?" if suggestion else " Options of a command stand behind its name"
     return (
@@ -352,6 +356,8 @@ def _meant(option: str, ctx: click.Context) -> str:
 def _further(message: str, ctx: click.Context) -> str:
     """Return what to write instead of an argument that cannot be used."""
     if form := _FORM.match(message):
+        if form[1] and any("--output-dir" in parameter.opts for parameter in ctx.command.params):
+            return f"`--output-dir {form[1]}` writes the output into files"
         return (
             f"`> {'FILE' if form[1].endswith('/') else form[1]}` writes the output into a file"
             if form[1]

@@ -52,7 +52,13 @@ def test_members_are_counted(members: int, found: str) -> None:
 def test_none_is_fine() -> None:
     (result,) = judge_kartas([])
 
-    assert result.level is Level.OK
+    assert (result.level, "none is stored here" in result.found) == (Level.OK, True)
+
+
+def test_missing_crd_is_named() -> None:
+    (result,) = judge_kartas([], can_be_listed=False)
+
+    assert (result.level, "is their CRD installed?" in result.found) == (Level.OK, True)
 
 
 @rows("strange", [{}, {"status": None}, {"status": {"conditions": [1]}}, {"metadata": {"name": 7}}])

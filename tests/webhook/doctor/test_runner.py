@@ -171,6 +171,15 @@ async def test_missing_parts_are_reported_and_the_rest_is_checked(
     assert all(result.advice for result in results if result.level is not Level.OK)
 
 
+async def test_missing_crd_of_kartas_is_said(tmp_path: Path) -> None:
+    async with serving(interpreter({"Brew": 200}), AUTHORITY.context(tmp_path, NAME)) as port:
+        plane = karmada(port)
+        plane.objects[KARTAS] = ClusterError("404", status=404)
+        results = await examine(plane, name=OURS)
+
+    assert [result.found for result in results if "is their CRD installed?" in result.found]
+
+
 async def test_unregistered_server_can_be_examined(tmp_path: Path) -> None:
     async with serving(interpreter(), AUTHORITY.context(tmp_path, HOST)) as port:
         plane = karmada(port, **{CONFIGURATIONS: items()})

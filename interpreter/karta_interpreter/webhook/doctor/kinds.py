@@ -95,7 +95,7 @@ def read_stored(obj: Object) -> Stored:
     return Stored(name_of(obj), gvk_of(obj), conditions)
 
 
-def judge_kartas(kartas: Sequence[Stored]) -> Iterator[CheckResult]:
+def judge_kartas(kartas: Sequence[Stored], *, can_be_listed: bool = True) -> Iterator[CheckResult]:
     """Check their conditions."""
     for karta in kartas:
         if karta.has("Validated", "False"):
@@ -112,7 +112,11 @@ def judge_kartas(kartas: Sequence[Stored]) -> Iterator[CheckResult]:
     if ready:
         yield ok(_KARTAS, f"{len(ready)} of {len(kartas)} {'is' if len(ready) == 1 else 'are'} ready")
     if not kartas:
-        yield ok(_KARTAS, "none is stored here; the server answers from its folders and catalogue")
+        yield ok(
+            _KARTAS,
+            f"none {'is stored here' if can_be_listed else 'can be listed here (is their CRD installed?)'}; "
+            "the server answers from its folders and catalogue",
+        )
 
 
 def judge_coverage(kartas: Sequence[Stored], registered: Collection[GVK]) -> Iterator[CheckResult]:

@@ -1,11 +1,10 @@
 """All checks, in the order in which their problems should be fixed."""
 
-from collections import defaultdict
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from http import HTTPStatus
 
 from karta_interpreter.base.errors import ClusterError
-from karta_interpreter.base.k8s import GVK, Object
+from karta_interpreter.base.k8s import GVK, Object, grouped
 from karta_interpreter.definitions.karta import kartas_path
 from karta_interpreter.definitions.sources.api_server import Answer, ApiServer, existing
 from karta_interpreter.webhook.doctor.connection import address_of
@@ -97,7 +96,7 @@ async def examine(api: ApiServer, *, name: str, url: str = "") -> list[CheckResu
     ours = [webhook for webhook in webhooks if webhook.configuration == name]
     foreign = [webhook for webhook in webhooks if webhook.configuration != name]
     plane = _ControlPlane(api)
-    customizations = [read_customization(obj) for obj in await plane.objects(_CUSTOMIZATIONS)]
+    customizations = [read_customization(obj) for obj in await plane.objects(_CUSTOMIZATIONS) or ()]
     results += [
         *judge_registration(name, ours, foreign),
         *judge_timeouts(ours),
@@ -118,9 +117,9 @@ class _ControlPlane:
         self.api = api
         self.results: list[CheckResult] = []
 
-    async def objects(self, path: str, *, optional: bool = False) -> Sequence[Object]:
-        """Return the objects of a collection. An ``optional`` collection need not exist."""
-        return await self._readable(self.api.list(path), optional=optional) or ()
+    async def objects(self, path: str, *, optional: bool = False) -> Sequence[Object] | None:
+        """Return the objects of a collection, None if it cannot be read. An ``optional`` collection need not exist."""
+        return await self._readable(self.api.list(path), optional=optional)
 
     async def admission(self, name: str) -> Object | None:
         """Return the admission configuration with a name."""
@@ -162,21 +161,20 @@ async def _kinds(plane: _ControlPlane, ours: Sequence[RegisteredWebhook]) -> lis
         results += judge_kinds(kinds, await plane.served(kinds))
     except ClusterError as error:
         results.append(warning("kinds", str(error), "run doctor again when the API server answers"))
-    kartas = [read_stored(obj) for obj in await plane.objects(kartas_path(), optional=True)]
-    results += judge_kartas(kartas)
+    stored = await plane.objects(kartas_path(), optional=True)
+    kartas = [read_stored(obj) for obj in stored or ()]
+    results += judge_kartas(kartas, can_be_listed=stored is not None)
     # A rule with * registers kinds that it does not name.
     if ours and not any(rule.wide for webhook in ours for rule in webhook.rules):
         results += judge_coverage(kartas, kinds)
-    return [*results, *judge_clusters(await plane.objects(_CLUSTERS), [webhook.client for webhook in ours])]
+    return [*results, *judge_clusters(await plane.objects(_CLUSTERS) or (), [webhook.client for webhook in ours])]
 
 
 async def _servers(plane: _ControlPlane, ours: Sequence[RegisteredWebhook], url: str) -> list[CheckResult]:
     """Return the results about each address that our webhooks name, once per address."""
-    by_client: dict[Client, list[RegisteredWebhook]] = defaultdict(list)
-    for webhook in ours:
-        by_client[webhook.client].append(webhook)
-    if not by_client:
+    if not ours:
         return await _server_at(url)
+    by_client = grouped((webhook.client, webhook) for webhook in ours)
     return [result for client, at in by_client.items() for result in await _server(plane, client, at, url)]
 
 
