@@ -1,13 +1,19 @@
 """The commands for a control plane that answers."""
 
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
 import yaml
 
 from tests.proofs.e2e.flow import say
 from tests.proofs.e2e.installed import Installed
 from tests.proofs.e2e.kartas import karta_files
 from tests.proofs.e2e.kinds import KINDS
-from tests.proofs.rig.api import until
+from tests.proofs.rig.api import Object, until
 from tests.proofs.rig.interpreter import Interpreter, run
+from tests.proofs.rig.kubeconfig import administrator, kubeconfig
+from tests.proofs.rig.layout import TOKEN
 from tests.proofs.rig.plane import ControlPlane
 
 
@@ -38,3 +44,48 @@ def test_export_prints_what_serve_registers(
     for webhook in exported["webhooks"]:
         (rule,) = webhook["rules"]
         say(f"  {rule['kinds'][0]:<16} {' '.join(rule['operations'])}")
+
+
+_MEMBER = "member1"
+_SERVICE: Object = {
+    "apiVersion": "apps/v1",
+    "kind": "Deployment",
+    "metadata": {"namespace": "default", "name": "verified"},
+    "spec": {
+        "replicas": 0,
+        "selector": {"matchLabels": {"app": "verified"}},
+        "template": {
+            "metadata": {"labels": {"app": "verified"}},
+            "spec": {"containers": [{"name": "main", "image": "none"}]},
+        },
+    },
+}
+
+
+@pytest.fixture
+def proxied(plane: ControlPlane) -> Iterator[str]:
+    """The path at which karmada-apiserver passes requests on to a member that has a workload."""
+    secret = {"namespace": "karmada-cluster", "name": "impersonator"}
+    # As `karmadactl join` does
+    plane.karmada.apply({"apiVersion": "v1", "kind": "Secret", "metadata": secret, "stringData": {"token": TOKEN}})
+    cluster: Object = {"apiVersion": "cluster.karmada.io/v1alpha1", "kind": "Cluster", "metadata": {"name": _MEMBER}}
+    plane.karmada.merge(cluster, {"spec": {"impersonatorSecretRef": secret}})
+    plane.members[_MEMBER].apply(_SERVICE)
+    yield f"/apis/cluster.karmada.io/v1alpha1/clusters/{_MEMBER}/proxy"
+    plane.members[_MEMBER].delete(_SERVICE)
+
+
+def test_verify_reads_a_member_through_karmada(plane: ControlPlane, proxied: str, tmp_path: Path) -> None:
+    direct, through = tmp_path / "direct.config", tmp_path / "through.config"
+    user = administrator(plane.authority)
+    direct.write_text(kubeconfig(plane.members[_MEMBER].port, plane.authority, user), encoding="utf-8")
+    port = plane.karmada.port
+    text = kubeconfig(port, plane.authority, user).replace(f":{port}", f":{port}{proxied}")
+    through.write_text(text, encoding="utf-8")
+    reports = [
+        run("verify", "--kubeconfig", file, "-n", "default", "--object", "Deployment/verified")
+        for file in (direct, through)
+    ]
+    say(reports[1].stdout)
+    assert [report.returncode for report in reports] == [0, 0], reports[1].stderr
+    assert reports[0].stdout == reports[1].stdout

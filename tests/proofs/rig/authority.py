@@ -16,11 +16,11 @@ _LOOPBACK = IPv4Address("127.0.0.1")
 class Authority:
     """An authority that lives for a day, with its files in one folder."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, subject: str = "karta-interpreter e2e") -> None:
         self.folder = folder
         folder.mkdir()
         self._key = ec.generate_private_key(ec.SECP256R1())
-        name = _name("karta-interpreter e2e")
+        name = _name(subject)
         builder = _builder(name, name, self._key).add_extension(x509.BasicConstraints(True, None), critical=True)
         self._certificate = builder.sign(self._key, hashes.SHA256())
         self.file = folder / "ca.crt"

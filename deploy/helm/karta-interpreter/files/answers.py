@@ -38,6 +38,8 @@ def main(host: str, port: str, authority: str | None = None) -> str | None:
     server = HTTPSConnection(host, int(port), timeout=10, context=ssl.create_default_context(cafile=authority))
     try:
         server.connect()
+    except ssl.SSLCertVerificationError as error:
+        return f"the certificate of {host}:{port} is not one for Karmada: {error.verify_message}"
     except OSError as error:
         return f"no connection to {host}:{port}, are its pods ready? {error}"
     server.request("GET", "/readyz")
