@@ -61,7 +61,7 @@ def from_files(objects: Sequence[str], pods: Sequence[str], kind: str | None) ->
     for each in (*workloads, *pod_objects):
         is_alone = each.get("kind") == "Pod" and gvk.kind != "Pod" and not owner_references(each)
         tree.keep(_with_uid(_with_owner(each, workloads) if is_alone else each))
-    evidence = [_evidence(tree, obj) for obj in workloads]
+    evidence = [tree.evidence(tree.keep(obj), time.time()) for obj in workloads]
     mine = {get(pod, ("metadata", "name")) for each in evidence for pod in each.pods}
     strays = [
         named(each) for each in pod_objects if each.get("kind") == "Pod" and get(each, ("metadata", "name")) not in mine
@@ -71,13 +71,6 @@ def from_files(objects: Sequence[str], pods: Sequence[str], kind: str | None) ->
             f"error: {', '.join(pods)}: no object owns {', '.join(strays[:5])}; give the objects between, too"
         )
     return shown_by(gvk, evidence)
-
-
-def _evidence(tree: Tree, obj: Object) -> Evidence:
-    below = tree.below(str(get(obj, ("metadata", "uid"))))
-    pods = tuple(descendant for descendant in (obj, *below) if descendant.get("kind") == "Pod")
-    owners = tuple(descendant for descendant in below if descendant.get("kind") != "Pod")
-    return Evidence(obj, pods, owners, now=time.time())
 
 
 def _with_uid(obj: Object) -> Object:

@@ -7,7 +7,7 @@ import zlib
 from collections import defaultdict, deque
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from typing import Final, NamedTuple
 
@@ -15,7 +15,7 @@ import orjson
 
 from karta_interpreter.base.errors import ClusterError
 from karta_interpreter.base.findings import count
-from karta_interpreter.base.k8s import GVK, Object, get, namespace as namespace_of, objects_in
+from karta_interpreter.base.k8s import GVK, Object, get, name as name_of, namespace as namespace_of, objects_in
 from karta_interpreter.definitions.karta import Definition, Known
 from karta_interpreter.definitions.sources.api_server import CRDS, ApiServer, existing
 from karta_interpreter.engine.verification import Evidence, owner_references
@@ -51,7 +51,7 @@ class WorkloadSelection(NamedTuple):
         """Return whether an object has the kind, the name and the namespace. Without a namespace it is in each."""
         return (
             self.has_kind(GVK.of(obj))
-            and (not self.name or _name(obj) == self.name)
+            and (not self.name or name_of(obj) == self.name)
             and (not self.namespace or namespace_of(obj) in ("", self.namespace))
         )
 
@@ -80,15 +80,17 @@ class Tree:
         obj: Object = orjson.loads(zlib.decompress(self.objects[uid]))
         return obj
 
-    def below(self, uid: str) -> list[Object]:
-        """Return the objects that an object owns, and the objects that these own."""
+    def evidence(self, uid: str, now: float) -> Evidence:
+        """Return an object with the pods and the other objects that it owns, and that these own."""
         pending, owners = deque([uid]), {uid: None}
         while pending:
             for child in self.children.get(pending.popleft(), ()):
                 if child not in owners:
                     owners[child] = None
                     pending.append(child)
-        return [self.get(owner_uid) for owner_uid in owners if owner_uid != uid]
+        obj, *below = map(self.get, owners)
+        pods = tuple(descendant for descendant in (obj, *below) if descendant.get("kind") == "Pod")
+        return Evidence(obj, pods, tuple(owner for owner in below if owner.get("kind") != "Pod"), now=now)
 
 
 @dataclass(slots=True)
@@ -123,12 +125,11 @@ class Member:
 
     def evidence(self, uid: str, now: float, reader: Known) -> Evidence:
         """Return the evidence about a workload."""
-        obj, below = self._tree.get(uid), self._tree.below(uid)
-        pods = tuple(descendant for descendant in (obj, *below) if descendant.get("kind") == "Pod")
-        owners = tuple(descendant for descendant in below if descendant.get("kind") != "Pod")
-        targets = ((namespace_of(obj), str(target.get("kind")), _name(target)) for target in (obj, *owners))
+        shown = self._tree.evidence(uid, now)
+        within = namespace_of(shown.object)
+        targets = ((within, str(target.get("kind")), name_of(target)) for target in (shown.object, *shown.owners))
         scaled = next((self._scaled[target] for target in targets if target in self._scaled), "")
-        return Evidence(obj, pods, owners, self._made.get(namespace_of(obj), {}), scaled, self._unread, now, reader)
+        return replace(shown, made=self._made.get(within, {}), scaled=scaled, unread=self._unread, reader=reader)
 
     def _is_selected(self, uid: str) -> bool:
         obj = self._tree.get(uid)
@@ -180,7 +181,7 @@ class Member:
         for gvk in _USED:
             async for obj in self._list(gvk):
                 names = self._made[namespace_of(obj)]
-                names[f"{gvk.kind}/{_name(obj)}"] = bool(owner_references(obj))
+                names[f"{gvk.kind}/{name_of(obj)}"] = bool(owner_references(obj))
                 # Admission adds these to pods, and the account names them in every cluster.
                 names.update(
                     {f"Secret/{secret.get('name')}": True for secret in objects_in(obj.get("imagePullSecrets"))}
@@ -188,7 +189,7 @@ class Member:
         async for obj in self._list(_AUTOSCALER, is_optional=True):
             target = get(obj, ("spec", "scaleTargetRef")) or {}
             key = (namespace_of(obj), str(target.get("kind")), str(target.get("name")))
-            self._scaled[key] = f"HorizontalPodAutoscaler {_name(obj)}"
+            self._scaled[key] = f"HorizontalPodAutoscaler {name_of(obj)}"
 
     async def _read_kinds(self, definitions: Sequence[Definition]) -> None:
         """Read the CRDs of kinds, and the objects that their definitions look up."""
@@ -242,7 +243,7 @@ class Member:
                         if _can_be_packed(obj):
                             yield {**obj, **gvk.type_meta}
                         else:
-                            self.problems.append(f"{gvk.kind} {_name(obj)}: it is nested too deeply to be judged")
+                            self.problems.append(f"{gvk.kind} {name_of(obj)}: it is nested too deeply to be judged")
         except ClusterError as error:
             if not (is_optional and error.status == HTTPStatus.NOT_FOUND):
                 after = f", after {count(number, gvk.kind)}" if number else ""
@@ -255,10 +256,6 @@ def _can_be_packed(obj: Object) -> bool:
     except orjson.JSONEncodeError:
         return False
     return True
-
-
-def _name(obj: Object) -> str:
-    return str(get(obj, ("metadata", "name")))
 
 
 def _preferred(definitions: Iterable[Definition], groups: Sequence[Object]) -> list[Definition]:

@@ -15,7 +15,7 @@ from karta_interpreter.base.k8s.dependencies import (
     pod_dependencies,
 )
 from karta_interpreter.base.k8s.edit import get, remove, set_value
-from karta_interpreter.base.k8s.fields import annotation, generation, label, namespace
+from karta_interpreter.base.k8s.fields import annotation, generation, label, name, namespace
 from karta_interpreter.base.k8s.patch import changes, diff, patched
 from karta_interpreter.base.k8s.projection import UNREAD, Projection, Read, values_in
 from karta_interpreter.base.k8s.quantity import Quantity, parse_duration
@@ -78,6 +78,7 @@ __all__ = [
     "json_pointer",
     "label",
     "merge_requirements",
+    "name",
     "namespace",
     "objects_in",
     "objects_text",

@@ -77,6 +77,11 @@ def namespace(obj: Object) -> str:
     return _text_at(obj, "namespace") or ""
 
 
+def name(obj: Object) -> str:
+    """Return the object's name, or ``""`` if it has none."""
+    return _text_at(obj, "name") or ""
+
+
 def generation(obj: Object) -> int | None:
     """Return ``metadata.generation``, or None if it is absent or not a number."""
     value = get(obj, ("metadata", "generation"))

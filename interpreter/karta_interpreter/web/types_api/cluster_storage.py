@@ -12,7 +12,7 @@ from http import HTTPStatus
 from typing import Final, TypeVar
 
 from karta_interpreter.base.errors import ClusterError
-from karta_interpreter.base.k8s import JSON, Object, edit, label
+from karta_interpreter.base.k8s import JSON, Object, edit, label, name as name_of
 from karta_interpreter.definitions.karta import gvk_of, kartas_path
 from karta_interpreter.definitions.sources.api_server import ApiServer, existing
 from karta_interpreter.definitions.sources.cluster import ORIGIN, Cluster
@@ -73,7 +73,7 @@ class ClusterStorage:
         stored = StoredType.of(group, kind, objects)
         for karta in stored.kartas.values() if stored else ():
             if controller := controller_of(karta):
-                raise owned(controller, f"the Karta {_name(karta)}")
+                raise owned(controller, f"the Karta {name_of(karta)}")
         return stored
 
     async def write(self, desired: StoredType, present: StoredType | None) -> StoredType:
@@ -103,11 +103,11 @@ class ClusterStorage:
         # Created by another client of this API between reading and writing, or by somebody else under that name.
         other = await self._attempt(self._api.get(_path(karta)))
         if is_ours(other) and label(other, ID) == label(karta, ID):
-            raise ApiError(412, f"another client has just registered {_name(karta)}: read it and try again")
+            raise ApiError(412, f"another client has just registered {name_of(karta)}: read it and try again")
         gvk = gvk_of(karta)
-        if gvk and is_ours(other) and _name(karta) != (second := names_of(gvk)[1]):
+        if gvk and is_ours(other) and name_of(karta) != (second := names_of(gvk)[1]):
             return await self._create({**karta, "metadata": {**karta["metadata"], "name": second}})
-        raise owned(writer_of(other), f"the Karta {_name(karta)}")
+        raise owned(writer_of(other), f"the Karta {name_of(karta)}")
 
     async def _replace(self, karta: Object, stored: Object) -> Object:
         """Return the object with its content replaced. Metadata that others keep in it stays."""
@@ -165,9 +165,5 @@ def _meaning(karta: Object) -> tuple[JSON, ...]:
     return edit.get(karta, ("metadata", "uid")), label(karta, REVISION), content(karta)
 
 
-def _name(karta: Object) -> str:
-    return str(edit.get(karta, ("metadata", "name")))
-
-
 def _path(karta: Object) -> str:
-    return f"{kartas_path()}/{_name(karta)}"
+    return f"{kartas_path()}/{name_of(karta)}"
