@@ -50,11 +50,6 @@ class PodRequirements(NamedTuple):
     node_claim: Object | None = None
     priority_class_name: str = ""
 
-    @property
-    def is_empty(self) -> bool:
-        """Return whether it asks for nothing. A priority class without anything else asks for nothing."""
-        return not self.resource_request and self.node_claim is None
-
     def to_json(self, *, namespace: str = "", priority_class: bool = False) -> dict[str, JSON] | None:
         """Return Karmada's ReplicaRequirements without its empty keys, or None if it asks for nothing.
 
@@ -63,7 +58,8 @@ class PodRequirements(NamedTuple):
         >>> PodRequirements({"cpu": 2000}).to_json(namespace="team")
         {'resourceRequest': {'cpu': '2'}, 'namespace': 'team'}
         """
-        if self.is_empty:
+        # A priority class without anything else asks for nothing.
+        if not self.resource_request and self.node_claim is None:
             return None
         wire: dict[str, JSON] = {}
         if self.node_claim is not None:
