@@ -43,9 +43,9 @@ class AnnotationText:
         """Add an error about this annotation."""
         self.report(error(f"annotation-{self.name}", self.path, message, hint), at)
 
-    def warn(self, message: str, hint: str, rule: str = "", at: Path = ()) -> None:
+    def warn(self, message: str, hint: str, at: Path = ()) -> None:
         """Add a warning about this annotation."""
-        self.report(warning(rule or f"annotation-{self.name}", self.path, message, hint), at)
+        self.report(warning(f"annotation-{self.name}", self.path, message, hint), at)
 
     def report(self, finding: Finding, at: Path) -> None:
         """Add a finding about a part of the text, with its line."""

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from karta_interpreter.base.findings import Finding, did_you_mean, error, warning
 from karta_interpreter.base.k8s import GVK
 from karta_interpreter.definitions.karta import Definition
+from karta_interpreter.languages.lua.customization import Merged
 from karta_interpreter.languages.lua.script import Scripts
 
 
@@ -45,11 +46,9 @@ class SourceDefinitions:
 
 
 @dataclass(frozen=True, slots=True)
-class Overrides:
-    """Scripts that take precedence over definitions, by kind. ``findings`` are conflicts between customizations."""
+class Overrides(Merged):
+    """Customizations that take precedence over definitions."""
 
-    scripts: Mapping[GVK, Scripts] = field(default_factory=lambda: MappingProxyType({}))
-    findings: tuple[Finding, ...] = ()
     quarantined: tuple[Quarantined, ...] = ()
 
 

@@ -5,7 +5,7 @@ Their shape follows ``pkg/apis/config/v1alpha1/resourceinterpretercustomization_
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from karta_interpreter.base.errors import InterpretationError, ManifestError
@@ -81,7 +81,7 @@ def load_customizations(text: str, source: str) -> list[LoadedCustomization]:
 class Merged:
     """The scripts of every kind that has some, and the conflicts between customizations."""
 
-    scripts: Mapping[GVK, Scripts]
+    scripts: Mapping[GVK, Scripts] = field(default_factory=lambda: MappingProxyType({}))
     findings: tuple[Finding, ...] = ()
 
 
@@ -122,14 +122,15 @@ def _load(value: JSON, position: SourcePosition, ignores: Sequence[Ignore]) -> L
     )
     shape = [*_shape_findings(value), *about_target]
     if {"InterpretComponent", "ReviseReplica"} <= reading.scripts.operations:
-        both = warning(
-            "components-and-revision",
-            (*_CUSTOMIZATIONS, "replicaRevision"),
-            "next to componentResource it scales workloads to zero: with the feature gate "
-            "MultiplePodTemplatesScheduling Karmada assigns no replicas, and then asks for a revision to 0",
-            "keep one of the two",
+        shape.append(
+            warning(
+                "components-and-revision",
+                (*_CUSTOMIZATIONS, "replicaRevision"),
+                "next to componentResource it scales workloads to zero: with the feature gate "
+                "MultiplePodTemplatesScheduling Karmada assigns no replicas, and then asks for a revision to 0",
+                "keep one of the two",
+            )
         )
-        shape.append(both)
     findings = tuple(unignored([*map(position.locate, shape), *reading.findings], ignores, position.source))
     scripts = reading.scripts if gvk else Scripts()
     return LoadedCustomization(name, gvk, scripts, findings, position.source, reading.broken, position.line)

@@ -218,10 +218,10 @@ class _Checked:
                     self._listed_only((*condition_at, "type"), "condition", condition.type, types)
                     self._listed_only((*condition_at, "status"), "condition status", condition.status, statuses)
 
-    def _quiet(self, text: str) -> Shapes:
+    def _quiet(self, text: str, scope: TypeScope | None = None) -> Shapes:
         """Return the outputs of an expression, without findings: `expression` reports them."""
         node = _parsed(text)
-        return () if node is None else outputs(node, (self._root,), TypeScope())
+        return () if node is None else outputs(node, (self._root,), scope or TypeScope())
 
     def _conditions(self, path: Path, text: str, shapes: Shapes, names: tuple[str, str]) -> None:
         self._compare(path, text, shapes, LIST)
@@ -311,12 +311,12 @@ class _Checked:
         scope, covered = TypeScope(), list[Shape]()
         for _, component in karta.spec.structure_definition.components:
             for path, pods in expressions(component.spec_definition):
-                covered += _in_pods(self._followed(pods, scope), str(path[0]), scope)
+                covered += _in_pods(self._quiet(pods, scope), str(path[0]), scope)
         for added in annotations.added_containers:
-            covered += parts(self._followed(added.query.text, scope))
+            covered += parts(self._quiet(added.query.text, scope))
         for dependency in annotations.dependencies:
             for query in queries_in(dependency):
-                shapes = self._followed(query.text, scope)
+                shapes = self._quiet(query.text, scope)
                 if isinstance(dependency, values.OfDependencies) and dependency.form == "pods":
                     covered += _in_pods(shapes, _TEMPLATES, scope)
                 elif isinstance(dependency, values.LeftOut):
@@ -331,10 +331,6 @@ class _Checked:
             hint += f"; the CRD may be newer than {origin}, which the definition was written from" * bool(origin)
             message = f"no expression reads {unread_text(group, unread_parts)}"
             self.findings.append(warning("crd-unread", annotation_path("unread"), message, hint))
-
-    def _followed(self, text: str, scope: TypeScope) -> Shapes:
-        node = _parsed(text)
-        return () if node is None else outputs(node, (self._root,), scope)
 
 
 def _in_pods(shapes: Shapes, form: str, scope: TypeScope) -> Iterator[Shape]:
