@@ -157,8 +157,7 @@ def _set(names: list[str]) -> str:
 
 def _kept_paths(rules: Mapping[PathPattern, AggregateRule]) -> str:
     """Return the paths that are kept inside of fields."""
-    paths: list[str] = []
-    paths += [
+    paths = [
         f"{{path = {lua_value(path)}, is_counter = {lua_value(rule is AggregateRule.COUNTER)}}}"
         for (_, *path), rule in rules.items()
         if rule in OF_TEMPLATE and None not in path

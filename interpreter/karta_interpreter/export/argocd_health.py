@@ -7,7 +7,6 @@ require ``useOpenLibs`` (``util/lua`` of Argo CD). The script reads the global `
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from karta_interpreter.base.errors import ExportError
 from karta_interpreter.base.k8s import GVK, JSON
 from karta_interpreter.definitions.karta import FAILING, ConditionsRule, Definition, Status, StatusRules
 from karta_interpreter.export.gitops import checks_by_version
@@ -61,8 +60,6 @@ def argocd_health(*versions: Definition) -> ArgoHealth:
 
 
 def _health_script(definition: Definition) -> str:
-    if definition.status is None and definition.annotations.health is None:
-        raise ExportError("statusDefinition: there is none, and nothing to judge health by")
     script = OperationScript(definition)
     statuses = matched_status(script)
     verdict = "\n".join(_verdict(script))

@@ -14,7 +14,7 @@ from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.export import aggregation, interpretation, retention, revision
 from karta_interpreter.export.script import OperationScript, check_size, refuse_unexported
-from karta_interpreter.languages.lua.customization import KIND
+from karta_interpreter.languages.lua.customization import API_VERSION, KIND
 
 _WRITERS: Final = by_operation(
     interpret_replica=interpretation.replica,
@@ -48,7 +48,7 @@ def customization(definition: Definition, operations: Iterable[Operation]) -> Ex
     if not scripts:
         return Exported(None, rejected)
     document: Object = {
-        "apiVersion": "config.karmada.io/v1alpha1",
+        "apiVersion": API_VERSION,
         "kind": KIND,
         "metadata": {"name": definition.name},
         "spec": {

@@ -59,8 +59,6 @@ def _expressions(definition: Definition) -> tuple[str, str]:
     """Return the expressions for current and failed objects."""
     health = definition.annotations.health
     rules = definition.status
-    if rules is None and health is None:
-        raise ExportError("statusDefinition: there is none, and nothing to judge health by")
     named = definition.annotations.healthy_statuses
     healthy = _CURRENT if named is None else tuple(sorted(named))
     current = truth(_value("annotation health", health)).text if health else _any_of(rules, healthy)

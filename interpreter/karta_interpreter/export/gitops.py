@@ -207,7 +207,9 @@ def checks_by_version(versions: Sequence[Definition], export: Callable[[Definiti
 
 
 def _refuse_unfollowed(definition: Definition) -> None:
-    """Raise ExportError for an annotation that changes health in Karmada and that no check of a tool follows."""
+    """Raise ExportError if no check of a tool can judge health as Karmada does."""
     refuse_unexported(definition, [Operation.INTERPRET_HEALTH])
     if definition.scripts.of(Operation.INTERPRET_HEALTH):
         raise ExportError("annotation lua: its script answers InterpretHealth, and a check has no functions of Karmada")
+    if definition.status is None and definition.annotations.health is None:
+        raise ExportError("statusDefinition: there is none, and nothing to judge health by")

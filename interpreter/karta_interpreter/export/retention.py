@@ -254,8 +254,9 @@ def _is_held(script: OperationScript) -> Expression:
         value, paths = action.value, [path for each in guarded_paths(action.path.node) or () for path in each.paths]
         for field in (call("peek", observed, *(text(step) for step in path.steps)) for path in paths):
             is_container = isinstance(value, dict | list | tuple)
-            equal = call("equal", field, constant(value)) if is_container else operation("==", field, constant(value))
-            equalities.append(equal)
+            equalities.append(
+                call("equal", field, constant(value)) if is_container else operation("==", field, constant(value))
+            )
     return operation("and", *equalities)
 
 

@@ -65,15 +65,14 @@ def _revise(script: OperationScript, head: str) -> None:
     if script.definition.annotations.is_indivisible:
         script.add(f"{head}\n  return undivided({pod_sets}, obj, replicas)\nend")
         return
-    named = script.definition.annotations.elastic
     annotations = script.definition.annotations
     elastic_leaves = [leaf for leaf in leaves if annotations.elastic is None or annotations.is_elastic(leaf.name)]
     # The pods may be divided among several counts.
     if len(elastic_leaves) > 1 or any(leaf.instance_ids for leaf in elastic_leaves):
         script.features.add("many")
     elastic = "nil"
-    if named is not None:
-        elastic = "{" + ", ".join(f"[{quoted(name)}] = true" for name in named) + "}"
+    if annotations.elastic is not None:
+        elastic = "{" + ", ".join(f"[{quoted(name)}] = true" for name in annotations.elastic) + "}"
     script.add(f"{head}\n  return revised({pod_sets}, {elastic}, obj, replicas)\nend")
 
 

@@ -33,11 +33,11 @@ from karta_interpreter.webhook.doctor.webhooks import (
     read_webhooks,
 )
 from karta_interpreter.webhook.registration.admission_ca import PATH as ADMISSION
-from karta_interpreter.webhook.registration.configuration import Endpoint
+from karta_interpreter.webhook.registration.configuration import API_VERSION, Endpoint
 from karta_interpreter.webhook.registration.registrar import CONFIGURATIONS
 
 _API, _CONTROL_PLANE, _ADDRESS = "api server", "control plane", "address"
-_CUSTOMIZATIONS = "/apis/config.karmada.io/v1alpha1/resourceinterpretercustomizations"
+_CUSTOMIZATIONS = f"/apis/{API_VERSION}/resourceinterpretercustomizations"
 _CLUSTERS = "/apis/cluster.karmada.io/v1alpha1/clusters"
 _SKIPPED = "the checks about it are left out; give the user of the kubeconfig the missing rights"
 

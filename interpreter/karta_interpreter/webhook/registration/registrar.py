@@ -18,10 +18,16 @@ from karta_interpreter.definitions.sources.api_server import CRDS, ApiServer, ex
 from karta_interpreter.definitions.sources.informer import Informer, Pace
 from karta_interpreter.engine.registered.operations import served_kinds
 from karta_interpreter.webhook.registration.admission_ca import AdmissionCA
-from karta_interpreter.webhook.registration.configuration import NAME, Endpoint, left_out, webhook_configuration
+from karta_interpreter.webhook.registration.configuration import (
+    API_VERSION,
+    NAME,
+    Endpoint,
+    left_out,
+    webhook_configuration,
+)
 from karta_interpreter.webhook.registration.conflicts import Messages, rival
 
-CONFIGURATIONS = "/apis/config.karmada.io/v1alpha1/resourceinterpreterwebhookconfigurations"
+CONFIGURATIONS = f"/apis/{API_VERSION}/resourceinterpreterwebhookconfigurations"
 
 
 async def unregister(api: ApiServer, name: str = NAME) -> bool:
