@@ -66,21 +66,22 @@ def suites_json(report: SuiteReport) -> JSON:
     cases = []
     for outcome in report.shown:
         case = outcome.case
-        shown = {
-            "source": case.source,
-            "line": case.line,
-            "apiVersion": case.call.object.get("apiVersion"),
-            "kind": case.call.object.get("kind"),
-            "operation": str(case.call.operation),
-            "name": case.name,
-            "description": case.description,
-            "passed": outcome.passed,
-            "failures": list(outcome.failures),
-            "notes": list(map(click.unstyle, outcome.notes)),
-            "expected": {"error": case.error} if case.error is not None else dict(case.expected),
-            "got": None if outcome.results is None else dict(outcome.results),
-        }
-        cases.append(shown)
+        cases.append(
+            {
+                "source": case.source,
+                "line": case.line,
+                "apiVersion": case.call.object.get("apiVersion"),
+                "kind": case.call.object.get("kind"),
+                "operation": str(case.call.operation),
+                "name": case.name,
+                "description": case.description,
+                "passed": outcome.passed,
+                "failures": list(outcome.failures),
+                "notes": list(map(click.unstyle, outcome.notes)),
+                "expected": {"error": case.error} if case.error is not None else dict(case.expected),
+                "got": None if outcome.results is None else dict(outcome.results),
+            }
+        )
     return {
         "cases": cases,
         "kinds": [{**gvk.type_meta, **_counts(totals)} for gvk, totals in report.kinds.items()],

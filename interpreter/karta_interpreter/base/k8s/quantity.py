@@ -124,8 +124,7 @@ def _divide_up(amount: int, divisor: int) -> int:
     return -(-amount // divisor) if amount >= 0 else amount // divisor
 
 
-_SECOND = 10**9
-_NANOSECONDS = {"ns": 1, "ms": 10**6, "s": _SECOND, "m": 60 * _SECOND, "h": 3600 * _SECOND} | dict.fromkeys(
+_NANOSECONDS = {"ns": 1, "ms": 10**6, "s": _NANOS, "m": 60 * _NANOS, "h": 3600 * _NANOS} | dict.fromkeys(
     ("us", "µs", "μs"), 10**3
 )
 _TERMS = re.compile(rf"([0-9]+(?:\.[0-9]*)?)({'|'.join(_NANOSECONDS)})")

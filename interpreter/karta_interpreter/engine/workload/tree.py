@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Self
 
 from karta_interpreter.base.errors import WorkloadError
-from karta_interpreter.base.k8s import GVK, JSON, Counting, Object, PodRequirements, get, pod_requirements
+from karta_interpreter.base.k8s import GVK, JSON, Counting, Object, PodRequirements, get, objects_in, pod_requirements
 from karta_interpreter.engine.evaluation import StatusMatch, attributing, pod_name, pod_sets
 from karta_interpreter.engine.workload.document import checked_pods, reading
 from karta_interpreter.engine.workload.extraction import PIECES, Instance
@@ -32,13 +32,8 @@ class PodNode(NamedTuple):
     @property
     def is_ready(self) -> bool:
         """Whether its condition Ready is true."""
-        conditions = get(self.pod, ("status", "conditions"))
-        ready = (
-            [condition for condition in conditions if get(condition, ("type",)) == "Ready"]
-            if isinstance(conditions, list)
-            else []
-        )
-        return any(get(condition, ("status",)) == "True" for condition in ready)
+        conditions = objects_in(get(self.pod, ("status", "conditions")))
+        return any((condition.get("type"), condition.get("status")) == ("Ready", "True") for condition in conditions)
 
     def to_json(self) -> Wire:
         """Return its name, node and state.

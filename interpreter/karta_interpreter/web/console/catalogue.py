@@ -83,14 +83,15 @@ def examples(gvk: GVK, suites: Suites) -> Sequence[Object]:
             "items": [item.to_json() for item in call.items] or None,
             "references": list(case.references) or None,
         }
-        example = {
-            "operation": str(call.operation),
-            "name": case.name,
-            "description": case.description,
-            "replicas": call.replicas,
-            **{name: "" if value is None else to_text(value) for name, value in texts.items()},
-        }
-        examples_found.append(example)
+        examples_found.append(
+            {
+                "operation": str(call.operation),
+                "name": case.name,
+                "description": case.description,
+                "replicas": call.replicas,
+                **{name: "" if value is None else to_text(value) for name, value in texts.items()},
+            }
+        )
     return tuple(examples_found)
 
 
