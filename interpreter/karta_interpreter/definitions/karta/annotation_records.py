@@ -257,9 +257,10 @@ def parse_elastic(annotation: AnnotationText) -> tuple[str, ...]:
 
 def parse_divided(annotation: AnnotationText) -> tuple[values.Divided, ...]:
     """Return the entries of ``divided``."""
-    entries = _entries(annotation, lambda entry: _field_problems(entry, (_divided_by(entry), "of"), _DIVIDED))
     rules = []
-    for index, entry in entries:
+    for index, entry in _entries(
+        annotation, lambda entry: _field_problems(entry, (_divided_by(entry), "of"), _DIVIDED)
+    ):
         name = _divided_by(entry)
         value, of = annotation.query(entry[name], index, name), annotation.query(entry["of"], index, "of")
         if value is not None and of is not None:
@@ -288,9 +289,8 @@ def parse_healthy_statuses(annotation: AnnotationText) -> frozenset[Status]:
 
 def parse_dependencies(annotation: AnnotationText) -> tuple[Needed, ...]:
     """Return the entries of ``dependencies``."""
-    entries = _entries(annotation, _dependency_problems)
     needed: list[Needed] = []
-    for index, entry in entries:
+    for index, entry in _entries(annotation, _dependency_problems):
         queries = {field: _named(annotation, index, field, entry[field]) for field in _EXPRESSIONS if field in entry}
         match queries:
             case {"omit": AnnotationQuery() as omit}:  # only an explanation reads it

@@ -12,7 +12,7 @@ import ssl
 import sys
 from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Sequence
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, closing
 from dataclasses import replace
 from http import HTTPStatus
 from importlib import import_module, metadata
@@ -237,8 +237,8 @@ class ApiServer:
             async with self._client() as client:
                 request = replace(request, server=self.url)
                 try:
-                    response = await _send(client, request, silence)
-                    try:
+                    # An answer read to its end has returned its connection. A watch ends with its connection.
+                    with closing(await _send(client, request, silence)) as response:
                         if may_be_outdated and response.status == HTTPStatus.UNAUTHORIZED:
                             self._give_up(client)
                             continue
@@ -247,9 +247,6 @@ class ApiServer:
                             raise rejected(request, response.status, content)
                         yield request, response
                         return
-                    finally:
-                        # An answer read to its end has returned its connection. A watch ends with its connection.
-                        response.close()
                 except (ClientError, OSError, UnicodeError) as error:
                     # The base of aiohttp's TLS errors. The CA or our certificate may have been rotated.
                     if isinstance(error, ssl.SSLError):

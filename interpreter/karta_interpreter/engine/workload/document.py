@@ -75,10 +75,9 @@ def check_json(value: JSON) -> None:
                 _check_text(path, key)
         elif type(nested) is str:
             _check_text(path, nested)
-        elif type(nested) is float:
-            if not isfinite(nested):
-                raise WorkloadError(f"{field_path(path)} is {nested}, which JSON does not have")
-        elif type(nested) not in (int, bool, list, type(None)):
+        elif type(nested) is float and not isfinite(nested):
+            raise WorkloadError(f"{field_path(path)} is {nested}, which JSON does not have")
+        elif type(nested) not in (int, float, bool, list, type(None)):
             name = type(nested).__name__
             hint = "; write timestamps as text" if name in ("date", "datetime") else ""
             raise WorkloadError(f"{field_path(path)} is of type {name}, which JSON does not have{hint}")
