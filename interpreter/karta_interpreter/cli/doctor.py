@@ -126,7 +126,10 @@ async def _verify(kubeconfig: Path | None, context: str | None, member: str) -> 
         results.append(problem("member", text, cause.judgement.fix or cause.judgement.field))
     agreeing = sum(result.judgement.verdict is Verdict.OK for result in report.results)
     number = count(sum(report.objects.values()), "object")
-    return [*results, ok("member", f"{number} of {member} verified, {count(agreeing, 'answer')} agree")]
+    return [
+        *results,
+        ok("member", f"{number} of {member} verified, without a difference in {count(agreeing, 'answer')}"),
+    ]
 
 
 def _has_problem(results: Sequence[CheckResult]) -> bool:

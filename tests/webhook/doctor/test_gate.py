@@ -46,3 +46,18 @@ def test_others_close_the_trap_as_well() -> None:
     assert "other/hook0.karta-interpreter.io" in by_webhook.found
     assert "ResourceInterpreterCustomization ours-first" in by_script.found
     assert by_webhook.level is by_script.level is Level.WARNING
+
+
+def test_kinds_with_the_same_finding_are_one_result() -> None:
+    # With the gate off, as it is by default, several kinds of the catalogue have it.
+    kinds = RAY, GVK("ray.io", "v1", "RayJob"), GVK("kubeflow.org", "v1", "PyTorchJob")
+    trapped = rule(BREW, (*COMPONENT, *REVISE))
+
+    first, second = judge_gate(hooks(*(rule(gvk, REVISE) for gvk in kinds), trapped), (), ())
+
+    named = "; ".join(sorted(map(str, kinds)))
+    assert (first.level, first.found) == (
+        Level.WARNING,
+        f"{named}: we answer ReviseReplica, and Karmada itself InterpretComponent",
+    )
+    assert (second.level, second.found.partition(": ")[0]) == (Level.PROBLEM, str(BREW))

@@ -142,5 +142,5 @@ def judge_clusters(clusters: Sequence[Object], clients: Sequence[Client]) -> Ite
     where = "in Pull mode, karmada-agent calls from inside the cluster, for Retain, status and health"
     advice = "make sure that its pods reach the address; run doctor in a pod there"
     if any(client.service for client in clients):
-        advice = "register a URL that its pods can resolve and reach: a Service of the host cluster they cannot"
+        advice = "register a URL that its pods can resolve and reach, or run a copy of the server in the member"
     yield warning(_CLUSTERS, f"{where}: {listed(pulling)}", advice)

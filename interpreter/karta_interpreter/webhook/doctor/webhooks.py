@@ -9,7 +9,7 @@ scaled to zero.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 from karta_interpreter.base.errors import InterpretationError
@@ -249,29 +249,29 @@ def judge_gate(
     ours: Sequence[RegisteredWebhook], foreign: Sequence[RegisteredWebhook], customizations: Sequence[Customization]
 ) -> Iterator[CheckResult]:
     """Check that no kind of ours has InterpretComponent together with ReviseReplica, from any interpreters."""
-    kinds, trapped = kinds_of(ours), False
+    kinds, found = kinds_of(ours), defaultdict[CheckResult, list[GVK]](list)
     for gvk, operations in kinds.items():
         registered = [operation for operation in (_COMPONENT, _REVISE) if operation in operations]
         if len(registered) > 1:
-            trapped = True
-            finding = f"{gvk}: InterpretComponent is registered together with ReviseReplica"
-            yield problem(_GATE, finding, f"register only one of them: {_SCALES_TO_ZERO}")
+            advice = f"register only one of them: {_SCALES_TO_ZERO}"
+            found[problem(_GATE, "InterpretComponent is registered together with ReviseReplica", advice)].append(gvk)
             continue
         for mine in registered:
             other = _REVISE if mine is _COMPONENT else _COMPONENT
             if theirs := _answered_by(gvk, other, foreign, customizations):
-                trapped = True
-                yield warning(_GATE, f"{gvk}: we answer {mine}, and {theirs} {other}", _ADVICE[mine])
-    if kinds and not trapped:
+                found[warning(_GATE, f"we answer {mine}, and {theirs} {other}", _ADVICE[mine])].append(gvk)
+    for result, gvks in found.items():
+        yield replace(result, found=f"{'; '.join(map(str, gvks))}: {result.found}")
+    if kinds and not found:
         yield ok(_GATE, "no kind has InterpretComponent together with ReviseReplica")
 
 
-_SCALES_TO_ZERO = "with the gate MultiplePodTemplatesScheduling on, Karmada scales it to zero"
+_SCALES_TO_ZERO = "with the gate MultiplePodTemplatesScheduling on, Karmada scales such workloads to zero"
 _ADVICE = {
     _COMPONENT: "remove ReviseReplica there, or register InterpretReplica instead of InterpretComponent: "
     + _SCALES_TO_ZERO,
     _REVISE: "fine as long as Karmada's gate MultiplePodTemplatesScheduling is off, which is the default; before it "
-    "is turned on, start the server with --multiple-pod-templates-scheduling, or Karmada scales it to zero",
+    "is turned on, start the server with --multiple-pod-templates-scheduling, or Karmada scales them to zero",
 }
 
 
