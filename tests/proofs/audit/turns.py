@@ -13,7 +13,7 @@ from asyncio.sslproto import SSLProtocol
 from pathlib import Path
 from typing import Final
 
-from karta_interpreter.webhook.process import signals as process
+from karta_interpreter.webhook.process import signals
 
 LEAST: Final = 0.02
 _BUFFER_BYTES: Final = 2**14
@@ -35,7 +35,7 @@ class MeteredLoop(asyncio.SelectorEventLoop):
 
 
 new_event_loop = MeteredLoop
-"""Makes what `process.event_loop` asks a module of loops for."""
+"""Makes what `signals.process` asks a module of loops for."""
 
 
 def dearest(path: Path, start: int) -> float:
@@ -49,7 +49,7 @@ def main() -> None:
     MeteredLoop.path = Path(sys.argv[1])
     SSLProtocol.max_size = _BUFFER_BYTES
     sys.modules["metered_loop"] = sys.modules[__name__]
-    process._LOOPS = "metered_loop"  # noqa: SLF001 - uvloop has no place for a meter
+    signals._LOOPS = "metered_loop"  # noqa: SLF001 - uvloop has no place for a meter
     module, sys.argv = sys.argv[3], [sys.argv[0], *sys.argv[4:]]
     runpy.run_module(module, run_name="__main__", alter_sys=True)
 

@@ -27,10 +27,10 @@ from karta_interpreter.web.types_api.settings import TypesSettings
 from karta_interpreter.web.types_api.view import View
 from karta_interpreter.webhook.http.ports import cannot_listen
 from karta_interpreter.webhook.http.tls import Tls, certificate_files
-from karta_interpreter.webhook.log import configure_log, flush_log, log, open_standard_files
+from karta_interpreter.webhook.log import log
 from karta_interpreter.webhook.memory import keep_releasing_memory, settle_garbage
 from karta_interpreter.webhook.process.server import store_of
-from karta_interpreter.webhook.process.signals import event_loop
+from karta_interpreter.webhook.process.signals import process
 
 _CERTIFICATE_SECONDS = 10.0
 """Between two looks at the files of the certificate."""
@@ -40,13 +40,8 @@ _DRAIN_SECONDS = 10.0
 
 def run(settings: TypesSettings) -> None:
     """Serve until SIGTERM or SIGINT. Raises InterpreterError if the program cannot start."""
-    open_standard_files()
-    configure_log(settings.log_level)
-    try:
-        with event_loop() as runner:
-            runner.run(_run(settings))
-    finally:
-        flush_log()
+    with process(settings.log_level) as runner:
+        runner.run(_run(settings))
 
 
 async def _run(settings: TypesSettings) -> None:

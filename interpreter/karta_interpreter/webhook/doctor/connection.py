@@ -46,8 +46,7 @@ class DialAddress:
     """What to check if nothing answers."""
 
     def __str__(self) -> str:
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"{host}:{self.port}"
+        return f"{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}"
 
     def dialled_at(self, other: "DialAddress") -> "DialAddress":
         """Return the same server at another host and port, for example a forwarded port."""

@@ -4,8 +4,8 @@ import asyncio
 import gc
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
@@ -28,21 +28,23 @@ def run(settings: Settings, *, started: Callable[[Started], None] = lambda _: No
     The first signal ends the server in order (see `Settings`), a second one at once. SIGHUP, which comes when the
     server's terminal is closed, ends it too. Raises ServeError if the server cannot start.
     """
+    with process(settings.log_level) as runner:
+        gc.freeze()  # imported modules: definitions then load in a tenth less time
+        sys.setswitchinterval(_SWITCH_SECONDS)
+        runner.run(_serve(settings, started))
+
+
+@contextmanager
+def process(log_level: str) -> Iterator[asyncio.Runner]:
+    """Make this process one that serves: with a log, and with the event loop of the runner."""
     open_standard_files()
-    configure_log(settings.log_level)
-    gc.freeze()  # imported modules: definitions then load in a tenth less time
-    sys.setswitchinterval(_SWITCH_SECONDS)
+    configure_log(log_level)
     try:
-        with event_loop() as runner:
-            runner.run(_serve(settings, started))
+        with asyncio.Runner(loop_factory=import_module(_LOOPS).new_event_loop) as runner:
+            yield runner
     finally:
         # The thread that writes the log is a daemon, and ends with the process.
         flush_log()
-
-
-def event_loop() -> asyncio.Runner:
-    """Return a runner for the event loop of a process."""
-    return asyncio.Runner(loop_factory=import_module(_LOOPS).new_event_loop)
 
 
 async def _serve(settings: Settings, started: Callable[[Started], None]) -> None:
