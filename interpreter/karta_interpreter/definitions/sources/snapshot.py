@@ -110,18 +110,14 @@ class Selection:
 
     def findings(self, gvks: Collection[GVK]) -> Iterator[Finding]:
         """Yield a warning for each name that matches no kind of the sources."""
-        for flag, kinds in (("--kinds", self.kinds), ("--without", self.without)):
-            for kind in kinds:
-                if not any(_is_among(gvk, (kind,)) for gvk in gvks):
-                    alike = sorted({name for gvk in gvks for name in _names(gvk) if _form(name) == _form(kind)})
-                    same = [name for name in alike if name.lower().split("/")[-1] == kind.lower().split("/")[-1]]
-                    commas = "write the names with commas between them" if {*";| "} & {*kind} else ""
-                    yield warning(
-                        "unknown-kind",
-                        (),
-                        f"{flag} {kind}: there is no definition for it",
-                        commas or did_you_mean(kind, same or alike),
-                    )
+        for flag, kind in [("--kinds", kind) for kind in self.kinds] + [("--without", kind) for kind in self.without]:
+            if any(_is_among(gvk, (kind,)) for gvk in gvks):
+                continue
+            alike = sorted({name for gvk in gvks for name in _names(gvk) if _form(name) == _form(kind)})
+            same = [name for name in alike if name.lower().split("/")[-1] == kind.lower().split("/")[-1]]
+            is_list = not {*";| "}.isdisjoint(kind)
+            hint = "write the names with commas between them" if is_list else did_you_mean(kind, same or alike)
+            yield warning("unknown-kind", (), f"{flag} {kind}: there is no definition for it", hint)
 
 
 EVERYTHING = Selection()

@@ -89,19 +89,19 @@ def _sorts(shown: Sequence[Evidence]) -> list[tuple[Object, dict[int, Evidence]]
         if len(labels) > _MOST_SORTS or any(sum(_has(pod, label) for label in labels) != 1 for pod in pods):
             continue
         sorts = [
-            (component_selector(label) if label[0] else {}, sort)
-            for label in labels
-            if (
-                sort := {number: own for number, workload in enumerate(shown) if (own := _having(workload, label)).pods}
-            )
+            (component_selector(label) if label[0] else {}, sort) for label in labels if (sort := _sort(shown, label))
         ]
         if all(len({_names(pod) for pod in own.pods}) == 1 for _, sort in sorts for own in sort.values()):
             return sorts
     return []
 
 
-def _having(workload: Evidence, label: Label) -> Evidence:
-    return replace(workload, pods=tuple(pod for pod in workload.active if _has(pod, label)))
+def _sort(shown: Sequence[Evidence], label: Label) -> dict[int, Evidence]:
+    return {
+        number: replace(workload, pods=pods)
+        for number, workload in enumerate(shown)
+        if (pods := tuple(pod for pod in workload.active if _has(pod, label)))
+    }
 
 
 def _has(pod: Object, label: Label) -> bool:
