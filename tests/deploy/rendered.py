@@ -58,6 +58,7 @@ VALUES = {
     "every option of the server": (
         SERVER,
         "server.catalogue=false,server.resourceQuotaEstimate=true,server.podRequests=karmada,registration.multiplePodTemplatesScheduling=true",
+        "registration.name=ours",
         "karmada.kubeconfig.context=karmada-apiserver,karmada.kartaApiGroup=workloads.example.com,server.gracePeriod=7.5",
         "server.kinds={RayCluster,batch/v1/Job},server.without={apps/v1/*}",
         "server.extraArgs={--connection-age=30},server.extraEnv[0].name=A,server.extraEnv[0].value=b",

@@ -234,6 +234,7 @@ def test_commands_that_are_run_in_a_pod_look_at_the_same_control_plane() -> None
         "KARTA_INTERPRETER_KUBECONFIG": "/etc/karta-interpreter/karmada/kubeconfig",
         "KARTA_INTERPRETER_CONTEXT": "karmada-apiserver",
         KARTA_API_GROUP: "workloads.example.com",
+        "KARTA_INTERPRETER_REGISTRATION_NAME": "ours",
         "A": "b",
     }
     assert given.keys() - shared == {"A", KARTA_API_GROUP}

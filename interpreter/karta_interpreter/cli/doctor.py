@@ -42,7 +42,14 @@ Examples:
 @click.command("doctor", epilog=_EXAMPLES)
 @control_plane
 @click.option(
-    "--name", type=ObjectName(), default=NAME, show_default=True, metavar="NAME", help=f"The {KIND} to examine."
+    "--name",
+    type=ObjectName(),
+    default=NAME,
+    show_default=True,
+    envvar="KARTA_INTERPRETER_REGISTRATION_NAME",
+    show_envvar=True,
+    metavar="NAME",
+    help=f"The {KIND} to examine.",
 )
 @click.option(
     "--url",
