@@ -236,4 +236,4 @@ def test_choices_that_give_what_they_should(brew: Raw, findings_of: FindingsOf, 
 def test_results_that_may_be(brew: Raw, findings_of: FindingsOf, expression: str, expected: str) -> None:
     matcher = {"byExpression": {"expression": expression, "expectedResult": expected}}
     found = findings_of(changed(brew, ((*STATUS, "statusMappings", "running"), [matcher])))
-    assert "result-never" not in {finding.rule for finding in found}
+    assert "matcher-never" not in {finding.rule for finding in found}

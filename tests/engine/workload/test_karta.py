@@ -202,6 +202,11 @@ JOB: dict[str, Any] = {
             id="a status of no cluster",
         ),
         pytest.param(
+            lambda job: job.karta.explain("Retain", JOB, observed=OTHER),
+            "the object is a apps/v1",
+            id="an observed object of another kind",
+        ),
+        pytest.param(
             lambda job: job.karta.explain("AggregateStatus", JOB, statuses=3),
             "statuses are a list of objects, not int",
             id="a number for statuses",

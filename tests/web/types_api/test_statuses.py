@@ -38,6 +38,7 @@ ROWS = [
     pytest.param("DELETE", "TYPE", None, {"If_Match": '"0"'}, 412, id="412: another entity tag"),
     pytest.param("DELETE", "TYPE", None, {"If_Match": 'W/"0"'}, 412, id="412: a weak one is never the same"),
     pytest.param("PUT", "TYPE", workload_type("StatusMill"), {"If_None_Match": "*"}, 412, id="412: not a new type"),
+    pytest.param("POST", TYPES, workload_type("StatusMill"), {"If_None_Match": "*"}, 412, id="412: only a new type"),
     pytest.param("POST", TYPES, b"[" + b" " * 2**21 + b"]", {}, 413, id="413: more than 2 MiB"),
     pytest.param("POST", TYPES, b"a: 1", {"Content_Type": "application/yaml"}, 415, id="415: YAML"),
     pytest.param("POST", TYPES, b"{}", {"Content_Encoding": "gzip"}, 415, id="415: compressed"),

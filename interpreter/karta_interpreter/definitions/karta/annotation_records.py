@@ -563,9 +563,11 @@ def _retained_path(annotation: AnnotationText, entry: str, at: str | int) -> Ite
 
 def _retained_rule(annotation: AnnotationText, entry: Mapping[str, JSON], at: str | int) -> Iterator[RetainRule]:
     key = next((key for key in ("quantities", "replicas", "owned") if key in entry), "unset")
-    problems = list(_field_problems(entry, _RULE_FIELDS[key], optional=_RULE_FIELDS["unset"][1:]))
-    if "path" in entry:
-        problems = [("path", "there is no field path", f"write the path alone: - {entry['path']}")]
+    problems = (
+        [("path", "there is no field path", f"write the path alone: - {entry['path']}")]
+        if "path" in entry
+        else list(_field_problems(entry, _RULE_FIELDS[key], optional=_RULE_FIELDS["unset"][1:]))
+    )
     if "by" in entry and "value" in entry:
         problems.append(("value", "by is for lists, and value for a single field", "write two entries"))
     for name, message, hint in problems:

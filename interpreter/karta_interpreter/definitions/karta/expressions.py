@@ -235,9 +235,8 @@ def useless_defaults(node: ast.Node, *, of_count: bool) -> list[str]:
     for current in _walk(node, _results if of_count else children):
         match current:
             case ast.Alternative(left, ast.Literal(value)) if not several(left):
-                is_count = isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
-                is_count |= isinstance(value, str) and value.isdigit()
-                if value is None or (of_count and not is_count):
+                is_number = isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
+                if value is None or (of_count and not (is_number or (isinstance(value, str) and value.isdigit()))):
                     texts.append(render(current))
     return texts
 
@@ -272,6 +271,19 @@ def is_boolean(node: ast.Node) -> bool:
         case ast.Literal(value):
             return isinstance(value, bool)
     return False
+
+
+def never_counts(node: ast.Node) -> bool:
+    """Return whether an expression gives a boolean, a list or an object, but for `or`, which has a rule of its own.
+
+    >>> never_counts(parse(".spec.on and .spec.n > 1")), never_counts(parse("[.spec.groups[].n]"))
+    (True, True)
+    >>> never_counts(parse(".spec.n // 1"))
+    False
+    """
+    return any(isinstance(result, ast.Identity | ast.Array | ast.Object) for result in _walk(node, _results)) or (
+        is_boolean(node) and not any(getattr(result, "operator", "") == "or" for result in _walk(node, _results))
+    )
 
 
 def open_choices(node: ast.Node) -> list[str]:

@@ -18,6 +18,7 @@ from karta_interpreter.definitions.karta.expressions import (
     is_boolean,
     misread_defaults,
     names_places,
+    never_counts,
     open_choices,
     reads_object,
     selections,
@@ -43,6 +44,7 @@ from karta_interpreter.definitions.karta.status_rules import MATCHING_ORDER, Sta
 from karta_interpreter.definitions.karta.validation import repeated
 
 _LONGEST_VALUE = 80
+_SPELLED = {"true": "True", "false": "False", "unknown": "Unknown"}
 _LIST = re.compile(r"[.\w]+(?=\[\])|[.\w]+\.(?:initC|c)ontainers$")  # as one path of a definition shows it
 _REVISE = "ReviseReplica"
 _COUNTING = COUNTING_OPERATIONS | {_REVISE}
@@ -177,11 +179,14 @@ def _repeated(path: Path, field: str, keys: Iterable[str]) -> Iterator[Finding]:
 def _sub_groups(karta: KartaResource) -> Iterator[Finding]:
     names = dict.fromkeys(component.name for _, component in karta.spec.structure_definition.components)
     hint = hints(names)
-    whole = karta.spec.gang.pod_group
-    for index, sub_group in enumerate(whole.sub_groups if whole else ()):
+    for index, sub_group in enumerate(karta.spec.gang.pod_group.sub_groups if karta.spec.gang.pod_group else ()):
         if sub_group.component not in names:
-            at = (*_GANG, "podGroup", "subGroups", index, "componentName")
-            yield violation("sub-group-not-found", at, component=sub_group.component, hint=hint(sub_group.component))
+            yield violation(
+                "sub-group-not-found",
+                (*_GANG, "podGroup", "subGroups", index, "componentName"),
+                component=sub_group.component,
+                hint=hint(sub_group.component),
+            )
 
 
 def _status(definition: StatusDefinition, parsed: Sequence[Parsed], annotations: Annotations) -> Iterator[Finding]:
@@ -223,9 +228,9 @@ def _matcher(
 ) -> Iterator[Finding]:
     if not (matcher.by_phase or matcher.by_conditions or matcher.by_expression):
         yield violation("matcher-empty", path)
-    expected = matcher.by_expression.expected_result if matcher.by_expression else ""
-    if test and is_boolean(test.node) and expected not in ("true", "false"):
-        yield _about("result-never", test, expected=expected)
+    for place, noun, text, better in _compared(matcher, test):
+        if text != better:
+            yield violation("matcher-never", (*path, *place), noun=noun, text=text, better=better)
     if re.search(r"\w[,|] *\w|\*", matcher.by_phase):
         yield violation("phases-in-one", (*path, "byPhase"), text=matcher.by_phase)
     if matcher.by_phase and definition.phase_definition is None:
@@ -238,6 +243,23 @@ def _matcher(
             yield violation("condition-status-unread", (*path, "byConditions", index, "status"), type=condition.type)
         if not condition.status and not condition.reason and has_status:
             yield violation("condition-without-status", (*path, "byConditions", index), type=condition.type)
+
+
+def _compared(matcher: StatusMatcher, test: Parsed | None) -> Iterator[tuple[Path, str, str, str]]:
+    """Yield the texts of a matcher: its path, what it is compared with, itself, and what it has to be to match ever."""
+    yield ("byPhase",), "a phase", matcher.by_phase, matcher.by_phase.strip()
+    for index, condition in enumerate(matcher.by_conditions):
+        at, status = ("byConditions", index), condition.status.strip()
+        yield (*at, "type"), "the type of a condition", condition.type, condition.type.strip() or "Ready"
+        yield (*at, "status"), "the status of a condition", condition.status, _SPELLED.get(status.lower(), status)
+    if matcher.by_expression and test and is_boolean(test.node):
+        expected = matcher.by_expression.expected_result
+        yield (
+            ("byExpression", "expectedResult"),
+            "a comparison",
+            expected,
+            "false" if expected.lower() == "false" else "true",
+        )
 
 
 def _expressions(
@@ -259,6 +281,8 @@ def _expressions(
                 yield from _per_instance(component, expression, usable.get(("instanceIdPath",)))
             if "suspendDefinition" in at and not names_places(expression.query):
                 yield _about("suspend-path-not-writable", expression)
+            if "suspendDefinition" in at and fields_read(expression.node) == {"status"}:
+                yield _about("status-not-sent", expression, text=expression.text)
         for added in (
             containers for containers in annotations.added_containers if containers.component == component.name
         ):
@@ -273,6 +297,8 @@ def _values(expression: Parsed, *, of_count: bool) -> Iterator[Finding]:
     """Check where a value comes from, and which default replaces an absent value."""
     if of_count and fields_read(expression.node) == {"status"}:
         yield _about("count-from-status", expression)
+    if of_count and never_counts(expression.node):
+        yield _about("count-not-number", expression)
     for rule, written, better in misread_defaults(expression.node, of_count=of_count):
         yield _about(rule, expression, written=written, better=better)
     for written in useless_defaults(expression.node, of_count=of_count):
@@ -303,10 +329,8 @@ def _by_component(parsed: Sequence[Parsed], paths: Collection[Path]) -> Mapping[
 
 def _per_instance(component: ComponentDefinition, expression: Parsed, ids: Parsed | None) -> Iterator[Finding]:
     """Check the expressions that give one result for each instance of a component."""
-    rewriting = shared_default(expression.node)
-    if rewriting is not None:
-        written, better = rewriting
-        yield _about("shared-default", expression, written=written, better=better)
+    if rewriting := shared_default(expression.node):
+        yield _about("shared-default", expression, written=rewriting[0], better=rewriting[1])
     if component.instance_id_path is None and several(expression.node):
         yield _about("several-without-ids", expression)
     if ids is not None and several(ids.node) and not several(expression.node):
@@ -328,9 +352,11 @@ def _changing(structure: StructureDefinition, annotations: Annotations) -> Mappi
     scales = {
         component.name: component.scale_definition for _, component in structure.counted if component.scale_definition
     }
-    bounded = [name for name, scale in scales.items() if scale.min_replicas_path or scale.max_replicas_path]
-    elastic = [component.name for _, component in structure.components if annotations.is_elastic(component.name)]
-    named = bounded if annotations.elastic is None else elastic
+    named = (
+        [name for name, scale in scales.items() if scale.min_replicas_path or scale.max_replicas_path]
+        if annotations.elastic is None
+        else [component.name for _, component in structure.components if annotations.is_elastic(component.name)]
+    )
     if named or _REVISE in annotations.lua.operations or _REVISE not in (annotations.operations or (_REVISE,)):
         return dict.fromkeys(named, True)
     return dict.fromkeys(scales, False)

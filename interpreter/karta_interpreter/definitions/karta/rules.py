@@ -54,6 +54,11 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
         "the count is read from the status, which a template does not have before its first report",
         "read the field of the spec that the controller follows",
     ),
+    "count-not-number": (
+        Severity.WARNING,
+        "the expression gives a boolean, a list or an object, and never a count",
+        "write the path of the number; `[…] | length` and `[…] | add` make a number of a list",
+    ),
     "default-is-factor": (
         Severity.WARNING,
         "`{written}` multiplies the default only: `//` applies last",
@@ -85,6 +90,7 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
         "a matcher without any test always matches",
         "give it byPhase, byConditions or byExpression",
     ),
+    "matcher-never": (Severity.WARNING, '{noun} is never "{text}"', 'write "{better}"'),
     "metadata-path-unused": (
         Severity.WARNING,
         "metadataPath is used with podSpecPath only",
@@ -172,11 +178,6 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
         Severity.WARNING,
         'the component "{name}" {is_elastic} number can be written through this expression',
         "read the number from one place: `.spec.replicas // 1`, `.spec.groups[] | .replicas * .hosts`{more}",
-    ),
-    "result-never": (
-        Severity.WARNING,
-        'the expression is true or false, and never "{expected}"',
-        'write expectedResult: "true" or "false"',
     ),
     "retains-all": (
         Severity.WARNING,

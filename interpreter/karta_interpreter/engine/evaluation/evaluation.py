@@ -48,12 +48,12 @@ def aligned(
     if may_lack and not results:
         return [None] * len(ids)
     number = "1 result" if len(results) == 1 else f"{len(results)} results"
-    reason = f"gives {number}, but a component without instanceIdPath has exactly one instance"
-    if component.instance_ids is not None:
-        reason = (
-            f"gives {number} for {len(ids)} instance ids of instanceIdPath `{quoted(component.instance_ids.text)}`; "
-            "results and ids are paired by position, so their numbers must be equal"
-        )
+    reason = (
+        f"gives {number}, but a component without instanceIdPath has exactly one instance"
+        if component.instance_ids is None
+        else f"gives {number} for {len(ids)} instance ids of instanceIdPath `{quoted(component.instance_ids.text)}`; "
+        "results and ids are paired by position, so their numbers must be equal"
+    )
     raise failure(component, field, query, reason)
 
 

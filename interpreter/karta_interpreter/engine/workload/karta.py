@@ -112,7 +112,8 @@ class Karta:
             raise WorkloadError(f"replicas are a whole number, not {type(replicas).__name__}")
         statuses = tuple(checked_objects(statuses, "statuses"))
         check_kind(obj, self.gvk)
-        checked_object({} if observed is None else observed)
+        if observed is not None:
+            check_kind(observed, self.gvk)
         reader = known(references)
         with reading():
             items = tuple(StatusItem.written(status, f"statuses[{index}]") for index, status in enumerate(statuses))

@@ -33,7 +33,7 @@ from karta_interpreter.web.types_api.models import (
     WorkloadTypeInput,
     unavailable,
 )
-from karta_interpreter.web.types_api.records import StoredType, content, names_of
+from karta_interpreter.web.types_api.records import StoredType, names_of
 
 if TYPE_CHECKING:
     from karta_interpreter.base.sandbox.child import Channel
@@ -48,6 +48,8 @@ _HINTS: Final = {
     "categoryId": "/workload-categories lists the ids",
     "priorityId": "/workload-priorities lists the ids",
 }
+_KEPT: Final = {"name", "labels", "annotations"}
+"""The metadata of a Karta that its author writes."""
 _ANSWERED: Final = {field.alias for field in WorkloadType.model_fields.values()}
 
 
@@ -67,10 +69,13 @@ def read(body: bytes, model: type[_M]) -> _M:
     except ValidationError as err:
         details = err.errors(include_url=False)
         errors = [_problem(problem, model) for problem in details[:MOST_ERRORS]]
-        detail = "the body is not as openapi.json describes it"
-        if isinstance(value, dict) and gvk_of(value):
-            detail = "the body is a Karta: write it into the list resourceInterfaces of a workload type"
-        raise ApiError(422, detail, errors=errors, total=len(details)) from err
+        is_karta = isinstance(value, dict) and gvk_of(value)
+        fault = (
+            "a Karta: write it into the list resourceInterfaces of a workload type"
+            if is_karta
+            else "not as openapi.json describes it"
+        )
+        raise ApiError(422, f"the body is {fault}", errors=errors, total=len(details)) from err
 
 
 def _check_names(pairs: list[tuple[str, Any]]) -> None:
@@ -132,7 +137,7 @@ def judge(body: bytes) -> bytes:
 def _not_stored(karta: Object) -> Iterator[Finding]:
     """Yield an error for each value that would be dropped: an API server writes it, or it has no meaning here."""
     metadata = karta.get("metadata")
-    dropped = metadata.keys() - content(karta)["metadata"].keys() if isinstance(metadata, dict) else ()
+    dropped = metadata.keys() - _KEPT if isinstance(metadata, dict) else ()
     for path in (*(("metadata", field) for field in sorted(dropped)), ("status",)):
         if edit.get(karta, path):
             hint = "the header If-Match with the ETag of the type is the condition" if "resourceVersion" in path else ""

@@ -67,6 +67,8 @@ class Routes:
         desired = await self._wanted(request)
         async with self.storage.exclusive():
             present = await self._present(desired.group, desired.kind, desired.kartas.keys())
+            if present:
+                _check(present, request)
             # A registration that was cut off is completed by the same request, and is not a conflict.
             is_new = present is None or present.is_part_of(desired)
             if present and not is_new and not present.equals(desired):

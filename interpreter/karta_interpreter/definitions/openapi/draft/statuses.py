@@ -96,9 +96,11 @@ def _by_phase(path: SchemaPath, schema: Object) -> Statuses:
     meanings = ((_MEANINGS.get(phase.lower()), {"byPhase": phase}) for phase in phases)
     mappings = grouped((status, matcher) for status, matcher in meanings if status)
     unknown = [phase for phase in listed if phase.lower() not in _MEANINGS]
-    note = "CHECK: which phase means what is guessed by its name."
-    if not listed:
-        note = "CHECK: the schema does not say which phases there are; these are the usual ones."
+    note = (
+        "CHECK: which phase means what is guessed by its name."
+        if listed
+        else "CHECK: the schema does not say which phases there are; these are the usual ones."
+    )
     if unknown:
         note += f" Without a meaning here: {', '.join(unknown)}."
     return {"phaseDefinition": {"path": path.jq}, "statusMappings": mappings}, note
