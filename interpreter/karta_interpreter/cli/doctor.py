@@ -18,7 +18,7 @@ from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import one_line, say, table, written
 from karta_interpreter.cli.verify import verify_member
 from karta_interpreter.definitions.karta import kartas_path
-from karta_interpreter.definitions.sources.api_server import ApiServer
+from karta_interpreter.definitions.sources.api_server import ApiServer, existing
 from karta_interpreter.definitions.sources.files import load_catalogue
 from karta_interpreter.engine.verification import Verdict
 from karta_interpreter.engine.workload import Karta
@@ -118,7 +118,7 @@ async def _verify(kubeconfig: Path | None, context: str | None, member: str) -> 
     definitions = {entry.definition.gvk: entry.definition for entry in load_catalogue().entries}
     try:
         async with ApiServer.of(kubeconfig, context) as api:
-            for stored in await api.list(kartas_path()):
+            for stored in await existing(api.list(kartas_path())) or ():  # their CRD may not exist there
                 with suppress(DefinitionError):
                     karta = Karta.load(stored)
                     definitions[karta.gvk] = karta.definition

@@ -14,6 +14,7 @@ from karta_interpreter.base.errors import RecordingError
 from karta_interpreter.cli.member import WorkloadSelection
 from karta_interpreter.cli.saved import Saved, read_about, read_workloads, save
 from karta_interpreter.cli.verify import verify_folder
+from karta_interpreter.definitions.karta import kartas_path
 from karta_interpreter.definitions.sources import api_server
 from karta_interpreter.engine.verification import Evidence, Verdict
 from tests.cli.verify.cluster import DEPLOYMENTS, PODS, MemberServer, serving, shops
@@ -389,9 +390,10 @@ def test_link_in_folder_is_an_error(run: Run, tmp_path: Path, name: str) -> None
     assert result.exit_code == 1
 
 
-def test_doctor_verifies_a_member(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("status", [200, 404], ids=["without Kartas", "without their CRD"])
+def test_doctor_verifies_a_member(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: int) -> None:
     monkeypatch.setattr("karta_interpreter.cli.doctor._MOST_VERIFIED", 1)
-    with serving(MemberServer(shops("a", "b"))) as member:
+    with serving(MemberServer(shops("a", "b"), faults={kartas_path(): status})) as member:
         result = run("doctor", "--kubeconfig", member.kubeconfig(tmp_path), "--member", "member1", "-o", "json")
 
     found = [each for each in json.loads(result.stdout)["results"] if each["check"] == "member"]
