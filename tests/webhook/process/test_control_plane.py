@@ -2,7 +2,7 @@
 
 import base64
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from tests.support.rows import rows
 from tests.support.waiting import Clock, until
 from tests.webhook.http.pairs import chain_pem, key_pem, new_key
 from tests.webhook.logs import capture_logs
-from tests.webhook.process.client import Client, get, post, trusting
+from tests.webhook.process.client import Answer, Client, get, post, trusting
 from tests.webhook.registration.control_plane import (
     CONFIGURATIONS,
     CRDS,
@@ -172,16 +172,26 @@ async def test_ca_file_may_go_away_and_come_back(plane: ControlPlane, tmp_path: 
         certificate_interval=0.02,
     )
     with capture_logs() as said:
-        async with Server(settings):
+        async with Server(settings) as server:
+            client = await Client.connect(server.started.port, trusting(certificate.read_bytes()))
             await until(lambda: bundles(plane) == {old})
+            await client.ask_until(get("/metrics"), in_step(1))
             file.unlink()
             await until(lambda: any("cannot be used" in line["event"] for line in said))
+            await client.ask_until(get("/metrics"), in_step(0))
             plane.write(KARTAS, "doll", doll_karta())
             await until(lambda: plane.operations("Doll"))
             assert bundles(plane) == {old}, "what is registered meanwhile has the last authority"
             file.write_bytes(new)
             await until(lambda: bundles(plane) == {new})
+            await client.ask_until(get("/metrics"), in_step(1))
+            await client.close()
     assert [line["log_level"] for line in said if "CA file" in line["event"]] == ["error", "info"], "each once"
+
+
+def in_step(value: int) -> Callable[[Answer], bool]:
+    """Whether this is the metric of the registration."""
+    return lambda answer: f"karta_interpreter_registration_in_step {value}.0".encode() in answer.body
 
 
 def bundles(plane: ControlPlane) -> set[bytes]:

@@ -70,7 +70,7 @@ class ControlPlane:
             self.api.check()
         self.cluster = Cluster(self.api, budget=Budget.of_container()) if settings.cluster else None
         self.registrar: Registrar | None = None
-        self._ca_file = CaFile(settings.ca_file) if settings.register and settings.ca_file else None
+        self.ca_file = CaFile(settings.ca_file) if settings.register and settings.ca_file else None
         at_url = Endpoint.of_url(settings.public_url) if settings.public_url else None
         at_service = Endpoint.of_service(settings.service) if settings.service else None
         if settings.register and at_url and at_service:
@@ -116,7 +116,7 @@ class ControlPlane:
             if (tls and tls.certificate.is_placeholder) or (self.cluster and not self.cluster.synced):
                 return None
             authority = tls.certificate.authority if tls else b""
-            return replace(address, ca_bundle=self._ca_file.pem if self._ca_file else authority)
+            return replace(address, ca_bundle=self.ca_file.pem if self.ca_file else authority)
 
         async def refresh() -> None:
             if tls:
@@ -138,8 +138,8 @@ class ControlPlane:
         async with asyncio.TaskGroup() as tasks:
             if self.registrar:
                 tasks.create_task(self.registrar.run())
-            if self._ca_file:
-                tasks.create_task(self._watch(self._ca_file))
+            if self.ca_file:
+                tasks.create_task(self._watch(self.ca_file))
 
     async def _watch(self, file: CaFile) -> None:
         """Read the CA file again at intervals, and register its certificates."""

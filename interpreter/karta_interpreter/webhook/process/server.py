@@ -85,7 +85,9 @@ class Server:
             # Only now: registration needs the certificate, which in turn asks the control plane who trusts its CA.
             plane.register(self._store, self._tls)
             if registrar := plane.registrar:
-                self._metrics.show_registration(lambda: registrar.in_step)
+                ca_file = plane.ca_file
+                # While the file is broken, it is not known whom Karmada has to trust.
+                self._metrics.show_registration(lambda: registrar.in_step and not (ca_file and ca_file.problem))
         if cluster:
             self._metrics.show_staleness(lambda: cluster.stale_for)
         self._readiness = Readiness(
