@@ -108,6 +108,18 @@ def test_fields_that_a_type_does_not_keep_are_errors(server: TypesServer) -> Non
     assert server.post(workload_type("DropMill", empty)).status == 201, "as Go writes a Karta"
 
 
+def test_labels_that_no_api_server_takes_are_errors(server: TypesServer) -> None:
+    labels = {"a b": "c", "n": 1, "long": "x" * 64, "example.io/": "a", "example.io/team": "bakery", "empty": ""}
+    written = karta("LabelledMill") | {"metadata": {"labels": labels}, "data": {"a": "b"}}
+
+    refused = server.post(workload_type("LabelledMill", written))
+    listed = server.post(workload_type("LabelledMill", karta("LabelledMill") | {"metadata": {"labels": ["a"]}}))
+
+    wrong = {f"metadata/labels/{name}" for name in ("a b", "n", "long", "example.io~1")}
+    assert refused.pointers == {f"/resourceInterfaces/0/{place}" for place in (*wrong, "data")}
+    assert (refused.status, listed.status, listed.pointers) == (422, 422, {"/resourceInterfaces/0/metadata/labels"})
+
+
 def test_replacing_removes_and_adds_versions(server: TypesServer) -> None:
     path = registered(server, "NextMill")
     wanted = workload_type("NextMill", karta("NextMill", version="v2"))
