@@ -274,8 +274,8 @@ def test_threshold_of_an_alert_is_that_of_the_values() -> None:
     assert "< 7 * 86400" in expressions["KartaInterpreterCertificateExpires"]
 
 
-NAMES = {"long": "a" * 53, "dots": "karta.interpreter"}
-"""Of releases: the longest that Helm takes, and one that no Service can have."""
+NAMES = {"long": "a" * 53, "dots": "karta.interpreter", "number": "2026"}
+"""Of releases: the longest that Helm takes, one that no Service can have, and one that YAML reads as something else."""
 _NAME = re.compile(r"(?!.{254})[a-z0-9]([-a-z0-9.]*[a-z0-9])?")
 _LABEL = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?")
 

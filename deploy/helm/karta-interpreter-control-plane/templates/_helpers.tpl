@@ -5,7 +5,7 @@
 
 {{- define "control-plane.labels" -}}
 app.kubernetes.io/name: {{ .Chart.Name }}
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/part-of: karmada
 app.kubernetes.io/managed-by: {{ .Release.Service }}
@@ -14,7 +14,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 
 {{/* Metadata of something without a namespace */}}
 {{- define "control-plane.metadata" -}}
-name: {{ include "control-plane.fullname" . }}
+name: {{ include "control-plane.fullname" . | quote }}
 labels:
   {{- include "control-plane.labels" . | nindent 2 }}
 {{- end -}}
@@ -29,8 +29,8 @@ labels:
 url: {{ .root.Values.admission.url }}{{ .path }}
 {{- else }}
 service:
-  namespace: {{ .root.Release.Namespace }}
-  name: {{ include "control-plane.fullname" .root }}
+  namespace: {{ .root.Release.Namespace | quote }}
+  name: {{ include "control-plane.fullname" .root | quote }}
   port: {{ .root.Values.service.port }}
   path: {{ .path }}
 {{- end }}

@@ -17,14 +17,14 @@
 
 {{- define "karta-interpreter.selectorLabels" -}}
 app.kubernetes.io/name: {{ include "karta-interpreter.name" . }}
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end -}}
 
 {{/* Arguments: root, and the name of a hook or of the workload types API. Not the selector's: the Service must send no
      calls to their pods. */}}
 {{- define "karta-interpreter.hookLabels" -}}
 app.kubernetes.io/name: {{ include "karta-interpreter.name" (first .) | include "karta-interpreter.short" }}-{{ last . }}
-app.kubernetes.io/instance: {{ (first .).Release.Name }}
+app.kubernetes.io/instance: {{ (first .).Release.Name | quote }}
 {{- end -}}
 
 {{/* The same with those of the user. A policy may want them of each pod, also of one that Helm makes. */}}
@@ -153,8 +153,8 @@ annotations:
 
 {{/* Arguments: root, and annotations of the resource */}}
 {{- define "karta-interpreter.metadataWith" -}}
-name: {{ include "karta-interpreter.fullname" (first .) }}
-namespace: {{ (first .).Release.Namespace }}
+name: {{ include "karta-interpreter.fullname" (first .) | quote }}
+namespace: {{ (first .).Release.Namespace | quote }}
 labels:
   {{- include "karta-interpreter.labels" (first .) | nindent 2 }}
 {{- with include "karta-interpreter.annotations" . }}
@@ -169,7 +169,7 @@ labels:
 {{- define "karta-interpreter.typesMetadata" -}}
 {{- $own := include "karta-interpreter.hookLabels" (list . "types-api") | fromYaml -}}
 name: {{ include "karta-interpreter.typesName" . }}
-namespace: {{ .Release.Namespace }}
+namespace: {{ .Release.Namespace | quote }}
 labels:
   {{- merge $own (include "karta-interpreter.labels" . | fromYaml) | toYaml | nindent 2 }}
 {{- with include "karta-interpreter.annotations" (list . dict) }}
