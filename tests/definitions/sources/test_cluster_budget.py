@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import example, given, settings, strategies as st
 
-from karta_interpreter.base.errors import QueryReferenceError
+from karta_interpreter.base.errors import QueryAbsentError
 from karta_interpreter.base.k8s.values import Object
 from karta_interpreter.definitions.sources import budget as budgets
 from karta_interpreter.definitions.sources.budget import Budget, weight, weight_of
@@ -117,7 +117,7 @@ async def test_kind_cannot_be_looked_up_while_one_of_its_objects_has_no_room(tmp
         api.put(HALLS, name, {"of": "x" * 200_000})
     async with running_cluster(tmp_path, api, folders=(folder,), budget=Budget(300_000)) as running:
         await api.was_asked("watch", HALLS)
-        with pytest.raises(QueryReferenceError, match="all objects that definitions refer to would take more"):
+        with pytest.raises(QueryAbsentError, match="all objects that definitions refer to would take more"):
             running.cluster.referenced.get(HALL, "", "opera")
 
 

@@ -132,6 +132,18 @@ def test_broken_document_does_not_hold_up_neighbours(folder: Path, karta: Karta,
     assert _replicas(state, gvk("C")) is None, "the one that was taken out is gone"
 
 
+def test_document_without_name_stands_for_no_definition_that_is_renewed(folder: Path, karta: Karta, gvk: Kind) -> None:
+    file = folder / "all.yaml"
+    file.write_text(karta("A", replicas=".a1"))
+    state = Folder(folder, DefinitionFile).read()
+    file.write_text(f"{karta('A', replicas='.a2')}---\nkind: Karta\n")
+
+    state = state.read()
+
+    assert [entry.definition.gvk for entry in layer_of(state).entries] == [gvk("A")]
+    assert _replicas(state, gvk("A")) == ".a2"
+
+
 @pytest.mark.parametrize(
     "text",
     [

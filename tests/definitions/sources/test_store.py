@@ -138,11 +138,15 @@ def test_subscription_ends(folder: Path, karta: Karta) -> None:
     seen: list[Snapshot] = []
     unsubscribe = store.subscribe(seen.append)
     unsubscribe()
+    leaves: list[Callable[[], None]] = []
+    leaves.append(store.subscribe(lambda _: leaves.pop()()))
+    others: list[Snapshot] = []
+    store.subscribe(others.append)
     (folder / "a.yaml").write_text(karta("A"))
 
     store.load()
 
-    assert seen == []
+    assert (seen, others) == ([], [store.snapshot])
 
 
 async def test_watch_notices_new_changed_and_deleted_file(folder: Path, karta: Karta) -> None:

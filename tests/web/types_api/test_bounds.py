@@ -164,6 +164,10 @@ async def test_change_of_one_type_makes_one_row_anew(monkeypatch: pytest.MonkeyP
     after = {each.name: each for each in (await types.rows()).values()}
     assert (len(made), changed.keys() - after.keys(), len(after)) == (1, {"Mill9"}, MANY - 1)
 
+    listed = await types.rows()
+    store.snapshot = Snapshot()
+    assert await types.rows() is not listed, "the types of other sources are looked at, too"
+
 
 class _Users:
     async def user(self, token: str) -> str:

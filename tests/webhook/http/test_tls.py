@@ -4,6 +4,7 @@ import asyncio
 import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from karta_interpreter.webhook.http.certificate import Certificate, CertificateS
 from karta_interpreter.webhook.http.tls import SelfSignedCertificates, Tls
 from karta_interpreter.webhook.process.server import Server
 from karta_interpreter.webhook.settings import Settings
-from tests.support.waiting import HANG, turns
+from tests.support.waiting import HANG, Clock, turns
 from tests.webhook.http.pairs import Key, chain_pem, key_pem, new_key
 from tests.webhook.logs import capture_logs
 from tests.webhook.process.client import Answer, Client, get, post, question, trusting
@@ -144,6 +145,23 @@ async def test_broken_pair_is_counted_and_old_pair_stays(tmp_path: Path) -> None
     told = [line["reason"] for line in log if line["log_level"] == "error"]
     assert 1 <= len(told) <= 2
     assert "does not belong to the certificate" in told[0]
+
+
+async def test_first_certificate_is_looked_for_each_second(clock: Clock) -> None:
+    placeholder, looks = replace(SelfSignedCertificates().read(), is_placeholder=True), list[int]()
+
+    class Source(CertificateSource):
+        def read(self) -> Certificate:
+            return placeholder
+
+        async def fetch(self) -> Certificate:
+            looks.append(1)
+            return placeholder
+
+    task = asyncio.create_task(Tls(Source()).run(HANG))
+    await clock.advance(1.1)
+    task.cancel()
+    assert looks
 
 
 async def test_looks_for_a_certificate_come_one_after_the_other() -> None:

@@ -17,6 +17,7 @@ from tests.support.waiting import Clock, until
 from tests.webhook.http.pairs import chain_pem, key_pem, new_key
 from tests.webhook.logs import capture_logs
 from tests.webhook.process.client import Answer, Client, get, post, trusting
+from tests.webhook.process.process import KARTAS as FOLDER
 from tests.webhook.registration.control_plane import (
     CONFIGURATIONS,
     CRDS,
@@ -115,6 +116,22 @@ async def test_nothing_is_registered_before_the_kartas_are_known(
         plane.refused.clear()
         await until(lambda: plane.operations("Doll"))
     assert len(plane.applied) == 1
+
+
+async def test_server_without_its_control_plane_is_ready_after_a_while(
+    plane: ControlPlane, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plane.available = False
+    kubeconfig = plane.kubeconfig(tmp_path)
+    settings = Settings(
+        port=0, cluster=True, kubeconfig=kubeconfig, catalogue=False, folders=(FOLDER,), plain_http=True
+    )
+    async with Server(settings) as server:
+        client = await Client.connect(server.started.port, None)
+        assert (await client.ask(get("/readyz"))).status == 503
+        monkeypatch.setattr("karta_interpreter.webhook.process.control_plane._FIRST_LOOK_SECONDS", -1.0)
+        assert (await client.ask(get("/readyz"))).status == 200
+        await client.close()
 
 
 async def test_lost_control_plane_changes_no_answer(plane: ControlPlane, client: Client) -> None:

@@ -46,8 +46,9 @@ async def test_file_of_many_broken_definitions_is_logged_in_few_lines(tmp_path: 
     (tmp_path / "many.yaml").write_text("---\na: 1\n" * 500)
     (tmp_path / "one.yaml").write_text("a: 1\n")
     with capture_logs() as said:
-        async with Server(Settings(port=0, plain_http=True, catalogue=False, folders=(tmp_path,))):
-            pass
+        async with Server(Settings(port=0, plain_http=True, catalogue=False, folders=(tmp_path,))) as server:
+            (tmp_path / "mill.yaml").write_text((KARTAS / "mill.yaml").read_text())
+            await server._store.reload()  # noqa: SLF001 - what the log has already is not repeated
     told = Counter((line["event"], Path(line["source"]).name) for line in said if "source" in line)
     assert told == {
         ("definitions cannot be read", "many.yaml"): 20,

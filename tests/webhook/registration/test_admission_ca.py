@@ -111,6 +111,14 @@ async def test_none_are_made(rig: Rig) -> None:
         await until(lambda: rig.trusted == {OLD})
 
 
+async def test_configuration_of_others_gets_no_webhook(rig: Rig) -> None:
+    rig.plane.write(PATH, NAME, {"kind": "validates", "metadata": {}, "webhooks": [OTHER]})
+    async with rig.looking():
+        await until(lambda: rig.trust.has_announced(OLD))
+        await rig.looks_again()
+        assert not rig.plane.applied
+
+
 async def test_admission_ca_is_silent_without_webhooks(rig: Rig) -> None:
     rig.authority = b""
     rig.install()
