@@ -155,7 +155,6 @@ def _required_text(obj: Object, field: str) -> str:
 
 
 _Rest = TypeVarTuple("_Rest")
-
 _T = TypeVar("_T")
 _Key = TypeVar("_Key")
 
