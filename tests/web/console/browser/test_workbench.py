@@ -240,7 +240,7 @@ def test_address_names_kind_object_and_operation(open_page: Open) -> None:
             "the member's object is v1, Kind=Pod",
             id="a Pod",
         ),
-        pytest.param("items", "Clusters", "member1: {}\n", "the item has no clusterName", id="a mapping of clusters"),
+        pytest.param("items", "Clusters", "member1: {}\n", "the item has no field member1", id="a mapping of clusters"),
     ],
 )
 def test_mistake_in_a_side_text_shows_at_its_line(
