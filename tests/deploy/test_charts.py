@@ -96,6 +96,8 @@ TYPOS = [
     ("karta-interpreter", "tolerations[0].value=true", "/tolerations/0/value': got boolean, want string"),
     ("karta-interpreter", "autoscaling.targetCPUUtilizationPercentage=0", "minimum: got 0"),
     ("karta-interpreter", "registration.name=", "/registration/name"),
+    ("karta-interpreter", "certificate.extraNames={https://karta.example.com}", "/certificate/extraNames/0"),
+    ("karta-interpreter", "certificate.extraNames={karta.example.com:443}", "/certificate/extraNames/0"),
     # RBAC takes a list of no names for all names.
     ("karta-interpreter-control-plane", "rbac.registrationName=null", "/rbac': missing property 'registrationName'"),
     ("karta-interpreter-control-plane", "admission.enable=true", "'enable' not allowed"),
@@ -261,6 +263,32 @@ def test_fields_of_service_and_deployment_that_values_set() -> None:
     assert pod["volumes"][-1] == {"name": "ca", "configMap": {"name": "ca"}}
     assert pod["containers"][0]["volumeMounts"][-1] == {"name": "ca", "mountPath": "/ca"}
     assert pod["containers"][0]["lifecycle"] == {"preStop": {"sleep": {"seconds": 3}}}
+
+
+@rendered.needs_helm
+def test_pods_of_a_release_run_where_those_of_the_server_do() -> None:
+    values = (
+        "typesApi.enabled=true,nodeSelector.pool=system,tolerations[0].key=system,tolerations[0].operator=Exists,"
+        "affinity.nodeAffinity.x=y,podLabels.team=ml,server.extraEnv[0].name=HTTPS_PROXY,server.extraEnv[0].value=http://p,"
+        "extraVolumes[0].name=ca,extraVolumes[0].configMap.name=ca,"
+        "extraVolumeMounts[0].name=ca,extraVolumeMounts[0].mountPath=/ca"
+    )
+    made = template(rendered.SERVER, values)
+    workloads = {
+        each["metadata"]["name"]: each["spec"]["template"] for each in made if "template" in each.get("spec", {})
+    }
+    for name, pod in workloads.items():
+        container = pod["spec"]["containers"][0]
+        assert {"name": "HTTPS_PROXY", "value": "http://p"} in container["env"], name
+        assert {"name": "ca", "mountPath": "/ca"} in container["volumeMounts"], name
+        assert {"name": "ca", "configMap": {"name": "ca"}} in pod["spec"]["volumes"], name
+    for pod in [*(each["spec"] for each in workloads.values()), rendered.the(made, "Pod")["spec"]]:
+        assert pod["nodeSelector"] == {"pool": "system"}
+        assert pod["tolerations"] == [{"key": "system", "operator": "Exists"}]
+        assert pod["affinity"] == {"nodeAffinity": {"x": "y"}}
+    labelled = [name for name, pod in workloads.items() if pod["metadata"]["labels"].get("team") == "ml"]
+    assert len(workloads) == 3, "the server, the workload types API, and the Job that unregisters"
+    assert len(labelled) == 2, "a sidecar that a label asks for would keep a Job running"
 
 
 @rendered.needs_helm

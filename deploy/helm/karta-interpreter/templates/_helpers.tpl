@@ -32,6 +32,15 @@ app.kubernetes.io/instance: {{ (first .).Release.Name | quote }}
 {{- merge (include "karta-interpreter.hookLabels" . | fromYaml) ((first .).Values.commonLabels | default dict) | toYaml -}}
 {{- end -}}
 
+{{/* Where pods run: those of the server, of the workload types API, of hooks */}}
+{{- define "karta-interpreter.placement" -}}
+{{- $placement := pick .Values "nodeSelector" "tolerations" "affinity" -}}
+{{- range $field, $value := $placement -}}
+{{- if not $value -}}{{- $_ := unset $placement $field -}}{{- end -}}
+{{- end -}}
+{{- with $placement }}{{ toYaml . }}{{ end -}}
+{{- end -}}
+
 {{/* Not an argument, so that `kubectl exec … karta-interpreter doctor` looks at the same control plane. */}}
 {{- define "karta-interpreter.kubeconfigEnv" -}}
 - {name: KARTA_INTERPRETER_KUBECONFIG, value: /etc/karta-interpreter/karmada/kubeconfig}
