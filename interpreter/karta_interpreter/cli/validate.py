@@ -1,8 +1,6 @@
 """``karta-interpreter validate``: all findings about definitions and customizations."""
 
 import asyncio
-import json
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -21,6 +19,7 @@ from karta_interpreter.cli.render import Data, findings_text, in_order, say, wri
 from karta_interpreter.cli.reports import FORMATS
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.definitions.openapi.check import contradictions
+from karta_interpreter.definitions.openapi.check.scripts import script_findings
 from karta_interpreter.definitions.sources import UNREADABLE, Quarantined, combine, decode
 from karta_interpreter.definitions.sources.api_server import CRDS, ApiServer
 from karta_interpreter.languages.lua.customization import LoadedCustomization, merge
@@ -197,56 +196,6 @@ def _summary(number: Mapping[str, int]) -> str:
     counts = [count(number[name], name.removesuffix("s")) for name in shown]
     counts += [f"{number['ignored']} ignored"] if number["ignored"] else []
     return ", ".join(counts + ([count(number["unreadable"], "unreadable file")] if number["unreadable"] else []))
-
-
-# A field behind a name, and what it is compared with, replaced by or set to.
-_READ = re.compile(
-    r"""(?<![\w.])(\w+)((?:\.\w+|\[["']\w+["']\])(?:\.\w+|\[["']?\w+["']?\])*)"""
-    r"""(?:\s*(==|~=|=|\bor\b)\s*("[^"\n]*"|'[^'\n]*'|\d+\b))?"""
-)
-
-
-def script_findings(customizations: Iterable[LoadedCustomization], crds: Sequence[Object]) -> Iterator[Finding]:
-    """Yield what the CRDs of a kind contradict in its scripts: fields behind a parameter, and their values."""
-    for customization, gvk, script in (
-        (each, each.gvk, script) for each in customizations if each.gvk for script in each.scripts
-    ):
-        text = re.sub("--.*", "", script.text)
-        parameters = re.findall(rf"\bfunction +{script.function} *\(([^)]*)\)", text)
-        names = re.findall(r"\w+", "".join(parameters))
-        fields = [field for field in _READ.finditer(text) if field[1] in names]
-        # A Karta that names the same fields, because those of a Karta are compared with CRDs.
-        root = {
-            "name": "script",
-            "kind": {"group": gvk.group, "version": gvk.version, "kind": gvk.kind},
-            "suspendDefinition": {
-                "suspendActions": [{"path": _in_jq(field), "value": "null"} for field in fields],
-                "resumeActions": [{"path": ".spec", "value": "null"}],
-            },
-            "statusDefinition": {"statusMappings": {}},
-        }
-        for finding in contradictions(json.dumps({"spec": {"structureDefinition": {"rootComponent": root}}}), "", crds):
-            if finding.rule == "crd-missing":
-                yield replace(finding, source=customization.source, path=(), line=customization.line, column=1)
-            elif finding.rule in ("crd-unknown-field", "crd-unknown-value", "crd-wrong-type"):
-                field = fields[int(finding.path[-2])]
-                yield replace(
-                    finding,
-                    severity=Severity.WARNING,
-                    message=finding.message.replace("its default", "its value"),
-                    hint=finding.hint.replace("`//`", f"`{field[3]}`"),
-                    source=script.source,
-                    path=(),
-                    line=script.line_in_source(text.count("\n", 0, field.start()) + 1),
-                    column=1,
-                )
-
-
-def _in_jq(field: re.Match[str]) -> str:
-    path = re.sub(r"""\[(["']?)(\w+)\1\]""", lambda key: f".{key[2]}" if key[1] else "[]", field[2])
-    value = json.dumps(field[4][1:-1]) if field[4] and not field[4].isdigit() else field[4]
-    operator = {"~=": "!=", "==": "=="}.get(field[3], "//")
-    return f"{path} {operator} {value}" if value else path
 
 
 def crd_findings(all_files: Iterable[DefinitionFiles], crds: Sequence[Object]) -> Iterator[Finding]:

@@ -1,0 +1,60 @@
+"""The findings about scripts that the OpenAPI schema of a CRD contradicts."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from karta_interpreter.base.findings import Finding, Severity
+from karta_interpreter.base.k8s import Object
+from karta_interpreter.definitions.openapi.check import contradictions
+from karta_interpreter.languages.lua.customization import LoadedCustomization
+
+# A field behind a name, and what it is compared with, replaced by or set to.
+_READ = re.compile(
+    r"""(?<![\w.])(\w+)((?:\.\w+|\[["']\w+["']\])(?:\.\w+|\[["']?\w+["']?\])*)"""
+    r"""(?:\s*(==|~=|=|\bor\b)\s*("[^"\n]*"|'[^'\n]*'|\d+\b))?"""
+)
+
+
+def script_findings(customizations: Iterable[LoadedCustomization], crds: Sequence[Object]) -> Iterator[Finding]:
+    """Yield what the CRDs of a kind contradict in its scripts: fields behind a parameter, and their values."""
+    for customization, gvk, script in (
+        (each, each.gvk, script) for each in customizations if each.gvk for script in each.scripts
+    ):
+        text = re.sub("--.*", "", script.text)
+        parameters = re.findall(rf"\bfunction +{script.function} *\(([^)]*)\)", text)
+        names = re.findall(r"\w+", "".join(parameters))
+        fields = [field for field in _READ.finditer(text) if field[1] in names]
+        # A Karta that names the same fields, because those of a Karta are compared with CRDs.
+        root = {
+            "name": "script",
+            "kind": {"group": gvk.group, "version": gvk.version, "kind": gvk.kind},
+            "suspendDefinition": {
+                "suspendActions": [{"path": _in_jq(field), "value": "null"} for field in fields],
+                "resumeActions": [{"path": ".spec", "value": "null"}],
+            },
+            "statusDefinition": {"statusMappings": {}},
+        }
+        for finding in contradictions(json.dumps({"spec": {"structureDefinition": {"rootComponent": root}}}), "", crds):
+            if finding.rule == "crd-missing":
+                yield replace(finding, source=customization.source, path=(), line=customization.line, column=1)
+            elif finding.rule in ("crd-unknown-field", "crd-unknown-value", "crd-wrong-type"):
+                field = fields[int(finding.path[-2])]
+                yield replace(
+                    finding,
+                    severity=Severity.WARNING,
+                    message=finding.message.replace("its default", "its value"),
+                    hint=finding.hint.replace("`//`", f"`{field[3]}`"),
+                    source=script.source,
+                    path=(),
+                    line=script.line_in_source(text.count("\n", 0, field.start()) + 1),
+                    column=1,
+                )
+
+
+def _in_jq(field: re.Match[str]) -> str:
+    path = re.sub(r"""\[(["']?)(\w+)\1\]""", lambda key: f".{key[2]}" if key[1] else "[]", field[2])
+    value = json.dumps(field[4][1:-1]) if field[4] and not field[4].isdigit() else field[4]
+    operator = {"~=": "!=", "==": "=="}.get(field[3], "//")
+    return f"{path} {operator} {value}" if value else path
