@@ -16,7 +16,7 @@ from karta_interpreter.definitions.karta import Known
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.definitions.openapi.draft import draft
 from karta_interpreter.definitions.openapi.schema import CustomKind
-from karta_interpreter.definitions.sources.api_server import ApiServer
+from karta_interpreter.definitions.sources.api_server import ApiServer, by_kind
 from karta_interpreter.engine.verification import Evidence, owner_references
 
 MOST: Final = 50
@@ -126,14 +126,14 @@ async def resource_of(api: ApiServer, text: str) -> tuple[str, Object]:
     lists = await asyncio.gather(*map(api.resources, versions), return_exceptions=True)
     errors = [answer for answer in lists if isinstance(answer, BaseException)]
     for version, resources in zip(versions, lists, strict=True):
-        for resource in resources if not isinstance(resources, BaseException) else ():
+        for resource in () if isinstance(resources, BaseException) else by_kind(resources).values():
             names = (
                 resource["name"],
                 resource.get("singularName"),
                 resource["kind"],
                 *(resource.get("shortNames") or ()),
             )
-            if word in (str(name).lower() for name in names) and "/" not in str(resource["name"]):
+            if word in (str(name).lower() for name in names):
                 return version, resource
     for error in errors:  # of an API that is not available, and may have the resource
         raise error

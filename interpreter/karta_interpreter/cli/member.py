@@ -17,7 +17,7 @@ from karta_interpreter.base.errors import ClusterError
 from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s import GVK, Object, get, name as name_of, namespace as namespace_of, objects_in
 from karta_interpreter.definitions.karta import Definition, Known
-from karta_interpreter.definitions.sources.api_server import CRDS, ApiServer, existing
+from karta_interpreter.definitions.sources.api_server import CRDS, ApiServer, by_kind, existing
 from karta_interpreter.engine.verification import Evidence, owner_references
 
 _PAGE: Final = 500
@@ -212,10 +212,7 @@ class Member:
     async def _served(self, api_version: str) -> dict[str, Object]:
         """Return the resources of an API version by kind."""
         if api_version not in self._resources:
-            resources = await self.api.resources(api_version)
-            self._resources[api_version] = {
-                str(resource["kind"]): resource for resource in resources if "/" not in str(resource["name"])
-            }
+            self._resources[api_version] = by_kind(await self.api.resources(api_version))
         return self._resources[api_version]
 
     async def _list(

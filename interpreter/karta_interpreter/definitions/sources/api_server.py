@@ -71,6 +71,19 @@ async def existing(answer: Awaitable[Answer]) -> Answer | None:
         return None
 
 
+def by_kind(resources: Sequence[Object]) -> dict[str, Object]:
+    """Return the resources of an API version by kind, without subresources: their kinds may be those of others.
+
+    >>> by_kind([{"name": "jobs", "kind": "Job"}, {"name": "jobs/scale", "kind": "Scale"}])
+    {'Job': {'name': 'jobs', 'kind': 'Job'}}
+    """
+    return {
+        resource["kind"]: resource
+        for resource in resources
+        if isinstance(resource.get("kind"), str) and "/" not in str(resource.get("name", "/"))
+    }
+
+
 class ApiServer:
     """An API server, in an ``async with`` block that closes its connections.
 

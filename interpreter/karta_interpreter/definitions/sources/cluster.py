@@ -24,7 +24,7 @@ from karta_interpreter.base.findings import Finding, Severity, count, escaped
 from karta_interpreter.base.k8s import GVK, JSON, Object, edit, generation, objects_in
 from karta_interpreter.definitions.karta import kartas_path, name_of
 from karta_interpreter.definitions.karta.loading import Loaded
-from karta_interpreter.definitions.sources.api_server import ApiServer
+from karta_interpreter.definitions.sources.api_server import ApiServer, by_kind
 from karta_interpreter.definitions.sources.background import keep_running
 from karta_interpreter.definitions.sources.budget import Budget, weight_of
 from karta_interpreter.definitions.sources.cluster_karta import ClusterKarta
@@ -255,7 +255,7 @@ class StatusWriter:
         except ClusterError as error:
             # None without an answer, too: the server of an aggregated API may be away while all others answer.
             return frozenset() if error.status == HTTPStatus.NOT_FOUND else None
-        return frozenset(str(resource.get("kind")) for resource in resources if "/" not in str(resource.get("name")))
+        return frozenset(by_kind(resources))
 
 
 def _identity(karta: ClusterKarta) -> _Identity:

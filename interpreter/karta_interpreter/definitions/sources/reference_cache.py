@@ -23,7 +23,7 @@ from http import HTTPStatus
 from karta_interpreter.base.errors import ClusterError, QueryAbsentError, QueryReferenceError
 from karta_interpreter.base.k8s import GVK, Object, edit
 from karta_interpreter.definitions.karta import ObjectNames, ReferenceReader
-from karta_interpreter.definitions.sources.api_server import ApiServer
+from karta_interpreter.definitions.sources.api_server import ApiServer, by_kind
 from karta_interpreter.definitions.sources.budget import Budget, weight_of
 from karta_interpreter.definitions.sources.informer import Informer, Pace
 from karta_interpreter.languages.jq import Query
@@ -152,10 +152,8 @@ class ReferenceCache(ReferenceReader):
 
     async def _path(self, gvk: GVK) -> str:
         """Return the path of a kind's collection. Raise ClusterError if the server does not have the kind."""
-        for resource in await self._api.resources(gvk.api_version):
-            name = resource.get("name")
-            if resource.get("kind") == gvk.kind and isinstance(name, str) and "/" not in name:
-                return f"{'/apis' if gvk.group else '/api'}/{gvk.api_version}/{name}"
+        if resource := by_kind(await self._api.resources(gvk.api_version)).get(gvk.kind):
+            return f"{'/apis' if gvk.group else '/api'}/{gvk.api_version}/{resource['name']}"
         raise ClusterError(f"the API server has no {gvk}", reason="NotFound")
 
     def _objects(self, gvk: GVK) -> Mapping[str, Object | bytes]:

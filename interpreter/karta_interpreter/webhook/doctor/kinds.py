@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from karta_interpreter.base.findings import count, listed
 from karta_interpreter.base.k8s import GVK, Object, edit, objects_in
 from karta_interpreter.definitions.karta import gvk_of, name_of
+from karta_interpreter.definitions.sources.api_server import by_kind
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.webhook.doctor.result import CheckResult, ok, problem, warning
 from karta_interpreter.webhook.doctor.webhooks import Client
@@ -30,20 +31,12 @@ def served(gvk: GVK, resources: Mapping[str, Sequence[Object]]) -> ServedVersion
     ServedVersions(versions=('v1',), status=False)
     """
     plurals = {
-        # Names with a slash are subresources, such as deployments/scale. Their kind may be the kind of another
-        # resource.
-        version: [
-            resource["name"]
-            for resource in listed_resources
-            if resource["kind"] == gvk.kind and "/" not in resource["name"]
-        ]
-        for version, listed_resources in resources.items()
+        version: entry["name"]
+        for version, entries in resources.items()
+        if (entry := by_kind(entries).get(gvk.kind)) is not None
     }
-    names = {resource["name"] for resource in resources.get(gvk.version, ())}
-    return ServedVersions(
-        tuple(version for version, names_of_kind in plurals.items() if names_of_kind),
-        status=any(f"{plural}/status" in names for plural in plurals.get(gvk.version, ())),
-    )
+    names = {entry["name"] for entry in resources.get(gvk.version, ())}
+    return ServedVersions(tuple(plurals), status=f"{plurals.get(gvk.version)}/status" in names)
 
 
 def judge_kinds(
