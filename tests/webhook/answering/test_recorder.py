@@ -103,6 +103,18 @@ def test_oldest_files_are_deleted(tmp_path: Path, counts: Counter[str], monkeypa
     assert limit / 2 < most < limit + 4 * len(LARGE), "a file ends after the call that fills it"
 
 
+def test_file_that_another_server_has_deleted_is_passed_over(
+    tmp_path: Path, counts: Counter[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recorder, "files_in", lambda folder: [folder / "deleted-meanwhile", *files_in(folder)])
+    made = _recorder(tmp_path, counts)
+    made.record(1.0, REQUEST, ANSWER)
+    made.start()
+    made.close()
+
+    assert counts == {"written": 1}
+
+
 def test_calls_beyond_what_may_wait_are_dropped(
     tmp_path: Path, counts: Counter[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -164,7 +164,10 @@ class Recorder:
 
     def _make_room(self) -> None:
         """Delete the oldest files until there is room for another one, except files that a server is writing."""
-        sizes = {path: path.stat().st_size for path in files_in(self._folder)}
+        sizes: dict[Path, int] = {}
+        for path in files_in(self._folder):
+            with suppress(FileNotFoundError):  # another server makes room in the same folder
+                sizes[path] = path.stat().st_size
         for path in [*sizes]:
             if sum(sizes.values()) + self._file_bytes <= self._limit:
                 return
