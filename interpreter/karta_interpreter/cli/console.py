@@ -9,16 +9,14 @@ from threading import Thread
 import click
 
 from karta_interpreter.base.k8s.values import GVK
-from karta_interpreter.cli.definitions import print_findings, snapshot_of
+from karta_interpreter.cli.definitions import cluster_layer, print_findings, snapshot_of
 from karta_interpreter.cli.files import check_stdin, read_object, read_texts
 from karta_interpreter.cli.member import WorkloadSelection
 from karta_interpreter.cli.options import FOLDER, WholeNumber, definitions, file_option
 from karta_interpreter.cli.program import UsageProblem
 from karta_interpreter.cli.render import say
 from karta_interpreter.cli.verify import verify_folder
-from karta_interpreter.definitions.karta import kartas_path, name_of
-from karta_interpreter.definitions.sources import Snapshot, SourceDefinitions, combine, load_catalogue
-from karta_interpreter.definitions.sources.cluster_karta import ClusterKarta
+from karta_interpreter.definitions.sources import Snapshot, combine, load_catalogue
 from karta_interpreter.web.console.application import ConsoleSources, Texts, run
 from karta_interpreter.web.console.catalogue import text_of, to_text
 
@@ -64,7 +62,7 @@ def command(
     """
     check_stdin([source for source in (path, *filenames) if source])
     has_cluster = kubeconfig is not None or context is not None
-    layers = [asyncio.run(_cluster_layer(kubeconfig, context))] if has_cluster else []
+    layers = [asyncio.run(cluster_layer(kubeconfig, context))] if has_cluster else []
     snapshot = snapshot_of(filenames, below=[*layers, load_catalogue()])
     print_findings(combine(layers))
     texts = _texts(snapshot, filenames, path)
@@ -79,19 +77,6 @@ def command(
             Thread(target=webbrowser.open, args=(url,), daemon=True).start()
 
     run(ConsoleSources(snapshot, texts, report), port, started)
-
-
-async def _cluster_layer(kubeconfig: Path | None, context: str | None) -> SourceDefinitions:
-    """Return the definitions of a cluster's Kartas. Raises ClusterError."""
-    # Imported only if needed: the extra [console] has no client of Kubernetes.
-    from karta_interpreter.definitions.sources import cluster  # noqa: PLC0415
-    from karta_interpreter.definitions.sources.api_server import ApiServer, existing  # noqa: PLC0415
-
-    path = kartas_path()
-    async with ApiServer.of(kubeconfig, context) as api:
-        objects = await existing(api.list(path)) or ()  # the CRD of Kartas may not exist there
-    kartas = (ClusterKarta.first_seen(f"kartas/{name_of(obj)}", path, obj) for obj in objects)
-    return cluster.layer_of_kartas(sorted(kartas, key=lambda karta: karta.age))
 
 
 def _texts(snapshot: Snapshot, filenames: Sequence[str], path: str | None) -> Texts:

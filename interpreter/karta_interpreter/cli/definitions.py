@@ -22,7 +22,14 @@ from karta_interpreter.cli.files import (
 from karta_interpreter.cli.options import PATH, Command, definitions
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text, say
-from karta_interpreter.definitions.karta import KARTA, RESOURCE_INTERFACE, Definition, catalogue_kinds
+from karta_interpreter.definitions.karta import (
+    KARTA,
+    RESOURCE_INTERFACE,
+    Definition,
+    catalogue_kinds,
+    kartas_path,
+    name_of,
+)
 from karta_interpreter.definitions.sources import (
     EVERYTHING,
     DefinitionFile,
@@ -39,6 +46,7 @@ from karta_interpreter.definitions.sources import (
     layer_of,
     load_catalogue,
 )
+from karta_interpreter.definitions.sources.cluster_karta import ClusterKarta
 from karta_interpreter.engine.workload import Karta, Workload
 from karta_interpreter.languages.lua.customization import KIND, LoadedCustomization, load_customizations, merge
 
@@ -394,3 +402,16 @@ def snapshot_of(
     definition_files = read_existing(paths)
     scripts = scripts_of([customization for files in definition_files for customization in files.customizations])
     return combine((*(files.layer for files in definition_files), *below), scripts, selection)
+
+
+async def cluster_layer(kubeconfig: Path | None, context: str | None) -> SourceDefinitions:
+    """Return the definitions of a cluster's Kartas, of each kind the one that a server takes. Raises ClusterError."""
+    # Imported only if needed: the extra [console] has no client of Kubernetes.
+    from karta_interpreter.definitions.sources import cluster  # noqa: PLC0415
+    from karta_interpreter.definitions.sources.api_server import ApiServer, existing  # noqa: PLC0415
+
+    path = kartas_path()
+    async with ApiServer.of(kubeconfig, context) as api:
+        objects = await existing(api.list(path)) or ()  # the CRD of Kartas may not exist there
+    kartas = (ClusterKarta.first_seen(f"kartas/{name_of(obj)}", path, obj) for obj in objects)
+    return cluster.layer_of_kartas(sorted(kartas, key=lambda karta: karta.age))

@@ -4,24 +4,23 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 
 import click
 
 from karta_interpreter.base.errors import ClusterError, ServeError
-from karta_interpreter.base.findings import DefinitionError, count
+from karta_interpreter.base.findings import count
+from karta_interpreter.cli.definitions import cluster_layer
 from karta_interpreter.cli.member import WorkloadSelection
 from karta_interpreter.cli.options import Decimal, ObjectName, control_plane, output
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import one_line, say, table, written
 from karta_interpreter.cli.verify import verify_member
-from karta_interpreter.definitions.karta import kartas_path
-from karta_interpreter.definitions.sources.api_server import ApiServer, existing
+from karta_interpreter.definitions.sources import combine
+from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.files import load_catalogue
 from karta_interpreter.engine.verification import Verdict
-from karta_interpreter.engine.workload import Karta
 from karta_interpreter.webhook.doctor import CheckResult, Level, examine
 from karta_interpreter.webhook.doctor.result import ok, problem, warning
 from karta_interpreter.webhook.registration.configuration import KIND, NAME, PATH, parts_of_url
@@ -115,15 +114,11 @@ async def _examine_until_well(
 
 async def _verify(kubeconfig: Path | None, context: str | None, member: str) -> list[CheckResult]:
     """Verify a few objects of each kind by the Kartas of the control plane, or else by the catalogue."""
-    definitions = {entry.definition.gvk: entry.definition for entry in load_catalogue().entries}
     try:
-        async with ApiServer.of(kubeconfig, context) as api:
-            for stored in await existing(api.list(kartas_path())) or ():  # their CRD may not exist there
-                with suppress(DefinitionError):
-                    karta = Karta.load(stored)
-                    definitions[karta.gvk] = karta.definition
+        snapshot = combine([await cluster_layer(kubeconfig, context), load_catalogue()])
+        definitions = [entry.definition for entry in snapshot.entries.values()]
         async with ApiServer.of(kubeconfig, member) as api:
-            report = await verify_member(api, list(definitions.values()), WorkloadSelection(most=_MOST_VERIFIED))
+            report = await verify_member(api, definitions, WorkloadSelection(most=_MOST_VERIFIED))
     except ClusterError as error:
         return [problem("member", str(error), "give a context of the member, and the rights of deploy/member")]
     advice = "verify them all with karta-interpreter verify"

@@ -11,6 +11,7 @@ from click.testing import Result
 
 from karta_interpreter import Karta
 from karta_interpreter.base.errors import RecordingError
+from karta_interpreter.base.k8s import GVK
 from karta_interpreter.cli.member import WorkloadSelection
 from karta_interpreter.cli.saved import Saved, read_about, read_workloads, save
 from karta_interpreter.cli.verify import verify_folder
@@ -401,6 +402,21 @@ def test_doctor_verifies_a_member(run: Run, tmp_path: Path, monkeypatch: pytest.
     assert found[0]["found"] == f"Deployment team/a: requirements: {_PROXY}"
     assert found[0]["advice"].startswith("deployment: '{containers: ")
     assert found[1]["found"].startswith("1 object of member1 verified")
+
+
+def test_doctor_verifies_by_the_oldest_karta_of_a_kind(run: Run, tmp_path: Path) -> None:
+    kartas = []
+    for name, created in (("a-young", "2026-02-01T00:00:00Z"), ("b-old", "2026-01-01T00:00:00Z"), ("c-young", "2027")):
+        karta = Karta.catalogue()[GVK("apps", "v1", "Deployment")].definition.manifest
+        metadata = {"name": name, "namespace": "team", "creationTimestamp": created}
+        text = json.dumps({**karta, "metadata": {**karta["metadata"], **metadata}})
+        kartas.append(json.loads(text if name == "b-old" else text.replace(".spec.replicas", ".spec.other")))
+    with serving(MemberServer(shops("a", proxied=False) | {kartas_path(): kartas}, page=9)) as member:
+        result = run("doctor", "--kubeconfig", member.kubeconfig(tmp_path), "--member", "member1", "-o", "json")
+
+    found = [each["found"] for each in json.loads(result.stdout)["results"] if each["check"] == "member"]
+    assert len(found) == 1
+    assert found[0].startswith("1 object of member1 verified, without a difference")
 
 
 @pytest.mark.parametrize("command", [("verify",), ("create", "karta", "--from")], ids=["verify", "create"])
