@@ -10,6 +10,8 @@ from typing import Final, NamedTuple, TypedDict, TypeVar
 
 from karta_interpreter.base.k8s import JSON, Object
 
+API_VERSION: Final = "config.karmada.io/v1alpha1"
+
 _T = TypeVar("_T")
 
 

@@ -17,7 +17,7 @@ import orjson
 
 from karta_interpreter.base.errors import RecordingError
 from karta_interpreter.base.k8s.edit import get
-from karta_interpreter.base.k8s.projection import values_in
+from karta_interpreter.base.k8s.projection import count_values
 from karta_interpreter.base.k8s.values import GVK, Object, objects_in
 from karta_interpreter.cli.render import full_name
 from karta_interpreter.definitions.karta.reference_resolver import Known
@@ -136,7 +136,7 @@ def _regular(path: Path) -> Path:
 
 def _check_size(what: str, content: bytes, effect: str = _UNREAD) -> None:
     _check(what, len(content), _LONGEST, effect)
-    _check(what, values_in(content), _MOST_VALUES, effect, "keys and values")
+    _check(what, count_values(content), _MOST_VALUES, effect, "keys and values")
 
 
 def _check(what: str, size: int, most: int, effect: str = _UNREAD, unit: str = "bytes") -> None:

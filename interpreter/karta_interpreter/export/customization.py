@@ -9,12 +9,12 @@ from typing import Final, NamedTuple
 from karta_interpreter import __version__
 from karta_interpreter.base.errors import ExportError
 from karta_interpreter.base.k8s import JSON, Object
-from karta_interpreter.base.karmada import OWN_FUNCTIONS, SLOTS, by_operation
+from karta_interpreter.base.karmada import API_VERSION, OWN_FUNCTIONS, SLOTS, by_operation
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.export import aggregation, interpretation, retention, revision
 from karta_interpreter.export.script import OperationScript, check_size, refuse_unexported
-from karta_interpreter.languages.lua.customization import API_VERSION, KIND
+from karta_interpreter.languages.lua.customization import KIND
 
 _WRITERS: Final = by_operation(
     interpret_replica=interpretation.replica,

@@ -17,7 +17,7 @@ from karta_interpreter.base.k8s.dependencies import (
 from karta_interpreter.base.k8s.edit import get, remove, set_value
 from karta_interpreter.base.k8s.fields import annotation, generation, label, name, namespace
 from karta_interpreter.base.k8s.patch import changes, diff, patched
-from karta_interpreter.base.k8s.projection import UNREAD, Projection, Read, values_in
+from karta_interpreter.base.k8s.projection import UNREAD, Projection, Read, count_values
 from karta_interpreter.base.k8s.quantity import Quantity, parse_duration
 from karta_interpreter.base.k8s.requirements import (
     CONTAINER_LISTS,
@@ -70,6 +70,7 @@ __all__ = [
     "before_object",
     "changes",
     "claim_dependencies",
+    "count_values",
     "diff",
     "field_path",
     "generation",
@@ -91,5 +92,4 @@ __all__ = [
     "remove",
     "set_value",
     "type_name",
-    "values_in",
 ]

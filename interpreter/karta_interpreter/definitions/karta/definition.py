@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias
 
 from karta_interpreter.base.errors import QueryAbsentError
 from karta_interpreter.base.findings import Finding
-from karta_interpreter.base.k8s import GVK, JSON, Object, values_in
+from karta_interpreter.base.k8s import GVK, JSON, Object, count_values
 from karta_interpreter.definitions.karta.status_rules import StatusRules
 from karta_interpreter.languages.jq import (
     Absent,
@@ -273,7 +273,7 @@ class Definition:
 
     def most_steps(self, text: bytes) -> int:
         """Return the most steps that all expressions together take on JSON with this text."""
-        return self.steps * (values_in(text) + len(text) // CHARACTERS)
+        return self.steps * (count_values(text) + len(text) // CHARACTERS)
 
     @property
     def needs_child(self) -> bool:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from karta_interpreter.base.k8s import GVK, JSON, Object, edit
+from karta_interpreter.base.karmada import API_VERSION
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.definitions.karta.expressions import takes_number
 from karta_interpreter.engine.operations import SLOTS, Operation, by_operation, natively_answered
@@ -84,7 +85,7 @@ def _other_versions(kinds: Mapping[GVK, ServedKind], gvk: GVK) -> list[GVK]:
     return [other for other in kinds if (other.group, other.kind) == (gvk.group, gvk.kind)]
 
 
-_CUSTOMIZATION = GVK("config.karmada.io", "v1alpha1", "ResourceInterpreterCustomization")
+_CUSTOMIZATION = GVK.of({"apiVersion": API_VERSION, "kind": "ResourceInterpreterCustomization"})
 _SLOTS = ("properties", "spec", "properties", "customizations", "properties")
 _COMPONENT_REVISION = ("schema", "openAPIV3Schema", *_SLOTS, SLOTS[Operation.REVISE_COMPONENTS].field)
 

@@ -11,13 +11,12 @@ from types import MappingProxyType
 from karta_interpreter.base.errors import InterpretationError, ManifestError
 from karta_interpreter.base.findings import Finding, Severity, error, escaped, warning
 from karta_interpreter.base.k8s import GVK, JSON, Object, Path, edit, type_name
-from karta_interpreter.base.karmada import SLOTS
+from karta_interpreter.base.karmada import API_VERSION, SLOTS
 from karta_interpreter.languages.lua.ignores import Ignore, placed_objects, unignored
 from karta_interpreter.languages.lua.reading import read_scripts, unknown_fields
 from karta_interpreter.languages.lua.script import Script, Scripts
 from karta_interpreter.languages.lua.source_map import SourcePosition
 
-API_VERSION = "config.karmada.io/v1alpha1"
 KIND = "ResourceInterpreterCustomization"
 
 _ALL_RUN = "InterpretDependency"

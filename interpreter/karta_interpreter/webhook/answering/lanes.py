@@ -6,7 +6,7 @@ from math import inf
 from typing import Final, NamedTuple, Protocol
 
 from karta_interpreter.base.k8s import JSON
-from karta_interpreter.base.k8s.projection import MOST_VALUES, values_in
+from karta_interpreter.base.k8s.projection import MOST_VALUES, count_values
 from karta_interpreter.base.sandbox.awaiting import AsyncPool, Exchange
 from karta_interpreter.engine.operations import (
     DEFAULT_OPTIONS,
@@ -89,7 +89,7 @@ def is_large_body(body: bytes) -> bool:
     if len(body) <= MOST_VALUES:
         return False
     most = MOST_VALUES * (2 if OBSERVED_KEY in body else 1)
-    return len(body) > most and (len(body) > _MOST_BYTES or values_in(body) > most)
+    return len(body) > most and (len(body) > _MOST_BYTES or count_values(body) > most)
 
 
 class InlineLane:

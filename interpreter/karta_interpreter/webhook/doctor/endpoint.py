@@ -14,6 +14,7 @@ import orjson
 
 from karta_interpreter.base.findings import listed
 from karta_interpreter.base.k8s import GVK, JSON, edit
+from karta_interpreter.base.karmada import API_VERSION
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.webhook.doctor.certificate import judge_certificate, read_bundle
 from karta_interpreter.webhook.doctor.connection import (
@@ -26,7 +27,7 @@ from karta_interpreter.webhook.doctor.connection import (
     verify,
 )
 from karta_interpreter.webhook.doctor.result import CheckResult, Level, ok, problem, warning
-from karta_interpreter.webhook.wire.request import API_VERSION, KIND, SLOW, context_of
+from karta_interpreter.webhook.wire.request import KIND, SLOW, context_of
 
 Kinds: TypeAlias = Mapping[GVK, Sequence[Operation]]
 """Kinds, each with the operations that are registered for it."""

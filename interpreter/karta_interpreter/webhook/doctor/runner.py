@@ -5,6 +5,7 @@ from http import HTTPStatus
 
 from karta_interpreter.base.errors import ClusterError
 from karta_interpreter.base.k8s import GVK, Object, grouped
+from karta_interpreter.base.karmada import API_VERSION
 from karta_interpreter.definitions.karta import kartas_path
 from karta_interpreter.definitions.sources.api_server import Answer, ApiServer, existing
 from karta_interpreter.webhook.doctor.connection import address_of
@@ -33,7 +34,7 @@ from karta_interpreter.webhook.doctor.webhooks import (
     read_webhooks,
 )
 from karta_interpreter.webhook.registration.admission_ca import PATH as ADMISSION
-from karta_interpreter.webhook.registration.configuration import API_VERSION, Endpoint
+from karta_interpreter.webhook.registration.configuration import Endpoint
 from karta_interpreter.webhook.registration.registrar import CONFIGURATIONS
 
 _API, _CONTROL_PLANE, _ADDRESS = "api server", "control plane", "address"

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from karta_interpreter.base.errors import ServeError, SettingsError
 from karta_interpreter.base.findings import Finding, warning
 from karta_interpreter.base.k8s import GVK, Object
+from karta_interpreter.base.karmada import API_VERSION
 from karta_interpreter.definitions.karta import ROOT_KIND
 from karta_interpreter.definitions.sources.snapshot import Snapshot
 from karta_interpreter.engine.registered.operations import (
@@ -128,7 +129,6 @@ def certificates(pem: bytes) -> bytes:
     return b"".join(certificate.public_bytes(Encoding.PEM) for certificate in bundle)
 
 
-API_VERSION = "config.karmada.io/v1alpha1"
 KIND = "ResourceInterpreterWebhookConfiguration"
 NAME = "karta-interpreter"
 """The default name of the object."""

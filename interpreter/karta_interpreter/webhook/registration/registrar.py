@@ -12,6 +12,7 @@ from http import HTTPStatus
 from karta_interpreter.base.errors import ClusterError
 from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s import JSON, Object, edit
+from karta_interpreter.base.karmada import API_VERSION
 from karta_interpreter.base.rate_limit import RateLimit
 from karta_interpreter.definitions.sources import Store, keep_running
 from karta_interpreter.definitions.sources.api_server import CRDS, ApiServer, existing
@@ -19,7 +20,6 @@ from karta_interpreter.definitions.sources.informer import Informer, Pace
 from karta_interpreter.engine.registered.operations import served_kinds
 from karta_interpreter.webhook.registration.admission_ca import AdmissionCA
 from karta_interpreter.webhook.registration.configuration import (
-    API_VERSION,
     NAME,
     Endpoint,
     left_out,

@@ -7,9 +7,9 @@ import orjson
 
 from karta_interpreter.base.errors import InterpretationError, RequestError
 from karta_interpreter.base.k8s import GVK, JSON, MOST_REPLICAS, Object, type_name
+from karta_interpreter.base.karmada import API_VERSION
 from karta_interpreter.engine.operations import SLOTS, Call, Operation, StatusItem, TargetComponent
 
-API_VERSION = "config.karmada.io/v1alpha1"
 KIND = "ResourceInterpreterContext"
 SLOW: Final = 0.5
 """Karmada writes calls that take at least this many seconds to its own log (``customized.go``)."""

@@ -17,8 +17,9 @@ import orjson
 
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s import JSON, MOST_REPLICAS, Object, diff, type_name
+from karta_interpreter.base.karmada import API_VERSION
 from karta_interpreter.engine.operations import Call, Results, by_operation
-from karta_interpreter.webhook.wire.request import API_VERSION, KIND, Request
+from karta_interpreter.webhook.wire.request import KIND, Request
 
 _CONTEXT = {"apiVersion": API_VERSION, "kind": KIND}
 _SUCCESS = {"code": 200}
