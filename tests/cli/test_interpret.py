@@ -273,6 +273,11 @@ def test_broken_definition_before_good_one_is_reported(run: Run, files: Path, ka
             id="a status alone",
         ),
         pytest.param(
+            "clusterName: m1\n---\nclusterName: m1",
+            "it.yaml:3: item is a second one of m1: each cluster has one",
+            id="a cluster twice",
+        ),
+        pytest.param(
             "{cluster: m1, status: {}}", "it.yaml:1: item has no field cluster; write clusterName", id="a name"
         ),
         pytest.param(

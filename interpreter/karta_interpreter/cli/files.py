@@ -100,7 +100,8 @@ def named(obj: Object) -> str:
 
 def read_items(path: str) -> tuple[StatusItem, ...]:
     """Return the status of each member cluster: one ``AggregatedStatusItem`` per document."""
-    return tuple(map(_item, _read(path, manifest.read_documents)))
+    clusters = set[str]()
+    return tuple(_item(document, clusters) for document in _read(path, manifest.read_documents))
 
 
 def read_texts(path: str) -> Iterable[tuple[str, str]]:
@@ -211,7 +212,7 @@ def _object(document: manifest.Document, value: JSON) -> Object:
     return value
 
 
-def _item(document: manifest.Document) -> StatusItem:
+def _item(document: manifest.Document, clusters: set[str]) -> StatusItem:
     value = document.value
     if isinstance(value, list):
         raise Problem(
@@ -223,7 +224,7 @@ def _item(document: manifest.Document) -> StatusItem:
             f"error: {document.source}:{document.line}: this is {name}, not an AggregatedStatusItem; "
             "that has clusterName and status"
         )
-    return StatusItem.written(value, f"{document.source}:{document.line}: item")
+    return StatusItem.written(value, f"{document.source}:{document.line}: item", clusters)
 
 
 def read_crds(paths: Sequence[str]) -> list[Object]:

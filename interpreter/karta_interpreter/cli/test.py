@@ -16,6 +16,7 @@ from karta_interpreter.base.errors import InterpretationError, SuiteError
 from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s import GVK, JSON, Object, grouped
 from karta_interpreter.base.k8s.yaml_writer import to_yaml
+from karta_interpreter.base.karmada import COUNTING_OPERATIONS
 from karta_interpreter.cli.calls import ask
 from karta_interpreter.cli.definitions import Interpreter, interpreter_for
 from karta_interpreter.cli.explain import explanations_text, warnings_text
@@ -24,7 +25,7 @@ from karta_interpreter.cli.options import answer_options, inputs, output
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import Data, one_line, say, table, watched, written
 from karta_interpreter.definitions.karta import Known
-from karta_interpreter.engine.explain import explain
+from karta_interpreter.engine.explain import COUNT_MISSPELT, explain, warnings_about
 from karta_interpreter.engine.operations import Options
 from karta_interpreter.engine.suites import Outcome, SuiteReport, Totals, by_kind, judge
 from karta_interpreter.engine.suites.comparison import compared
@@ -277,9 +278,12 @@ def _run(cases: Sequence[Case], filenames: tuple[str, ...], options: Options, *,
             continue
         answered = ask(interpreter, case.call, case.references, options)
         outcome = judge(case, answered.results, answered.error)
-        yield (
-            outcome if outcome.passed else replace(outcome, notes=_notes(interpreter, case, options, explains=explains))
-        )
+        if not outcome.passed:
+            outcome = replace(outcome, notes=_notes(interpreter, case, options, explains=explains))
+        elif case.call.operation in COUNTING_OPERATIONS and (misspelt := _misspelt_counts(interpreter, case)):
+            # The count is a default, which the output of a drafted case repeats.
+            say(one_line(f"warning: {case.source}:{case.line}: {misspelt[0]}"), err=True)
+        yield outcome
 
 
 def _interpreter(filenames: tuple[str, ...], gvk: GVK) -> Interpreter | str:
@@ -287,6 +291,11 @@ def _interpreter(filenames: tuple[str, ...], gvk: GVK) -> Interpreter | str:
         return interpreter_for(gvk, filenames, [])
     except Problem as problem:
         return problem.message
+
+
+def _misspelt_counts(interpreter: Interpreter, case: Case) -> list[str]:
+    facts = warnings_about(interpreter.entry.definition, case.call.object, case.call.operation)
+    return [fact.note for fact in facts if fact.rule == COUNT_MISSPELT]
 
 
 def _notes(interpreter: Interpreter, case: Case, options: Options, *, explains: bool) -> tuple[str, ...]:

@@ -93,19 +93,20 @@ def test_unsound_references(
 
 
 @pytest.mark.parametrize(
-    ("path", "refused"),
+    ("path", "text", "refused"),
     [
-        pytest.param((*STRUCTURE, "childComponents", 1, "scaleDefinition", "replicasPath"), False, id="a count"),
-        pytest.param((*STRUCTURE, "rootComponent", "statusDefinition", "conditionsDefinition", "path"), False,
-                     id="a status"),
-        pytest.param((*STRUCTURE, "childComponents", 1, "podSelector", "componentInstanceSelector", "idPath"), True,
-                     id="pods are read elsewhere"),
+        pytest.param((*STRUCTURE, "childComponents", 1, "scaleDefinition", "replicasPath"),
+                     "$hall.spec.sections[].players", False, id="a count"),
+        pytest.param((*STRUCTURE, "rootComponent", "statusDefinition", "conditionsDefinition", "path"),
+                     "$hall.status.conditions", False, id="a status"),
+        pytest.param((*STRUCTURE, "childComponents", 1, "podSelector", "componentInstanceSelector", "idPath"),
+                     "$hall.metadata.name", True, id="pods are read elsewhere"),
     ],
 )  # fmt: skip
 def test_reference_is_refused_in_some_fields(
-    orchestra: Raw, findings_of: FindingsOf, path: tuple[str | int, ...], refused: bool
+    orchestra: Raw, findings_of: FindingsOf, path: tuple[str | int, ...], text: str, refused: bool
 ) -> None:
-    raw = edit.set_value(referring(orchestra, HALL), path, "$hall.spec.sections[].players")
+    raw = edit.set_value(referring(orchestra, HALL), path, text)
     assert [finding.rule for finding in findings_of(raw)] == (["expression-refused"] if refused else [])
 
 

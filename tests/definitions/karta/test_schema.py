@@ -167,6 +167,7 @@ def test_document_that_is_not_a_karta_is_refused(value: JSON, message: str) -> N
     [
         pytest.param(("metadata",), [], "must be an object, not a list", "", id="metadata"),
         pytest.param(("metadata", "annotations"), "x", "must be an object, not a string", "", id="annotations"),
+        pytest.param(("metadata", "labels"), "x", "must be an object, not a string", "", id="labels"),
         pytest.param(
             ("metadata", "annotations", "karta-interpreter.io/retain"), [".spec"],
             "an annotation must be a string, not a list", "starts with |", id="a list as an annotation",
@@ -204,6 +205,27 @@ def test_wrong_types(brew: Raw, findings_of: FindingsOf, path: Path, value: JSON
     assert finding.path[: len(path)] == path
     assert message in finding.message
     assert hint in finding.hint
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        pytest.param("team", "data and AI", id="a space"),
+        pytest.param("team", 7, id="a number"),
+        pytest.param("team", "a" * 64, id="too long"),
+        pytest.param("example.com/", "a", id="no name"),
+        pytest.param("-team", "a", id="a name that begins with a dash"),
+    ],
+)
+def test_label_that_no_api_server_takes_is_an_error(brew: Raw, findings_of: FindingsOf, name: str, value: JSON) -> None:
+    (finding,) = findings_of(edit.set_value(brew, ("metadata", "labels"), {name: value}))
+    assert (finding.severity, finding.rule) == (Severity.ERROR, "label-invalid")
+    assert finding.path == ("metadata", "labels", name)
+
+
+def test_label_that_an_api_server_takes_is_no_finding(brew: Raw, findings_of: FindingsOf) -> None:
+    labels = {"team": "", "example.com/part-of": "data_and.AI", "a" * 63: "1"}
+    assert findings_of(edit.set_value(brew, ("metadata", "labels"), labels)) == []
 
 
 @pytest.mark.parametrize(

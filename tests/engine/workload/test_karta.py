@@ -202,6 +202,36 @@ JOB: dict[str, Any] = {
             id="a status of no cluster",
         ),
         pytest.param(
+            lambda job: job.karta.explain(
+                "AggregateStatus", JOB, statuses=[{"clusterName": "a"}, {"clusterName": "a"}]
+            ),
+            "statuses[1] is a second one of a: each cluster has one",
+            id="two statuses of one cluster",
+        ),
+        *(
+            pytest.param(
+                lambda job, operation=operation, more=more: job.karta.explain(operation, JOB, **more),
+                f"{operation} does not read {next(iter(more))}: leave the argument out",
+                id=f"{next(iter(more))} for {operation}",
+            )
+            for operation, more in (
+                ("InterpretReplica", {"replicas": 0}),
+                ("InterpretHealth", {"observed": JOB}),
+                ("InterpretStatus", {"statuses": [{"clusterName": "a"}]}),
+                ("Retain", {"replicas": 3, "observed": JOB}),
+            )
+        ),
+        *(
+            pytest.param(
+                lambda job, field=field: job.karta.explain(
+                    "Retain", JOB, observed={**JOB, "metadata": {**JOB["metadata"], field: "another"}}
+                ),
+                f"observed has another {field} than the object",
+                id=f"an observed object with another {field}",
+            )
+            for field in ("name", "namespace")
+        ),
+        pytest.param(
             lambda job: job.karta.explain("Retain", JOB, observed=OTHER),
             "the object is a apps/v1",
             id="an observed object of another kind",

@@ -81,7 +81,7 @@ spec:
           status: {type: object, properties: {phase: {type: string}}}
 """
 OBSERVED = OBJECT.replace("seed: 1", "seed: 7")
-ITEMS = "- {clusterName: a, applied: true, status: {phase: Running, pods: 1}}\n" * 2
+ITEMS = "".join(f"- {{clusterName: {name}, applied: true, status: {{phase: Running, pods: 1}}}}\n" for name in "ba")
 
 
 def asked(**texts: Any) -> dict[str, Any]:
@@ -150,8 +150,7 @@ def test_health_is_that_of_the_members_object_where_there_is_one() -> None:
 
 
 def test_aggregated_field_has_places_of_its_clusters() -> None:
-    items = ITEMS.replace("clusterName: a", "clusterName: b", 1)
-    found = one(asked(items=items), Operation.AGGREGATE_STATUS)
+    found = one(asked(items=ITEMS), Operation.AGGREGATE_STATUS)
     (fact,) = [each for each in found["facts"] if each.get("answer") == "/aggregatedStatus/status/pods"]
 
     assert found["results"]["aggregatedStatus"]["status"] == {"phase": "Running", "pods": 2}
@@ -256,6 +255,9 @@ def test_problem_of_text_leaves_others_usable() -> None:
         pytest.param("observed", "- a\n", 1, "this is not an object", id="a list as the member's object"),
         pytest.param(
             "items", "member1: {phase: Running}\n", 1, "the item has no field member1", id="a mapping of clusters"
+        ),
+        pytest.param(
+            "items", "- clusterName: a\n- clusterName: a\n", 2, "the item is a second one of a", id="a cluster twice"
         ),
         pytest.param(
             "items", "- clusterName: a\n- applied: true\n", 2, "the item has no clusterName", id="an item without it"

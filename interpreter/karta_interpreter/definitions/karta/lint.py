@@ -46,6 +46,8 @@ from karta_interpreter.definitions.karta.validation import repeated
 _LONGEST_VALUE = 80
 _SPELLED = {"true": "True", "false": "False", "unknown": "Unknown"}
 _LIST = re.compile(r"[.\w]+(?=\[\])|[.\w]+\.(?:initC|c)ontainers$")  # as one path of a definition shows it
+# The least and the most replicas, by the names of their fields.
+_SWAPPED = re.compile(r"[^/]*\.max[^./\n]*(//.*)?\n[^/]*\.min[^./\n]*(//.*)?", re.IGNORECASE)
 _REVISE = "ReviseReplica"
 _COUNTING = COUNTING_OPERATIONS | {_REVISE}
 _REPORTED = ((*ROOT_STATUS, "phaseDefinition", "path"), (*ROOT_STATUS, "conditionsDefinition", "path"))
@@ -110,6 +112,8 @@ def _component(
     spec, scale, kind = component.spec_definition, component.scale_definition, selector.component_type
     if scale is not None and not scale.model_fields_set:
         yield violation("scale-empty", (*path, "scaleDefinition"))
+    if scale is not None and _SWAPPED.fullmatch(f"{scale.min_replicas_path}\n{scale.max_replicas_path}"):
+        yield violation("bounds-swapped", (*path, "scaleDefinition", "minReplicasPath"))
     fragments = spec and spec.fragmented_pod_spec_definition
     if fragments is not None and not fragments.model_fields_set:
         yield violation("fragments-empty", (*path, "specDefinition", "fragmentedPodSpecDefinition"))
@@ -191,9 +195,12 @@ def _sub_groups(karta: KartaResource) -> Iterator[Finding]:
 
 def _status(definition: StatusDefinition, parsed: Sequence[Parsed], annotations: Annotations) -> Iterator[Finding]:
     status_of: dict[StatusMatcher, Status] = {}
+    spellings: dict[str, tuple[str, Status]] = {}
     by_path = {expression.path: expression for expression in parsed}
     for expression in filter(None, map(by_path.get, _REPORTED)):
-        if (read := fields_read(expression.node)) and "status" not in read:
+        if several(expression.node):
+            yield _about("several-in-status", expression)
+        elif (read := fields_read(expression.node)) and "status" not in read:
             yield _about("status-not-reported", expression, fields=" and ".join(sorted(read)))
     yield from (
         violation("path-misread", (*ROOT_STATUS, "conditionsDefinition"), written=name, better=name.strip(".[]"))
@@ -206,6 +213,9 @@ def _status(definition: StatusDefinition, parsed: Sequence[Parsed], annotations:
             yield from _matcher(at, matcher, definition, by_path.get((*at, "byExpression", "expression")))
             if status_of.setdefault(matcher, status) is not status:
                 yield _two_statuses(at, matcher, status_of[matcher], status)
+            first, first_status = spellings.setdefault(matcher.by_phase.lower(), (matcher.by_phase, status))
+            if first != matcher.by_phase and first_status is not status:
+                yield violation("phases-alike", (*at, "byPhase"), text=matcher.by_phase, first=first)
     if not status_of:
         yield violation("status-mappings-empty", (*ROOT_STATUS, "statusMappings"))
     asked = (annotations.operations or frozenset(Operation)) - annotations.lua.operations
@@ -247,7 +257,7 @@ def _matcher(
 
 def _compared(matcher: StatusMatcher, test: Parsed | None) -> Iterator[tuple[Path, str, str, str]]:
     """Yield the texts of a matcher: its path, what it is compared with, itself, and what it has to be to match ever."""
-    yield ("byPhase",), "a phase", matcher.by_phase, matcher.by_phase.strip()
+    yield ("byPhase",), "a phase", matcher.by_phase, matcher.by_phase and (matcher.by_phase.strip() or "PHASE")
     for index, condition in enumerate(matcher.by_conditions):
         at, status = ("byConditions", index), condition.status.strip()
         yield (*at, "type"), "the type of a condition", condition.type, condition.type.strip() or "Ready"
@@ -369,7 +379,8 @@ def _scale_places(component: ComponentDefinition, is_named: bool, usable: Mappin
     expression = usable.get(("scaleDefinition", field))
     if expression is None or not (is_named or reads_object(expression.node)):
         return
-    if shared_default(expression.node) is None and not takes_number(expression.query):
+    has_own_rule = is_boolean(expression.node) or never_counts(expression.node) or shared_default(expression.node)
+    if not has_own_rule and not takes_number(expression.query):
         is_elastic = "is elastic, but no" if is_named else "has a count that ReviseReplica cannot change: no"
         more = (
             ""

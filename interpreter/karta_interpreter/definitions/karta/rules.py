@@ -7,6 +7,11 @@ from karta_interpreter.base.findings import Finding, Severity
 from karta_interpreter.base.k8s import Path
 
 RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
+    "bounds-swapped": (
+        Severity.WARNING,
+        "minReplicasPath reads the most replicas, and maxReplicasPath the least",
+        "swap the two paths",
+    ),
     "child-kind-incomplete": (Severity.WARNING, "the kind has no version or no kind", "complete it"),
     "child-status-unused": (
         Severity.WARNING,
@@ -146,6 +151,11 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
         "`{text}` is one phase, which is compared letter by letter",
         "write a matcher for each phase: [{{byPhase: Ready}}, {{byPhase: Active}}]",
     ),
+    "phases-alike": (
+        Severity.WARNING,
+        "`{text}` differs from `{first}` of another status in its capital letters only",
+        "keep the phase as the controller writes it",
+    ),
     "pod-group-member-not-found": (Severity.ERROR, 'the pod group member "{component}" is not a component', "{hint}"),
     "reference-kind-incomplete": (
         Severity.ERROR,
@@ -225,6 +235,11 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
         Severity.WARNING,
         "the expression may give several results where one belongs, which is an error when it does",
         "pick one result with `first(...)`{more}",
+    ),
+    "several-in-status": (
+        Severity.WARNING,
+        "the expression may give several results where one belongs",
+        "the list of conditions is written without `[]`; pick one phase with `first(...)`",
     ),
     "several-pod-definitions": (
         Severity.ERROR,

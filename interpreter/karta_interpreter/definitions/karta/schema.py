@@ -28,6 +28,7 @@ _INDENT = "write its fields below its name, indented"
 _TYPE_META = "write {group: batch, version: v1, kind: Job}"
 
 # A DNS-1123 subdomain, as required of ``metadata.name`` of a custom resource.
+_LABEL = re.compile(r"([A-Za-z0-9]([-\w.]{0,61}[A-Za-z0-9])?)?", re.ASCII)
 _NAME = re.compile(r"(?!.{254})[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 
 _LONGEST_NAME = 253
@@ -166,7 +167,7 @@ def _metadata_findings(metadata: JSON, *, needs_name: bool) -> Iterator[Finding]
         for field in metadata
         if field in (*_OBJECT_FIELDS, *_field_names(()))
     )
-    name, annotations = metadata.get("name"), metadata.get("annotations") or {}
+    name, labels, annotations = metadata.get("name"), metadata.get("labels") or {}, metadata.get("annotations") or {}
     if not isinstance(name, str | None):
         yield _wrong_type(("metadata", "name"), "a string", name)
     elif name and not _NAME.fullmatch(name):
@@ -176,20 +177,28 @@ def _metadata_findings(metadata: JSON, *, needs_name: bool) -> Iterator[Finding]
     if needs_name and not (name or metadata.get("generateName")):
         message = "the Karta has no name, and is called after its root component here"
         yield warning("name-missing", ("metadata", "name"), message, "add metadata.name: an API server requires it")
-    if not isinstance(annotations, dict):
-        yield _wrong_type(("metadata", "annotations"), "an object", annotations)
-        return
-    for key in labels if isinstance(labels := metadata.get("labels"), dict) else ():
-        if key.startswith(PREFIX):
-            message = f"{key} is the name of an annotation: a label has no effect"
-            yield error(
-                "unknown-annotation", ("metadata", "labels", key), message, "write it below metadata.annotations"
-            )
+    for field, texts in (("labels", labels), ("annotations", annotations)):
+        if not isinstance(texts, dict):
+            yield _wrong_type(("metadata", field), "an object", texts)
+            return
+    yield from _label_findings(labels)
     for key, text in annotations.items():
         if not isinstance(text, str):
             path = ("metadata", "annotations", key)
             hint = "write its value in quotes, or as a block that starts with |"
             yield error("schema", path, f"an annotation must be a string, not {type_name(text)}", hint)
+
+
+def _label_findings(labels: Object) -> Iterator[Finding]:
+    for key, value in labels.items():
+        path = ("metadata", "labels", key)
+        texts = (key.rpartition("/")[2] or None, value)
+        if key.startswith(PREFIX):
+            message = f"{key} is the name of an annotation: a label has no effect"
+            yield error("unknown-annotation", path, message, "write it below metadata.annotations")
+        elif not all(isinstance(text, str) and _LABEL.fullmatch(text) for text in texts):
+            message = "an API server refuses this label: name and value are texts of at most 63 characters"
+            yield error("label-invalid", path, message, "write letters, digits, -, _ and .")
 
 
 def _read_spec(raw: JSON) -> tuple[Spec | None, list[Finding]]:

@@ -6,6 +6,16 @@ their reads as facts. This package builds the chain. `karta_interpreter.cli` pri
 
 from karta_interpreter.engine.explain.explain import explain, outline
 from karta_interpreter.engine.explain.explanation import Explanation, Fact, InterpreterLayer, Place
-from karta_interpreter.engine.explain.missing import NO_PODS, warnings_about
+from karta_interpreter.engine.explain.missing import COUNT_MISSPELT, NO_PODS, warnings_about
 
-__all__ = ["NO_PODS", "Explanation", "Fact", "InterpreterLayer", "Place", "explain", "outline", "warnings_about"]
+__all__ = [
+    "COUNT_MISSPELT",
+    "NO_PODS",
+    "Explanation",
+    "Fact",
+    "InterpreterLayer",
+    "Place",
+    "explain",
+    "outline",
+    "warnings_about",
+]

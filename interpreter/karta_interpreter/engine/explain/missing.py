@@ -55,6 +55,7 @@ _OF_PODS: Final = frozenset(
 _OF_STATUS: Final = frozenset({Operation.INTERPRET_HEALTH})
 
 NO_PODS: Final = "count-without-pods"
+COUNT_MISSPELT: Final = "count-misspelt"
 _PHASE: Final = "statusDefinition.phaseDefinition.path"
 _CONDITIONS: Final = "statusDefinition.conditionsDefinition.path"
 _MOST_COMPONENTS: Final = 4
@@ -207,7 +208,8 @@ def _counts(
             count, looked = absent[0][0], ", ".join(dict.fromkeys(field_path(missing.path) for missing in places[:2]))
             means = "which means 1" if count.value is None else f"so a default makes it {count.value}"
             note = f"{component.name}: no count at {looked}, {means}{f'; {hints[0]}' if hints else ''}"
-            yield _warn(definition, component, field, query, "count-not-found", note, places=count.places)
+            rule = COUNT_MISSPELT if hints else "count-not-found"
+            yield _warn(definition, component, field, query, rule, note, places=count.places)
 
 
 def _absent(counts: Sequence[Reading], obj: Object, definition: Definition) -> list[tuple[Reading, Place]]:

@@ -69,10 +69,12 @@ class StatusItem:
         )
 
     @classmethod
-    def written(cls, value: JSON, path: str) -> "StatusItem":
+    def written(cls, value: JSON, path: str, clusters: set[str]) -> "StatusItem":
         """Read an item that a person or a program wrote: a field that Karmada does not know is an error.
 
-        >>> StatusItem.written({"cluster": "member1"}, "items[0]")
+        So is a second item of one of the ``clusters``, to which that of the item is added.
+
+        >>> StatusItem.written({"cluster": "member1"}, "items[0]", set())
         Traceback (most recent call last):
         ...
         karta_interpreter.base.errors.InterpretationError: items[0] has no field cluster; write clusterName
@@ -84,6 +86,9 @@ class StatusItem:
         item = cls.of(value, path)
         if not item.cluster:
             raise InterpretationError(f"{path} has no clusterName, the cluster that reports the status")
+        if item.cluster in clusters:
+            raise InterpretationError(f"{path} is a second one of {item.cluster}: each cluster has one")
+        clusters.add(item.cluster)
         return item
 
     def to_json(self) -> Object:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from karta_interpreter.base.errors import InterpretationError, WorkloadError
 from karta_interpreter.base.findings import DefinitionError, Finding, closest, did_you_mean
-from karta_interpreter.base.k8s import GVK, JSON, Object
+from karta_interpreter.base.k8s import GVK, JSON, Object, get
 from karta_interpreter.base.karmada import SLOTS, Operation
 from karta_interpreter.definitions.karta import Definition, Known, catalogue_kinds
 from karta_interpreter.engine.workload.document import check_kind, checked_object, checked_objects, reading
@@ -112,11 +112,21 @@ class Karta:
             raise WorkloadError(f"replicas are a whole number, not {type(replicas).__name__}")
         statuses = tuple(checked_objects(statuses, "statuses"))
         check_kind(obj, self.gvk)
+        read = SLOTS[operation].more.replace("items", "statuses")
+        for argument, value in {"observed": observed, "replicas": replicas, "statuses": statuses or None}.items():
+            if value is not None and argument != read:
+                raise WorkloadError(f"{operation} does not read {argument}: leave the argument out")
         if observed is not None:
             check_kind(observed, self.gvk)
+            for field in ("name", "namespace"):
+                if get(observed, ("metadata", field)) != get(obj, ("metadata", field)):
+                    raise WorkloadError(f"observed has another {field} than the object: it is the same one in a member")
         reader = known(references)
         with reading():
-            items = tuple(StatusItem.written(status, f"statuses[{index}]") for index, status in enumerate(statuses))
+            clusters = set[str]()
+            items = tuple(
+                StatusItem.written(status, f"statuses[{index}]", clusters) for index, status in enumerate(statuses)
+            )
         return explain(self.definition, Call(Operation(operation), obj, observed, replicas, items), reader=reader)
 
     def answers(self, obj: Object, *, references: Iterable[Object] = ()) -> dict[str, Mapping[str, JSON]]:

@@ -73,10 +73,10 @@ def read_objects(text: str) -> list[Object]:
 
 def read_items(text: str) -> list[tuple[Marker, StatusItem]]:
     """Return the items of a text, one for each document or each element of a list. Raises TextError."""
-    items = []
+    items, clusters = [], set[str]()
     for marker in _values(text):
         try:
-            items.append((marker, StatusItem.written(marker.value, "the item")))
+            items.append((marker, StatusItem.written(marker.value, "the item", clusters)))
         except InterpretationError as error:
             raise TextError(str(error), *marker.position(())) from error
     return items

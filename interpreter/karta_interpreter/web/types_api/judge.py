@@ -4,7 +4,6 @@ The children run this file, too (`start`).
 """
 
 import json
-import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -51,8 +50,7 @@ _HINTS: Final = {
 }
 _KEPT: Final = {"name", "labels", "annotations"}
 """The metadata of a Karta that its author writes."""
-_LABELS: Final = ("metadata", "labels")
-_LABEL_TEXT: Final = re.compile(r"([A-Za-z0-9]([-\w.]{0,61}[A-Za-z0-9])?)?", re.ASCII)
+_ALIASES: Final = {name: field.alias for name, field in WorkloadTypeInput.model_fields.items()}
 _ANSWERED: Final = {field.alias for field in WorkloadType.model_fields.values()}
 
 
@@ -83,7 +81,7 @@ def read(body: bytes, model: type[_M]) -> _M:
 
 def _check_names(pairs: list[tuple[str, Any]]) -> None:
     """Raise ApiError if an object has a name twice: all values but the last would be lost."""
-    for name, times in Counter(name for name, _ in pairs).most_common(1):
+    for name, times in Counter(_ALIASES.get(name) or name for name, _ in pairs).most_common(1):
         if times > 1:
             raise ApiError(400, f'an object of the body has "{name}" {times} times: write it once')
 
@@ -138,7 +136,7 @@ def judge(body: bytes) -> bytes:
 
 
 def _not_stored(karta: Object) -> Iterator[Finding]:
-    """Yield an error for each value that would be dropped, and for each label that no API server takes."""
+    """Yield an error for each value that would be dropped."""
     metadata = karta.get("metadata")
     dropped = metadata.keys() - _KEPT if isinstance(metadata, dict) else ()
     others = sorted(karta.keys() - {"apiVersion", "kind", "metadata", "spec"})
@@ -146,14 +144,6 @@ def _not_stored(karta: Object) -> Iterator[Finding]:
         if edit.get(karta, path):
             hint = "the header If-Match with the ETag of the type is the condition" if "resourceVersion" in path else ""
             yield error("not-stored", path, f"a type does not keep {field_path(path)}: leave it out", hint)
-    labels = edit.get(karta, _LABELS) or {}
-    for name, value in labels.items() if isinstance(labels, dict) else [("", labels)]:
-        texts = (name.rpartition("/")[2] or None, value)
-        if not all(isinstance(text, str) and _LABEL_TEXT.fullmatch(text) for text in texts):
-            message = "an API server refuses this label: name and value are texts of at most 63 characters"
-            yield error(
-                "label-invalid", (*_LABELS, *filter(None, [name])), message, "write letters, digits, -, _ and ."
-            )
 
 
 def _other_kind(kind: GVK | None, expected_kind: GVK) -> list[Finding]:
