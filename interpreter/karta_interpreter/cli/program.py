@@ -149,6 +149,7 @@ _OTHERWISE = {
         ("apply", "install", "deploy", "register"),
         "`kubectl apply -f FILE` brings a Karta to karmada-apiserver; `serve --register` registers a server",
     ),
+    "--group": "the rows of `catalogue list` begin with the group: `| grep GROUP` leaves the others out",
     "crd": "`export crd` prints the CRD of Kartas; `create karta --crd FILE` drafts a Karta from another one",
     "schema": "`export json-schema` prints the schema of Kartas",
     **dict.fromkeys(("--all-namespaces", "-A"), "name a folder: all in it is read"),
@@ -370,6 +371,8 @@ def _further(message: str, ctx: click.Context) -> str:
             "One case is chosen with --name" if ctx.command.name == "test" else "Name a file or folder on this machine"
         )
         return folder if message.startswith("Directory ") else path if message.startswith("Path ") else ""
+    if re.search(r"\((?:true|false|yes|no|on|off|enabled|disabled|[01])\)", message, re.IGNORECASE):
+        return "A switch has no value: write it alone, or leave it out"
     if arguments := [
         parameter.make_metavar(ctx) for parameter in ctx.command.params if parameter.param_type_name == "argument"
     ]:

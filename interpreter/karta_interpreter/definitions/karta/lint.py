@@ -241,7 +241,7 @@ def _matcher(
     for place, noun, text, better in _compared(matcher, test):
         if text != better:
             yield violation("matcher-never", (*path, *place), noun=noun, text=text, better=better)
-    if re.search(r"\w[,|] *\w|\*", matcher.by_phase):
+    if re.search(r"\w[,|] *\w|[*!]", matcher.by_phase):
         yield violation("phases-in-one", (*path, "byPhase"), text=matcher.by_phase)
     if matcher.by_phase and definition.phase_definition is None:
         yield violation("phase-definition-missing", (*path, "byPhase"))
@@ -279,8 +279,9 @@ def _expressions(
     lists = {path for expression in parsed for path in _LIST.findall(expression.text)}
     for expression in parsed:
         yield from _values(expression, of_count="scaleDefinition" in expression.path)
-        if expression.path[-1] in ("podTemplateSpecPath", "podSpecPath") and expression.text in lists:
-            yield _about("list-for-pods", expression, text=expression.text)
+        what = "a part of it" if expression.text.endswith(".metadata") else "a list" * (expression.text in lists)
+        if what and expression.path[-1] in ("podTemplateSpecPath", "podSpecPath"):
+            yield _about("list-for-pods", expression, text=expression.text, what=what)
     components = dict(structure.components)
     by_component = _by_component(parsed, components)
     changing = _changing(structure, annotations)

@@ -87,7 +87,7 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
     ),
     "list-for-pods": (
         Severity.WARNING,
-        "`{text}` is a list, and not what describes one pod",
+        "`{text}` is {what}, and not what describes one pod",
         "name the template or spec of a pod: in each entry by `[]`, or around its containers",
     ),
     "matcher-empty": (
@@ -281,7 +281,7 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
     "suspend-value-not-json": (
         Severity.ERROR,
         "the value is not JSON: {shown}",
-        "a string needs quotes of its own: '\"{shown}\"'",
+        "true, false and null have small letters; a string needs quotes of its own: '\"{shown}\"'",
     ),
     "suspend-count-lost": (
         Severity.WARNING,

@@ -81,7 +81,7 @@ class StatusItem:
         """
         for field in value if isinstance(value, dict) else ():
             if field not in ITEM_FIELDS:
-                hint = "write clusterName" if field == "cluster" else did_you_mean(str(field), ITEM_FIELDS)
+                hint = _OTHER_FIELDS.get(field) or did_you_mean(str(field), ITEM_FIELDS)
                 raise InterpretationError(f"{path} has no field {field}; {hint}")
         item = cls.of(value, path)
         if not item.cluster:
@@ -103,6 +103,8 @@ class StatusItem:
 
 
 _ITEM_TYPES = {"clusterName": str, "applied": bool, "appliedMessage": str, "health": str}
+_BINDING = "an item is an entry of a binding's status.aggregatedStatus"
+_OTHER_FIELDS = {"cluster": "write clusterName", "apiVersion": _BINDING, "kind": _BINDING}
 ITEM_FIELDS = (*_ITEM_TYPES, "status")
 
 

@@ -45,7 +45,9 @@ class Karta:
         if len(loaded) == 1:
             return cls(loaded[0].usable())
         findings = tuple(finding for document in loaded for finding in document.findings)
-        raise DefinitionError(f"a source has to hold one Karta; this one holds {len(loaded)}", findings)
+        raise DefinitionError(
+            f"a source has to hold one Karta; this one holds {len(loaded)}: give one of them", findings
+        )
 
     @classmethod
     def check(cls, source: Path | str | Object) -> tuple[Finding, ...]:

@@ -217,7 +217,7 @@ def _general_name(name: str) -> x509.GeneralName:
         pass
     if not _DNS_NAME.fullmatch(name):
         raise ServeError(
-            f'"{name}" is neither a DNS name nor an IP address: it has letters, digits, - and _ between dots'
+            f'"{name}" is neither a DNS name nor an IP address: letters, digits, - and _ between dots, and no port'
         )
     return x509.DNSName(name)
 
