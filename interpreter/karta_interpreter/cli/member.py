@@ -224,16 +224,12 @@ class Member:
             resource = (await self._served(gvk.api_version)).get(gvk.kind)
             if resource is None:
                 return
-            within = (
-                f"/namespaces/{self.selection.namespace}"
-                if self.selection.namespace and resource.get("namespaced")
-                else ""
-            )
-            root = "/apis" if gvk.group else "/api"
-            path = f"{root}/{gvk.api_version}{'' if is_everywhere else within}/{resource['name']}"
-            async with aclosing(
-                self.api.pages(path, ("list",), size=_PAGE, most=_MOST_REFERRED if is_everywhere else _MOST_LISTED)
-            ) as pages:
+            root = f"{'/apis' if gvk.group else '/api'}/{gvk.api_version}"
+            if self.selection.namespace and resource.get("namespaced") and not is_everywhere:
+                root += f"/namespaces/{self.selection.namespace}"
+            path = f"{root}/{resource['name']}"
+            most = _MOST_REFERRED if is_everywhere else _MOST_LISTED
+            async with aclosing(self.api.pages(path, ("list",), size=_PAGE, most=most)) as pages:
                 async for page in pages:
                     for obj in objects_in(page.get("items")):
                         number += 1

@@ -154,11 +154,9 @@ def _of_volumes(spec: Object) -> list[_Found]:
         for kind, sources in _SOURCES.items():
             if sources.keys().isdisjoint(volume):
                 continue  # before looking for each of many sources: a volume has one
-            for source, field in sources.items():
-                if volume.get(source) is not None:
-                    references_of = _of_projection if source == "projected" else _of_source
-                    names += references_of(kind, object_field(volume, source, path), field, (*path, source))
-                    break
+            if source := next((source for source in sources if volume.get(source) is not None), None):
+                references_of = _of_projection if source == "projected" else _of_source
+                names += references_of(kind, object_field(volume, source, path), sources[source], (*path, source))
     return names
 
 

@@ -100,7 +100,7 @@ async def changes(roots: Sequence[Path], *, rescan: float) -> AsyncGenerator[Non
             await asyncio.sleep(0)  # the watch begins before the caller reads
             yield
             now = await asyncio.to_thread(_places, absolute)
-            if now == places:
+            if now == places:  # a folder that came while the caller read is watched at once
                 await asyncio.wait({watching}, timeout=rescan)
             places = now  # the next turn sees how a change has altered them, once its watch has begun
         finally:

@@ -239,14 +239,18 @@ def _retain_scale(definition: Definition, template: Object, observed: Object) ->
     for instance, scale in ours.items():
         for location, source in _pairs(scale, member.get(instance)):
             target = _counterpart(location.path, source.path)
-            is_left = leaves_replicas and target == location.path
+            value = source.raw(observed)
+            is_same_field = target == location.path
+            is_left = leaves_replicas and is_same_field
             # A bound that the template dropped is gone. If it were kept, it could never be lifted again.
-            if is_left or (location is scale.count and _leaves_unset(retained, location, target)):
-                value = source.raw(observed)
-                if target == location.path:
-                    retained = retained if value is None else set_value(retained, target, value)
-                elif value is not None:
-                    elsewhere.setdefault(target, value)
+            if value is None or not (
+                is_left or (location is scale.count and _leaves_unset(retained, location, target))
+            ):
+                continue
+            if is_same_field:
+                retained = set_value(retained, target, value)
+            else:
+                elsewhere.setdefault(target, value)
     return unless_broken(_with_counted, definition, retained, elsewhere) or retained
 
 
