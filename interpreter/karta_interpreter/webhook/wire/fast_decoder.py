@@ -15,7 +15,7 @@ from karta_interpreter.base.k8s import GVK, JSON
 from karta_interpreter.base.k8s.projection import UNREAD, Projection, Read, reader
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.engine.operations import SLOTS, Call, Operation, has_scripts_alone, projection_of
-from karta_interpreter.webhook.wire.request import OPERATIONS, Request, call_of
+from karta_interpreter.webhook.wire.request import OPERATIONS, Request, call_about
 
 # Go writes the fields in the order of Karmada's types, and these values have no characters that it would escape.
 _HEAD: Final = re.compile(
@@ -85,8 +85,8 @@ class _Question(NamedTuple):
     def call(self, values: tuple[JSON, ...]) -> Call:
         """Return the call with the values of the fields. Raises InterpretationError."""
         if SLOTS[self.operation].more:
-            request = dict(zip(self.fields, values, strict=True), operation=self.operation_name)
-            return call_of(request, self.definition.gvk)
+            request = dict(zip(self.fields, values, strict=True))
+            return call_about(values[0], self.operation, request, self.definition.gvk)
         return Call(self.operation, values[1] if self.by_script else values[0])
 
 

@@ -123,7 +123,14 @@ def call_of(request: Object, gvk: GVK) -> Call:
     operation = OPERATIONS.get(name)
     if operation is None:
         raise _problem(f'operation "{name[:64]}" is not one of {", ".join(OPERATIONS)}')
-    obj = _object(request, "object", gvk)
+    return call_about(_object(request, "object", gvk), operation, request, gvk)
+
+
+def call_about(obj: Object, operation: Operation, request: Object, gvk: GVK) -> Call:
+    """Return the question about an object of that kind, with what the operation reads of the request in addition.
+
+    Raises InterpretationError.
+    """
     more = SLOTS[operation].more
     return Call(operation, obj, **{more: _MORE[more](request, gvk)}) if more else Call(operation, obj)
 
