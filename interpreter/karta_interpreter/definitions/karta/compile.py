@@ -142,7 +142,10 @@ def _status(written: model.StatusDefinition, compiled: _Compiled) -> status_rule
         if matchers:
             mappings.append((status, tuple(matchers)))
     return status_rules.StatusRules(
-        phase=None if phase is None else compiled(phase.path), conditions=rule, mappings=tuple(mappings)
+        phase=None if phase is None else compiled(phase.path),
+        conditions=rule,
+        mappings=tuple(mappings),
+        completes=status_rules.Status.COMPLETED in dict(mappings),
     )
 
 

@@ -69,11 +69,8 @@ class StatusRules:
     phase: Query | None
     conditions: ConditionsRule | None
     mappings: tuple[tuple[Status, tuple[Matcher, ...]], ...]
-
-    @property
-    def completes(self) -> bool:
-        """Whether the workload runs to completion."""
-        return Status.COMPLETED in [status for status, _ in self.mappings]
+    completes: bool
+    """Whether the workload runs to completion: the mappings have Completed."""
 
     @property
     def hold_while_there(self) -> bool:

@@ -31,7 +31,10 @@ def aggregate_status(definition: Definition, obj: Object, items: Sequence[Status
     merged = None if has_ended(definition, before) else _merged(definition, obj, items)
     status = None if merged is None else next_status(definition, obj, merged, items)
     # Without a patch Karmada writes nothing, but an empty status added to a template without one would be a write.
-    return obj if status is None or equal(status, before or {}) else {**obj, "status": status}
+    # Python compares ten times as fast, but to it true equals 1.
+    if status is None or (status == (before or {}) and equal(status, before or {})):
+        return obj
+    return {**obj, "status": status}
 
 
 def aggregation_reads(definition: Definition, projection: Projection) -> None:

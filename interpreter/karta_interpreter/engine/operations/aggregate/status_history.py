@@ -172,10 +172,10 @@ def _with_known(definition: Definition, status: dict[str, JSON], before: Object)
         if rule not in OF_TEMPLATE or None in path:
             continue
         field = tuple([step for step in path if step is not None])
-        if not isinstance(get(status, field[:-1]), dict | None):
+        value = get(before, field)
+        if value is None or not isinstance(get(status, field[:-1]), dict | None):
             continue
-        value, now = get(before, field), get(status, field)
-        if value is not None and (rule is AggregateRule.OMIT or falls(value, now)):
+        if rule is AggregateRule.OMIT or falls(value, get(status, field)):
             status = set_value(status, field, value)
     return status
 

@@ -139,7 +139,7 @@ def equal(left: JSON, right: JSON) -> bool:
     if type(left) is list:
         return len(left) == len(right) and all(map(equal, left, right))
     if type(left) is dict:
-        return left.keys() == right.keys() and all(equal(value, right[key]) for key, value in left.items())
+        return left.keys() == right.keys() and all(map(equal, left.values(), map(right.__getitem__, left)))
     return False  # null and the booleans are each one object
 
 
