@@ -15,7 +15,7 @@ from tests.webhook.process.process import KARTAS
 
 BODY, AGE = 10_000, 60.0
 SETTINGS = Settings(port=0, folders=(KARTAS,), catalogue=False, plain_http=True, body_limit=BODY, connection_age=0)
-GO_KEEPS, IDLE = 90.0, 120.0
+GO_KEEPS, LONGEST_CALL, IDLE = 90.0, 30.0, 135.0
 HEADERS, EXCHANGE = SETTINGS.header_timeout, SETTINGS.exchange_timeout + SETTINGS.call_limit
 MOMENT = 0.1
 """Seconds by the clock of the test, which no machine is too slow for: the deadlines are many seconds long."""
@@ -139,6 +139,16 @@ async def test_idle_connection_is_kept(client: Client, clock: Clock) -> None:
     assert (await client.ask(body)).response["successful"]
     for _ in range(3):
         await clock.advance(EXCHANGE + MOMENT)
+    assert (await client.ask(post(question()))).response["successful"]
+
+
+async def test_connection_outlasts_client_that_idles_after_the_longest_call(client: Client, clock: Clock) -> None:
+    body = question()
+    await client.send(post(body).removesuffix(body))
+    await turns(100)
+    await clock.advance(LONGEST_CALL - MOMENT)
+    assert (await client.ask(body)).response["successful"]
+    await clock.advance(GO_KEEPS + 2 * MOMENT)
     assert (await client.ask(post(question()))).response["successful"]
 
 

@@ -15,8 +15,9 @@ from karta_interpreter.webhook.log import log
 from karta_interpreter.webhook.settings import Settings
 
 # Karmada's client keeps idle connections for 90 s and does not repeat a POST if its connection was closed under it, so
-# the client has to close. It also keeps connections that it has not used yet, because another one came free first.
-_KEEP_ALIVE = 120.0
+# the client has to close. It also keeps connections that it has not used yet, because another one came free first. The
+# time counts from the beginning of a call, and the longest call takes 30 s.
+_KEEP_ALIVE = 135.0
 # A client that is refused before it has sent its body may go on sending for this long, to see the answer.
 _LINGER = 2.0
 _MAX_LINE = 8190
