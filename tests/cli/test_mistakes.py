@@ -7,6 +7,8 @@ import pytest
 import yaml
 from click.testing import Result
 
+from tests.support.rows import rows
+
 Run = Callable[..., Result]
 
 _HERE = Path(__file__).parent
@@ -211,7 +213,7 @@ def test_without_a_mistake_there_is_no_message(kind: str, run: Run, write: Calla
         assert not [word for word in ("warning:", "error:", "warning [", "1 failed") if word in result.output]
 
 
-@pytest.mark.parametrize("mistake", [pytest.param(each, id=each["reason"]) for each in _MISTAKES])
+@rows("mistake", [pytest.param(each, id=each["reason"]) for each in _MISTAKES])
 def test_message_shows_place_reason_and_hint(mistake: dict[str, str], run: Run, write: Callable[..., None]) -> None:
     (kind,) = _FILES.keys() & mistake
     (changed,) = _PLACES.keys() & mistake
