@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -47,8 +48,12 @@ def template(chart: str, values: str, *options: str, release: str = "karta-inter
         sys.exit("helm is missing: run `make tools`")
     command = [helm, "template", release, str(HERE / "helm" / chart), *options]
     command += ["--namespace", "karmada-system", "--kube-version", KUBERNETES, "--set", values]
-    text = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout  # noqa: S603 - our own words
-    return [resource for resource in yaml.load_all(text, _Loader) if resource]
+    return [resource for resource in yaml.load_all(_output(*command), _Loader) if resource]
+
+
+@cache
+def _output(*command: str) -> str:
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout  # noqa: S603 - our own words
 
 
 def render(chart: str, values: str) -> list[Resource]:

@@ -35,7 +35,10 @@ yaml.SafeLoader = yaml.CSafeLoader  # type: ignore[misc, assignment]
 
 share_definitions()
 
-_CATALOGUE_TESTS = Path(__file__).parent / "catalogue"
+_CATALOGUE = Path(__file__).parent / "catalogue"
+_CHARTS = Path(__file__).parent / "deploy"
+_COMMANDS = "commands"
+_GROUPS = (_CATALOGUE, _CHARTS, _COMMANDS)
 _WHOLE_CATALOGUE = {"entries", "load_catalogue", "swept_cases"}
 """What modules import that read the definitions of all kinds, or their suites."""
 
@@ -91,18 +94,22 @@ def pytest_collection() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put tests that read the whole catalogue first: one process runs them, and the others need not."""
-    items.sort(key=lambda item: not _reads_catalogue(item))
+    """Put first what takes longest, and next to each other the tests that one process runs."""
+    items.sort(key=lambda item: [group != _group(item) for group in _GROUPS])
 
 
 def _group(item: pytest.Item) -> object:
-    """Return what the tests have in common that one process runs."""
-    return _reads_catalogue(item) or item.path
+    """Return what the tests have in common that one process runs; the other processes need not read or start it."""
+    if _reads_catalogue(item):
+        return _CATALOGUE
+    if "commands" in getattr(item, "fixturenames", ()):
+        return _COMMANDS
+    return _CHARTS if item.path.parent == _CHARTS else item.path
 
 
 def _reads_catalogue(item: pytest.Item) -> bool:
     names = vars(getattr(item, "module", None) or object).keys()
-    if item.get_closest_marker("catalogue") or item.path.parent == _CATALOGUE_TESTS:
+    if item.get_closest_marker("catalogue") or item.path.parent == _CATALOGUE:
         return True
     return not names.isdisjoint(_WHOLE_CATALOGUE)
 

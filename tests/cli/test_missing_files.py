@@ -39,6 +39,7 @@ def test_command_without_an_object_names_no_cluster(run: Callable[..., Result], 
     assert "kubectl get" not in result.stderr
 
 
+@pytest.mark.catalogue
 @pytest.mark.parametrize("line", [("explain",), ("catalogue", "export"), ("export", "customization")])
 def test_text_longer_than_the_name_of_a_file_may_be_is_none(run: Callable[..., Result], line: tuple[str, ...]) -> None:
     result = run(*line, "a" * 300)

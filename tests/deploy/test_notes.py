@@ -47,6 +47,7 @@ def exported(notes: str) -> Resource:
     return configuration
 
 
+@pytest.mark.catalogue
 def test_command_for_gitops_prints_what_the_server_would_register(tmp_path: Path) -> None:
     values = (
         "certificate.caKey=,registration.publicUrl=https://karta.example.com/interpret,registration.name=ours",

@@ -34,8 +34,7 @@ def _settled() -> Iterator[None]:
     thresholds = gc.get_threshold()
     memory.settle_garbage()
     yield
-    gc.set_threshold(*thresholds)
-    gc.unfreeze()
+    gc.set_threshold(*thresholds)  # all stays frozen, as between files: to look at it again takes seconds
 
 
 @pytest.mark.usefixtures("_settled")

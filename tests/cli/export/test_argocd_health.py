@@ -8,6 +8,8 @@ from click.testing import CliRunner, Result
 
 from karta_interpreter.cli.program import program
 
+pytestmark = pytest.mark.catalogue
+
 Run = Callable[..., Result]
 PREFIX = "resource.customizations.health."
 _FIELD = "spec.structureDefinition.rootComponent.statusDefinition.phaseDefinition.path:"

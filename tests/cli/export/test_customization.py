@@ -7,6 +7,8 @@ import pytest
 import yaml
 from click.testing import Result
 
+pytestmark = pytest.mark.catalogue
+
 Run = Callable[..., Result]
 FIELDS = {"replicaResource", "replicaRevision", "retention", "statusAggregation", "statusReflection",
           "healthInterpretation", "dependencyInterpretation"}  # fmt: skip

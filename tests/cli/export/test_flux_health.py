@@ -6,6 +6,8 @@ import pytest
 import yaml
 from click.testing import Result
 
+pytestmark = pytest.mark.catalogue
+
 Run = Callable[..., Result]
 
 

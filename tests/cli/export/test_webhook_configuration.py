@@ -35,6 +35,7 @@ def webhooks(result: Result) -> Any:
     return configuration["webhooks"]
 
 
+@pytest.mark.catalogue
 def test_catalogue_is_exported_for_url(run: Run) -> None:
     result = run(*EXPORT, *URL)
 
