@@ -53,7 +53,7 @@ def test_all_tests_are_reported_by_several_processes(tmp_path: Path) -> None:
     assert (status, outcomes) == (1, passed | others)
     assert "assert 1 == 2" in output
     assert "said" in output
-    assert (tmp_path / "ended").read_text() == "xxx"
+    assert {*(tmp_path / "ended").read_text()} == {"x"}, "one process may have taken all files"
 
 
 def test_crash_fails_its_test_alone(tmp_path: Path) -> None:
