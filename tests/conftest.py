@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 from _pytest.doctest import DoctestModule
+from _pytest.runner import runtestprotocol
 from hypothesis import HealthCheck, settings
 
 from karta_interpreter.base.sandbox import process
@@ -18,7 +19,6 @@ from karta_interpreter.languages.jq.bounded import evaluation
 from karta_interpreter.languages.lua.machine import worker
 from tests.support.catalogue_once import share_definitions
 from tests.support.examples import EXAMPLES
-from tests.support.forked import Forked
 from tests.support.forking import forking, write_program
 from tests.support.waiting import HANG, Clock
 
@@ -35,10 +35,7 @@ yaml.SafeLoader = yaml.CSafeLoader  # type: ignore[misc, assignment]
 
 share_definitions()
 
-_CATALOGUE = Path(__file__).parent / "catalogue"
-_CHARTS = Path(__file__).parent / "deploy"
-_COMMANDS = "commands"
-_GROUPS = (_CATALOGUE, _CHARTS, _COMMANDS)
+_CATALOGUE_TESTS = Path(__file__).parent / "catalogue"
 _WHOLE_CATALOGUE = {"entries", "load_catalogue", "swept_cases"}
 """What modules import that read the definitions of all kinds, or their suites."""
 
@@ -79,13 +76,27 @@ class Doctests:
         return found if has_doctests else [each for each in found if not isinstance(each, DoctestModule)]
 
 
+class Reports:
+    """Sends one report per test from the process that runs it: how it ended, and what went wrong before or after.
+
+    Each test would be five messages, most of which only report that its set-up and its end went well. They took more
+    time than many of the tests.
+    """
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool:
+        for report in runtestprotocol(item, log=False, nextitem=nextitem):
+            if report.when == "call" or not report.passed:
+                report.keywords = {}  # dozens of words, which only a JUnit file would hold
+                item.ihook.pytest_runtest_logreport(report=report)
+        return True
+
+
 def pytest_configure(config: pytest.Config) -> None:
     # A hook of this file itself is only called for files below its folder.
     config.pluginmanager.register(Doctests())
-    options = vars(config.option)
-    if options.get("numprocesses") and not options.get("cov_source") and not options["collectonly"]:
-        config.pluginmanager.register(Forked(options["numprocesses"], _group))
-        options.update(dist="no", tx=[])  # what pytest-xdist would start; it asks last
+    if hasattr(config, "workerinput"):
+        config.pluginmanager.register(Reports())
 
 
 def pytest_collection() -> None:
@@ -94,22 +105,13 @@ def pytest_collection() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put first what takes longest, and next to each other the tests that one process runs."""
-    items.sort(key=lambda item: [group != _group(item) for group in _GROUPS])
-
-
-def _group(item: pytest.Item) -> object:
-    """Return what the tests have in common that one process runs; the other processes need not read or start it."""
-    if _reads_catalogue(item):
-        return _CATALOGUE
-    if "commands" in getattr(item, "fixturenames", ()):
-        return _COMMANDS
-    return _CHARTS if item.path.parent == _CHARTS else item.path
+    """Put tests that read the whole catalogue first: then one process reads it, and the others need not."""
+    items.sort(key=lambda item: not _reads_catalogue(item))
 
 
 def _reads_catalogue(item: pytest.Item) -> bool:
     names = vars(getattr(item, "module", None) or object).keys()
-    if item.get_closest_marker("catalogue") or item.path.parent == _CATALOGUE:
+    if item.get_closest_marker("catalogue") or item.path.parent == _CATALOGUE_TESTS:
         return True
     return not names.isdisjoint(_WHOLE_CATALOGUE)
 
