@@ -135,6 +135,21 @@ def test_template_without_status_stays_without_clusters(train: Definition) -> No
         assert aggregate(train, obj) is obj
 
 
+@rows(
+    ("before", "reported", "is_written"),
+    [
+        pytest.param(True, 1, True, id="true is no number, though Python's True equals 1"),
+        pytest.param(2**53, 2**53 + 1, True, id="numbers of 64 bits, which are one number as doubles"),
+        pytest.param(1, 1.0, False, id="one number, written in two ways"),
+    ],
+)
+def test_report_is_written_if_it_is_another_value(
+    train: Definition, before: Any, reported: Any, is_written: bool
+) -> None:
+    obj = template({"revision": before})
+    assert (aggregate(train, obj, {"revision": reported}) is not obj) is is_written
+
+
 def test_lone_report_is_taken_as_it_is(train: Definition) -> None:
     status = {"phase": "Active", "active": 2, "conditions": [condition("Ready", "True", message="m")]}
     assert aggregate(train, template(), status)["status"] == status
