@@ -108,6 +108,8 @@ _MATCHERS: Final = {
     "byPhase": "write a matcher for each phase: [{byPhase: Ready}, {byPhase: Active}]",
     "byConditions": 'write [{type: Ready, status: "True"}]',
     "byExpression": 'write {expression: .status.ready, expectedResult: "true"}',
+    "expectedResult": 'write the result as text, as expectedResult: "true"',
+    "statusMappings": "write a list of matchers below each status, as running: [{byPhase: Running}]",
 }
 
 
@@ -253,7 +255,11 @@ def _finding(detail: ErrorDetails, around: JSON) -> Finding:
     if kind in _EXPECTED:
         names = _field_names(detail["loc"]) if kind == "model_type" else ()
         return _wrong_type(path, _EXPECTED[kind], detail["input"], names)
-    hint = _INDENT if kind == "missing" and isinstance(around, dict) and path[-1] in around else ""
+    hint = (
+        _INDENT
+        if kind == "missing" and isinstance(around, dict) and path[-1] in around
+        else _MATCHERS.get(str(path[-1]), "")
+    )
     if path[-1] == "version" and isinstance(around, dict) and "/" in str(around.get("group")):
         hint = _TYPE_META
     return error("schema", path, message_of(detail), hint)

@@ -259,7 +259,7 @@ class _Parser:
         if not dot:
             return None
         if not self.at_string():
-            hint = _HINTS.get(f".{self.next.text}", 'write an unusual name as `.["..."]`')
+            hint = _HINTS.get(f".{self.next.text}", 'write a name behind it, and an unusual one as `.["..."]`')
             self.fail("expected a name, a string or `[` after `.`", hint)
         return self.suffixed(ast.Index(target, self.string(), span=self.span(start)))
 
