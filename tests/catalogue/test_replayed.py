@@ -16,7 +16,7 @@ from karta_interpreter.webhook.wire import Request, decode, encode_failure, enco
 from karta_interpreter.webhook.wire.recording import RecordedCall
 from karta_interpreter.webhook.wire.redaction import Redaction
 
-_PARAMETERS = {"CronWorkflow": 1, "PipelineRun": 2, "TaskRun": 3, "Workflow": 2}
+_PARAMETERS = {"CronWorkflow": 1, "PipelineRun": 4, "TaskRun": 5, "Workflow": 2}
 """The most cases with a parameter that names a Secret: a recording hides its value, as that of a variable."""
 
 

@@ -206,7 +206,6 @@ _TWINS: Final = [
         left_at=("spec", "executor", "template"),
         right_at=("spec", "executor", "template"),
         only=frozenset({"driver", "server"}),
-        differ={"spec.serviceAccount": "only the newer name is read of a SparkApplication"},
     ),
     Twins(
         "VirtualMachineInstance.kubevirt.io/v1",
