@@ -205,7 +205,7 @@ _TWINS: Final = [
         right_base={"sparkVersion": "4.0.4", "server": {}, "executor": {"instances": 2}},
         left_at=("spec", "executor", "template"),
         right_at=("spec", "executor", "template"),
-        only=frozenset({"driver", "server"}),
+        only=frozenset({"driver", "server", "ServiceAccount"}),  # one of them adds that of the older name
     ),
     Twins(
         "VirtualMachineInstance.kubevirt.io/v1",
