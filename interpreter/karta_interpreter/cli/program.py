@@ -371,7 +371,7 @@ def _further(message: str, ctx: click.Context) -> str:
             "One case is chosen with --name" if ctx.command.name == "test" else "Name a file or folder on this machine"
         )
         return folder if message.startswith("Directory ") else path if message.startswith("Path ") else ""
-    if re.search(r"\((?:true|false|yes|no|on|off|enabled|disabled|[01])\)", message, re.IGNORECASE):
+    if re.search(r"\((?:true|false|yes|no|on|off|enabled|disabled)\)", message, re.IGNORECASE):
         return "A switch has no value: write it alone, or leave it out"
     if arguments := [
         parameter.make_metavar(ctx) for parameter in ctx.command.params if parameter.param_type_name == "argument"

@@ -27,8 +27,9 @@ _SPEC = ("spec",)
 _INDENT = "write its fields below its name, indented"
 _TYPE_META = "write {group: batch, version: v1, kind: Job}"
 
-# A DNS-1123 subdomain, as required of ``metadata.name`` of a custom resource.
+# The value of a label, and its name behind the prefix.
 _LABEL = re.compile(r"([A-Za-z0-9]([-\w.]{0,61}[A-Za-z0-9])?)?", re.ASCII)
+# A DNS-1123 subdomain, as required of ``metadata.name`` of a custom resource.
 _NAME = re.compile(r"(?!.{254})[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 
 _LONGEST_NAME = 253
@@ -104,7 +105,7 @@ _BY_TYPES: Final = {
     **dict.fromkeys((("a list", "a string"), ("a list", "a number")), "write a list, with each entry behind a dash"),
     ("a list", "an object"): "write the entry behind a dash, as the only one of a list",
 }
-_MATCHERS: Final = {
+_MATCHER_HINTS: Final = {
     "byPhase": "write a matcher for each phase: [{byPhase: Ready}, {byPhase: Active}]",
     "byConditions": 'write [{type: Ready, status: "True"}]',
     "byExpression": 'write {expression: .status.ready, expectedResult: "true"}',
@@ -258,7 +259,7 @@ def _finding(detail: ErrorDetails, around: JSON) -> Finding:
     hint = (
         _INDENT
         if kind == "missing" and isinstance(around, dict) and path[-1] in around
-        else _MATCHERS.get(str(path[-1]), "")
+        else _MATCHER_HINTS.get(str(path[-1]), "")
     )
     if path[-1] == "version" and isinstance(around, dict) and "/" in str(around.get("group")):
         hint = _TYPE_META
@@ -287,10 +288,10 @@ def _wrong_type(path: Path, expected: str, value: JSON, field_names: tuple[str, 
     if expected == "a string" and isinstance(value, dict) and [*value.values()] == [None]:
         hint = json_path_hint(f"{{{next(iter(value))}}}") or hint  # YAML reads {.status.phase} as an object
     if "statusMappings" in path and (
-        isinstance(value, str | list) or (isinstance(value, dict) and path[-1] in _MATCHERS)
+        isinstance(value, str | list) or (isinstance(value, dict) and path[-1] in _MATCHER_HINTS)
     ):
         field = next(step for step in reversed(path) if isinstance(step, str))
-        hint = _MATCHERS.get(field, "write a list of matchers: [{byPhase: Running}]")
+        hint = _MATCHER_HINTS.get(field, "write a list of matchers: [{byPhase: Running}]")
     if expected == "an object" and isinstance(value, str) and value.partition(":")[0] in _homes():
         hint = "write an ordinary space behind the colon of a key"
     if path[-1] == "kind" and isinstance(value, str) and not hint:
