@@ -9,7 +9,7 @@ from karta_interpreter.base.errors import ExportError, InterpretationError
 from karta_interpreter.base.k8s import edit
 from karta_interpreter.base.k8s.values import Object
 from karta_interpreter.definitions.karta.definition import Definition
-from karta_interpreter.engine.explain.reading import paths_of_text
+from karta_interpreter.engine.explain.reading import parts_within
 from karta_interpreter.engine.operations import Call, Operation, interpret
 from karta_interpreter.engine.suites.suite import Case
 from karta_interpreter.export.customization import script_of
@@ -40,7 +40,7 @@ def _with_odd_names(definition: Definition, cases: Sequence[Case]) -> Iterator[O
     for obj in [case.call.object for case in cases]:
         changed = obj
         for name in {dependency.get("name", "") for dependency in _dependencies(definition, obj)} - {""}:
-            for path in paths_of_text(obj, name):
+            for path in (path for path, value in parts_within(obj) if value == name):
                 changed = edit.set_value(changed, path, ODD[next(numbers) % len(ODD)])
         if changed != obj:
             yield changed

@@ -259,9 +259,9 @@ def parse_divided(annotation: AnnotationText) -> tuple[values.Divided, ...]:
     """Return the entries of ``divided``."""
     rules = []
     for index, entry in _entries(
-        annotation, lambda entry: _field_problems(entry, (_divided_by(entry), "of"), _DIVIDED)
+        annotation, lambda entry: _field_problems(entry, (_form_of(entry, "held", "minimum"), "of"), _DIVIDED)
     ):
-        name = _divided_by(entry)
+        name = _form_of(entry, "held", "minimum")
         value, of = annotation.query(entry[name], index, name), annotation.query(entry["of"], index, "of")
         if value is not None and of is not None:
             _check_place(annotation, value, index)
@@ -272,8 +272,9 @@ def parse_divided(annotation: AnnotationText) -> tuple[values.Divided, ...]:
 _DIVIDED: Final = ("minimum", "held", "of")
 
 
-def _divided_by(entry: Object) -> str:
-    return "held" if "held" in entry else "minimum"
+def _form_of(entry: Object, form: str, other: str) -> str:
+    """Return the form of an entry: the one whose field it has, or else the other."""
+    return form if form in entry else other
 
 
 def parse_healthy_statuses(annotation: AnnotationText) -> frozenset[Status]:
@@ -307,15 +308,13 @@ def parse_dependencies(annotation: AnnotationText) -> tuple[Needed, ...]:
 def parse_unread(annotation: AnnotationText) -> tuple[values.LeftOut, ...]:
     """Return the entries of ``unread``."""
     read: list[values.LeftOut] = []
-    for index, entry in _entries(annotation, lambda entry: _field_problems(entry, (_unread_form(entry), "reason"))):
-        form = _unread_form(entry)
+    for index, entry in _entries(
+        annotation, lambda entry: _field_problems(entry, (_form_of(entry, "unknown", "omit"), "reason"))
+    ):
+        form = _form_of(entry, "unknown", "omit")
         if place := annotation.query(entry[form], index, form):
             read.append(values.LeftOut(place, entry["reason"], form == "unknown"))
     return tuple(read)
-
-
-def _unread_form(entry: Object) -> str:
-    return "unknown" if "unknown" in entry else "omit"
 
 
 def _entries(

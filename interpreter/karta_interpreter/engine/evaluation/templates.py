@@ -83,14 +83,13 @@ def read_pods(component: ComponentRules, field: str, query: Query, obj: Object, 
     return values
 
 
-def _whole(component: ComponentRules, query: Query, template: JSON) -> Object | None:
+def _whole(component: ComponentRules, query: Query, template: JSON) -> JSON:
     spec = None if template is None else template.get("spec")
     if spec is None:
         return None
     if type(spec) is not dict:
         raise failure(component, "podTemplateSpecPath", query, f"gives a template whose spec is {type_name(spec)}")
-    whole: Object = template
-    return whole
+    return template
 
 
 def with_added(

@@ -27,7 +27,7 @@ from karta_interpreter.engine.explain.explanation import Fact, Place
 from karta_interpreter.engine.explain.reading import (
     annotation_field,
     field_of,
-    paths_of_text,
+    parts_within,
     place_at,
     pod_queries,
     readings,
@@ -120,7 +120,9 @@ def _key(dependency: Object) -> tuple[str, str, str]:
 
 def _naming(template: Object, dependency: Object) -> Iterator[Path]:
     """Yield the places in a template that name a dependency. Another name there means another dependency."""
-    for path in paths_of_text(template, dependency["name"]):
+    for path, value in parts_within(template):
         # Other fields may have the same text. Trying each of them finds those that count, without a list of names here.
-        if _key({**dependency, "name": _PROBE}) in _needed(set_value(template, path, _PROBE)):
+        if value == dependency["name"] and _key({**dependency, "name": _PROBE}) in _needed(
+            set_value(template, path, _PROBE)
+        ):
             yield path

@@ -5,7 +5,7 @@ the object has a field with a similar name, because the definition may have a ty
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import filterfalse, islice
@@ -21,7 +21,6 @@ from karta_interpreter.definitions.karta import (
     ExtraDependency,
     Fragments,
     OfDependencies,
-    PodDefinition,
     PodSpec,
     PodTemplate,
 )
@@ -62,6 +61,13 @@ _MOST_COMPONENTS: Final = 4
 _BARE_SPEC: Final = "pods: a pod template has its pod in spec; write {spec: …} around the spec of a pod"
 _TEMPLATE: Final = frozenset({"spec", "metadata"})
 _LONGEST: Final = 60
+_NO_POD: Final[Mapping[type, str]] = {
+    PodTemplate: "no podTemplate; add // {spec: {}}",
+    PodSpec: "no podSpec; add // {}",
+    Fragments: "no part of a pod; give containersPath // []",
+}
+"""The missing part of an object that counts pods and has none, and how the definition gives it."""
+_warn: Final = partial(about, severity=Severity.WARNING)
 # The names of fields that hold a number of pods.
 _COUNT: Final = re.compile(
     r"(?!min|max).*(replicas?|count|instances|size|nodes|workers|members|parallelism)", re.IGNORECASE
@@ -188,7 +194,7 @@ def _counts(
         # A default is not a sign of pods: `.worker.replicas // 1` is 1 even without a worker.
         if template is None and is_given and count.value not in (None, 0):
             name = str(ids[index].value) if ids else ""
-            note = f"count {count.value}, but {_lack(component.pods)} if the operator makes pods"
+            note = f"count {count.value}, but {_NO_POD[type(component.pods)]} if the operator makes pods"
             yield _warn(definition, component, field, query, NO_PODS, note, places=count.places, instance=name)
         of_kubernetes = "." not in definition.gvk.group or definition.gvk.group.endswith("k8s.io")
         # Annotations and labels have texts, and a CRD may have a text for a count.
@@ -236,15 +242,6 @@ def _looked(query: Query, obj: Object) -> str:
     """Return the first places that an expression looks at."""
     paths = list(dict.fromkeys(map(field_path, islice(paths_read(query, obj), 2))))
     return ", ".join(paths) or f"`{shorten(query.text, _LONGEST, placeholder=' …')}`"
-
-
-def _lack(pods: PodDefinition | None) -> str:
-    match pods:
-        case PodTemplate():
-            return "no podTemplate; add // {spec: {}}"
-        case PodSpec():
-            return "no podSpec; add // {}"
-    return "no part of a pod; give containersPath // []"
 
 
 def _left_out_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
@@ -312,15 +309,3 @@ def _dependency_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
         name = shorten(f"{dependency.namespace}/{dependency.name}".lstrip("/"), _LONGEST, placeholder=" …")
         note = f"{dependency.kind} {name} is left out: no object can have this name"
         yield Fact("dependency-left-out", note, severity=severity)
-
-
-def _warn(
-    definition: Definition,
-    component: ComponentRules,
-    field: str,
-    query: Query | None,
-    rule: str,
-    note: str,
-    **fact: object,
-) -> Fact:
-    return about(definition, component, field, query, rule=rule, note=note, severity=Severity.WARNING, **fact)

@@ -107,22 +107,23 @@ def _places(location: Location | None, paths: Mapping[Path, list[Path]], obj: Ob
         yield place_at(own, obj)
     element = _element(own)
     groups = (paths.get(element, ()), paths.get((), ())) if element else paths.values()
-    others = (path for path in chain.from_iterable(groups) if path != own and _is_beside(path, own))
+    others = (
+        path
+        for path in chain.from_iterable(groups)
+        # It may belong to the same elements of lists.
+        if path != own
+        and all(
+            ours == theirs
+            for ours, theirs in zip(path, own, strict=False)
+            if isinstance(ours, int) or isinstance(theirs, int)
+        )
+    )
     yield from (place_at(path, obj) for path in islice(others, _MOST_PLACES))
 
 
 def _element(path: Path) -> Path:
     """Return the path up to the first index of a list."""
     return next((path[: depth + 1] for depth, step in enumerate(path) if isinstance(step, int)), ())
-
-
-def _is_beside(path: Path, base: Path) -> bool:
-    """Return whether a path may belong to the same elements of lists as another one."""
-    return all(
-        ours == theirs
-        for ours, theirs in zip(path, base, strict=False)
-        if isinstance(ours, int) or isinstance(theirs, int)
-    )
 
 
 def paths_read(query: Query, obj: Object) -> Iterator[Path]:
@@ -152,12 +153,13 @@ def _leaves(projection: Projection, path: Path, value: JSON) -> Iterator[Path]:
             yield from _leaves(projection.elements, (*path, key), element)
 
 
-def paths_of_text(value: JSON, text: str, path: Path = ()) -> Iterator[Path]:
-    """Yield the paths inside a value that have a text."""
-    if value == text and isinstance(value, str):
-        yield path
-    for key, below in parts_of(value):
-        yield from paths_of_text(below, text, (*path, key))
+def parts_within(value: JSON) -> Iterator[tuple[Path, JSON]]:
+    """Yield a value and all values within it, each with its path, in their order."""
+    pending: list[tuple[Path, JSON]] = [((), value)]
+    while pending:
+        path, part = pending.pop()
+        yield path, part
+        pending += reversed([((*path, key), below) for key, below in parts_of(part)])
 
 
 def misspelt(path: Path, obj: Object, part: object) -> str:
@@ -222,8 +224,15 @@ def pod_queries(component: ComponentRules) -> dict[str, Query]:
     return {f"{parent}.{field}": query for field, query in component.pod_queries.items()}
 
 
-def about(definition: Definition, component: ComponentRules, field: str, query: Query | None, **fact: object) -> Fact:
+def about(
+    definition: Definition,
+    component: ComponentRules,
+    field: str,
+    query: Query | None,
+    rule: str,
+    note: str = "",
+    **fact: JSON,
+) -> Fact:
     """Return a fact about an expression of a component."""
-    text = "" if query is None else query.text
-    where = field_of(definition, component.name, field)
-    return Fact(component=component.name, field=where, expression=text, **fact)  # type: ignore[arg-type]  # the fields of a Fact
+    text, where = "" if query is None else query.text, field_of(definition, component.name, field)
+    return Fact(rule, note, component=component.name, field=where, expression=text, **fact)

@@ -128,7 +128,7 @@ class _View:
             lambda name: {instance: at for at, instance in enumerate(instance_ids(self.component(name), obj))}
         )
 
-    def fact(self, pods: PodSet, field: str, query: Query | None, **fact: object) -> Fact:
+    def fact(self, pods: PodSet, field: str, query: Query | None, **fact: JSON) -> Fact:
         """Return a fact about an expression for a pod set."""
         return about(self.definition, self.component(pods.component), field, query, instance=pods.instance, **fact)
 

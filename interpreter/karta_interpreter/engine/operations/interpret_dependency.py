@@ -22,7 +22,7 @@ from karta_interpreter.base.k8s import (
 )
 from karta_interpreter.definitions.karta import AnnotationQuery, ComponentRules, Definition, ExtraDependency
 from karta_interpreter.engine.evaluation import pod_templates, template_reads
-from karta_interpreter.languages.lua.gotypes import rewrite
+from karta_interpreter.languages.lua.gotypes.structs import rewrite
 from karta_interpreter.languages.lua.script_dependencies import verify
 
 _NAME: Final = re.compile(r"([A-Za-z0-9][\w.:-]{0,252})?", re.ASCII)

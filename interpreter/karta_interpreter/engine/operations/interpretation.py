@@ -179,29 +179,22 @@ def _ask(definition: Definition, call: Call, options: Options, name: str, *argum
     return tuple(answer[result] for result in SLOTS[operation].results)
 
 
-def _object(value: JSON, argument: str, call: Call) -> Object:
+def _object(value: JSON, argument: str, call: Call) -> JSON:
     """Read an object. An empty table becomes the empty value at the same place of the script's input."""
     if value == []:  # an empty table
         return {}
     if isinstance(value, list):
         raise LuaRunError(f"bad argument {argument} (object expected, got list)")
-    _check(value, dict, "table", argument)
+    _checked(value, dict, "table", argument)
     # Lua has one empty table for {} and [], and values from the child process have lists for both.
     given: list[Object | orjson.Fragment] = [read for read in (call.object, call.observed) if read is not None]
     objects = [orjson.loads(orjson.dumps(read)) if isinstance(read, orjson.Fragment) else read for read in given]
-    restored: Object = restore_empty_tables(value, objects)
-    return restored
-
-
-def _replicas(value: JSON, argument: str, _: Call) -> int:
-    _check(value, int, "integer", argument)
-    count: int = value
-    return count
+    return restore_empty_tables(value, objects)
 
 
 def _items(value: JSON, argument: str, _: Call) -> tuple[StatusItem, ...]:
-    items = [] if value is None else value  # Karmada gives nil to scripts if there are none
-    _check(items, list, "table", argument)
+    # Karmada gives nil to scripts if there are none.
+    items = _checked([] if value is None else value, list, "table", argument)
     try:
         return tuple(StatusItem.of(item, f"item {index}") for index, item in enumerate(items, start=1))
     except InterpretationError as error:
@@ -211,13 +204,14 @@ def _items(value: JSON, argument: str, _: Call) -> tuple[StatusItem, ...]:
 _READERS: Final[Mapping[str, Callable[[JSON, str, Call], JSON]]] = {
     "object": _object,
     "observed": _object,
-    "replicas": _replicas,
+    "replicas": lambda value, argument, _: _checked(value, int, "integer", argument),
     "items": _items,
     "components": lambda value, argument, _: TargetComponent.several(value, f"argument {argument}"),
 }
 
 
-def _check(value: JSON, kind: type, expected: str, argument: str) -> None:
-    """Raise the error of Lua's own library for a value of another type."""
-    if type(value) is not kind:
-        raise LuaRunError(f"bad argument {argument} ({expected} expected, got {lua_type(value)})")
+def _checked(value: JSON, kind: type, expected: str, argument: str) -> JSON:
+    """Return a value of this type. Raise the error of Lua's own library for any other."""
+    if type(value) is kind:
+        return value
+    raise LuaRunError(f"bad argument {argument} ({expected} expected, got {lua_type(value)})")

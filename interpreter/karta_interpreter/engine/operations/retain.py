@@ -222,18 +222,13 @@ def _scales_of_member(definition: Definition, observed: Object) -> _Scales:
     }
 
 
-def _left_scales(definition: Definition, template: Object) -> _Scales:
-    """Return the counts of a template, or none if it leaves none of them to the members."""
-    is_asked = label(template, RETAIN_REPLICAS) == "true" or leaves_count_unset(definition, template)
-    return _scales(definition, template) if is_asked else {}
-
-
 def _retain_scale(definition: Definition, template: Object, observed: Object) -> Object:
     """Return the template (the desired object so far) with the member's own counts."""
-    ours = unless_broken(_left_scales, definition, template)
+    leaves_replicas = label(template, RETAIN_REPLICAS) == "true"
+    leaves_some = leaves_replicas or unless_broken(leaves_count_unset, definition, template)
+    ours = unless_broken(_scales, definition, template) if leaves_some else None
     if not ours:
         return template
-    leaves_replicas = label(template, RETAIN_REPLICAS) == "true"
     retained, member = template, _scales_of_member(definition, observed)
     elsewhere: dict[Path, JSON] = {}
     for instance, scale in ours.items():

@@ -8,10 +8,10 @@ from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s import CONTAINER_LISTS, JSON, MOST_REPLICAS, NOTHING, Object, generation, get, grouped
 from karta_interpreter.definitions.karta import TRANSITIONAL, Definition
 from karta_interpreter.engine.evaluation import ScaleLocation, Status, match_status, scale_locations
-from karta_interpreter.engine.explain.reading import field_of
+from karta_interpreter.engine.explain.reading import field_of, parts_within
 from karta_interpreter.engine.fights.rounds import differences
 from karta_interpreter.engine.operations import COUNTING_OPERATIONS, Call, interpret
-from karta_interpreter.engine.verification.evidence import Evidence, is_active, is_ended, values_in
+from karta_interpreter.engine.verification.evidence import Evidence, is_active, is_ended
 from karta_interpreter.engine.verification.judgement import Judgement, Question, Verdict, pod_field
 from karta_interpreter.engine.verification.members import (
     MemberGroup,
@@ -63,7 +63,7 @@ def _of_karta(definition: Definition, evidence: Evidence, members: Members) -> I
     late = cache(partial(_late, definition, evidence, members))
     if not evidence.active and any(group.replicas for group in members.groups):
         # The pods that a status counts may be below another object.
-        numbers = {part for part in values_in(evidence.object.get("status")) if type(part) is int}
+        numbers = {part for _, part in parts_within(evidence.object.get("status")) if type(part) is int}
         if (
             (definition.status and definition.status.completes)
             or not numbers.isdisjoint(group.replicas for group in members.groups)

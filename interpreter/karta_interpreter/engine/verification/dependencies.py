@@ -7,7 +7,7 @@ from typing import Final
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s import DEPENDENCY_NAMES, claim_dependencies, get, namespace, pod_dependencies
 from karta_interpreter.definitions.karta import Definition
-from karta_interpreter.engine.explain.reading import paths_of_text
+from karta_interpreter.engine.explain.reading import parts_within
 from karta_interpreter.engine.fights.rounds import field_of
 from karta_interpreter.engine.operations import Call, Operation, interpret
 from karta_interpreter.engine.verification.evidence import Evidence
@@ -33,7 +33,7 @@ def judge_dependencies(definition: Definition, evidence: Evidence) -> Iterator[J
     for api_version, kind, name, component in sorted(set(_referred(definition, evidence))):
         if (kind, name) in named or (kind, None) in named or evidence.made.get(f"{kind}/{name}"):
             continue
-        if path := next(paths_of_text(described, name), None):
+        if path := next((path for path, value in parts_within(described) if value == name), None):
             line = f"- {{apiVersion: {api_version}, kind: {kind}, name: '{field_of(path)}'}}"
             if {part.partition("[")[0] for part in DEPENDENCY_NAMES}.isdisjoint(path):
                 field = _FIELD

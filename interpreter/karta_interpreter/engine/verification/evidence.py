@@ -1,14 +1,15 @@
 """What a member shows of a workload, and the states of its pods."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from typing import Any, Final, Self
 
-from karta_interpreter.base.k8s import JSON, Object, generation, get, objects_in, parts_of
+from karta_interpreter.base.k8s import JSON, Object, generation, get, objects_in
 from karta_interpreter.base.k8s.shape import TIMES, Shape, check_shape
 from karta_interpreter.definitions.karta import Definition, ReferenceReader
+from karta_interpreter.engine.explain.reading import parts_within
 from karta_interpreter.engine.operations.interpret_health import is_stale
 
 # Of objects in a folder that anybody may have written: what every API server makes sure of.
@@ -135,7 +136,7 @@ class Evidence:
         """The names of everything that looks like a container in the workload's spec and in looked-up objects."""
         return frozenset(
             value["name"]
-            for value in values_in([self.object.get("spec"), *self.looked_up])
+            for _, value in parts_within([self.object.get("spec"), *self.looked_up])
             if isinstance(value, dict)
             and isinstance(value.get("name"), str)
             and ("image" in value or "resources" in value)
@@ -158,15 +159,6 @@ def _created(obj: Object) -> float:
 def owner_references(obj: Object) -> list[Object]:
     """Return the owners that an object names."""
     return objects_in(get(obj, ("metadata", "ownerReferences")))
-
-
-def values_in(value: JSON) -> Iterator[JSON]:
-    """Yield a value and all values within it."""
-    pending = [value]
-    while pending:
-        value = pending.pop()
-        yield value
-        pending += [child for _, child in parts_of(value)]
 
 
 def unsettled(definition: Definition, evidence: Evidence) -> str:

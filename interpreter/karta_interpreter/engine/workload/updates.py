@@ -17,7 +17,7 @@ from karta_interpreter.engine.workload.document import check_json
 from karta_interpreter.engine.workload.extraction import PIECES, FragmentedPodSpec
 from karta_interpreter.engine.workload.writing import WritePlan
 from karta_interpreter.languages.jq import equal
-from karta_interpreter.languages.lua.gotypes import declarations
+from karta_interpreter.languages.lua.gotypes.structs import declarations
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,7 +112,7 @@ class WritePlan:
 
     def commit(self) -> Object:
         """Return the object with every write applied and read back, or the same object without writes."""
-        changed: JSON = self._object
+        changed: Object = self._object
         for write in self._writes.values():
             try:
                 changed = set_value(changed, write.place, write.value)
@@ -125,8 +125,7 @@ class WritePlan:
                 raise PathNotWritableError(f"{self._component}: {message}")
         for name in dict.fromkeys(write.field.name for write in self._writes.values()):
             self._read_back(self._fields[name], changed)
-        document: Object = changed
-        return document
+        return changed
 
     def _add(self, write: _Write) -> None:
         above = [write.place[:depth] for depth in range(len(write.place))]

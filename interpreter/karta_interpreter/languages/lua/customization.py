@@ -132,7 +132,7 @@ def _load(value: JSON, position: SourcePosition, ignores: Sequence[Ignore]) -> L
         )
     findings = tuple(unignored([*map(position.locate, shape), *reading.findings], ignores, position.source))
     scripts = reading.scripts if gvk else Scripts()
-    return LoadedCustomization(name, gvk, scripts, findings, position.source, reading.broken, position.line)
+    return LoadedCustomization(name, gvk, scripts, findings, position.source, frozenset(reading.broken), position.line)
 
 
 def _what(value: JSON) -> str:

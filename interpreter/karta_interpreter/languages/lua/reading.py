@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from karta_interpreter.base.errors import LuaError
@@ -22,19 +22,6 @@ SIZE_LIMIT = 256 * 1024
 """The longest accepted script, in bytes of UTF-8."""
 
 _lints: Final[ContextVar[bool]] = ContextVar("lints", default=True)
-
-
-@dataclass(frozen=True, slots=True)
-class ScriptReading:
-    """The scripts that can be run, the findings, and the operations with a script that cannot be run.
-
-    A script that can be run may still have errors among its findings: Karmada, too, runs a script that calls a
-    forbidden function, and fails only when it gets there.
-    """
-
-    scripts: Scripts
-    findings: tuple[Finding, ...] = ()
-    broken: frozenset[str] = frozenset()
 
 
 @contextmanager
@@ -57,7 +44,7 @@ def lints() -> bool:
 
 def read_scripts(
     customizations: JSON, name: str, path: Path = (), place: SourcePosition | None = None
-) -> ScriptReading:
+) -> "ScriptReading":
     """Read and judge a mapping such as ``spec.customizations``: ``{healthInterpretation: {luaScript: ...}}``.
 
     ``name`` is the name of the customization, for messages, and ``path`` is the path of the mapping, for findings. With
@@ -67,9 +54,9 @@ def read_scripts(
     >>> reading.scripts.of("Retain")[0].function
     'Retain'
     """
-    reader = _CustomizationReader(name, place)
-    reader.read(customizations, path)
-    return ScriptReading(Scripts(reader.scripts), tuple(reader.findings), frozenset(reader.broken))
+    reading = ScriptReading(name, place)
+    reading.read(customizations, path)
+    return reading
 
 
 def unknown_fields(value: Iterable[str], known: Collection[str], path: Path) -> Iterator[Finding]:
@@ -92,17 +79,22 @@ def unknown_fields(value: Iterable[str], known: Collection[str], path: Path) -> 
     )
 
 
-class _CustomizationReader:
-    """Collects one reading of one customization."""
+@dataclass(slots=True)
+class ScriptReading:
+    """The scripts of a customization that can be run, the findings, and the operations with one that cannot be run.
 
-    def __init__(self, name: str, place: SourcePosition | None) -> None:
-        self._name = name
-        self._place = place
-        self.scripts: list[Script] = []
-        self.findings: list[Finding] = []
-        self.broken: set[str] = set()
+    A script that can be run may still have errors among its findings: Karmada, too, runs a script that calls a
+    forbidden function, and fails only when it gets there.
+    """
+
+    name: str
+    place: SourcePosition | None
+    scripts: Scripts = field(default_factory=Scripts)
+    findings: list[Finding] = field(default_factory=list)
+    broken: set[str] = field(default_factory=set)
 
     def read(self, customizations: JSON, path: Path) -> None:
+        """Read and judge the scripts of a customization."""
         if not isinstance(customizations, dict):
             self._report(error("schema", path, f"must be an object, not {type_name(customizations)}"))
             return
@@ -133,16 +125,16 @@ class _CustomizationReader:
             self._break(operation, error("schema", path, f"the field {_SCRIPT} must be a string, but is {actual}"))
 
     def _read_script(self, operation: str, text: str, path: Path) -> None:
-        lines = self._place.script(path, text) if self._place else None
-        script = Script(operation, text, self._name)
-        if self._place and lines:
+        lines = self.place.script(path, text) if self.place else None
+        script = Script(operation, text, self.name)
+        if self.place and lines:
             of_script = () if lines.are_consecutive else lines.of_script
-            script = replace(script, source=self._place.source, line=lines.of_script[0], lines=of_script)
-        problems = _lint(operation, text, self._name)
+            script = replace(script, source=self.place.source, line=lines.of_script[0], lines=of_script)
+        problems = _lint(operation, text, self.name)
         if any(problem.fatal for problem in problems):
             self.broken.add(operation)
         else:
-            self.scripts.append(script)
+            self.scripts = Scripts((*self.scripts, script))
         findings = [_finding(script, problem, path, lines) for problem in problems]
         for line, column, code in lines.swallowed() if lines else ():
             swallowed = warning(
@@ -159,7 +151,7 @@ class _CustomizationReader:
         self._report(finding)
 
     def _report(self, *findings: Finding) -> None:
-        self.findings += [self._place.locate(finding) for finding in findings] if self._place else findings
+        self.findings += [self.place.locate(finding) for finding in findings] if self.place else findings
 
 
 def _lint(operation: str, text: str, name: str) -> list[Lint]:

@@ -8,7 +8,8 @@ from karta_interpreter.base.errors import LuaRunError
 from karta_interpreter.base.k8s import JSON, MOST_REPLICAS, Object
 from karta_interpreter.base.karmada import Results, by_operation
 from karta_interpreter.languages.lua.empty_tables import restore_empty_tables
-from karta_interpreter.languages.lua.gotypes import MismatchError, rewrite
+from karta_interpreter.languages.lua.gotypes.scalars import MismatchError
+from karta_interpreter.languages.lua.gotypes.structs import rewrite
 from karta_interpreter.languages.lua.script_dependencies import verify
 
 Returned: TypeAlias = Sequence[JSON]

@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.languages.lua.gotypes import MismatchError, decode, encode
-from karta_interpreter.languages.lua.gotypes.scalars import SCALARS
-from karta_interpreter.languages.lua.gotypes.structs import declarations
+from karta_interpreter.languages.lua.gotypes.scalars import SCALARS, MismatchError
+from karta_interpreter.languages.lua.gotypes.structs import declarations, decode, encode
 from tests.support.rows import rows
 
 

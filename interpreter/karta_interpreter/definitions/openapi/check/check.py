@@ -108,9 +108,7 @@ class _Checked:
         scope = TypeScope(schema=schema)
         shapes = outputs(node, inputs or (self._root,), scope)
         (coverage or self._coverage).add(shapes, scope.visited)
-        for mistake in scope.found:
-            finding = Finding(mistake.severity, mistake.rule, path, mistake.message, mistake.hint)
-            self.findings.append(replace(finding, expression=text, span=mistake.span))
+        self.findings += [replace(contradiction, path=path, expression=text) for contradiction in scope.found]
         # After a contradiction the shapes are unknown, and another finding would be about the same mistake.
         if expected is not None and not scope.found:
             self._compare(path, text, shapes, expected)

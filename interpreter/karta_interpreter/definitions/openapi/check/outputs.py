@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import chain, product
 from typing import Final
 
-from karta_interpreter.base.findings import Severity, Span, did_you_mean
+from karta_interpreter.base.findings import Finding, Span, did_you_mean, error, warning
 from karta_interpreter.definitions.openapi.check.shape import (
     ANY,
     BOOLEAN,
@@ -13,7 +13,6 @@ from karta_interpreter.definitions.openapi.check.shape import (
     NUMBER,
     TEXT,
     WRONG_TYPE,
-    Contradiction,
     Shape,
     Shapes,
     TypeScope,
@@ -105,7 +104,7 @@ def outputs(node: ast.Node, inputs: Shapes, scope: TypeScope) -> Shapes:  # noqa
 def _fields(shapes: Shapes, name: str, node: ast.Node, key: ast.Node, scope: TypeScope) -> Shapes:
     """Return the shapes of a field. It is a contradiction only if none of the objects can have the field."""
     field_shapes: list[Shapes] = []
-    wrong: list[Contradiction] = []
+    wrong: list[Finding] = []
     for shape in (candidate for candidate in shapes if candidate != NULL):
         below = shape.field(name) if "object" in shape.types or not shape.is_known else None
         if below is not None:
@@ -120,7 +119,7 @@ def _fields(shapes: Shapes, name: str, node: ast.Node, key: ast.Node, scope: Typ
         else:
             at = "" if shape.at == "." else shape.at
             message, hint = f"{scope.schema} has no field {at}.{name}", did_you_mean(name, shape.fields)
-            wrong.append(Contradiction("crd-unknown-field", message, hint, key.span if key.span.end else node.span))
+            wrong.append(error("crd-unknown-field", (), message, hint, span=key.span if key.span.end else node.span))
     return _unless(field_shapes, wrong, scope)
 
 
@@ -131,7 +130,7 @@ def _elements(shapes: Shapes, wants: str, types: Sequence[str], node: ast.Node, 
     return _unless(elements, [_wrong_type(shape, wants, node.span, scope) for shape in typed], scope)
 
 
-def _unless(below: Sequence[Shapes], wrong: Sequence[Contradiction], scope: TypeScope) -> Shapes:
+def _unless(below: Sequence[Shapes], wrong: Sequence[Finding], scope: TypeScope) -> Shapes:
     if below or not wrong:
         scope.visited.extend(chain(*below))
         return unique(below)
@@ -139,8 +138,9 @@ def _unless(below: Sequence[Shapes], wrong: Sequence[Contradiction], scope: Type
     return (ANY,)
 
 
-def _wrong_type(shape: Shape, wants: str, span: Span, scope: TypeScope, hint: str = "") -> Contradiction:
-    return Contradiction(WRONG_TYPE, f"{shape.at or 'this'} is {shape.noun} in {scope.schema}, and {wants}", hint, span)
+def _wrong_type(shape: Shape, wants: str, span: Span, scope: TypeScope, hint: str = "") -> Finding:
+    message = f"{shape.at or 'this'} is {shape.noun} in {scope.schema}, and {wants}"
+    return error(WRONG_TYPE, (), message, hint, span=span)
 
 
 def _made(entries: Iterable[ast.Entry], inputs: Shapes, scope: TypeScope) -> Shape:
@@ -268,7 +268,7 @@ def _operands(node: ast.Binary, lefts: Shapes, rights: Shapes, scope: TypeScope)
         f"{wrong.at or 'this'} is {wrong.noun} in {scope.schema}, and `{node.operator}` has {other.noun} next to it"
     )
     hint = f"`{node.operator}` takes two {' or two '.join(noun for kind, noun in _NOUNS.items() if kind in takes)}"
-    scope.add(Contradiction(WRONG_TYPE, message, hint, node.span))
+    scope.add(error(WRONG_TYPE, (), message, hint, span=node.span))
 
 
 def _check_default(shapes: Shapes, default: ast.Node, scope: TypeScope) -> None:
@@ -286,7 +286,7 @@ def _check_default(shapes: Shapes, default: ast.Node, scope: TypeScope) -> None:
             f"{typed[0].at or 'this'} is {typed[0].noun} in {scope.schema}, and its default is {default_shape.noun}"
         )
         hint = f"write {typed[0].noun} behind `//`"
-        scope.add(Contradiction(WRONG_TYPE, message, hint, default.span, Severity.WARNING))
+        scope.add(warning(WRONG_TYPE, (), message, hint, span=default.span))
 
 
 def _compared(shapes: Shapes, other: ast.Node, scope: TypeScope) -> None:
@@ -299,11 +299,11 @@ def _compared(shapes: Shapes, other: ast.Node, scope: TypeScope) -> None:
     if listed and isinstance(other.value, str) and other.value not in listed:
         message = f'{typed[0].at or "this"} is never "{other.value}" in {scope.schema}'
         hint = did_you_mean(other.value, listed)
-        scope.add(Contradiction("crd-unknown-value", message, hint, other.span, Severity.WARNING))
+        scope.add(warning("crd-unknown-value", (), message, hint, span=other.span))
     elif typed and all(shape.is_known and not _kinds(shape) & _kinds(literal_shape) for shape in typed):
         message = f"{typed[0].at or 'this'} is {typed[0].noun} in {scope.schema}, and never equals {literal_shape.noun}"
         hint = f"compare it with {typed[0].noun}"
-        scope.add(Contradiction(WRONG_TYPE, message, hint, other.span, Severity.WARNING))
+        scope.add(warning(WRONG_TYPE, (), message, hint, span=other.span))
 
 
 def _kinds(shape: Shape) -> frozenset[str]:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from karta_interpreter.base.findings import Severity, Span
+from karta_interpreter.base.findings import Finding
 from karta_interpreter.base.k8s import JSON, Object
 from karta_interpreter.definitions.openapi.schema import listed_texts
 
@@ -196,22 +196,11 @@ WRONG_TYPE: Final = "crd-wrong-type"
 
 
 @dataclass(frozen=True, slots=True)
-class Contradiction:
-    """A contradiction between an expression and the schema of the CRD."""
-
-    rule: str
-    message: str
-    hint: str
-    span: Span
-    severity: Severity = Severity.ERROR
-
-
-@dataclass(frozen=True, slots=True)
 class TypeScope:
     """The scope at a place of an expression: variables, own functions, whether errors are caught, and the schema."""
 
-    found: dict[Contradiction, None] = field(default_factory=dict)
-    """The contradictions, each once."""
+    found: dict[Finding, None] = field(default_factory=dict)
+    """The contradictions to the schema, each once and without the path of the expression."""
     visited: list[Shape] = field(default_factory=list)
     """The fields and elements on the way, including the schema's."""
     variables: Mapping[str, Shapes] = field(default_factory=dict)
@@ -219,7 +208,7 @@ class TypeScope:
     is_tried: bool = False
     schema: str = "the CRD"
 
-    def add(self, contradiction: Contradiction) -> None:
+    def add(self, contradiction: Finding) -> None:
         """Add a contradiction. A wrong type does not count if the expression catches errors."""
         if not (self.is_tried and contradiction.rule == WRONG_TYPE):
             self.found[contradiction] = None

@@ -151,7 +151,7 @@ def _component(kind: CustomKind, pods: PodsField, decision: Decision | None, at:
     # Of several components it counts the one below the part that it stands in.
     part = kind.scale_path.rpartition(".")[0]
     is_own = at == ROOT or (part != ".spec" and pods.place.jq.startswith(f"{part}."))
-    counted = counts(pods, kind.scale_path if is_own else "")
+    scale, doubts = counts(pods, kind.scale_path if is_own else "")
     form, is_fragments = pods.form.value, pods.form is Form.FRAGMENTS
     notes: Notes = []
     if is_fragments:
@@ -160,15 +160,8 @@ def _component(kind: CustomKind, pods: PodsField, decision: Decision | None, at:
         notes.append(((*at, "specDefinition"), "CHECK: only its name says that this is a pod's definition."))
     pieces = {piece: path.jq for piece, path in pods.pieces.items()}
     parts: dict[str, JSON] = {"specDefinition": {form: pieces if is_fragments else pods.place.jq}}
-    if counted.paths:
-        parts["scaleDefinition"] = counted.paths
-    if counted.is_guess:
-        notes.append(((*at, "scaleDefinition"), "CHECK: only its name says that this counts pods."))
-    if counted.is_product:
-        notes.append(((*at, "scaleDefinition"), "CHECK: are these multiplied? A count is for the whole workload."))
-    if counted.others:
-        field = "scaleDefinition" if counted.paths else "specDefinition"
-        notes.append(((*at, field), f"CHECK: does one of these count pods as well? {', '.join(counted.others)}"))
+    parts |= {"scaleDefinition": scale} if scale else {}
+    notes += [((*at, "scaleDefinition" if scale else "specDefinition"), f"CHECK: {doubt}") for doubt in doubts]
     if not pods.place.has_instances:
         return parts, notes
     notes.append(((*at, "podSelector"), "CHECK: which label of a pod has the id of its instance? This one is made up."))

@@ -151,23 +151,11 @@ class NumberField:
         return f"{self.place.jq} // {self.default if type(self.default) is int else 1}"
 
 
-@dataclass(frozen=True, slots=True)
-class ScaleFields:
-    """The fields of a `scaleDefinition`. ``others`` are numbers nearby that may belong there, too.
+def counts(pods: PodsField, scale_path: str) -> tuple[dict[str, str], list[str]]:
+    """Return the fields of a `scaleDefinition`, and the doubts about them.
 
-    ``is_guess``: only the form of its name indicates the count.
-    """
-
-    paths: dict[str, str] = field(default_factory=dict)
-    others: tuple[str, ...] = ()
-    is_product: bool = False
-    is_guess: bool = False
-
-
-def counts(pods: PodsField, scale_path: str) -> ScaleFields:
-    """Return the product of every count on the way to pods, by default the count of the scale subresource.
-
-    Counts of a Karta are for the whole workload, so counts of the objects around a part are factors.
+    The count is the product of every count on the way to pods, by default the count of the scale subresource. Counts of
+    a Karta are for the whole workload, so counts of the objects around a part are factors.
     """
     numbers = list(_numbers(pods))
     factors = [number for number in numbers if number.name in FACTORS]
@@ -182,8 +170,13 @@ def counts(pods: PodsField, scale_path: str) -> ScaleFields:
     elif scale_path and not (bounds or pods.place.has_instances):
         paths = {"replicasPath": f"{scale_path} // 1"}
     may_count = (number.place.jq for number in numbers if number not in factors and _MAY_COUNT.search(number.name))
-    others = tuple(path for path in may_count if path not in bounds.values())[:_MOST]
-    return ScaleFields(paths, others, len(factors) > 1, bool(guessed))
+    others = [path for path in may_count if path not in bounds.values()][:_MOST]
+    doubts = (
+        (bool(guessed), "only its name says that this counts pods."),
+        (len(factors) > 1, "are these multiplied? A count is for the whole workload."),
+        (bool(others), f"does one of these count pods as well? {', '.join(others)}"),
+    )
+    return paths, [doubt for holds, doubt in doubts if holds]
 
 
 def have_state(pods: PodsField) -> bool:

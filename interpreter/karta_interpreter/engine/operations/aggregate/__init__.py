@@ -15,8 +15,6 @@ from karta_interpreter.engine.operations.aggregate.status_history import emptied
 from karta_interpreter.engine.operations.call import StatusItem
 from karta_interpreter.languages.jq import equal, take_outputs
 
-__all__ = ["aggregate_status", "aggregation_reads"]
-
 
 def aggregate_status(definition: Definition, obj: Object, items: Sequence[StatusItem]) -> Object:
     """Return the template with the merged status, or itself if nothing changes.

@@ -9,8 +9,8 @@ from typing import Final
 from karta_interpreter.base.errors import LuaRunError, QuantityError
 from karta_interpreter.base.k8s import JSON, Counting, Object, Quantity, pod_dependencies, pod_requirements
 from karta_interpreter.languages.lua.go_numbers import number_text
-from karta_interpreter.languages.lua.gotypes import decode, encode
 from karta_interpreter.languages.lua.gotypes.scalars import approximate, read_quantity
+from karta_interpreter.languages.lua.gotypes.structs import decode, encode
 from karta_interpreter.languages.lua.machine.host import without_nulls
 from karta_interpreter.languages.lua.results import lua_type, read_table
 
