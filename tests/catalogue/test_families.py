@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from msgspec import structs
+
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s.fields import generation
 from karta_interpreter.definitions.karta.definition import Definition
@@ -67,7 +69,7 @@ def _revision(definition: Definition, case: Case) -> Iterator[str]:
 
 
 def _today(definition: Definition, case: Case) -> int | None:
-    call = case.call._replace(operation=Operation.INTERPRET_REPLICA)
+    call = structs.replace(case.call, operation=Operation.INTERPRET_REPLICA)
     try:
         return interpret(knowing(definition, call.object), call)["replica"]
     except InterpretationError:

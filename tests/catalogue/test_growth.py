@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 import pytest
+from msgspec import structs
 
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s import edit, values
@@ -75,9 +76,11 @@ def _is_map(value: JSON) -> bool:
 def _with(call: Call, field: str, place: Path, size: int) -> Call:
     if field == "items":
         items = (call.items[index % len(call.items)] for index in range(size))
-        return call._replace(items=tuple(StatusItem(f"m{index}", item.status) for index, item in enumerate(items)))
+        return structs.replace(
+            call, items=tuple(StatusItem(f"m{index}", item.status) for index, item in enumerate(items))
+        )
     whole = getattr(call, field)
-    return call._replace(**{field: edit.set_value(whole, place, _many(edit.get(whole, place), size))})
+    return structs.replace(call, **{field: edit.set_value(whole, place, _many(edit.get(whole, place), size))})
 
 
 def _many(value: JSON, size: int) -> JSON:

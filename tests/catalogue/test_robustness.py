@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.definitions.karta.definition import Definition
@@ -66,7 +67,7 @@ def _with(value: Any, place: tuple[Any, ...], junk: Any) -> Any:
 def spoilt_call(chance: random.Random, call: Call) -> Call:
     observed = spoilt(chance, call.observed) if call.observed else None
     items = tuple(replace(item, status=spoilt(chance, item.status)) for item in call.items)
-    return call._replace(object=spoilt(chance, call.object), observed=observed, items=items)
+    return structs.replace(call, object=spoilt(chance, call.object), observed=observed, items=items)
 
 
 @pytest.mark.sweep

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
+from msgspec import structs
 
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s.values import JSON, Object
@@ -51,6 +52,6 @@ def test_zero_values_of_go_change_no_answer(definition: Definition, cases: Seque
 
 def _answer(definition: Definition, case: Case, obj: Object) -> JSON:
     try:
-        return dict(interpret(definition, case.call._replace(object=obj), reader=Known.of(case.references)))
+        return dict(interpret(definition, structs.replace(case.call, object=obj), reader=Known.of(case.references)))
     except InterpretationError as error:
         return str(error)

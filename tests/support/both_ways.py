@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
 import orjson
+from msgspec import structs
 
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s.projection import Projection, Read, reader
@@ -56,7 +57,7 @@ def _decoded(call: Call, read: Read) -> Call:
     is_about_two = call.operation is Operation.RETAIN
     fields = {"object": call.object, "observed": call.observed} if is_about_two else {"object": call.object}
     (obj, *observed), _ = read(orjson.dumps(fields))
-    return call._replace(object=obj, observed=observed[0] if is_about_two else None)
+    return structs.replace(call, object=obj, observed=observed[0] if is_about_two else None)
 
 
 def read_template(read: Callable[[Object], T], template: Object, paths: tuple[str, ...]) -> T:

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from zlib import crc32
 
+from msgspec import structs
+
 from karta_interpreter.base.k8s.values import JSON
 from karta_interpreter.engine.operations import Call
 from tests.proofs.conformance.mutation import mutate
@@ -29,14 +31,14 @@ def _changed(call: Call, seed: int) -> Call:
         replace(item, status=change({"status": item.status}, at).get("status")) for at, item in enumerate(call.items, 2)
     ]
     observed = None if call.observed is None else change(call.observed, 1)
-    return call._replace(object=change(call.object, 0), observed=observed, items=tuple(items))
+    return structs.replace(call, object=change(call.object, 0), observed=observed, items=tuple(items))
 
 
 def each_value(call: Call, made: Callable[[JSON], JSON]) -> Call:
     """A call with other objects and statuses in the place of its own."""
     items = tuple(replace(item, status=made({"status": item.status}).get("status")) for item in call.items)
     observed = None if call.observed is None else made(call.observed)
-    return call._replace(object=made(call.object), observed=observed, items=items)
+    return structs.replace(call, object=made(call.object), observed=observed, items=items)
 
 
 def without_nulls(value: JSON) -> JSON:

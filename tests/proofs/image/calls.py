@@ -6,6 +6,8 @@ import ssl
 from collections.abc import Iterator
 from dataclasses import replace
 
+from msgspec import structs
+
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.definitions.sources.files import load_catalogue
 from karta_interpreter.engine.operations import Operation, TargetComponent, interpret
@@ -34,7 +36,7 @@ def _revising_components(case: Case) -> Case:
     """Return a case that asks for one replica more of each component that ``case`` expects."""
     components = TargetComponent.several(case.expected.get("components", []), "components")
     more = [TargetComponent(name, replicas + 1) for name, replicas in components]
-    return replace(case, call=case.call._replace(operation=Operation.REVISE_COMPONENTS, components=more))
+    return replace(case, call=structs.replace(case.call, operation=Operation.REVISE_COMPONENTS, components=more))
 
 
 def body_of(case: Case) -> bytes:

@@ -4,6 +4,7 @@ from dataclasses import replace
 from unittest.mock import Mock
 
 import pytest
+from msgspec import structs
 
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s.values import GVK
@@ -19,7 +20,7 @@ MILL = GVK("mill.example.org", "v1", "GrainMill")
 CALL = Request("u", MILL, operation_name="InterpretHealth", call=Call(Operation.INTERPRET_HEALTH, {}))
 FEW, MANY = b'[{"status":{"flour":[1,2]}}]', b'[{"status":{"flour":[%b0]}}]' % (b"0," * 2000)
 LONG_TEXT = b'[{"status":{"flour":"%b"}}]' % (b"x" * 1000)
-WRONG = CALL._replace(call=None, problem=InterpretationError("request.object is missing"))
+WRONG = structs.replace(CALL, call=None, problem=InterpretationError("request.object is missing"))
 PLAIN = Definition("mill", MILL, (ComponentRules("mill", "root", MILL),))
 BOUNDED = replace(PLAIN, uses_bounded=True)
 LONG = replace(PLAIN, has_many_expressions=True)
@@ -46,7 +47,7 @@ def chosen(request: Request, definition: Definition | None, text: bytes, *, is_s
         pytest.param(CALL, PLAIN, True, CHILD, id="calls like it took long"),
         pytest.param(CALL, PLAIN.overridden(SCRIPTS), False, SCRIPT, id="a script may never end"),
         pytest.param(
-            CALL._replace(operation_name="Retain"),
+            structs.replace(CALL, operation_name="Retain"),
             PLAIN.overridden(SCRIPTS),
             False,
             INLINE,

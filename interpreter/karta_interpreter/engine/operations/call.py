@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple, Self
 
+import msgspec
+
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.findings import did_you_mean
 from karta_interpreter.base.k8s import JSON, MOST_REPLICAS, Counting, Object, edit, type_name
@@ -36,8 +38,7 @@ class Options:
 DEFAULT_OPTIONS = Options()
 
 
-@dataclass(frozen=True, slots=True)
-class StatusItem:
+class StatusItem(msgspec.Struct, frozen=True):
     """The report of one member cluster about an object."""
 
     cluster: str
@@ -128,7 +129,7 @@ class TargetComponent(NamedTuple):
         return tuple(cls(*component) for component in components)
 
 
-class Call(NamedTuple):
+class Call(msgspec.Struct, frozen=True):
     """One question about one object."""
 
     operation: Operation

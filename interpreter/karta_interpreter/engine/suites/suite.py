@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from msgspec import structs
+
 from karta_interpreter.base.errors import InterpretationError, ManifestError, SuiteError
 from karta_interpreter.base.findings import closest, did_you_mean, with_article
 from karta_interpreter.base.k8s import GVK, JSON, Object, edit, type_name
@@ -200,7 +202,7 @@ def _call(fields: Object, operation: Operation) -> Call:
     call = Call(operation, subject, replicas=_replicas(fields, operation), items=_items(fields))
     if operation is not Operation.REVISE_COMPONENTS:
         return call
-    return call._replace(components=TargetComponent.several(fields.get("inputComponents"), "inputComponents"))
+    return structs.replace(call, components=TargetComponent.several(fields.get("inputComponents"), "inputComponents"))
 
 
 def _replicas(fields: Object, operation: Operation) -> int | None:

@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import Final, TypeVar
 
+from msgspec import structs
+
 from karta_interpreter.base.errors import InterpretationError, WorkloadError
 from karta_interpreter.base.findings import did_you_mean
 from karta_interpreter.base.k8s import GVK, JSON, Object, Path, edit, patch
@@ -240,7 +242,7 @@ class _Answers:
     def _case(self, operation: Operation) -> str:
         call = self._inputs.call(operation, self._object, self._replicas)
         member = None if call.observed is None else without_server_fields(call.observed)
-        call = call._replace(object=without_server_fields(call.object), observed=member)
+        call = structs.replace(call, object=without_server_fields(call.object), observed=member)
         references = [without_server_fields(reference) for reference in self._inputs.references]
         reader, output = Known.of(references), dict[str, JSON]()
         try:

@@ -14,6 +14,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
+from msgspec import structs
 
 from karta_interpreter.base.errors import InterpretationError, QueryAbsentError, QueryReferenceError, RequestError
 from karta_interpreter.base.k8s import GVK, JSON, Object
@@ -141,4 +142,4 @@ def _about(message: Request | admission.Review) -> dict[str, Any]:
         except RecursionError:
             return asdict(admission.Subject(message.uid, message.kind, is_settled=False))
     problem = message.problem and {"message": str(message.problem), "code": message.problem.code}
-    return message._asdict() | {"gvk": message.gvk and [*message.gvk], "call": None, "problem": problem}
+    return structs.asdict(message) | {"gvk": message.gvk and [*message.gvk], "call": None, "problem": problem}

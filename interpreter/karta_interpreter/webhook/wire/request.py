@@ -1,8 +1,9 @@
 """Karmada's questions: the request half of a ``ResourceInterpreterContext``, from bytes to a `Call`."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
+import msgspec
 import orjson
 
 from karta_interpreter.base.errors import InterpretationError, RequestError
@@ -19,7 +20,7 @@ OPERATIONS = {operation.value: operation for operation in Operation}
 _MAX_LENGTH = 256
 
 
-class Request(NamedTuple):
+class Request(msgspec.Struct, frozen=True):
     """One request with a uid that could be read.
 
     ``problem`` is the reason why it cannot be answered. Without a problem there is a ``call``. The other fields hold

@@ -1,7 +1,9 @@
 """Prepares the reports of the member clusters for merging."""
 
 from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
+
+import msgspec
 
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s import JSON, Object, type_name
@@ -29,7 +31,7 @@ _Removed: TypeAlias = dict[str | None, "_Removed | None"]
 """The removals below a value: by fields, and under None by elements. A field mapped to None is removed itself."""
 
 
-class MemberReport(NamedTuple):
+class MemberReport(msgspec.Struct, frozen=True):
     """The status of one cluster and its matches in the definition. ``severity`` is a sort key, worst first.
 
     A single report has no matches: it is compared with no other.
@@ -43,7 +45,7 @@ class MemberReport(NamedTuple):
     """The status as reported. ``status`` contains only the fields to merge."""
 
 
-class MemberPart(NamedTuple):
+class MemberPart(msgspec.Struct, frozen=True):
     """One cluster's value of one status field, or None if the cluster lacks it."""
 
     report: MemberReport
