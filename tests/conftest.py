@@ -36,6 +36,7 @@ yaml.SafeLoader = yaml.CSafeLoader  # type: ignore[misc, assignment]
 share_definitions()
 
 _CATALOGUE_TESTS = Path(__file__).parent / "catalogue"
+_SLOW = Path(__file__).parent / "proofs"
 _WHOLE_CATALOGUE = {"entries", "load_catalogue", "swept_cases"}
 """What modules import that read the definitions of all kinds, or their suites."""
 
@@ -76,6 +77,19 @@ class Doctests:
         return found if has_doctests else [each for each in found if not isinstance(each, DoctestModule)]
 
 
+class WithoutSlow:
+    """Collects no slow tests in a run without them, instead of collecting and dropping as many as it runs."""
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
+        return collection_path == _SLOW or None
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_pycollect_makeitem(self, obj: object) -> list[pytest.Item] | None:
+        is_slow = any(mark.name == "slow" for mark in getattr(obj, "pytestmark", ()))
+        return [] if is_slow else None
+
+
 class Reports:
     """Sends one report per test from the process that runs it: how it ended, and what went wrong before or after.
 
@@ -95,6 +109,8 @@ class Reports:
 def pytest_configure(config: pytest.Config) -> None:
     # A hook of this file itself is only called for files below its folder.
     config.pluginmanager.register(Doctests())
+    if config.getoption("markexpr") == "not slow":
+        config.pluginmanager.register(WithoutSlow())
     if hasattr(config, "workerinput"):
         config.pluginmanager.register(Reports())
 

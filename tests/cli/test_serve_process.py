@@ -102,6 +102,7 @@ def test_without_a_terminal_there_are_log_lines_alone() -> None:
     assert [re.search(r"stopp(ing|ed)", each) is not None for each in rest] == [True, True]
 
 
+@pytest.mark.slow
 def test_server_with_closed_terminal_stops() -> None:
     ours, its = os.openpty()
     with reserved_port() as port:
@@ -194,6 +195,7 @@ def test_server_that_cannot_start_ends_with_any_stderr(stderr: Callable[[], tupl
             assert _end(server) == 1
 
 
+@pytest.mark.slow
 def test_program_that_cannot_write_why_it_ends_has_its_exit_code() -> None:
     """Python itself writes to stderr once more when it ends."""
     with socket.create_server(("127.0.0.1", 0)) as taken, open("/dev/full", "wb") as full:  # noqa: PTH123 - a device

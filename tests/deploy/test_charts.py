@@ -11,6 +11,7 @@ from deploy.write_kustomize import template
 from deploy.write_readme import rows
 from tests.deploy import rendered
 from tests.deploy.rendered import CHARTS, DEPLOY, ROOT
+from tests.support.examples import few
 
 OTHERS = {"karmada.config", "kartas.run.ai", "server.config", "server.md"}
 FREE = {
@@ -165,7 +166,10 @@ def test_typos_are_rejected(complaints: dict[str, str], chart: str, complaint: s
 
 
 @rendered.needs_helm
-@pytest.mark.parametrize(("values", "complaint"), [pytest.param(*each, id=each[0]) for each in CONTRADICTIONS])
+@pytest.mark.sweep
+@pytest.mark.parametrize(
+    ("values", "complaint"), [pytest.param(*each, id=each[0]) for each in few(CONTRADICTIONS, "rejected")]
+)
 def test_values_that_cannot_work_are_rejected(values: str, complaint: str) -> None:
     assert complaint in complaints_about(rendered.SERVER, values)
 
@@ -174,8 +178,8 @@ def test_values_that_cannot_work_are_rejected(values: str, complaint: str) -> No
 @pytest.mark.parametrize(
     "values",
     [
-        pytest.param(f"{BY_ISSUER},certificate.caKey=", id="an issuer that system roots know"),
-        pytest.param(f"{ALERT_DAYS}=29", id="an alert after the renewal"),
+        pytest.param(f"{BY_ISSUER},certificate.caKey=", id="an issuer that system roots know", marks=pytest.mark.slow),
+        pytest.param(f"{ALERT_DAYS}=29", id="an alert after the renewal", marks=pytest.mark.slow),
         pytest.param(f"{ALERT_DAYS}=29,{BY_ISSUER},certificate.certManager.renewBefore=720h", id="of cert-manager"),
         pytest.param(
             f"{ALERT_DAYS}=80,certificate.mode=existingSecret,certificate.existingSecret=mine",
@@ -310,7 +314,7 @@ _LABEL = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?")
 
 @rendered.needs_helm
 @pytest.mark.parametrize("chart", CHARTS)
-@pytest.mark.parametrize("case", NAMES)
+@pytest.mark.parametrize("case", ["long", *(pytest.param(case, marks=pytest.mark.slow) for case in ("dots", "number"))])
 def test_names_are_what_kubernetes_and_cert_manager_take(chart: str, case: str) -> None:
     values = f"{rendered.EVERYTHING},certificate.mode=certManager,nameOverride={'b' * 63}"
     values = values if chart == rendered.SERVER else "admission.enabled=true"

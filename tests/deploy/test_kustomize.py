@@ -7,6 +7,7 @@ import yaml
 from deploy.write_kustomize import CONTROL_PLANE, SERVER, identity, render, tool
 from tests.deploy import rendered
 from tests.deploy.rendered import DEPLOY, Resource
+from tests.support.examples import few
 
 CASES = [(rendered.SERVER, folder, values) for folder, values in SERVER.items()]
 CASES += [(rendered.CONTROL_PLANE, folder, values) for folder, values in CONTROL_PLANE.items()]
@@ -21,7 +22,10 @@ def build(folder: Path) -> list[Resource]:
 
 @rendered.needs_helm
 @rendered.needs_kustomize
-@pytest.mark.parametrize(("chart", "folder", "values"), [pytest.param(*case, id=case[1]) for case in CASES])
+@pytest.mark.sweep
+@pytest.mark.parametrize(
+    ("chart", "folder", "values"), [pytest.param(*case, id=case[1]) for case in few(CASES, "builds")]
+)
 def test_kustomize_builds_what_the_chart_installs(chart: str, folder: str, values: str, tmp_path: Path) -> None:
     base = "base" if chart == rendered.SERVER else "control-plane/base"
     (tmp_path / "deploy").symlink_to(DEPLOY)

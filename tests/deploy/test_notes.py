@@ -86,7 +86,7 @@ def test_command_for_gitops_names_the_service_and_the_authority(tmp_path: Path) 
     ("values", "printed"),
     [
         pytest.param("user.createToken=true", True, id="of the ServiceAccount of the chart"),
-        pytest.param("user.createToken=false", False, id="none"),
+        pytest.param("user.createToken=false", False, id="none", marks=pytest.mark.slow),
         # The permissions are those of the subjects.
         pytest.param("user.subjects[0].kind=User,user.subjects[0].name=karta", False, id="without permissions"),
     ],

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
+import pytest
+
 from tests.support.waiting import HANG
 from tests.webhook.log_alone import LOG_ALONE
 from tests.webhook.process.client import Client, post, question
@@ -156,6 +158,7 @@ async def port_in(file: Path) -> int:
     return port
 
 
+@pytest.mark.slow
 async def test_server_without_standard_files_answers_and_ends(tmp_path: Path) -> None:
     options = {"folder": str(KARTAS), "port": 0, "grace_period": 0.0, "plain_http": True}
     # Its stdout would have the address that it listens on.

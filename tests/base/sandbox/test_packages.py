@@ -55,6 +55,7 @@ def serving() -> Iterator[int]:
             server.stderr.read()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not PYTHON.exists(), reason="this Python has no other one below it")
 def test_server_in_image_answers_large_calls() -> None:
     obj = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "a"}, "spec": {"replicas": 2}}

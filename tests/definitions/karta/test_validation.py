@@ -59,7 +59,7 @@ def test_component_owned_by_a_cycle_is_not_in_it(orchestra: Raw, findings_of: Fi
     [
         pytest.param(100, [], id="as deep as may be"),
         pytest.param(101, ["owners-too-deep"], id="one more"),
-        pytest.param(3000, ["owners-too-deep"], id="much deeper, which is one error"),
+        pytest.param(3000, ["owners-too-deep"], id="much deeper, which is one error", marks=pytest.mark.slow),
     ],
 )
 @pytest.mark.parametrize("order", [1, -1], ids=["from the root", "to the root"])

@@ -150,6 +150,7 @@ def _listing(objects: list[Any]) -> Handler:
     return answer
 
 
+@pytest.mark.slow
 async def test_list_of_large_objects_is_read_in_small_parts(
     scripted: ScriptedApi, api: ApiServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

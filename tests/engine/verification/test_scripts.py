@@ -85,7 +85,7 @@ def test_number_of_pods_that_a_script_answers_is_compared(
 @rows(
     ("body", "seconds", "verdict", "reason"),
     [
-        pytest.param("while true do end", 0.2, UNJUDGED, "it takes longer than", id="never ends"),
+        pytest.param("while true do end", 0.1, UNJUDGED, "it takes longer than", id="never ends"),
         pytest.param("return obj.spec.missing.count", HANG, DIFFERS, "attempt to index", id="fails"),
     ],
 )

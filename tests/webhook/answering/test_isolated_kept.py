@@ -137,6 +137,7 @@ async def test_stopped_expression_leaves_process_to_next_call(
     assert (second, answer["replicas"]) == (first, 4)
 
 
+@pytest.mark.slow
 async def test_cancelled_call_ends_its_process(calls: ChildLane, definitions: dict[str, Definition]) -> None:
     first, _ = await answered(calls, mill("rye", 2), definitions["GrainMill"])
     os.kill(first, signal.SIGSTOP)
@@ -180,6 +181,7 @@ async def test_process_that_remembers_much_is_not_kept(calls: ChildLane, definit
     assert (await answered(calls, mill("oats", 4), definitions["GrainMill"]))[0] != first
 
 
+@pytest.mark.slow
 async def test_killed_process_gets_no_call(calls: ChildLane, definitions: dict[str, Definition]) -> None:
     first, _ = await answered(calls, mill("rye", 2), definitions["GrainMill"])
     os.kill(first, signal.SIGKILL)
@@ -216,6 +218,7 @@ async def test_next_call_waits_for_process_that_settles(calls: ChildLane, defini
     assert len(pids) == 1
 
 
+@pytest.mark.slow
 async def test_idle_process_ends_without_leaking_descriptors(definitions: dict[str, Definition]) -> None:
     before = descriptors()
     calls = ChildLane(idle_seconds=0.2)

@@ -89,7 +89,7 @@ def test_files_have_what_was_asked_and_answered_for_their_owner_only(tmp_path: P
 
 def test_oldest_files_are_deleted(tmp_path: Path, counts: Counter[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recorder, "_LEVEL", 0)  # so that a file is as large as its calls
-    limit = 40 * len(LARGE)
+    limit = 20 * len(LARGE)
     made, most = _recorder(tmp_path, counts, limit, secret=True), 0
     for number in range(200):
         made.record(1.0, question(uid=f"{number}", padding=PADDING), ANSWER)

@@ -281,6 +281,7 @@ async def test_large_result_of_script_is_decoded_in_a_child(
     assert len(isolated) == expected
 
 
+@pytest.mark.slow
 async def test_scripts_with_large_results_are_run_in_a_child_at_once(
     serve: Callable[..., Calls], tmp_path: Path, isolated: list[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:

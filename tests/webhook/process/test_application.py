@@ -173,7 +173,7 @@ async def test_other_media_types_are_refused(client: Client, headers: dict[str, 
 
 
 async def test_compressed_body_is_refused(client: Client) -> None:
-    bomb = gzip.compress(b" " * 50_000_000)
+    bomb = gzip.compress(b" " * 5_000_000)
     answer = await client.ask(post(bomb, headers={"Content-Encoding": "gzip"}))
     assert is_status(answer, 415)
 

@@ -157,7 +157,9 @@ def test_invalid_line_is_named(tmp_path: Path) -> None:
     ("content", "reason"),
     [
         pytest.param(b"\n", "100 lines up to line 101 are not calls; the rest is not read", id="newlines"),
-        pytest.param(b"[", f"line 2 is longer than {LONGEST} bytes; the rest is not read", id="one line"),
+        pytest.param(
+            b"[", f"line 2 is longer than {LONGEST} bytes; the rest is not read", id="one line", marks=pytest.mark.slow
+        ),
     ],
 )
 def test_recording_that_unpacks_to_much_is_refused_in_little_memory(

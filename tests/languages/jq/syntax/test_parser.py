@@ -372,6 +372,7 @@ def test_long_chains_are_accepted_up_to_the_limit() -> None:
         parse(" | ".join(["."] * DEPTH_LIMIT) + " | .")
 
 
+@pytest.mark.slow
 def test_parsing_leaves_most_of_the_stack_alone() -> None:
     """It may be called from deep inside of something else: 650 of Python's 1000 frames are enough for all."""
     texts = [

@@ -150,8 +150,10 @@ def test_objects_behave_as_tables(script: str, value: JSON, expected: JSON) -> N
     ("count", "make"),
     [
         pytest.param(20_000, lambda n: {"a": list(range(n))}, id="a long list"),
-        pytest.param(20_000, lambda n: {"a": {f"k{i}": i for i in range(n)}}, id="an object of many keys"),
-        pytest.param(8_000, lambda n: {"a": [{"x": i} for i in range(n)]}, id="many objects"),
+        pytest.param(
+            20_000, lambda n: {"a": {f"k{i}": i for i in range(n)}}, id="an object of many keys", marks=pytest.mark.slow
+        ),
+        pytest.param(8_000, lambda n: {"a": [{"x": i} for i in range(n)]}, id="many objects", marks=pytest.mark.slow),
     ],
 )
 def test_large_values_go_in_and_come_back(count: int, make: Any) -> None:

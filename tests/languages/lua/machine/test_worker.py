@@ -39,6 +39,7 @@ def test_process_has_little_memory() -> None:
     assert 2**28 <= int(re.findall(r"Max address space +(\d+)", limits)[0]) < 2**29
 
 
+@pytest.mark.slow
 def test_process_that_has_grown_ends_after_its_answer(pool: Pool) -> None:
     before = pool.processes
     large = job("local t = {} for i = 1, 75000 do t[i] = {a = {a = i}} end return t")
