@@ -265,6 +265,7 @@ def test_waiting_has_an_end(run: Run) -> None:
     assert (result.exit_code, levels(result)) == (1, {"api server": "problem"})
 
 
+@pytest.mark.slow
 def test_help_does_not_load_what_only_an_examination_needs() -> None:
     code = (
         "import sys, karta_interpreter.cli.doctor; print('kubernetes_asyncio' in sys.modules, 'aiohttp' in sys.modules)"

@@ -204,7 +204,7 @@ def test_closed_pipe_is_not_an_error(files: Path) -> None:
         pytest.param(
             "completion bash >/dev/full", "the output cannot be written: No space left on device", id="a full disk"
         ),
-        pytest.param("validate - <&-", "standard input is closed", id="a closed input"),
+        pytest.param("validate - <&-", "standard input is closed", id="a closed input", marks=pytest.mark.slow),
     ],
 )
 def test_streams_that_fail_are_an_error_of_one_line(line: str, problem: str) -> None:

@@ -158,6 +158,7 @@ def test_crds_that_cannot_be_read(run: Run, files: Path) -> None:
     assert result.stderr.startswith("error: crd.yaml:2:")
 
 
+@pytest.mark.slow
 def test_configuration_can_be_piped(start: Callable[..., "subprocess.CompletedProcess[str]"], files: Path) -> None:
     result = start([*EXPORT, "-f", "karta.yaml", *URL], cwd=files)
 

@@ -538,6 +538,7 @@ def test_without_a_kubeconfig_the_usual_places_are_taken(tmp_path: Path, monkeyp
     assert ApiServer.of(context="other").url == "the kubeconfig /one:/two"
 
 
+@pytest.mark.slow
 def test_client_library_is_imported_on_use() -> None:
     loaded = "{'kubernetes_asyncio', 'aiohttp'} & {*sys.modules}"
     code = f"import sys, karta_interpreter.definitions.sources.store; print({loaded})"

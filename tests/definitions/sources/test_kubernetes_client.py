@@ -100,6 +100,7 @@ def test_library_works_when_imported_after_ours(run: Run, theirs: str) -> None:
     run(OURS, theirs, *SAME)
 
 
+@pytest.mark.slow
 def test_library_works_when_imported_before_ours(run: Run) -> None:
     """Whichever import is the first one, the library executes all of its packages."""
     run(*(str(theirs.values[0]) for theirs in THEIRS), OURS, *SAME)

@@ -246,6 +246,7 @@ for reader in decode, read:
 """
 
 
+@pytest.mark.slow
 def test_want_of_memory_is_not_an_error_of_the_body() -> None:
     run = subprocess.run([sys.executable, "-c", STARVING], capture_output=True, text=True, check=True)
     assert run.stdout == "no memory\n" * 2
