@@ -4,9 +4,10 @@ import pytest
 from karta_interpreter.base.findings import error, format_path, in_one_line, warning
 from karta_interpreter.base.k8s.values import Path
 from karta_interpreter.cli.render import findings_text
+from tests.support.rows import rows
 
 
-@pytest.mark.parametrize(
+@rows(
     ("path", "text"),
     [
         pytest.param((), "", id="the Karta itself"),

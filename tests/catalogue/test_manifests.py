@@ -9,6 +9,7 @@ from karta_interpreter.base.k8s.manifest import read_documents
 from karta_interpreter.base.k8s.values import GVK, JSON, Object
 from karta_interpreter.definitions.sources.files import find_in_catalogue
 from karta_interpreter.engine.operations import Call, Operation, interpret
+from tests.support.rows import rows
 
 _FOLDER = Path(__file__).parent / "manifests"
 
@@ -25,7 +26,7 @@ def _ask(obj: Object, operation: Operation, replicas: int | None = None) -> JSON
     return next(iter(interpret(found.definition, Call(operation, obj, replicas=replicas)).values()))
 
 
-@pytest.mark.parametrize(
+@rows(
     ("name", "components", "dependencies"),
     [
         pytest.param(

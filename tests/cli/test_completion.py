@@ -14,6 +14,7 @@ from click.testing import Result
 from karta_interpreter import __version__
 from karta_interpreter.cli import kubectl, kubectl_complete
 from karta_interpreter.cli.program import COMMANDS
+from tests.support.rows import rows
 
 Run = Callable[..., Result]
 ROOT = Path(__file__).parents[2]
@@ -70,7 +71,7 @@ def test_kubectl_completes_the_plugin(
     assert directive == (":0" if files else ":4")
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+@rows("shell", ["bash", "zsh", "fish"])
 def test_completion_script_asks_this_program(run: Run, shell: str) -> None:
     result = run("completion", shell)
 

@@ -5,6 +5,8 @@ import pytest
 import yaml
 from click.testing import Result
 
+from tests.support.rows import rows
+
 Run = Callable[..., Result]
 
 
@@ -21,7 +23,7 @@ def test_components_prints_object_with_counts(run: Run) -> None:
     assert yaml.safe_load(result.stdout) == expected
 
 
-@pytest.mark.parametrize(
+@rows(
     ("arguments", "code", "message"),
     [
         pytest.param(["--components", "mian=7"], 1, 'there is no component "mian"; did you mean main?', id="unknown"),
@@ -66,7 +68,7 @@ def test_script_of_component_revision_answers(run: Run) -> None:
     assert yaml.safe_load(result.stdout)["spec"]["replicas"] == 6
 
 
-@pytest.mark.parametrize("kind", ["apps/v1", "apps.kruise.io/v1beta1", "apps.kruise.io/v1alpha1"])
+@rows("kind", ["apps/v1", "apps.kruise.io/v1beta1", "apps.kruise.io/v1alpha1"])
 def test_components_refuse_a_count_that_is_a_status(run: Run, kind: str) -> None:
     template = {"spec": {"containers": [{"name": "main"}]}}
     daemon = {"apiVersion": kind, "kind": "DaemonSet", "metadata": {"name": "logs"}, "spec": {"template": template}}

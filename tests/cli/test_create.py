@@ -8,6 +8,7 @@ from click.testing import Result
 from karta_interpreter.cli.files import write_files
 from karta_interpreter.cli.program import Problem
 from karta_interpreter.definitions.karta.loading import load_documents
+from tests.support.rows import rows
 
 Run = Callable[..., Result]
 
@@ -116,7 +117,7 @@ def test_create_karta_selects_kind_and_version(run: Run) -> None:
     assert yaml.safe_load(result.stdout)["metadata"]["name"] == "example-io-mill-v1"
 
 
-@pytest.mark.parametrize(
+@rows(
     ("kind", "code", "text"),
     [
         pytest.param(

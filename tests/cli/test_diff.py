@@ -6,6 +6,7 @@ import pytest
 from click.testing import Result
 
 from karta_interpreter.definitions.sources.files import load_catalogue
+from tests.support.rows import rows
 
 Run = Callable[..., Result]
 
@@ -122,7 +123,7 @@ def test_text_of_an_answer_is_not_taken_for_no_answer(run: Run, files: Path) -> 
     assert "  status.message\n  - not answered\n  + late\n" in result.stdout
 
 
-@pytest.mark.parametrize(
+@rows(
     ("arguments", "meant"),
     [
         pytest.param("a.yaml b.yaml", "diff --from a.yaml --to b.yaml", id="no option"),

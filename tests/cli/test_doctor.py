@@ -15,6 +15,7 @@ from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.cli import doctor
 from karta_interpreter.webhook.doctor import Level, connection
 from karta_interpreter.webhook.doctor.result import CheckResult as Finding
+from tests.support.rows import rows
 from tests.support.serving import serving
 from tests.support.waiting import HANG
 from tests.webhook.doctor.karmada import (
@@ -157,7 +158,7 @@ def test_unreachable_api_server_is_a_problem(run: Run, kubeconfig: str) -> None:
     assert levels(result) == {"api server": "problem"}
 
 
-@pytest.mark.parametrize(
+@rows(
     "arguments",
     [
         pytest.param(["--url", "http://localhost"], id="a URL without TLS"),

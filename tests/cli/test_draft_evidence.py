@@ -12,6 +12,7 @@ from karta_interpreter.cli import draft_evidence
 from karta_interpreter.cli.program import UsageProblem
 from karta_interpreter.cli.saved import Saved, save
 from karta_interpreter.engine.verification import Evidence
+from tests.support.rows import rows
 
 Run = Callable[..., Result]
 Thing = dict[str, Any]
@@ -141,7 +142,7 @@ def test_bad_evidence_is_an_error(
     assert message in result.stderr
 
 
-@pytest.mark.parametrize(
+@rows(
     ("options", "message"),
     [
         pytest.param((), "error: give --crd, or objects with their pods", id="nothing"),

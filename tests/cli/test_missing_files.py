@@ -31,7 +31,7 @@ def test_what_is_no_file_is_piped(run: Callable[..., Result], line: tuple[str, .
     assert advice in result.stderr
 
 
-@pytest.mark.parametrize("line", [("test", "-n", "x"), ("serve", "-n", "x"), ("replay", "-n", "x")])
+@rows("line", [("test", "-n", "x"), ("serve", "-n", "x"), ("replay", "-n", "x")])
 def test_command_without_an_object_names_no_cluster(run: Callable[..., Result], line: tuple[str, ...]) -> None:
     result = run(*line)
 
@@ -40,7 +40,7 @@ def test_command_without_an_object_names_no_cluster(run: Callable[..., Result], 
 
 
 @pytest.mark.catalogue
-@pytest.mark.parametrize("line", [("explain",), ("catalogue", "export"), ("export", "customization")])
+@rows("line", [("explain",), ("catalogue", "export"), ("export", "customization")])
 def test_text_longer_than_the_name_of_a_file_may_be_is_none(run: Callable[..., Result], line: tuple[str, ...]) -> None:
     result = run(*line, "a" * 300)
 

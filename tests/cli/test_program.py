@@ -87,7 +87,7 @@ def test_unknown_option_names_the_meant_one(run: Run, line: str, hint: str) -> N
     assert hint in result.output
 
 
-@pytest.mark.parametrize("group", ["x", "Run.AI", "run.ai/v1alpha1", "-.ai"])
+@rows("group", ["x", "Run.AI", "run.ai/v1alpha1", "-.ai"])
 def test_group_of_kartas_is_one_that_a_crd_may_have(run: Run, group: str) -> None:
     result = run("catalogue", "list", env={"KARTA_INTERPRETER_KARTA_API_GROUP": group})
 
@@ -100,7 +100,7 @@ def test_help_of_command_is_its_help(run: Run) -> None:
     assert run("help", "validate").stdout == run("validate", "--help").stdout != ""
 
 
-@pytest.mark.parametrize("name", ["catalogue", "create", "export"])
+@rows("name", ["catalogue", "create", "export"])
 def test_summaries_of_commands_below_one_are_whole(run: Run, name: str) -> None:
     assert "...\n" not in run(name, "--help").stdout.partition("Commands:")[2]
 
@@ -137,7 +137,7 @@ def test_wrong_usage_is_exit_code_2_and_talk(run: Run, arguments: list[str]) -> 
     assert "Error: " in result.stderr
 
 
-@pytest.mark.parametrize(
+@rows(
     "arguments",
     [
         pytest.param(["types-api"], id="no place for the types"),

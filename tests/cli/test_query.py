@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
+from tests.support.rows import rows
+
 Run = Callable[..., Result]
 
 
@@ -15,7 +17,7 @@ def _files(files: Path) -> None:
     (files / "groups.yaml").write_text("spec: {groups: [{count: 2}, {}], size: '3'}")
 
 
-@pytest.mark.parametrize(
+@rows(
     ("expression", "rows"),
     [
         pytest.param(
@@ -63,7 +65,7 @@ def test_expression_that_a_folder_is_called_like_is_an_expression(run: Run, expr
     assert f"  {'.' if expression == '.' else 'spec'}" in result.stdout
 
 
-@pytest.mark.parametrize(
+@rows(
     ("expression", "value", "changed"),
     [
         pytest.param(
@@ -80,7 +82,7 @@ def test_assign_shows_what_a_write_changes(run: Run, expression: str, value: str
     assert (result.exit_code, result.stdout.splitlines()[-len(changed) :]) == (0, changed)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("arguments", "code", "stderr"),
     [
         pytest.param([".a | del(.b)"], 1, "`del` is not allowed: an expression only reads", id="refused"),

@@ -20,6 +20,7 @@ from typing import IO, TextIO
 
 import pytest
 
+from tests.support.rows import rows
 from tests.support.serving import reserved_port
 from tests.support.waiting import HANG
 from tests.webhook.process.forked import forked
@@ -177,7 +178,7 @@ STDERRS = [
 ]
 
 
-@pytest.mark.parametrize("stderr", STDERRS)
+@rows("stderr", STDERRS)
 def test_server_runs_with_any_stderr(stderr: Callable[[], tuple[int, int]]) -> None:
     with reserved_port() as port:
         arguments = [*NO_CATALOGUE, "--port", str(port), "--plain-http"]
@@ -187,7 +188,7 @@ def test_server_runs_with_any_stderr(stderr: Callable[[], tuple[int, int]]) -> N
             assert _end(server) == 0
 
 
-@pytest.mark.parametrize("stderr", STDERRS)
+@rows("stderr", STDERRS)
 def test_server_that_cannot_start_ends_with_any_stderr(stderr: Callable[[], tuple[int, int]]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])

@@ -244,9 +244,7 @@ def test_customizations_for_programs(run: Run, files: Path) -> None:
     assert document["summary"]["customizations"] == 1
 
 
-@pytest.mark.parametrize(
-    "command", ["validate", "tree --object karta.yaml -f", "interpret --observed-file job.yaml -f"]
-)
+@rows("command", ["validate", "tree --object karta.yaml -f", "interpret --observed-file job.yaml -f"])
 def test_empty_path_is_a_mistake(run: Run, command: str) -> None:
     result = run(*command.split(), "")
 

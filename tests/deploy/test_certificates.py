@@ -6,6 +6,7 @@ from deploy.write_kustomize import template
 from karta_interpreter.webhook.settings import Settings
 from tests.deploy import rendered
 from tests.deploy.rendered import Resource
+from tests.support.rows import rows
 
 pytestmark = rendered.needs_helm
 
@@ -21,7 +22,7 @@ def names_of(values: str) -> list[str]:
     return [value for name, value in flags if name == "--certificate-name"]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("values", "more"),
     [
         pytest.param("", [], id="the Service"),

@@ -88,7 +88,7 @@ def test_stale_status_shows_only_failure(status: Any, answer: tuple[str, str]) -
     assert _judged(_karta(PHASES), status) == answer
 
 
-@pytest.mark.parametrize(
+@rows(
     ("conditions", "answer"),
     [
         pytest.param(
@@ -120,7 +120,7 @@ def test_conditions_of_indecisive_status_are_omitted() -> None:
     assert _judged(_karta(status), {"conditions": conditions}) == ("Healthy", "Running: all pods are ready")
 
 
-@pytest.mark.parametrize(
+@rows(
     ("phase", "health"),
     [
         pytest.param("Slow", "Healthy", id="it is named"),

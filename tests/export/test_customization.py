@@ -54,7 +54,7 @@ def test_exported_script_agrees_with_karta(pairs: list[Pair], operation: Operati
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("path", FEW, ids=lambda path: path.parent.name)
+@rows("path", FEW, ids=lambda path: path.parent.name)
 def test_validate_finds_nothing_in_exported_scripts(path: Path) -> None:
     definition = entry_of(path).definition
     assert definition
@@ -68,7 +68,7 @@ def test_validate_finds_nothing_in_exported_scripts(path: Path) -> None:
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("path", FEW, ids=lambda path: path.parent.name)
+@rows("path", FEW, ids=lambda path: path.parent.name)
 def test_silent_cluster_counts_as_for_the_karta(path: Path) -> None:
     """One that says nothing is worse than one that has completed, whatever else that one is."""
     entry, tally = entry_of(path), Tally()

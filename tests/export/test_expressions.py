@@ -110,7 +110,7 @@ def _text_of_counts(expression: str) -> str:
     return compiler.text()
 
 
-@pytest.mark.parametrize(
+@rows(
     ("expression", "reason"),
     [
         pytest.param("$deployment.spec", "another object, which a script cannot read", id="a reference"),

@@ -152,7 +152,7 @@ def test_names_of_fields_and_values_are_written_as_cel_has_them() -> None:
     assert _checks(rules)[0] == (f"{begin} '\U0001f642\\'s' && e[?'in'].orValue(null) == '\"\\\\') && {begin} '')")
 
 
-@pytest.mark.parametrize(
+@rows(
     ("status", "message"),
     [
         pytest.param(

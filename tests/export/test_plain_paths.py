@@ -93,7 +93,7 @@ def test_script_of_plain_paths_has_no_functions_for_lists(operation: Operation) 
     assert [name for name in _OF_LISTS if name in text] == []
 
 
-@pytest.mark.parametrize(
+@rows(
     "place",
     [
         pytest.param(".spec.parts[].size", id="a list"),
@@ -231,7 +231,7 @@ def test_names_and_namespaces_that_no_object_can_have_are_left_out(field: str, t
     assert len(found["dependencies"]) == is_named
 
 
-@pytest.mark.parametrize(
+@rows(
     ("name", "names"),
     [
         pytest.param("key", ["key"], id="without parameters"),

@@ -1,6 +1,7 @@
 import pytest
 
 from karta_interpreter.webhook.settings import Settings
+from tests.support.rows import rows
 
 
 @pytest.mark.parametrize(
@@ -14,6 +15,6 @@ def test_certificate_with_short_life_is_looked_at_more_often(days: float, second
     assert Settings(certificate_days=days).look_interval == pytest.approx(seconds)
 
 
-@pytest.mark.parametrize("timeout", [1, 3, 30])
+@rows("timeout", [1, 3, 30])
 def test_answer_comes_before_karmada_gives_up(timeout: int) -> None:
     assert Settings(webhook_timeout=timeout).call_limit == timeout - 0.5

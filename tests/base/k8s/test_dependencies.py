@@ -208,7 +208,7 @@ def test_claims_of_devices(claims: JSON, expected: list[tuple[str, str]]) -> Non
     assert pod_dependencies(template, "team") == (), "Karmada's own rules do not know them"
 
 
-@pytest.mark.parametrize(
+@rows(
     ("group", "named"),
     [
         pytest.param({"podGroupName": "gang"}, ["gang"], id="a group"),

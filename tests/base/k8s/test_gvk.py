@@ -7,7 +7,7 @@ from karta_interpreter.base.k8s.values import GVK, JSON
 from tests.support.rows import rows
 
 
-@pytest.mark.parametrize(
+@rows(
     ("api_version", "kind", "expected", "text"),
     [
         pytest.param("v1", "Pod", GVK("", "v1", "Pod"), "v1, Kind=Pod", id="the core group has no name"),

@@ -108,7 +108,7 @@ def test_numbers_are_quantities(number: float, canonical: str) -> None:
     assert str(Quantity.parse(number)) == canonical
 
 
-@pytest.mark.parametrize("value", [True, math.nan, math.inf])
+@rows("value", [True, math.nan, math.inf])
 def test_values_that_are_no_quantity(value: float) -> None:
     with pytest.raises(QuantityError):
         Quantity.parse(value)

@@ -346,7 +346,7 @@ def test_rule_10_namespace_and_priority_class_are_added_on_demand() -> None:
     assert requirements.to_json(namespace="team") == {**resources, "namespace": "team"}
 
 
-@pytest.mark.parametrize("template", [{}, {"spec": None}, {"spec": {"containers": [{"name": "c"}]}}])
+@rows("template", [{}, {"spec": None}, {"spec": {"containers": [{"name": "c"}]}}])
 def test_rule_11_nothing_asked_for_is_none(template: dict[str, JSON]) -> None:
     requirements = pod_requirements(template, Counting.SCHEDULER)
     assert requirements.to_json() is None
@@ -442,7 +442,7 @@ def test_merging_takes_the_largest_amount_of_each_resource() -> None:
     assert merged.to_json() == {"resourceRequest": {"cpu": "2", "memory": "1Gi", "pods": "1"}}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("first", "second", "expected"),
     [
         pytest.param({"tolerations": [{}]}, {"tolerations": [{}]}, {"tolerations": [{}]}, id="the same claim"),

@@ -60,7 +60,7 @@ _AMBIGUOUS = (
 """Texts that a reader of YAML 1.1, or the Go library, can take for another value."""
 
 
-@pytest.mark.parametrize("write", [to_yaml, to_authored_yaml, to_ordered_yaml])
+@rows("write", [to_yaml, to_authored_yaml, to_ordered_yaml])
 def test_ambiguous_texts_are_read_as_written(write: Callable[[JSON], str]) -> None:
     value = {"texts": [*_AMBIGUOUS], "keys": dict.fromkeys(_AMBIGUOUS, 1), "numbers": [1, 1.5, True, None]}
     (document,) = read_documents(write(value), "written")

@@ -7,6 +7,8 @@ import pytest
 import yaml
 from click.testing import Result
 
+from tests.support.rows import rows
+
 pytestmark = pytest.mark.catalogue
 
 Run = Callable[..., Result]
@@ -156,7 +158,7 @@ def test_names_in_another_object_are_left_out_of_the_script_and_named_there(run:
     ]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("arguments", "code", "message"),
     [
         pytest.param(["RayClster"], 2, "there is no definition for RayClster; did you mean RayCluster?", id="a typo"),

@@ -6,6 +6,8 @@ import pytest
 import yaml
 from click.testing import Result
 
+from tests.support.rows import rows
+
 pytestmark = pytest.mark.catalogue
 
 Run = Callable[..., Result]
@@ -114,7 +116,7 @@ def test_check_lists_every_definition(run: Run) -> None:
     assert other.split()[:3] == ["example.io/v1", "List", "phaseDefinition.path:"]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("arguments", "code", "message"),
     [
         pytest.param(["RayClster"], 2, "there is no definition for RayClster; did you mean RayCluster?", id="a typo"),

@@ -7,11 +7,12 @@ from click.testing import Result
 
 from karta_interpreter import __version__
 from karta_interpreter.definitions.karta.schema_export import custom_resource_definition, json_schema
+from tests.support.rows import rows
 
 Run = Callable[..., Result]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("arguments", "expected", "read"),
     [
         pytest.param(("crd",), custom_resource_definition(), yaml.safe_load, id="for kubectl and Git"),

@@ -3,6 +3,7 @@ import pytest
 
 from karta_interpreter.cli.doctor import results_table, summary
 from karta_interpreter.webhook.doctor import CheckResult, Level
+from tests.support.rows import rows
 
 RESULTS = [
     CheckResult(Level.OK, "tls", "fine"),
@@ -22,7 +23,7 @@ def test_result_is_a_line_with_advice_below() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("results", "expected"),
     [
         pytest.param([], "0 ok, 0 warnings, 0 problems", id="nothing"),

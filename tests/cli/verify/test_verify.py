@@ -20,6 +20,7 @@ from karta_interpreter.definitions.sources import api_server
 from karta_interpreter.engine.verification import Evidence, Verdict
 from tests.cli.verify.cluster import DEPLOYMENTS, PODS, MemberServer, serving, shops
 from tests.engine.verification.member import NOW, container, evidence, pod, workload
+from tests.support.rows import rows
 
 pytestmark = pytest.mark.catalogue
 
@@ -297,7 +298,7 @@ def test_cluster_without_objects_proves_nothing(run: Run, tmp_path: Path) -> Non
     assert result.exit_code == 1
 
 
-@pytest.mark.parametrize(
+@rows(
     ("arguments", "message"),
     [
         pytest.param(("--object", "demo"), "demo is not KIND/NAME", id="an-object-without-kind"),

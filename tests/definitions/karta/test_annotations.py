@@ -15,6 +15,7 @@ from karta_interpreter.definitions.karta.annotations import (
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.engine.evaluation.status import Status
 from karta_interpreter.languages.jq.syntax.printer import render
+from tests.support.rows import rows
 
 Raw = dict[str, Any]
 FindingsOf = Callable[[Raw], list[Finding]]
@@ -49,9 +50,7 @@ def test_name_without_a_prefix_is_a_warning(orchestra: Raw, findings_of: Finding
     assert finding.hint == "did you mean karta-interpreter.io/retain?"
 
 
-@pytest.mark.parametrize(
-    "prefix", ["karta-interpreter/", "karta_interpreter.io/", "Karta-Interpreter.io/", "karta-interpreter.com/"]
-)
+@rows("prefix", ["karta-interpreter/", "karta_interpreter.io/", "Karta-Interpreter.io/", "karta-interpreter.com/"])
 def test_prefix_with_a_mistake_is_unknown_annotation(orchestra: Raw, findings_of: FindingsOf, prefix: str) -> None:
     key = f"{prefix}elastic"
     (finding,) = findings_of(edit.set_value(orchestra, ("metadata", "annotations"), {key: "section"}))
@@ -84,7 +83,7 @@ def test_component_named_none_can_be_elastic(orchestra: Raw) -> None:
     assert read(named, elastic="none").elastic == ("none",)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "message"),
     [
         pytest.param("none, section", 'there is no component "none"', id="none and a component"),
@@ -106,7 +105,7 @@ def test_operations(orchestra: Raw) -> None:
     assert found == frozenset({"InterpretStatus", "InterpretHealth"})
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "paths"),
     [
         pytest.param(".spec.a", [".spec.a"], id="one path"),
@@ -121,7 +120,7 @@ def test_retain(orchestra: Raw, text: str, paths: list[str]) -> None:
     assert [str(retained) for retained in read(orchestra, retain=text).retain] == paths
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "told"),
     [
         pytest.param("- unset: .spec.a", "unset .spec.a", id="unset"),
@@ -139,7 +138,7 @@ def test_retain_by_rules(orchestra: Raw, findings_of: FindingsOf, text: str, tol
     assert findings_of(annotated(orchestra, retain=text)) == []
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "inputs"),
     [
         pytest.param("- {unset: .spec.a, value: .b}", {"value": ".spec"}, id="value, on the object of the field"),
@@ -155,7 +154,7 @@ def test_expressions_of_retain_rules_have_their_own_inputs(orchestra: Raw, text:
     assert {field: render(getattr(rule, field).of) for field in inputs} == inputs
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "path", "absent"),
     [
         pytest.param(".spec.suspend // false", ".spec.suspend", False, id="a switch"),
@@ -205,7 +204,7 @@ def suspendable(raw: Raw) -> Raw:
     return changed
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "labels"),
     [
         pytest.param("example.io/queue", ("example.io/queue",), id="another queue"),
@@ -319,7 +318,7 @@ def test_aggregate_keeps_its_order(orchestra: Raw) -> None:
     assert list(found) == [("status", "b"), ("status", "a")]
 
 
-@pytest.mark.parametrize("rule", list(AggregateRule))
+@rows("rule", list(AggregateRule))
 def test_aggregate_rule_is_read(orchestra: Raw, rule: str) -> None:
     assert read(orchestra, aggregate=f".status.x: {rule}").aggregate == {("status", "x"): rule}
 
@@ -333,7 +332,7 @@ def ending(raw: Raw) -> Raw:
     return raw
 
 
-@pytest.mark.parametrize("word", ["n", "Y", "on", "No", "OFF"])
+@rows("word", ["n", "Y", "on", "No", "OFF"])
 def test_words_that_are_booleans_in_yaml_1_1_are_text(orchestra: Raw, word: str) -> None:
     mappings = ("spec", "structureDefinition", "rootComponent", "statusDefinition", "statusMappings", "failed")
     matchers = [{"byConditions": [{"type": name, "status": "True"}]} for name in (word, "Announced")]
@@ -346,7 +345,7 @@ def test_outcomes(orchestra: Raw) -> None:
     assert read(ending(orchestra), outcomes="Applauded: Bowing").outcomes == {"Applauded": "Bowing"}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "message"),
     [
         pytest.param("Applauded: Playing", "no status mapping makes Playing completed or failed", id="no end"),
@@ -393,7 +392,7 @@ def test_expressions_of_annotations_count_as_bounded(orchestra: Raw) -> None:
     assert load_definition(bounded).uses_bounded
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "kept"),
     [
         pytest.param(".", ["the whole object"], id="the object"),
@@ -412,7 +411,7 @@ def test_retaining_everything(orchestra: Raw, findings_of: FindingsOf, text: str
     ]
 
 
-@pytest.mark.parametrize(
+@rows(
     "text",
     [
         "KubeRay 1.4",
@@ -456,7 +455,7 @@ def test_lua_is_yaml_or_json(orchestra: Raw) -> None:
     assert read(orchestra, lua=as_json).lua.operations == {"Retain"}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "rule", "message"),
     [
         pytest.param("retention: {", "annotation-lua", "is not YAML", id="not YAML"),

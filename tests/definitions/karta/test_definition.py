@@ -46,7 +46,7 @@ def test_status_rules_are_in_matching_order(compiled: dict[str, Definition]) -> 
     assert [status for status, _ in rules.mappings] == [Status.RUNNING, Status.FAILED, Status.DEGRADED]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("written", "value"),
     [("true", True), ("0", 0), ('"Suspended"', "Suspended"), ("null", None), (True, True), (None, None), (2, 2)],
 )
@@ -142,7 +142,7 @@ def test_definition_of_scripts_needs_no_karta() -> None:
     assert [operation for operation in Operation if definition.answers(operation)] == ["Retain", "InterpretHealth"]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("allowed", "scripted", "answered"),
     [
         pytest.param("", (), set(Operation), id="a Karta answers everything"),

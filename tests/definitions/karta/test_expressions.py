@@ -60,7 +60,7 @@ def test_refused(text: str, construct: str) -> None:
     assert construct in text[finding.span.start : finding.span.end]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "hint"),
     [
         pytest.param("{.status.phase}", "kubectl's JSONPath; write `.status.phase`", id="a field"),
@@ -79,7 +79,7 @@ def test_not_jq() -> None:
     assert isinstance(finding.span, Span)
 
 
-@pytest.mark.parametrize("text", ["", "  ", "# nothing"])
+@rows("text", ["", "  ", "# nothing"])
 def test_empty_text_is_not_an_expression(text: str) -> None:
     assert only(text).severity is Severity.ERROR
 
@@ -89,7 +89,7 @@ def test_refusals_of_expression_come_together() -> None:
     assert len(findings) == 2
 
 
-@pytest.mark.parametrize("text", [".spec.replicas // 1", '.x[] | select(.a == "b") | .c', "1"])
+@rows("text", [".spec.replicas // 1", '.x[] | select(.a == "b") | .c', "1"])
 def test_plain(text: str) -> None:
     parsed, findings = check_expression(AT, text)
     assert findings == []
@@ -115,7 +115,7 @@ CHILD = ("spec", "structureDefinition", "childComponents", 1)
 GROUPS = ("spec", "optimizationInstructions", "gangScheduling", "podGroups")
 
 
-@pytest.mark.parametrize(
+@rows(
     "path",
     [
         (*CHILD, "specDefinition", "podTemplateSpecPath"),

@@ -40,7 +40,7 @@ _OPERATIONS = ("metadata", "annotations", "karta-interpreter.io/operations")
 _SCRIPTS = ("metadata", "annotations", "karta-interpreter.io/lua")
 
 
-@pytest.mark.parametrize(
+@rows(
     ("changes", "is_found"),
     [
         pytest.param([(_KETTLES, ".spec.kettles + 1")], True, id="a sum"),
@@ -76,7 +76,7 @@ def test_kind_that_is_not_counted_needs_no_pods(orchestra: Raw, findings_of: Fin
     assert {rule: [each.rule for each in found[rule]].count("no-pods") for rule in found} == _NOT_COUNTED
 
 
-@pytest.mark.parametrize(
+@rows(
     ("changes", "severities"),
     [
         pytest.param([("failed", "Boiling")], ["error"], id="at work and failed"),
@@ -101,7 +101,7 @@ def test_phase_with_condition_has_another_meaning(brew: Raw, findings_of: Findin
     assert findings_of(changed(brew, ((*STATUS, "statusMappings", "failed"), [matcher]))) == []
 
 
-@pytest.mark.parametrize(
+@rows(
     "path",
     [
         pytest.param(".spec.kettles // 0", id="none by default"),
@@ -143,9 +143,7 @@ def test_hint_writes_the_better_default(orchestra: Raw, findings_of: FindingsOf)
     assert finding.expression == ".spec.sections[].players // 1"
 
 
-@pytest.mark.parametrize(
-    "path", [".spec.n", ".spec.n // 1", "(.spec.n // 1) * (.spec.m // 1)", ".spec.x[0].n", ".spec.n | tonumber"]
-)
+@rows("path", [".spec.n", ".spec.n // 1", "(.spec.n // 1) * (.spec.m // 1)", ".spec.x[0].n", ".spec.n | tonumber"])
 def test_numbers_that_can_be_written(brew: Raw, findings_of: FindingsOf, path: str) -> None:
     raw = changed(brew, (ELASTIC, "brew"), ((*ROOT, "scaleDefinition", "replicasPath"), path))
     assert findings_of(raw) == []
@@ -155,7 +153,7 @@ def test_fixed_number_is_not_a_finding(brew: Raw, findings_of: FindingsOf) -> No
     assert findings_of(changed(brew, ((*ROOT, "scaleDefinition", "replicasPath"), "1"))) == []
 
 
-@pytest.mark.parametrize(
+@rows(
     ("suspended", "resumed", "rules"),
     [
         pytest.param(".spec.pause", ".spec.pause", ["suspend-is-resume"], id="the same value"),
@@ -174,7 +172,7 @@ def test_suspension_that_does_not_resume_is_found(
     assert [finding.rule for finding in findings_of(raw)] == rules
 
 
-@pytest.mark.parametrize(
+@rows(
     ("path", "is_found"),
     [
         pytest.param(".status.steam", True, id="a field of the status"),
@@ -187,7 +185,7 @@ def test_retained_field_of_status_is_found(brew: Raw, findings_of: FindingsOf, p
     assert ("status-not-sent" in {finding.rule for finding in findings_of(raw)}) is is_found
 
 
-@pytest.mark.parametrize(
+@rows(
     ("changes", "is_found"),
     [
         pytest.param([], True, id="Failed alone"),

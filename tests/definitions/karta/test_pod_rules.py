@@ -8,6 +8,7 @@ from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.expression_text import PodQuery
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.definitions.karta.model import GangScheduling, PodSelector
+from tests.support.rows import rows
 
 Raw = dict[str, Any]
 
@@ -86,7 +87,7 @@ def test_leaves_are_the_components_that_have_pods(compiled: dict[str, Definition
     assert [leaf.name for leaf in compiled["brew"].leaves] == ["brew"]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("name", "lineage"),
     [("desk", ["desk", "section", "orchestra"]), ("orchestra", ["orchestra"]), ("audience", [])],
 )

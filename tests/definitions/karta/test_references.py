@@ -14,6 +14,7 @@ from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.definitions.karta.reference_resolver import Known, ReferenceReader, resolved
 from karta_interpreter.engine.evaluation.pods import pod_sets
 from karta_interpreter.engine.operations.interpret_dependency import interpret_dependency
+from tests.support.rows import rows
 
 Raw = dict[str, Any]
 FindingsOf = Callable[[Raw], list[Finding]]
@@ -59,7 +60,7 @@ def test_sound_references(orchestra: Raw, findings_of: FindingsOf, reference: JS
     assert findings_of(referring(orchestra, reference)) == []
 
 
-@pytest.mark.parametrize(
+@rows(
     ("references", "rule", "message"),
     [
         pytest.param([HALL, HALL], "reference-not-unique", 'the reference "hall" is there twice', id="twice"),
@@ -92,7 +93,7 @@ def test_unsound_references(
     assert finding.path[:3] == REFERENCES
 
 
-@pytest.mark.parametrize(
+@rows(
     ("path", "text", "refused"),
     [
         pytest.param((*STRUCTURE, "childComponents", 1, "scaleDefinition", "replicasPath"),
@@ -144,7 +145,7 @@ def players(definition: Definition, reader: ReferenceReader | None, obj: Object 
     return pods.replicas
 
 
-@pytest.mark.parametrize(
+@rows(
     ("objects", "found"),
     [
         pytest.param([hall("small", 1), hall("great", 9)], 9, id="by its name"),
@@ -157,7 +158,7 @@ def test_lookup_finds_one_object(orchestra: Raw, objects: list[Object], found: i
     assert players(definition, Known.of(objects)) == found
 
 
-@pytest.mark.parametrize(
+@rows(
     ("reader", "hall_name", "message"),
     [
         pytest.param(None, "great",
@@ -178,7 +179,7 @@ def test_failed_lookup_is_an_error_that_names_it(
         players(definition, reader, with_(OBJECT, hall_name, "spec", "hall"))
 
 
-@pytest.mark.parametrize(
+@rows(
     ("names", "found"),
     [
         pytest.param(["great", "small"], 10, id="each object once"),
@@ -204,7 +205,7 @@ def test_lookup_of_array_keeps_order_of_names(orchestra: Raw) -> None:
         assert players(definition, reader, with_(OBJECT, [{"name": name} for name in names], "spec", "halls")) == second
 
 
-@pytest.mark.parametrize(
+@rows(
     ("objects", "found", "absent"),
     [
         pytest.param(["small", "great"], 9, [], id="both"),
@@ -247,7 +248,7 @@ def ranked(name: str, players: int, rank: int | None) -> Object:
     return {**hall(name, players), "spec": {"sections": [{"players": players, "rank": rank}]}}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("name", "objects", "found"),
     [
         pytest.param("great", [hall("small", 1), hall("great", 9)], ["great"], id="its own name"),
@@ -287,7 +288,7 @@ def test_missing_object_is_reported_unless_it_is_optional(
     assert len(resolved(definition, OBJECT, reader).absent) == absent
 
 
-@pytest.mark.parametrize(
+@rows(
     ("objects", "complete", "found"),
     [
         pytest.param([hall("great", 9, "town"), hall("great", 2, "land")], True, 9, id="the first namespace"),
@@ -306,7 +307,7 @@ def test_lookup_in_several_namespaces_finds_the_first_object(
     assert players(load_definition(raw), reader, with_(OBJECT, "town", "metadata", "namespace")) == found
 
 
-@pytest.mark.parametrize(
+@rows(
     ("reference", "message"),
     [
         pytest.param(
@@ -339,7 +340,7 @@ def test_several_results_are_an_error_and_never_the_first_one(orchestra: Raw, re
         players(definition, Known.of([hall("small", 1), hall("great", 9)]), obj)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("expression", "hint"),
     [
         pytest.param(".spec.halls[].name", "look up a list of objects: `[.spec.halls[].name]`", id="an iteration"),
@@ -369,7 +370,7 @@ def test_missing_reference_is_null(orchestra: Raw, reader: ReferenceReader, obj:
     assert players(definition, reader, obj) == 3
 
 
-@pytest.mark.parametrize(
+@rows(
     ("listed", "taken"),
     [
         pytest.param(seat("s", row="a"), True, id="everything fits"),

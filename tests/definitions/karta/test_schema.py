@@ -24,7 +24,7 @@ def test_toys_have_no_findings(toys: dict[str, Raw], findings_of: FindingsOf) ->
     assert {name: findings_of(raw) for name, raw in toys.items()} == {"brew": [], "orchestra": [], "harbor": []}
 
 
-@pytest.mark.parametrize(
+@rows(
     "form",
     [
         pytest.param({"apiVersion": "run.ai/v1alpha1", "kind": "Karta"}, id="today's form"),
@@ -57,7 +57,7 @@ def test_names(metadata: Any, root: Raw, name: str) -> None:
     assert name_of(raw) == name
 
 
-@pytest.mark.parametrize(
+@rows(
     ("name", "message"),
     [
         pytest.param("ray.io-rayjob-v1", "", id="a subdomain"),
@@ -114,13 +114,13 @@ def test_explicit_null_is_an_absent_field(brew: Raw, findings_of: FindingsOf) ->
     assert findings_of(raw) == []
 
 
-@pytest.mark.parametrize("value", ["true", True, None, 0, {"a": 1}, '"Suspended"'])
+@rows("value", ["true", True, None, 0, {"a": 1}, '"Suspended"'])
 def test_suspend_value_is_json_or_text_with_json(brew: Raw, findings_of: FindingsOf, value: JSON) -> None:
     at = (*ROOT, "suspendDefinition", "suspendActions", 0, "value")
     assert findings_of(edit.set_value(brew, at, value)) == []
 
 
-@pytest.mark.parametrize(
+@rows(
     ("metadata", "rules"),
     [
         pytest.param(None, ["name-missing"], id="no metadata"),
@@ -162,7 +162,7 @@ def test_document_that_is_not_a_karta_is_refused(value: JSON, message: str) -> N
     assert message in finding.message
 
 
-@pytest.mark.parametrize(
+@rows(
     ("path", "value", "message", "hint"),
     [
         pytest.param(("metadata",), [], "must be an object, not a list", "", id="metadata"),
@@ -207,7 +207,7 @@ def test_wrong_types(brew: Raw, findings_of: FindingsOf, path: Path, value: JSON
     assert hint in finding.hint
 
 
-@pytest.mark.parametrize(
+@rows(
     ("name", "value"),
     [
         pytest.param("team", "data and AI", id="a space"),
@@ -228,7 +228,7 @@ def test_label_that_an_api_server_takes_is_no_finding(brew: Raw, findings_of: Fi
     assert findings_of(edit.set_value(brew, ("metadata", "labels"), labels)) == []
 
 
-@pytest.mark.parametrize(
+@rows(
     "path",
     [
         STRUCTURE,
@@ -250,7 +250,7 @@ def test_missing_fields(brew: Raw, findings_of: FindingsOf, path: Path) -> None:
     assert finding.message == f"the field {path[-1]} is missing"
 
 
-@pytest.mark.parametrize(
+@rows(
     ("path", "severity", "hint"),
     [
         pytest.param((*CHILD, "ownerName"), "error", "write ownerRef", id="as older documents have it"),
@@ -292,7 +292,7 @@ def test_unknown_fields(orchestra: Raw, findings_of: FindingsOf, path: Path, sev
     assert hint in finding.hint
 
 
-@pytest.mark.parametrize(
+@rows(
     ("path", "value", "message", "hint"),
     [
         pytest.param(("spec",), None, "the field spec is missing", "indented", id="a spec without a value"),
@@ -347,7 +347,7 @@ def test_only_jq_is_spoken(brew: Raw, findings_of: FindingsOf) -> None:
     assert finding.message == "the expression language jsonata is not supported"
 
 
-@pytest.mark.parametrize(
+@rows(
     ("changes", "found"),
     [
         pytest.param({"expressionLanguage": "cel"}, "expressionLanguage", id="language, which the issue proposes"),

@@ -103,9 +103,7 @@ def test_missing_object_has_no_hint_about_crd() -> None:
     assert "CRD" not in str(rejected(_request("/apis/run.ai/v1alpha1/kartas/a"), 404, _status(message="not found")))
 
 
-@pytest.mark.parametrize(
-    ("event", "status"), [({"code": 410, "reason": "Expired"}, 410), ({}, 500), ({"code": "x"}, 500)]
-)
+@rows(("event", "status"), [({"code": 410, "reason": "Expired"}, 410), ({}, 500), ({"code": "x"}, 500)])
 def test_error_event_has_code_of_its_status(event: Any, status: int) -> None:
     with pytest.raises(ClusterError) as caught:
         read_event(_request(), json.dumps({"type": "ERROR", "object": event}).encode())
@@ -145,7 +143,7 @@ def test_other_failures_name_what_to_check() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@rows(
     ("error", "reason"),
     [
         pytest.param(FileNotFoundError("there is no such file"), "NoKubeconfig", id="no kubeconfig"),

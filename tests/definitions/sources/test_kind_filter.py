@@ -37,7 +37,7 @@ def test_kinds(kinds: tuple[str, ...], without: tuple[str, ...], taken: list[GVK
     assert [gvk for gvk in ALL if selection.takes(gvk)] == list(taken)
 
 
-@pytest.mark.parametrize(
+@rows(
     "selection",
     [
         pytest.param(Selection(), id="everything"),
@@ -49,7 +49,7 @@ def test_selection_takes_kind_that_could_not_be_read(selection: Selection) -> No
     assert selection.takes(None), "its findings are shown, whatever kind it was meant to be"
 
 
-@pytest.mark.parametrize(
+@rows(
     ("selection", "message", "hint"),
     [
         pytest.param(Selection(without=("Deploymnt",)), "--without Deploymnt", "did you mean Deployment?", id="a slip"),

@@ -46,7 +46,7 @@ def _counts(shown: list[Evidence]) -> list[dict[str, int]]:
     ]
 
 
-@pytest.mark.parametrize(
+@rows(
     "crews",
     [
         pytest.param([({"replicas": 3}, 3), ({}, 0), ({"replicas": 4}, 4)], id="nothing without a number"),

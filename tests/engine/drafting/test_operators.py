@@ -12,6 +12,7 @@ from karta_interpreter.engine.drafting import draft_from
 from karta_interpreter.engine.verification import Evidence
 from tests.support.drafted import judged, requests_of
 from tests.support.operators import OPERATORS
+from tests.support.rows import rows
 
 
 def _judged(shown: Sequence[Evidence], objects: Sequence[Evidence]) -> tuple[Draft, int, list[list[str]]]:
@@ -20,7 +21,7 @@ def _judged(shown: Sequence[Evidence], objects: Sequence[Evidence]) -> tuple[Dra
     return drafted, *judged(drafted, [(each, Counter(map(requests_of, each.pods))) for each in objects])
 
 
-@pytest.mark.parametrize("operator", OPERATORS)
+@rows("operator", OPERATORS)
 def test_draft_has_the_pods_of_every_object(operator: str) -> None:
     shown = OPERATORS[operator]
     _, right, silent = _judged(shown, shown)

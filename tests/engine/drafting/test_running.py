@@ -89,7 +89,7 @@ def test_status_of_few_objects_with_ready_pods_is_left_to_names() -> None:
     assert notes == []
 
 
-@pytest.mark.parametrize(
+@rows(
     "status",
     [
         pytest.param("sailing", id="a text"),

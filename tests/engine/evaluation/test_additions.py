@@ -12,6 +12,7 @@ from karta_interpreter.base.k8s.values import JSON
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.engine.evaluation.pods import pod_sets, pod_templates
+from tests.support.rows import rows
 
 Raw = dict[str, Any]
 
@@ -32,7 +33,7 @@ def playing(**spec: JSON) -> Raw:
     return {"spec": {"conductor": {"pod": {"initContainers": [WAIT]}}, "sections": sections, **spec}}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "conductor", "section"),
     [
         pytest.param(
@@ -82,7 +83,7 @@ _SOLO = {"name": "solo"}
 _EACH = ".spec.sections[] | if .proxy then {containers: [.proxy]} else null end"
 
 
-@pytest.mark.parametrize(
+@rows(
     ("expression", "proxies", "added"),
     [
         pytest.param(_EACH, [PROXY, None, _SOLO], [[PROXY], [], [_SOLO]], id="one output for each, null for none"),
@@ -131,7 +132,7 @@ def test_instance_without_template_gets_no_pods_of_added_containers(orchestra: R
     assert found == {"second": [VIOLIN, PROXY]}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "message"),
     [
         pytest.param(
@@ -162,7 +163,7 @@ def test_added_containers_are_never_of_another_instance(orchestra: Raw, text: st
         list(pod_templates(definition, playing()))
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "rules"),
     [
         pytest.param(f"section: '{_EACH}'", [], id="one for each"),
@@ -184,7 +185,7 @@ def test_pods_that_do_not_exist_get_none(orchestra: Raw) -> None:
     assert [pods.name for pods in pod_sets(definition, playing(conductor=None))] == ["first", "second"]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "message"),
     [
         pytest.param(

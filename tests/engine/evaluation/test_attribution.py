@@ -13,6 +13,7 @@ from karta_interpreter.engine.evaluation.attribution import (
     component_of,
     replica_maker,
 )
+from tests.support.rows import rows
 
 Raw = dict[str, Any]
 
@@ -69,7 +70,7 @@ def test_label_of_pod_gives_instance(orchestra: Raw, player: Raw, instance: str)
     assert attributing(load_definition(orchestra), ORCHESTRA)(player).instance == instance
 
 
-@pytest.mark.parametrize(
+@rows(
     ("spec", "player", "error"),
     [
         pytest.param(

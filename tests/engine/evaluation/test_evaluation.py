@@ -5,6 +5,7 @@ from karta_interpreter.base.sandbox.deadline import deadline
 from karta_interpreter.definitions.karta.definition import ComponentRules
 from karta_interpreter.engine.evaluation.evaluation import aligned, evaluate
 from karta_interpreter.languages.jq import Query
+from tests.support.rows import rows
 
 PART = ComponentRules("toy", "part")
 PARTS = ComponentRules("toy", "part", instance_ids=Query.compile(".ids[]"))
@@ -50,7 +51,7 @@ def test_endless_expression_is_stopped() -> None:
         evaluate(PART, "somePath", Query.compile("def f: f; f"), {})
 
 
-@pytest.mark.parametrize(
+@rows(
     ("component", "ids", "results"),
     [
         pytest.param(PART, ("",), [7], id="one for the only instance"),

@@ -7,6 +7,7 @@ from karta_interpreter.base.k8s import edit
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.engine.evaluation.pods import pod_sets
+from tests.support.rows import rows
 
 Raw = dict[str, Any]
 
@@ -19,7 +20,7 @@ def template(definition: Definition, dock: Any) -> Any:
     return only.template
 
 
-@pytest.mark.parametrize(
+@rows(
     ("dock", "expected"),
     [
         pytest.param({}, {"spec": {}}, id="an instance without pieces has a pod of defaults"),
@@ -85,7 +86,7 @@ def test_assembly(compiled: dict[str, Definition], dock: Raw, expected: Raw) -> 
     assert template(compiled["harbor"], dock) == expected
 
 
-@pytest.mark.parametrize(
+@rows(
     ("dock", "message"),
     [
         pytest.param({"scheduler": 1}, "schedulerNamePath `.spec.docks[].scheduler`: gives a number where a string"),

@@ -7,6 +7,7 @@ from karta_interpreter.base.k8s import edit
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.engine.evaluation.pods import PodSet, leaves_count_unset, pod_sets, scale_locations
+from tests.support.rows import rows
 
 Raw = dict[str, Any]
 
@@ -22,7 +23,7 @@ def shape(sets: tuple[PodSet, ...]) -> list[tuple[Any, ...]]:
     return [(s.name, s.component, s.instance, s.replicas) for s in sets]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("toy", "spec", "expected"),
     [
         pytest.param(
@@ -79,7 +80,7 @@ def test_pod_sets(compiled: dict[str, Definition], toy: str, spec: Any, expected
     assert shape(pod_sets(compiled[toy], {"spec": spec})) == expected
 
 
-@pytest.mark.parametrize(
+@rows(
     ("toy", "spec", "template"),
     [
         pytest.param("brew", {"template": TEMPLATE}, TEMPLATE, id="a template as it is"),
@@ -98,7 +99,7 @@ def test_templates(compiled: dict[str, Definition], toy: str, spec: Raw, templat
     assert only.template == template
 
 
-@pytest.mark.parametrize(
+@rows(
     ("toy", "spec", "message"),
     [
         pytest.param(
@@ -145,7 +146,7 @@ def redefined(raw: Raw, field: str, expression: str) -> Definition:
     return load_definition(edit.set_value(raw, (*at, *field.split(".")), expression))
 
 
-@pytest.mark.parametrize(
+@rows(
     ("field", "expression", "message"),
     [
         pytest.param(
@@ -216,7 +217,7 @@ def test_locations_belong_to_their_pod_sets(compiled: dict[str, Definition]) -> 
     assert [location.pod_set for location in (conductor, violins, oboe)] == list(pod_sets(compiled["orchestra"], obj))
 
 
-@pytest.mark.parametrize("expression", ["1", "3 + 4", "if .spec.paused then 0 else 1 end"])
+@rows("expression", ["1", "3 + 4", "if .spec.paused then 0 else 1 end"])
 def test_computed_count_has_no_place(brew: Raw, expression: str) -> None:
     at = ("spec", "structureDefinition", "rootComponent", "scaleDefinition", "replicasPath")
     definition = load_definition(edit.set_value(brew, at, expression))
@@ -224,7 +225,7 @@ def test_computed_count_has_no_place(brew: Raw, expression: str) -> None:
     assert only.replicas is None
 
 
-@pytest.mark.parametrize(
+@rows(
     ("toy", "spec", "is_left"),
     [
         pytest.param("brew", {"template": TEMPLATE, "kettles": 0}, False, id="none is a number"),

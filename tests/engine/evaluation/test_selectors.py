@@ -96,7 +96,7 @@ def test_component_type(*, singer: ComponentRules, matches: bool) -> None:
     assert matches_component_type(singer, POD) is matches
 
 
-@pytest.mark.parametrize("pod", [{}, {"metadata": None}, {"metadata": {"labels": None}}])
+@rows("pod", [{}, {"metadata": None}, {"metadata": {"labels": None}}])
 def test_pod_without_labels_matches_no_component(pod: Any) -> None:
     assert not matches_component_type(selected(".metadata.labels.part", "alto"), pod)
     assert not matches_component_type(selected(part="alto"), pod)
@@ -147,12 +147,12 @@ def test_answers_that_are_no_key(path: str, reason: str) -> None:
     assert reason in message.partition("choir-0: ")[2]
 
 
-@pytest.mark.parametrize("path", [".metadata.labels.none", ".metadata.labels.empty", "empty"])
+@rows("path", [".metadata.labels.none", ".metadata.labels.empty", "empty"])
 def test_pod_without_replica_has_no_key(path: str) -> None:
     assert extract_replica_key(by_replica(path), POD) is None
 
 
-@pytest.mark.parametrize(
+@rows(
     ("path", "reason"),
     [(".metadata.labels[]", "gives 5 results"), (".metadata.labels", "gives an object"), (".metadata.name.first", "")],
 )

@@ -7,6 +7,7 @@ from karta_interpreter.base.k8s import edit
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.engine.evaluation.status import Condition, Status, match_status
+from tests.support.rows import rows
 
 Raw = dict[str, Any]
 
@@ -42,7 +43,7 @@ def by_expression(expression: str, expected: str) -> Raw:
 READY = {"state": "Boiling", "conditions": [condition("Ready", reason="Hot")]}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("matcher", "status", "running"),
     [
         pytest.param({"byPhase": "Boiling"}, READY, True, id="the phase is equal"),
@@ -128,7 +129,7 @@ def test_statuses_do_not_exclude_each_other(compiled: dict[str, Definition]) -> 
     assert found.matched == (Status.RUNNING, Status.DEGRADED)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("path", "status", "phase"),
     [
         pytest.param(".status.state", {"state": "Cold"}, "Cold", id="a string"),
@@ -143,7 +144,7 @@ def test_phase_is_read_at_its_path(brew: Raw, path: str, status: Raw, phase: str
     assert match_status(definition, {"status": status}).phase == phase
 
 
-@pytest.mark.parametrize(
+@rows(
     ("conditions", "expected"),
     [
         pytest.param(None, (), id="null"),
@@ -177,7 +178,7 @@ def test_conditions_of_several_lists_are_one(brew: Raw) -> None:
     assert [one.type for one in found.conditions] == ["A", "B"]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("status", "message"),
     [
         pytest.param({"state": 3}, "phaseDefinition.path `.status.state`: gives a number", id="a phase of digits"),
@@ -205,7 +206,7 @@ def test_failing_matcher_fails_the_status(brew: Raw) -> None:
         match_status(defined(brew, {"statusMappings": mappings}), {"status": {"n": 1}})
 
 
-@pytest.mark.parametrize(
+@rows(
     ("expected", "conditions", "running"),
     [
         pytest.param({"type": "Synced"}, [{"type": "Synced", "message": "all"}], True, id="it is there"),

@@ -153,7 +153,7 @@ def test_layers_have_the_order_of_karmada(define: Define) -> None:
     assert layers[2].note == "no answer: every object counts as healthy"
 
 
-@pytest.mark.parametrize(
+@rows(
     ("kind", "operation", "note"),
     [
         pytest.param("apps/v1 Deployment", "InterpretHealth", "its own code", id="native code"),
@@ -197,7 +197,7 @@ def test_long_value_is_omitted_in_json() -> None:
     assert "value" not in Place(("spec",), "x" * 1000).to_json()
 
 
-@pytest.mark.parametrize(
+@rows(
     ("arguments", "reason"),
     [
         pytest.param(("InterpretRepica", {}), "did you mean InterpretReplica?", id="an unknown operation"),

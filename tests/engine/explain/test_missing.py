@@ -158,7 +158,7 @@ def test_warnings_about_the_status(define: Define, status: dict[str, Any], notes
     assert [fact.note for fact in warnings_about(define(), train(HOT, **status))] == notes
 
 
-@pytest.mark.parametrize(
+@rows(
     ("path", "manifest", "notes"),
     [
         pytest.param(
@@ -209,7 +209,7 @@ def test_warnings_about_requests_that_cannot_be_known(define: Define, more: dict
     assert {fact.rule for fact in facts} <= {"requests-unknown"}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("path", "count"),
     [
         pytest.param(".spec.groups[].template", 0, id="templates"),
@@ -223,7 +223,7 @@ def test_warnings_about_pods_of_dependencies_name_bare_specs(define: Define, pat
     assert all("write {spec: …} around the spec of a pod" in fact.note for fact in facts)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("owner", "notes"),
     [
         pytest.param("ann-key", [], id="a name"),
@@ -241,7 +241,7 @@ def test_warnings_about_names_that_no_object_can_have(define: Define, owner: str
     assert [fact.note for fact in facts if fact.rule == "dependency-left-out"] == notes
 
 
-@pytest.mark.parametrize(
+@rows(
     ("path", "hints"),
     [
         pytest.param(".spec.groups[].tempalte", [], id="a field that another expression reads"),

@@ -351,7 +351,7 @@ def test_fields_that_karmada_writes_are_named_first() -> None:
     assert [field for field, _ in series.named] == [".spec.zone", ".spec.template.spec.nodeSelector"]
 
 
-@pytest.mark.parametrize("replicas", [1, 2, 3])
+@rows("replicas", [1, 2, 3])
 def test_replica_names_fight_by_its_own_calls(replicas: int) -> None:
     series = Series(template(), replicas=replicas)
     for _ in range(3 * replicas):

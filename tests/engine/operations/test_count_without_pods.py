@@ -95,7 +95,7 @@ def test_count_without_pods_is_revised(scale: dict[str, Any], spec: Any, revised
     assert found == (None if revised is None else {"revised": _object(revised)})
 
 
-@pytest.mark.parametrize(
+@rows(
     ("labels", "desired", "observed", "kept"),
     [
         pytest.param(None, {"minReplicas": 6}, {"minReplicas": 2}, 6, id="a count of the template"),

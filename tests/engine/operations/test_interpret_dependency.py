@@ -34,7 +34,7 @@ def test_dependencies_in_a_namespace_that_cannot_exist_are_left_out(define: Defi
     assert _asked(define, "{{=a/b}}", secrets) == []
 
 
-@pytest.mark.parametrize(
+@rows(
     ("name", "is_named"),
     [
         pytest.param("key.v1", True, id="a DNS subdomain"),
@@ -153,7 +153,7 @@ def _by_labels(define: Define, selector: str, more: str = "", **annotations: str
     return define(root=component("train", ".spec.template"), dependencies=entry, **annotations)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("selector", "more", "expected"),
     [
         pytest.param(

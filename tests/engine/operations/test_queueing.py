@@ -140,7 +140,7 @@ def test_pods_of_instances_are_matched_by_id(define: Define) -> None:
     assert retained["spec"]["groups"] == [ours, theirs]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("pod_definition", "plain", "added"),
     [
         pytest.param(

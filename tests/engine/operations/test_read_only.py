@@ -263,7 +263,7 @@ _BY_RULE = {
 }
 
 
-@pytest.mark.parametrize(
+@rows(
     ("subject", "healthy"),
     [
         pytest.param(

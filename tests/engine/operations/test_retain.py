@@ -181,7 +181,7 @@ def test_listed_places_of_instances_are_matched_by_name(define: Define) -> None:
     assert [one.get("doomed") for one in retained["spec"]["groups"]] == [None, ["old-1"]]
 
 
-@pytest.mark.parametrize(
+@rows(
     "observed",
     [
         pytest.param([("a", "a2", "a1"), ("b", "b1")], id="in the order of the template"),

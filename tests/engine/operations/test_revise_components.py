@@ -79,7 +79,7 @@ def test_undivided_workload_has_its_components(define: Define) -> None:
         ask(definition, call(obj, ("head", 1), ("worker", 4), ("spare", 1)))
 
 
-@pytest.mark.parametrize(
+@rows(
     ("replicas", "groups"),
     [
         pytest.param(0, 0, id="no group"),

@@ -241,7 +241,7 @@ def test_zero_is_a_number(define: Define) -> None:
     assert revise(definition, obj(template=template(), replicas=3), 0)["spec"]["replicas"] == 0
 
 
-@pytest.mark.parametrize(
+@rows(
     ("spec", "replicas", "words"),
     [
         pytest.param({"replicas": 3}, 0, "master stays at 1", id="below what is fixed"),
@@ -307,7 +307,7 @@ def test_object_without_pods_is_not_scalable(define: Define) -> None:
         revise(define(MASTER, WORKER), obj(), 2)
 
 
-@pytest.mark.parametrize("replicas", [None, -1, 2**31])
+@rows("replicas", [None, -1, 2**31])
 def test_number_that_no_workload_can_have_is_bad_request(define: Define, replicas: int | None) -> None:
     with pytest.raises(InterpretationError, match="from 0 up") as caught:
         ask(define(MASTER), Call(Operation.REVISE_REPLICA, obj(), replicas=replicas))

@@ -187,7 +187,7 @@ def test_script_builds_on_karta(define: Define, call: Call, body: str, expected:
     assert interpret(define(WORKER).overridden(scripts((call.operation, body))), call) == expected
 
 
-@pytest.mark.parametrize(
+@rows(
     ("call", "body", "said"),
     [
         pytest.param(
@@ -221,7 +221,7 @@ def test_failing_script_of_several_is_named() -> None:
         interpret(alone((operation, "return {}"), (operation, "return a.b.c")), Call(operation, OBJECT))
 
 
-@pytest.mark.parametrize(
+@rows(
     ("call", "said"),
     [
         pytest.param(Call(Operation.REVISE_REPLICA, OBJECT), "replicas must be a number", id="no number"),

@@ -185,7 +185,7 @@ def test_owned_path_belongs_to_member_while_condition_holds(
     assert retain(define(root=ROOT, retain=f"- {rule}"), ours, theirs) == kept
 
 
-@pytest.mark.parametrize(
+@rows(
     ("label", "ours", "kept"),
     [
         pytest.param("true", 2, 9, id="left by the label, which the member does not have yet"),

@@ -75,7 +75,7 @@ def test_instances_are_several_components() -> None:
     assert names(operations_for(definition, multiple_pod_templates=True)) & {"Rp", "Co", "Rv"} == {"Co"}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("elastic", "revised"),
     [
         pytest.param("worker", True, id="the elastic component can be written"),
@@ -211,7 +211,7 @@ def test_served_kind_decides_for_scripts(operations: str, served: ServedKind, ex
     assert names(operations_for(only_scripts(TOY, operations), served)) == expected
 
 
-@pytest.mark.parametrize(
+@rows(
     ("gvk", "operations", "expected"),
     [
         pytest.param(
@@ -229,7 +229,7 @@ def test_scripts_depend_on_operations_that_karmada_answers(gvk: GVK, operations:
     assert names(operations_for(only_scripts(gvk, *operations), multiple_pod_templates=True)) == expected
 
 
-@pytest.mark.parametrize(
+@rows(
     ("parts", "operation", "off", "on"),
     [
         pytest.param(TWO, "ReviseReplica", {"Rp", "Rv"}, {"Co"}, id="a revision of components would be one to 0"),

@@ -6,6 +6,7 @@ from karta_interpreter.base.errors import SuiteError
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.engine.suites import Outcome, SuiteReport, Totals
 from karta_interpreter.engine.suites.suite import read_suite
+from tests.support.rows import rows
 
 _CASE = "{name: %s, operation: InterpretStatus, observedObj: {apiVersion: %s, kind: Brew}}"
 
@@ -35,7 +36,7 @@ def test_cases_that_passed_count_even_when_they_are_not_shown() -> None:
     assert report.totals == Totals(2, 1)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("report", "passed"),
     [
         pytest.param(SuiteReport((_GOOD, _LATER)), True, id="every case passed"),

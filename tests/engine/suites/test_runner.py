@@ -45,7 +45,7 @@ def _run(brew: Definition, kettles: str, output: str) -> Outcome:
     return run(brew, case)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("kettles", "output"),
     [
         pytest.param("2", "{replica: 2, requires: null}", id="every result is as expected"),

@@ -18,6 +18,7 @@ from tests.engine.verification.member import (
     verdicts,
     workload,
 )
+from tests.support.rows import rows
 
 OK, DIFFERS, UNJUDGED = Verdict
 
@@ -44,7 +45,7 @@ def _crd(*served: str) -> Thing:
     }
 
 
-@pytest.mark.parametrize(
+@rows(
     ("replicas", "served", "reasons"),
     [
         pytest.param("replicas", ["v1"], [], id="every-path-is-there"),

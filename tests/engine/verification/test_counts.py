@@ -231,7 +231,7 @@ def test_wrong_count_of_pods_with_init_containers_only_is_one_of_the_count() -> 
     assert found.field == "spec.structureDefinition.rootComponent.scaleDefinition.replicasPath"
 
 
-@pytest.mark.parametrize(
+@rows(
     ("bounds", "workers", "expected"),
     [
         pytest.param({"minReplicas": 1, "maxReplicas": 4}, 4, UNJUDGED, id="within-the-bounds"),
@@ -288,7 +288,7 @@ def test_bounds_that_no_user_gives_are_no_autoscaler() -> None:
     assert verdicts(Question.COUNTS, evidence(obj, *pods)) == [(DIFFERS, "leader has more pods than the answer")]
 
 
-@pytest.mark.parametrize("executors", [1, 2, 4])
+@rows("executors", [1, 2, 4])
 def test_executors_that_come_and_go_are_no_difference(executors: int) -> None:
     spec = {
         "driver": {"cores": 1},

@@ -19,6 +19,7 @@ from karta_interpreter.engine.verification import Evidence, Verdict, verify
 from tests.engine.verification.member import NOW, Thing, ago, container, crashing, evidence, pod, ready, workload
 from tests.engine.verification.mutants import answers, mutants, new_fields
 from tests.support.operators import OPERATORS
+from tests.support.rows import rows
 
 _EDITED, _PENDING = 1800, {"phase": "Pending"}
 _STRUCTURE = "apiVersion: run.ai/v1alpha1\nkind: Karta\nmetadata: {name: it}\nspec:\n  structureDefinition:\n"
@@ -288,7 +289,7 @@ _HIDDEN = {name: ["a waiting status counts as running"] for name in ("opensearch
 """Mistakes about what an object does not show: its phase alone tells whether its pods are ready (Go omits 0 nodes)."""
 
 
-@pytest.mark.parametrize("operator", _OPERATORS)
+@rows("operator", _OPERATORS)
 def test_right_definition_of_an_unknown_operator_differs_in_no_state(operator: str) -> None:
     text, states = _OPERATORS[operator]
     definition = Karta.load(_STRUCTURE + text.lstrip("\n")).definition

@@ -55,7 +55,7 @@ def test_light_init_container_of_a_webhook_is_outweighed_by_the_pod() -> None:
     assert verdicts(Question.REQUIREMENTS, shown) == [(OK, "")]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("owners", "who"),
     [
         pytest.param((), "a webhook or the operator", id="the-workload-controls-the-pods"),

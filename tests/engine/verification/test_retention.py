@@ -145,7 +145,7 @@ def _queued(*states: bool, **changed_later: object) -> Thing:
     return member.live
 
 
-@pytest.mark.parametrize(
+@rows(
     ("job", "expected"),
     [
         pytest.param(_queued(True), [(OK, "")], id="it-runs"),

@@ -261,7 +261,7 @@ def _resized(age: int, made: str = "4", template: str = "1") -> Evidence:
     return evidence(obj, *pods, owners=(_owner("set", "StatefulSet", template=_requesting(template)),))
 
 
-@pytest.mark.parametrize(
+@rows(
     ("shown", "verdict"),
     [
         pytest.param(_resized(900), UNJUDGED, id="a-newer-pod-requests-what-is-answered"),

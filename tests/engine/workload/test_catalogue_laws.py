@@ -14,6 +14,7 @@ from karta_interpreter.definitions.karta.reference_resolver import Known, resolv
 from karta_interpreter.engine.evaluation.pods import pod_sets
 from tests.catalogue.entries import entries
 from tests.support.examples import few
+from tests.support.rows import rows
 
 pytestmark = pytest.mark.sweep
 
@@ -55,14 +56,14 @@ WITH_PODS = [each for each in FILES if each.id not in ("JobFlow", "TrainJob")]
 """Those whose objects describe their pods: a JobFlow and a TrainJob leave that to what they refer to."""
 
 
-@pytest.mark.parametrize("path", WITH_PODS)
+@rows("path", WITH_PODS)
 def test_instances_are_the_pod_sets_that_karmada_is_told_of(path: Path) -> None:
     found = [(found_in(workload), told_of(workload)) for workload in workloads(path)]
     assert any(sets is not None for _, sets in found)
     assert [instances for instances, _ in found] == [sets for _, sets in found]
 
 
-@pytest.mark.parametrize("path", WITH_PODS)
+@rows("path", WITH_PODS)
 def test_c35_writing_what_was_read_changes_nothing(path: Path) -> None:
     compared = 0
     for workload in workloads(path):
@@ -80,7 +81,7 @@ def test_c35_writing_what_was_read_changes_nothing(path: Path) -> None:
     assert compared
 
 
-@pytest.mark.parametrize("path", FILES)
+@rows("path", FILES)
 def test_suspending_and_resuming_are_idempotent(path: Path) -> None:
     some = list(workloads(path))
     assert some
@@ -95,6 +96,6 @@ def test_suspending_and_resuming_are_idempotent(path: Path) -> None:
         assert resumed.resume() is resumed
 
 
-@pytest.mark.parametrize("path", FILES)
+@rows("path", FILES)
 def test_kind_is_found_by_its_folder(path: Path) -> None:
     assert catalogued(path).gvk.kind == path.parent.name

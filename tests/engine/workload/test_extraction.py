@@ -3,6 +3,7 @@ from typing import Any
 import pytest
 
 from karta_interpreter import FragmentedPodSpec, Karta, Scale, Workload, WorkloadError
+from tests.support.rows import rows
 
 TEMPLATE = {"spec": {"containers": [{"name": "main"}]}}
 
@@ -21,7 +22,7 @@ def test_instance_has_parts_that_definition_extracts(make: Any) -> None:
     assert (violins.pod_spec, violins.pod_metadata, violins.fragmented_pod_spec) == (None, None, None)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("player", "replicas"),
     [
         pytest.param(3, 3, id="C11 a number"),
@@ -37,7 +38,7 @@ def test_counts_are_numbers_or_numeric_strings(make: Any, player: Any, replicas:
     assert bounds == {"": Scale(None, replicas, None)}
 
 
-@pytest.mark.parametrize(
+@rows(
     "count",
     [
         pytest.param(2.5, id="C11 a fraction"),
@@ -87,7 +88,7 @@ def test_c14_instances_of_a_map_come_sorted_by_key(make: Any) -> None:
     assert [(name, each.replicas) for name, each in instances.items()] == [("east", 1), ("west", 2)]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("names", "message"),
     [
         pytest.param(["a", ""], "an empty string", id="C15 an empty id"),

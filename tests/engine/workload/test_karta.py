@@ -23,7 +23,7 @@ def test_text_a_path_and_an_object_give_the_same(texts: dict[str, str], raw: Raw
     assert all(karta.definition.components == loaded[0].definition.components for karta in loaded)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("change", "name"),
     [
         pytest.param({"apiVersion": "run.ai/v1alpha1", "kind": "Karta", "metadata": {"name": "x"}}, "x", id="Karta"),
@@ -116,7 +116,7 @@ def test_karta_is_found_for_object() -> None:
     assert Karta.for_object({"apiVersion": "batch/v1", "kind": "Job"}).gvk == GVK("batch", "v1", "Job")
 
 
-@pytest.mark.parametrize(
+@rows(
     ("obj", "message"),
     [
         pytest.param(

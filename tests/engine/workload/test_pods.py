@@ -37,7 +37,7 @@ def test_minimum_members_are_those_of_component_and_below(make: Make) -> None:
     assert orchestra.minimum_members("section", "violins") == 3
 
 
-@pytest.mark.parametrize(
+@rows(
     ("pod", "message"),
     [
         pytest.param(None, "a pod is a dict of JSON values, not NoneType", id="nothing"),

@@ -4,6 +4,7 @@ from typing import Any
 import pytest
 
 from karta_interpreter import Karta, PathNotWritableError, Workload, WorkloadError
+from tests.support.rows import rows
 
 
 def test_c23_several_actions_are_done_in_sequence_and_undone(make: Any) -> None:
@@ -50,7 +51,7 @@ def test_children_come_before_the_root_and_each_can_be_asked_alone(make: Any, ra
     assert workload.root.suspend().object["spec"] == {"paused": True, "reason": "break"}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("path", "spec", "expected"),
     [
         pytest.param(
@@ -67,7 +68,7 @@ def test_paths_that_name_places(make: Any, raw: Any, path: str, spec: Any, expec
     assert _suspended(make, raw, path, spec).object["spec"] == expected
 
 
-@pytest.mark.parametrize(
+@rows(
     "path",
     [
         pytest.param(".spec.a // false", id="C19 a literal"),

@@ -56,7 +56,7 @@ def test_children_are_there_once_however_many_instances_their_owner_has(make: Ma
     assert (len(nobody.instances), [child.name for child in nobody.children]) == (0, ["chair"])
 
 
-@pytest.mark.parametrize(
+@rows(
     ("spec", "expected"),
     [
         pytest.param(ORCHESTRA, 12, id="only what has pods counts: 1 + 8 + 3"),
@@ -77,7 +77,7 @@ def test_requirements_are_those_of_one_pod(make: Make) -> None:
     assert [each.requirements and each.requirements.to_json() for each in section.instances] == [None, None]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("status", "expected"),
     [
         pytest.param({"phase": "Playing"}, (Status.RUNNING,), id="a phase"),
@@ -198,7 +198,7 @@ def test_json_is_json(make: Make) -> None:
     assert json.loads(json.dumps(wire)) == wire
 
 
-@pytest.mark.parametrize(
+@rows(
     ("spec", "pods", "message"),
     [
         pytest.param({"sections": [{"name": 1}]}, [], "section", id="an id that is not a text"),

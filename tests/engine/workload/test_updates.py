@@ -14,6 +14,7 @@ from karta_interpreter import (
     WorkloadError,
     WriteVerificationError,
 )
+from tests.support.rows import rows
 
 Make = Callable[..., Workload]
 Raw = Callable[[str], dict[str, Any]]
@@ -99,7 +100,7 @@ def test_pieces_are_written_together(make: Make) -> None:
     }
 
 
-@pytest.mark.parametrize(
+@rows(
     ("spec", "error", "message"),
     [
         pytest.param(
@@ -168,7 +169,7 @@ def test_another_form_is_not_written_to(make: Make) -> None:
         section.update_fragmented_pod_specs({"a": FragmentedPodSpec(scheduler_name="x")})
 
 
-@pytest.mark.parametrize(
+@rows(
     ("new", "message"),
     [
         pytest.param({"apiVersion": "v2"}, "would change apiVersion", id="another version"),
@@ -206,7 +207,7 @@ def with_templates(make: Make, raw: Raw, expression: str, spec: dict[str, Any]) 
     return Workload(Karta.load(definition), make("Orchestra", spec).object)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("expression", "error", "message"),
     [
         pytest.param(
@@ -266,7 +267,7 @@ def test_update_that_changes_other_instances_is_refused(make: Make, raw: Raw, ex
         section.update_pod_templates({"a": {"spec": {"hostname": "h"}}})
 
 
-@pytest.mark.parametrize(
+@rows(
     "expression",
     [
         pytest.param(".spec.sections[] | select(.template.spec) | .template", id="C21 a selection"),

@@ -107,7 +107,7 @@ def test_field_of_a_list_leads_to_its_elements() -> None:
         Query.compile(".sets.count").evaluate({"sets": [{"count": 1}]})
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "message"),
     [
         pytest.param(".password.x", r"^\.password\.x: a string has no field 'x'$", id="plain"),
@@ -131,7 +131,7 @@ def test_long_expressions_are_cut_in_messages() -> None:
     assert len(str(caught.value)) < 300
 
 
-@pytest.mark.parametrize("text", [".a[]", "map(.a[])[]", ". as $x | $x.a[]"])
+@rows("text", [".a[]", "map(.a[])[]", ". as $x | $x.a[]"])
 def test_999_results_are_the_most(text: str) -> None:
     text = text.replace("map(.a[])", "[.a[]]")
     query = Query.compile(text)

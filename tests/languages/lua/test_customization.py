@@ -7,6 +7,7 @@ from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.base.karmada import SLOTS
 from karta_interpreter.languages.lua.customization import LoadedCustomization, load_customizations
 from karta_interpreter.languages.lua.reading import unknown_fields
+from tests.support.rows import rows
 
 _HEAD = """\
 apiVersion: config.karmada.io/v1alpha1
@@ -83,7 +84,7 @@ def test_folded_script_has_lines_of_the_file() -> None:
     assert script.line_in_source(3) == text.splitlines().index("          return a") + 1
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "expected"),
     [
         pytest.param("target: {apiVersion: apps/v1}", ("5:11", "no-target", "spec.target.kind"), id="no kind"),
@@ -119,7 +120,7 @@ def test_target_may_have_a_kind_in_small_letters() -> None:  # as a CRD may, whi
     assert ("mine.yaml:5:39", "warning kind-of-resource", "spec.target.kind") in map(_shown, loaded.findings)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "expected"),
     [
         pytest.param("    {}\n", "7:5 warning no-scripts spec.customizations", id="an empty mapping"),
@@ -201,7 +202,7 @@ def test_script_that_karmada_would_run_is_used_despite_errors() -> None:
     assert loaded.scripts.operations == {"InterpretHealth"}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("before", "after", "expected"),
     [
         pytest.param("v1alpha1", "v2", "error schema apiVersion", id="another version"),
@@ -256,7 +257,7 @@ def test_json_is_read() -> None:
     assert finding.expression == "return nope(obj)"
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "expected"),
     [
         pytest.param("a: [", "error unreadable", id="text that is not YAML"),
@@ -277,7 +278,7 @@ def test_empty_text_holds_no_customization() -> None:
     assert load_customizations("# nothing\n", "mine.yaml") == []
 
 
-@pytest.mark.parametrize(
+@rows(
     ("field", "hint"),
     [
         pytest.param("retain", "write retention", id="an operation in small letters"),

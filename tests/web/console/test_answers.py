@@ -124,7 +124,7 @@ def test_retained_value_has_place_in_object_of_member() -> None:
     assert ("observed", "7") in [(place["text"], lit(OBSERVED, place["at"])) for place in places]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("before", "after", "change"),
     [
         pytest.param("{'0': 1}", "{'0': 7}", ["/spec/seed/0", 7, 1], id="a key that looks like an index"),
@@ -210,7 +210,7 @@ def test_findings_have_the_line_of_the_text_and_leave_the_answers_out() -> None:
     assert page["answers"] == []
 
 
-@pytest.mark.parametrize(
+@rows(
     ("texts", "expected"),
     [
         pytest.param({"karta": ""}, "write a Karta, or choose a kind", id="nothing written yet"),

@@ -21,6 +21,7 @@ from karta_interpreter.web.types_api.models import ApiError, WorkloadType, Workl
 from karta_interpreter.web.types_api.openapi import OPERATIONS
 from karta_interpreter.web.types_api.records import Record
 from karta_interpreter.web.types_api.view import Row, View
+from tests.support.rows import rows
 from tests.support.waiting import until
 from tests.web.types_api.types_server import TYPES, TypesServer, in_thread, karta, workload_type
 
@@ -81,7 +82,7 @@ def row(name: str) -> Row:
     return Row(name, "mill.example.org", name, None, None, "api", "", True, (), ())
 
 
-@pytest.mark.parametrize(
+@rows(
     ("size", "pages"),
     [
         pytest.param(MOST_BYTES // 3 - 2, [3, 3, 3, 1], id="as many as there is room for"),

@@ -8,6 +8,7 @@ from karta_interpreter.webhook.answering import call_log
 from karta_interpreter.webhook.answering.call_log import CallLog
 from karta_interpreter.webhook.answering.pending_call import Answer, PendingCall
 from karta_interpreter.webhook.wire import Request
+from tests.support.rows import rows
 from tests.webhook.logs import capture_logs
 
 
@@ -35,7 +36,7 @@ def test_log_has_one_line_a_minute_and_count_of_others() -> None:
     assert [line.get("left_out") for line in calls.lines(times=2)] == [1000]
 
 
-@pytest.mark.parametrize(
+@rows(
     "other",
     [
         pytest.param({"code": 422}, id="code"),

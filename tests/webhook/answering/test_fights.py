@@ -26,6 +26,7 @@ from karta_interpreter.webhook.answering.load import Load
 from karta_interpreter.webhook.answering.pending_call import Answer, PendingCall
 from karta_interpreter.webhook.wire import decode
 from tests.support.examples import SWEEPS_ALL
+from tests.support.rows import rows
 from tests.support.waiting import HANG
 from tests.webhook.answering.members import KARMADA, Member, Thing, Write, go, question
 from tests.webhook.answering.writes import KINDS, WRITES, pods, template
@@ -433,9 +434,7 @@ def test_large_body_is_not_looked_at(store: Store, monkeypatch: pytest.MonkeyPat
     assert fought(store, "Deployment", WRITES["a pinned image"][0]).fights == []
 
 
-@pytest.mark.parametrize(
-    "body", [b"", b'"observedObject":{"resourceVersion":"1","uid":"u"', b"[" * 2000, go({"request": {}})]
-)
+@rows("body", [b"", b'"observedObject":{"resourceVersion":"1","uid":"u"', b"[" * 2000, go({"request": {}})])
 def test_calls_of_others_than_karmada_are_ignored(body: bytes) -> None:
     found = Fights(lambda: 0.0, lambda: 0.0, lambda: 0.0)
     for _ in range(3):

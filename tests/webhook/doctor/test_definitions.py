@@ -37,7 +37,7 @@ def test_ready_kartas_are_counted_in_singular_and_plural() -> None:
     assert [result.found for result in judge_kartas([ready, waiting])][-1] == "1 of 2 is ready"
 
 
-@pytest.mark.parametrize(
+@rows(
     ("members", "found"),
     [
         pytest.param(0, "0 member clusters, and none in Pull mode", id="none"),
@@ -89,7 +89,7 @@ def test_several_definitions_of_kind_are_a_problem() -> None:
     assert "one, two" in result.found
 
 
-@pytest.mark.parametrize(
+@rows(
     ("modes", "client", "level", "advice"),
     [
         pytest.param(["Push", None], Client("https://a.test/"), Level.OK, "", id="Karmada calls"),

@@ -15,6 +15,7 @@ from karta_interpreter.webhook.doctor.endpoint import examine_endpoint, judge_co
 from karta_interpreter.webhook.doctor.result import CheckResult, Level
 from karta_interpreter.webhook.wire import decode, encode_failure
 from tests.support.examples import few
+from tests.support.rows import rows
 from tests.support.waiting import HANG
 from tests.webhook.doctor.authority import DAY, Authority
 from tests.webhook.doctor.karmada import BREW, JOB
@@ -222,7 +223,7 @@ ALERT = ssl.SSLError(1, "[SSL: TLSV1_ALERT_PROTOCOL_VERSION] tlsv1 alert protoco
 OUTSIDE = DialAddress("a.test", 443, "a.test", "/interpret", advice="look at it")
 
 
-@pytest.mark.parametrize(
+@rows(
     ("result", "found", "advice"),
     [
         pytest.param(

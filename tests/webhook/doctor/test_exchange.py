@@ -86,7 +86,7 @@ def test_unknown_timeout_of_karmada_judges_only_slow_calls() -> None:
     assert result.level is Level.WARNING
 
 
-@pytest.mark.parametrize(("code", "defined"), [(404, False), (200, True), (422, True)])
+@rows(("code", "defined"), [(404, False), (200, True), (422, True)])
 def test_error_of_definition_means_it_is_defined(code: int, *, defined: bool) -> None:
     assert is_defined(Reply(200, encode_failure("doctor", code, ""), 0.0)) is defined
 

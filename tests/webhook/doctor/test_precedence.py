@@ -38,7 +38,7 @@ def test_first_webhook_by_name_is_asked(name: str, written: Raw, level: Level, f
     assert found in result.found
 
 
-@pytest.mark.parametrize(
+@rows(
     ("gvk", "operation", "level"),
     [
         pytest.param(JOB, Operation.RETAIN, Level.WARNING, id="same kind and operation"),
@@ -71,7 +71,7 @@ def test_customization_scripts_have_operations() -> None:
         assert (read.name, read.gvk, set(read.operations)) == ("x", JOB, {operation})
 
 
-@pytest.mark.parametrize(
+@rows(
     "spec",
     [
         pytest.param({}, id="nothing"),

@@ -55,7 +55,7 @@ def test_webhook_client_is_read(client: Any, expected: Client) -> None:
     assert (webhook.client, webhook.timeout) == (expected, 3)
 
 
-@pytest.mark.parametrize("strange", [{}, {"webhooks": None}, {"webhooks": []}])
+@rows("strange", [{}, {"webhooks": None}, {"webhooks": []}])
 def test_configuration_may_have_no_webhooks(strange: Any) -> None:
     assert read_webhooks({"metadata": {"name": "a"}, **strange}) == ()
 

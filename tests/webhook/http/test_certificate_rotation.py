@@ -178,7 +178,7 @@ def test_everything_that_has_ended_is_made_anew() -> None:
     assert len(keyring.trusted) == 1
 
 
-@pytest.mark.parametrize(
+@rows(
     ("names", "is_new"),
     [
         pytest.param((NAME,), False, id="the same"),

@@ -25,7 +25,7 @@ def test_durations_as_go_writes_them(text: str, seconds: float) -> None:
     assert timeout_of(f"timeout={quote(text)}") == pytest.approx(seconds)
 
 
-@pytest.mark.parametrize("text", ["", "0s", "-3s"])
+@rows("text", ["", "0s", "-3s"])
 def test_no_time_is_no_deadline(text: str) -> None:
     assert timeout_of(f"timeout={quote(text)}") <= 0
 

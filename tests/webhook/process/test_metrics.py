@@ -11,6 +11,7 @@ from karta_interpreter.definitions.sources.snapshot import ServedDefinition, Sna
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.languages.lua.script import Script, Scripts
 from karta_interpreter.webhook.process.metrics import Metrics
+from tests.support.rows import rows
 from tests.webhook.process.client import Answer, Client, get, post, question
 
 MILL = GVK("mill.example.org", "v1", "GrainMill")
@@ -88,7 +89,7 @@ def test_invented_values_do_not_become_series() -> None:
     assert len(found) - before == 2 * (4 + 14) + 2
 
 
-@pytest.mark.parametrize("kinds", [1, 45, 90])
+@rows("kinds", [1, 45, 90])
 def test_series_are_bounded_by_kinds_and_operations(kinds: int) -> None:
     metrics = Metrics()
     before = len(samples(metrics.render()))

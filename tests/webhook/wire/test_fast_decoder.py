@@ -282,7 +282,7 @@ def test_damage_is_met_in_the_same_way(body: bytes) -> None:
     assert in_parts(body) == whole(body)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("unread", "read", "at_a_glance"),
     [
         pytest.param(1000, 1000, True, id="an ordinary object"),
@@ -298,7 +298,7 @@ def test_large_body_is_left_to_full_decoder(unread: int, read: int, at_a_glance:
     assert (FastDecoder(find).read(body) is not None) is at_a_glance
 
 
-@pytest.mark.parametrize(
+@rows(
     ("tolerations", "at_a_glance"),
     [
         pytest.param([{"key": "k" * 50}] * 1000, True, id="60 KB of few values"),
@@ -366,7 +366,7 @@ def test_object_of_script_stays_text() -> None:
     assert orjson.loads(orjson.dumps(decoded.request.call.object)) == obj
 
 
-@pytest.mark.parametrize(
+@rows(
     "body",
     [
         pytest.param(SCRIPTED.replace(b'"spec":{}', b'"spec":{"a":"\xff"}'), id="no UTF-8"),

@@ -130,7 +130,7 @@ def test_recording_and_saved_document_have_no_planted_value(spec: Any) -> None:
     assert orjson.loads(request)["request"]["object"]["spec"] == orjson.loads(saved)["object"]["spec"]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("value", "message"),
     [
         pytest.param("--token={}", "by {} at 3", id="a value within its text"),

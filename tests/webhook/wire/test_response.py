@@ -107,7 +107,7 @@ def test_karmada_patches_its_object_to_the_one_that_was_answered(
     assert answer(operation, {result: after}) == after
 
 
-@pytest.mark.parametrize(
+@rows(
     ("operation", "result"),
     [
         (Operation.REVISE_REPLICA, "revised"),
@@ -224,7 +224,7 @@ def test_failure_reaches_karmada_with_code_and_reason() -> None:
         receive(body, uid="uid-1", operation="InterpretReplica")
 
 
-@pytest.mark.parametrize(
+@rows(
     ("reason", "message"),
     [
         pytest.param("x" * 4096, "x" * 4096, id="as long as an event may be"),

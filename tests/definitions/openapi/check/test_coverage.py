@@ -113,7 +113,7 @@ def test_relevant_reads_nothing_of_a_status() -> None:
     assert _parts({}, status=_object(replicas=_NUMBER)) == {}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("spec", "scale", "parts"),
     [
         pytest.param({"members": _NUMBER}, ".spec.members", [".spec.members"], id="a name that tells nothing"),

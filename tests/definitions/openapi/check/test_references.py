@@ -135,7 +135,7 @@ def test_check_accepts_references_in_dependencies(spec: dict[str, Any], dependen
     assert _unexplained(spec, dependencies) == []
 
 
-@pytest.mark.parametrize(
+@rows(
     ("form", "path", "references"),
     [
         pytest.param("podTemplateSpecPath", ".spec.template", [], id="a template"),

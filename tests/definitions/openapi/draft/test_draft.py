@@ -234,7 +234,7 @@ def test_several_sets_of_pods_are_components(spec: Any, expected: Sequence[tuple
     assert {child["ownerRef"] for child in children} == {"bakery"}
 
 
-@pytest.mark.parametrize(
+@rows(
     "spec",
     [
         pytest.param(fields(storage=fields(resources=RESOURCES, accessModes=STRING)), id="a claim asks for storage"),

@@ -111,7 +111,7 @@ def test_without_clusters_the_counters_are_zero(
     assert (aggregate(definition, obj) is obj) == (known == expected)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("type_", "expected"),
     [
         pytest.param("Complete", True, id="a completed job has done its work wherever it was"),
@@ -165,7 +165,7 @@ def test_lone_report_loses_generations_of_its_cluster(train: Definition) -> None
     assert aggregate(train, template(generation=5), status)["status"] == known
 
 
-@pytest.mark.parametrize(
+@rows(
     ("unseen", "is_silent"),
     [
         pytest.param({"observedGeneration": -1}, True, id="the status by which a CRD defaults that of a new object"),
@@ -267,7 +267,7 @@ def test_status_that_differs_only_in_types_changes(train: Definition) -> None:
     assert [type(value) for value in (merged["ready"], *merged["parts"])] == [bool, int]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("statuses", "expected"),
     [
         pytest.param([{"active": 2}, {"active": 3, "failed": 1}], {"active": 5, "failed": 1}, id="counters add up"),
@@ -355,7 +355,7 @@ def test_false_and_zero_are_unlike_values(train: Definition) -> None:
     assert merged["a"] is False, "that of the worst cluster"
 
 
-@pytest.mark.parametrize(
+@rows(
     ("clusters", "expected"),
     [
         pytest.param(
@@ -466,7 +466,7 @@ def test_condition_reason_comes_from_worst_cluster(define: Define) -> None:
     assert merged == [condition("Ready", "False", reason="NoEndpoint", message="a; b")]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("annotations", "expected"),
     [
         pytest.param({}, "Pending", id="a start goes before what runs"),
@@ -487,7 +487,7 @@ def test_silent_cluster_prevents_completion(train: Definition) -> None:
     assert aggregate(train, template(), done, None)["status"] == {"conditions": [], "succeeded": 2}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("statuses", "expected"),
     [
         pytest.param(
@@ -534,7 +534,7 @@ def test_silence_counts_for_all_conditions_where_an_expression_tells_completion(
 REVISIONS = ("currentRevision", "updateRevision", "currentReplicas", "updatedReplicas")
 
 
-@pytest.mark.parametrize(
+@rows(
     ("members", "expected"),
     [
         pytest.param([("b", "b", 3, 3), ("a", "b", 2, 1)], ("a", "b", 2, 4), id="one is done, one goes from a to b"),
@@ -558,7 +558,7 @@ def test_rollout_goes_on_while_one_cluster_rolls(
     assert tuple(merged.get(name) for name in REVISIONS) == expected
 
 
-@pytest.mark.parametrize(
+@rows(
     ("generation", "members", "expected"),
     [
         pytest.param(3, [(5, 5, 3), (9, 9, 3)], 3, id="every member has caught up"),
@@ -583,7 +583,7 @@ def test_observed_generation_is_the_templates(
     assert merged["status"] == {"observedGeneration": expected}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("starts", "expected"),
     [
         pytest.param(["08:00", "07:00"], "08:00", id="a cluster that started earlier reports later: it stays"),
@@ -597,7 +597,7 @@ def test_start_of_batch_job_does_not_move(define: Define, starts: list[str | Non
     assert merged["status"] == {"active": len(starts), **at(expected)}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("starts", "expected"),
     [
         pytest.param(["09:00"], "09:00", id="tried again, or moved to another cluster"),
@@ -888,7 +888,7 @@ def test_text_goes_with_the_last_cluster_where_a_status_is_derived_from_it(
     assert aggregate(definition, template({"selector": "a=b"}))["status"] == expected
 
 
-@pytest.mark.parametrize(
+@rows(
     ("statuses", "expected"),
     [
         pytest.param((3, 3), 3, id="all agree"),

@@ -409,7 +409,7 @@ def test_pattern_that_go_cannot_read_is_refused(text: str, slip: str) -> None:
     assert slip in refusal.message
 
 
-@pytest.mark.parametrize(
+@rows(
     "text",
     [
         pytest.param('split("(")', id="a separator is not a pattern"),

@@ -353,7 +353,7 @@ def test_complete_formula_has_no_place_without_value(formula: Formula, groups: l
             assert all(place is None or place.raw(value) is not None for place in query.locate_each(value))
 
 
-@pytest.mark.parametrize(
+@rows(
     ("location", "number", "written"),
     [
         pytest.param(Location(("n",), factor=2, floor=3), 3, 1, id="two is below the floor of three"),

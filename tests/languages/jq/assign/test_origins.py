@@ -19,7 +19,7 @@ def locations(node: Node, value: JSON) -> list[Location | None]:
     return [origin if isinstance(origin, Location) else None for _, origin in compile_trace(node)(value)]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "value", "expected"),
     [
         pytest.param(nested("if .x then 0 else _ end", ".n // 1", 25), {}, N._replace(default=1), id="branches"),

@@ -17,7 +17,7 @@ def nested(form: str, innermost: str, times: int) -> str:
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize(
+@rows(
     ("text", "value", "expected"),
     few(
         [

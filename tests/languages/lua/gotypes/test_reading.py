@@ -146,7 +146,7 @@ def test_reading_leaves_its_input_alone() -> None:
     assert value == {"Containers": [{"name": "a", "env": [{}]}, {}], "nodeSelector": {"a": []}}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("go_type", "value"),
     [
         pytest.param("PodSpec", {"containers": [{"name": "a", "env": [{"name": "b"}]}], "priority": 5}, id="a struct"),

@@ -59,7 +59,7 @@ def test_results_are_those_of_karmada(script: str) -> None:
     assert comparable(inside(script)) == comparable(RECORDED[script])
 
 
-@pytest.mark.parametrize(
+@rows(
     ("script", "ours", "karmadas"),
     [
         pytest.param(
@@ -85,7 +85,7 @@ def test_known_differences(script: str, ours: list[JSON], karmadas: JSON) -> Non
     assert ours != [karmadas]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("call", "message"),
     [
         pytest.param("math.max()", "wrong number of arguments", id="mathlib.go"),
@@ -126,7 +126,7 @@ def test_function_called_by_pcall_has_no_name() -> None:
     assert inside("local ok, problem = pcall(ipairs) return ok, problem") == {"results": [False, message]}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("expression", "result"),
     [
         pytest.param("math.mod(5.5, 0.1)", math.fmod(5.5, 0.1), id="the remainder of the C library"),
@@ -146,7 +146,7 @@ def test_results_that_are_easily_missed(expression: str, result: JSON) -> None:
     assert inside(f"return {expression}") == {"results": [result]}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("assignment", "value"),
     [
         pytest.param("x = f(false) and 'new'", "old", id="the left side is false"),
@@ -175,7 +175,7 @@ def test_local_keeps_value_that_gopher_lua_keeps(assignment: str, value: JSON) -
     assert run(script, {"kind": "X", "spec": {"paused": False}}) == [value]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("script", "value"),
     [
         pytest.param("local f = function(n) return n > 2 and n or f(n + 1) end return f(1)", 3, id="it calls itself"),

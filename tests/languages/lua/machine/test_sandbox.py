@@ -87,7 +87,7 @@ def test_script_reaches_no_userdata() -> None:
     assert run(script + "look(x, '') end return found", {"a": {"b": [1, {"c": 2}]}}, f=lambda: ()) == [[]]
 
 
-@pytest.mark.parametrize(
+@rows(
     "script",
     [
         pytest.param("local ok, e = pcall(require('karta').bad) return type(e), tostring(e)", id="pcall"),
