@@ -1,5 +1,7 @@
 """Resources of an object that its definition does not read."""
 
+import json
+
 import pytest
 
 from karta_interpreter.base.k8s.values import JSON, field_path
@@ -42,3 +44,13 @@ def test_resources_left_out_are_those_that_no_expression_reads(
     facts = warnings_about(definition, obj, Operation.INTERPRET_COMPONENT)
     assert [field_path(fact.places[0].path) for fact in facts if fact.rule == "resources-left-out"] == places
     assert not warnings_about(definition, obj, Operation.INTERPRET_DEPENDENCY)
+
+
+def test_resources_of_parts_that_annotation_names_are_not_left_out(define: Define) -> None:
+    obj = train(_group(resources=CPU, sidecar={"resources": CPU}, extra=[{"resources": CPU}]))
+    parts = [
+        {"omit": ".spec.groups[].sidecar", "reason": "ignored"},
+        {"unknown": ".spec.groups[].extra", "reason": "varies"},
+    ]
+    definition = define({}, {"unread": json.dumps(parts)})
+    assert [field_path(path) for path in resources_left_out(definition, obj)] == ["spec.groups[0].resources"]

@@ -822,8 +822,8 @@ ANNOTATIONS: Final = (
             "parts of the workload that no answer depends on, each with the reason, although they look like pods, "
             "requests, counts, claims, switches or selections of nodes. "
             "[The check of a CRD](authoring.md#paths-that-the-crd-does-not-have) does not name them or their "
-            "references. If a workload has an `unknown` part, a warning says that its pods may request something else "
-            "than the answer"
+            "references, and no warning their resources. If a workload has an `unknown` part, a warning says that its "
+            "pods may request something else than the answer"
         ),
         example=(
             "- {omit: .spec.update.parallelism, reason: this many pods are replaced at once}\n"

@@ -18,11 +18,14 @@ _DEBUGGING: Final = "ephemeralContainers"
 def resources_left_out(definition: Definition, obj: Object) -> list[Path]:
     """Return the paths of the spec's fields named like `resources` that InterpretReplica does not read.
 
-    A definition without pods counts none, so nothing is left out.
+    Fields that the annotation `unread` names are not among them. A definition without pods counts none, so nothing is
+    left out.
     """
     if not any(component.pods for component in definition.components):
         return []
     projection = reads_of(definition, Operation.INTERPRET_REPLICA)
+    for part in definition.annotations.unread:
+        part.place.take(projection)
     return list(_unread(obj.get("spec"), () if projection.is_whole else [projection.at("spec")], ("spec",)))
 
 
@@ -30,14 +33,11 @@ def _unread(value: JSON, projections: Sequence[Projection], path: Path) -> Itera
     if any(projection.is_whole for projection in projections):
         return
     for step, below in parts_of(value):
-        if step == _DEBUGGING:
-            continue
-        read = [projection.fields[step] for projection in projections if step in projection.fields]
-        read += [projection.elements for projection in projections if projection.elements]
+        read = [part for known in projections for part in (known.fields.get(f"{step}"), known.elements) if part]
         if isinstance(step, str) and step.lower().endswith("resources") and _are_of_pods(below):
             if not read:
                 yield (*path, step)
-        else:
+        elif step != _DEBUGGING:
             yield from _unread(below, read, (*path, step))
 
 
