@@ -4,7 +4,6 @@ import copy
 import random
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -66,7 +65,7 @@ def _with(value: Any, place: tuple[Any, ...], junk: Any) -> Any:
 
 def spoilt_call(chance: random.Random, call: Call) -> Call:
     observed = spoilt(chance, call.observed) if call.observed else None
-    items = tuple(replace(item, status=spoilt(chance, item.status)) for item in call.items)
+    items = tuple(structs.replace(item, status=spoilt(chance, item.status)) for item in call.items)
     return structs.replace(call, object=spoilt(chance, call.object), observed=observed, items=items)
 
 
