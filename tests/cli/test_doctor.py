@@ -13,8 +13,8 @@ from click.testing import Result
 
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.cli import doctor
-from karta_interpreter.webhook.doctor import Level, connection
-from karta_interpreter.webhook.doctor.result import CheckResult as Finding
+from karta_interpreter.webhook.doctor import connection
+from karta_interpreter.webhook.doctor.result import CheckResult as Finding, Level
 from tests.support.rows import rows
 from tests.support.serving import serving
 from tests.support.waiting import HANG

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s import GVK, JSON, Object, edit, get, set_value
@@ -22,28 +23,23 @@ _MEMBER = "member"
 _IDENTITIES = ("name", "type", "kind", "version", "id", "image")
 
 
-class MadeMember(NamedTuple):
-    """A template and the object of a member, which both have the ``title``."""
+def retentions(obj: Object, definitions: Iterable[Definition]) -> Iterator[tuple[str, Call]]:
+    """Yield calls of Retain, each with a title: an object as the template, and a member that is made for it.
 
-    title: str
-    desired: Object
-    observed: Object
-
-
-def made_members(obj: Object, definitions: Iterable[Definition]) -> Iterator[MadeMember]:
-    """Yield an object as a template, with a member that differs at each place where a definition may keep a value."""
+    The member differs at each place where a definition may keep a value.
+    """
     definitions = tuple(definitions)
     template = {field: value for field, value in obj.items() if field != "status"}
     member: Object = {**obj, "spec": _changed(obj.get("spec"))}
     for labels in ("labels", "annotations"):
         member = set_value(member, ("metadata", labels, f"{_MEMBER}.example.com/added"), _MEMBER)
     member = _filled(member, definitions)
-    yield MadeMember("beside other values", template, member)
-    yield MadeMember("with little in the template", {**template, "spec": _bare(template.get("spec"))}, member)
+    retained = partial(Call, Operation.RETAIN, observed=member)
+    yield "beside other values", retained(template)
+    yield "with little in the template", retained({**template, "spec": _bare(template.get("spec"))})
     queues = {name for definition in definitions if definition.suspend for name in definition.annotations.queue_labels}
     for name, value in ((RETAIN_REPLICAS, "true"), *((name, "queue") for name in sorted(queues))):
-        labelled = set_value(template, ("metadata", "labels", name), value)
-        yield MadeMember(f"with the label {name}", labelled, member)
+        yield f"with the label {name}", retained(set_value(template, ("metadata", "labels", name), value))
 
 
 def _changed(value: JSON, field: str = "") -> Any:  # noqa: ANN401 - JSON of the same shape
@@ -123,7 +119,7 @@ def read_questions(paths: Sequence[str], replicas: Callable[[Object], int], defi
     """Read the calls of suites and of objects. Raises Problem for anything else.
 
     Definitions and customizations are passed over, so that a folder of the catalogue can be given. ``replicas`` is
-    the count that ReviseReplica writes into a plain object. Retain is asked about it next to `made_members` of the
+    the count that ReviseReplica writes into a plain object. Retain is asked about it in the `retentions` of the
     ``definitions`` of its kind.
     """
     # By their names: a suite is found below a folder, and may be named by itself as well.
@@ -171,6 +167,5 @@ def _questions_about(
         for operation in Operation
         if operation not in (Operation.RETAIN, Operation.REVISE_COMPONENTS)
     )
-    for member in made_members(obj, definitions(gvk)):
-        title = f"{full_name(obj.get('metadata')) or '(no name)'} {member.title}"
-        yield SourcedCall(gvk, Call.of(Operation.RETAIN, member.desired, member.observed), source, line, title)
+    for title, call in retentions(obj, definitions(gvk)):
+        yield SourcedCall(gvk, call, source, line, f"{full_name(obj.get('metadata')) or '(no name)'} {title}")

@@ -17,12 +17,11 @@ from karta_interpreter.cli.options import Decimal, ObjectName, control_plane, ou
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import one_line, say, table, written
 from karta_interpreter.cli.verify import verify_member
-from karta_interpreter.definitions.sources import combine
+from karta_interpreter.definitions.sources import combine, load_catalogue
 from karta_interpreter.definitions.sources.api_server import ApiServer
-from karta_interpreter.definitions.sources.files import load_catalogue
 from karta_interpreter.engine.verification import Verdict
-from karta_interpreter.webhook.doctor import CheckResult, Level, examine
-from karta_interpreter.webhook.doctor.result import ok, problem, warning
+from karta_interpreter.webhook.doctor.result import CheckResult, Level, ok, problem, warning
+from karta_interpreter.webhook.doctor.runner import examine
 from karta_interpreter.webhook.registration.configuration import KIND, NAME, PATH, parts_of_url
 
 _PAUSE_SECONDS = 2.0

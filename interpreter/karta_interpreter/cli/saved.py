@@ -16,9 +16,7 @@ from typing import BinaryIO, Final
 import orjson
 
 from karta_interpreter.base.errors import RecordingError
-from karta_interpreter.base.k8s.edit import get
-from karta_interpreter.base.k8s.projection import count_values
-from karta_interpreter.base.k8s.values import GVK, Object, objects_in
+from karta_interpreter.base.k8s import GVK, Object, count_values, get, objects_in
 from karta_interpreter.cli.render import full_name
 from karta_interpreter.definitions.karta.reference_resolver import Known
 from karta_interpreter.engine.verification import Evidence

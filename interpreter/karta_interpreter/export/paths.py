@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial, reduce
 from typing import NamedTuple
 
-from karta_interpreter.base.k8s import grouped
-from karta_interpreter.base.k8s.projection import Projection
+from karta_interpreter.base.k8s import Projection, grouped
 from karta_interpreter.export.lua import quoted, written
 from karta_interpreter.export.traits import literal
 from karta_interpreter.languages.jq import (

@@ -2,7 +2,7 @@ import click
 import pytest
 
 from karta_interpreter.cli.doctor import results_table, summary
-from karta_interpreter.webhook.doctor import CheckResult, Level
+from karta_interpreter.webhook.doctor.result import CheckResult, Level
 from tests.support.rows import rows
 
 RESULTS = [

@@ -5,7 +5,8 @@ import pytest
 
 from karta_interpreter.base.errors import ClusterError
 from karta_interpreter.base.k8s.values import GVK
-from karta_interpreter.webhook.doctor import CheckResult, Level, examine
+from karta_interpreter.webhook.doctor.result import CheckResult, Level
+from karta_interpreter.webhook.doctor.runner import examine
 from tests.webhook.doctor.authority import Authority
 from tests.webhook.doctor.karmada import (
     ADMISSION,

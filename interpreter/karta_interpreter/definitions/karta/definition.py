@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from enum import StrEnum
 from functools import cached_property, reduce
+from importlib import import_module
 from operator import attrgetter
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias
@@ -136,7 +137,7 @@ class ComponentRules:
     max_replicas: Query | None = None
     suspend: tuple[SuspendWrite, ...] = ()
     resume: tuple[SuspendWrite, ...] = ()
-    selector: "PodSelector" = field(default_factory=lambda: _model().PodSelector())
+    selector: "PodSelector" = field(default_factory=lambda: _first_used("model").PodSelector())
 
     def __str__(self) -> str:
         return f"definition {self.definition}, component {self.name}"
@@ -201,7 +202,7 @@ class Definition:
     components: tuple[ComponentRules, ...]
     """The root first, then the children in the order of the definition."""
     status: StatusRules | None = None
-    annotations: "Annotations" = field(default_factory=lambda: _annotations())  # noqa: PLW0108 - defined below
+    annotations: "Annotations" = field(default_factory=lambda: _first_used("annotation_records").Annotations())
     source: str = ""
     uses_bounded: bool = False
     """Whether some expression runs outside this process."""
@@ -216,7 +217,7 @@ class Definition:
     scripts: Scripts = field(default_factory=Scripts)
     has_karta: bool = True
     """False for a kind that only has scripts."""
-    gang: "GangScheduling" = field(default_factory=lambda: _model().GangScheduling())
+    gang: "GangScheduling" = field(default_factory=lambda: _first_used("model").GangScheduling())
     references: tuple[Reference, ...] = ()
     """The references to look up before the expressions that read them
     (`karta_interpreter.definitions.karta.reference_resolver`).
@@ -447,13 +448,6 @@ def _queued_nodes(pods: PodDefinition | None) -> Iterator[tuple[list[Node], int,
     yield [field_of(spec, "schedulingGates")], 1, True
 
 
-def _annotations() -> "Annotations":
-    from karta_interpreter.definitions.karta.annotation_records import Annotations  # noqa: PLC0415 - as the model is
-
-    return Annotations()
-
-
-def _model() -> ModuleType:
-    from karta_interpreter.definitions.karta import model  # noqa: PLC0415 - with pydantic, for the first definition
-
-    return model
+def _first_used(module: str) -> ModuleType:
+    # With pydantic, so for the first definition only.
+    return import_module(f"{__package__}.{module}")

@@ -2,10 +2,10 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain, dropwhile, takewhile
-from typing import Any, Final, Self
+from typing import Final, Self
 
 from karta_interpreter.base.findings import DefinitionError
 from karta_interpreter.base.k8s import GVK, JSON, Object, get, objects_in
@@ -253,15 +253,12 @@ def completed(schema: Object, values: Iterable[JSON], field: str = "") -> Object
         properties = {name: completed(below(schema, name), [obj.get(name) for obj in objects], name) for name in names}
         return {"type": "object", **schema, "properties": properties}
     if lists := [value for value in present if isinstance(value, list)]:
-        items = _items(schema, [value for listed in lists for value in listed], field)
-        return {"type": "array", **schema, "items": items}
+        items, elements = entries(schema, "items") or {}, [element for listed in lists for element in listed]
+        # Templates over an operator's own container often leave out its image.
+        is_open = field in ("containers", "initContainers") and not items.get("properties")
+        if is_open and all(isinstance(element, dict) for element in elements):
+            items = _CONTAINER
+        return {"type": "array", **schema, "items": completed(items, elements)}
     # A field that is a number in one object and a text in another has no type here.
     types = {_TYPES.get(type(value)) for value in present}
     return {"type": types.pop(), **schema} if len(types) == 1 else schema
-
-
-def _items(schema: Object, values: Sequence[Any], field: str) -> Object:
-    inner = entries(schema, "items") or {}
-    # Templates over an operator's own container often leave out its image.
-    is_open = field in ("containers", "initContainers") and not inner.get("properties")
-    return completed(_CONTAINER if is_open and all(isinstance(value, dict) for value in values) else inner, values)

@@ -108,11 +108,8 @@ def _with_lines(draft: Draft, evidence: Sequence[Evidence], causes: Causes) -> D
     return Draft(karta, tuple(notes))
 
 
-class PodsOfSets(NamedTuple):
-    """An object, and its pods by the pod sets that they belong to."""
-
-    evidence: Evidence
-    groups: tuple[MemberGroup, ...]
+PodsOfSets = tuple[Evidence, tuple[MemberGroup, ...]]
+"""An object, and its pods by the pod sets that they belong to."""
 
 
 def pods_of_sets(definition: Definition, evidence: Iterable[Evidence]) -> Iterator[PodsOfSets]:
@@ -120,15 +117,15 @@ def pods_of_sets(definition: Definition, evidence: Iterable[Evidence]) -> Iterat
     for workload in evidence:
         with suppress(InterpretationError):
             groups = members(definition, pod_sets(definition, workload.object), workload.active or workload.pods).groups
-            yield PodsOfSets(workload, groups)
+            yield workload, groups
 
 
 def _added(definition: Definition, evidence: Sequence[Evidence]) -> dict[str, set[int]]:
     """Return a line for each component with the containers that its template lacks and the pods of all objects have."""
     numbers: dict[str, set[int]] = defaultdict(set)
     common: dict[str, list[tuple[str, str]]] = {}
-    for number, shown in enumerate(pods_of_sets(definition, evidence)):
-        for group in shown.groups:
+    for number, (_, groups) in enumerate(pods_of_sets(definition, evidence)):
+        for group in groups:
             component = group.sets[0].component
             if group.pods and all(pod_set.component == component for pod_set in group.sets):
                 missing = _missing(group.sets[0].template, group.pods[0])
@@ -185,26 +182,28 @@ def draft_from(kind: CustomKind, evidence: Sequence[Evidence]) -> Draft:
 
 def _with_counts(kind: CustomKind, selected: Sequence[Selected], evidence: Sequence[Evidence]) -> Draft:
     definition, shown = _attributed(kind, selected, evidence)
-    settled = [workload for workload in shown if not unsettled(definition, workload.evidence)]
+    settled = [(workload, groups) for workload, groups in shown if not unsettled(definition, workload)]
     # Without other evidence, an autoscaler's minimum is the count of an object.
-    judged = [workload for workload in settled if not workload.evidence.scaled] or settled
+    judged = [(workload, groups) for workload, groups in settled if not workload.scaled] or settled
     counted = []
     for (pods, decision), leaf in zip(selected, definition.leaves, strict=True):
         template = str(decision.parts.get("specDefinition"))
-        text, note = count_of(kind, pods, [own for workload in judged if (own := _counted(leaf, workload))], template)
+        text, note = count_of(
+            kind, pods, [own for workload, groups in judged if (own := _counted(leaf, workload, groups))], template
+        )
         scale = {"scaleDefinition": {"replicasPath": text}} if text else {}
         counted.append((pods, Decision({**scale, **decision.parts}, (*decision.notes, note))))
     return draft(kind, counted)
 
 
-def _counted(component: ComponentRules, shown: PodsOfSets) -> Counted | None:
+def _counted(component: ComponentRules, workload: Evidence, groups: Sequence[MemberGroup]) -> Counted | None:
     """Return the pods of a component in an object, None if they cannot be distinguished from other components' pods."""
-    ids = instance_ids(component, shown.evidence.object)
-    mine = [group for group in shown.groups if component.name in {pod_set.component for pod_set in group.sets}]
+    ids = instance_ids(component, workload.object)
+    mine = [group for group in groups if component.name in {pod_set.component for pod_set in group.sets}]
     if not mine or any(pod_set.component != component.name for group in mine for pod_set in group.sets):
         return None
     pods = tuple((tuple(ids.index(pod_set.instance) for pod_set in group.sets), len(group.pods)) for group in mine)
-    return Counted(shown.evidence.object, len(ids), pods)
+    return Counted(workload.object, len(ids), pods)
 
 
 def _attributed(
@@ -234,7 +233,7 @@ def _supported(kind: CustomKind, places: list[PodsField], evidence: Sequence[Evi
         return places
     definition, shown = _attributed(kind, [(pods, Decision()) for pods in places], evidence)
     supported: set[str] = set()
-    for group in (group for workload in shown for group in workload.groups):
+    for group in (group for _, groups in shown for group in groups):
         # A pod of a template has its containers. A template without any is an operator's override.
         names_by_set = [_container_names(pod_set.template) for pod_set in group.sets]
         if any(names and names <= _container_names(pod) for pod in group.pods for names in names_by_set):
@@ -253,9 +252,9 @@ def _selected(kind: CustomKind, places: Sequence[PodsField], evidence: Sequence[
     definition, shown = _attributed(kind, [(pods, Decision()) for pods in places], evidence)
     numbers = {leaf.name: number for number, leaf in enumerate(definition.leaves)}
     placed = [
-        PlacedPod(pod, frozenset((numbers[pod_set.component], pod_set.instance) for pod_set in group.sets))
-        for workload in shown
-        for group in workload.groups
+        (pod, frozenset((numbers[pod_set.component], pod_set.instance) for pod_set in group.sets))
+        for _, groups in shown
+        for group in groups
         for pod in group.pods
     ]
     words = [
@@ -268,15 +267,14 @@ def _selected(kind: CustomKind, places: Sequence[PodsField], evidence: Sequence[
 
 def _selector(number: int, pods: PodsField, label: Label | None, placed: Sequence[PlacedPod]) -> Decision:
     mine = [
-        place
-        for place in placed
-        if number in {component for component, _ in place.sets}
-        and (label is None or label_of(place.pod, label[0]) == label[1])
+        (pod, sets)
+        for pod, sets in placed
+        if number in {component for component, _ in sets} and (label is None or label_of(pod, label[0]) == label[1])
     ]
     parts: dict[str, JSON] = {}
     by_instance = instance_selector(mine, number) if pods.place.has_instances else {}
     if by_instance is None:
-        lowered = [PlacedPod(pod, frozenset((own, instance.lower()) for own, instance in sets)) for pod, sets in mine]
+        lowered = [(pod, frozenset((own, instance.lower()) for own, instance in sets)) for pod, sets in mine]
         by_instance = instance_selector(lowered, number)
         parts = {"instanceIdPath": f"{pods.place.ids} | ascii_downcase"} if by_instance else {}
     selector = {**(component_selector(label) if label else {}), **(by_instance or {})}

@@ -42,11 +42,8 @@ Label = tuple[str, str]
 """The key and the value of a label."""
 
 
-class PlacedPod(NamedTuple):
-    """A pod, and the component and instance of each pod set that it may belong to."""
-
-    pod: Object
-    sets: frozenset[tuple[int, str]]
+PlacedPod = tuple[Object, frozenset[tuple[int, str]]]
+"""A pod, and the component and instance of each pod set that it may belong to."""
 
 
 def component_labels(pods: Sequence[PlacedPod], words: Sequence[frozenset[str]]) -> dict[int, Label]:
@@ -275,8 +272,8 @@ def _note(
 def _rank(numbers: _Factors, kind: CustomKind, pods: PodsField, template: str) -> tuple[float, ...]:
     likeness = max((_likeness(number, kind) for number in numbers), default=_UNLIKE - 0.5)
     unread = (
-        pods.place.distance(each.parent) - sum(f".{step}." in template for step in each.parent.steps)
-        for each in numbers
+        pods.place.distance(number.parent) - sum(f".{step}." in template for step in number.parent.steps)
+        for number in numbers
     )
     return len(numbers) or 1, likeness, sum(unread)
 

@@ -15,7 +15,6 @@ from karta_interpreter.definitions.openapi.schema import CustomKind, Entries, Sc
 from karta_interpreter.engine.drafting.inference import (
     FEW,
     Label,
-    PlacedPod,
     component_selector,
     held_out,
     instance_selector,
@@ -166,7 +165,7 @@ def _instances(paths: Sequence[SchemaPath], shown: Sequence[Evidence]) -> tuple[
     lists = ((path, path.steps[-1]) for path in paths)
     for path in (path for path, last in lists if isinstance(last, Entries) and (last.key or last.is_map)):
         ids = [frozenset((0, str(output)) for output in outputs(path.ids, workload.object)) for workload in shown]
-        pods = [PlacedPod(pod, own) for workload, own in zip(shown, ids, strict=True) for pod in workload.active]
+        pods = [(pod, own) for workload, own in zip(shown, ids, strict=True) for pod in workload.active]
         if selector := instance_selector(pods, 0):
             return path, selector
     return _SPEC, {}

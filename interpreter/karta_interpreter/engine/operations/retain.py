@@ -212,16 +212,6 @@ def _scales(definition: Definition, obj: Object) -> _Scales:
     return {(scale.pod_set.component, scale.pod_set.instance): scale for scale in scale_locations(definition, obj)}
 
 
-def _scales_of_member(definition: Definition, observed: Object) -> _Scales:
-    """Return the counts of every readable component. An error in one does not affect the others."""
-    definitions = (replace(definition, components=(component,)) for component in definition.counted)
-    return {
-        key: scale
-        for single_component in definitions
-        for key, scale in (unless_broken(_scales, single_component, observed) or {}).items()
-    }
-
-
 def _retain_scale(definition: Definition, template: Object, observed: Object) -> Object:
     """Return the template (the desired object so far) with the member's own counts."""
     leaves_replicas = label(template, RETAIN_REPLICAS) == "true"
@@ -229,7 +219,10 @@ def _retain_scale(definition: Definition, template: Object, observed: Object) ->
     ours = unless_broken(_scales, definition, template) if leaves_some else None
     if not ours:
         return template
-    retained, member = template, _scales_of_member(definition, observed)
+    # An error in one component of the member does not affect the others.
+    alone = [replace(definition, components=(component,)) for component in definition.counted]
+    member = {key: scale for one in alone for key, scale in (unless_broken(_scales, one, observed) or {}).items()}
+    retained = template
     elsewhere: dict[Path, JSON] = {}
     for instance, scale in ours.items():
         for location, source in _pairs(scale, member.get(instance)):

@@ -281,5 +281,4 @@ def compile_trace(node: Node) -> Trace:
     >>> compile_trace(parse(".a, 1"))({"a": 2})
     [(2, Location(path=('a',), default=None, factor=1, floor=None, cap=None, numeral=False)), (1, None)]
     """
-    trace: Trace = compiled(lambda writer: writer.return_list(node), _KNOWN, ())
-    return trace
+    return compiled(lambda writer: writer.return_list(node), _KNOWN, ())

@@ -5,7 +5,7 @@ Their shape follows ``pkg/apis/config/v1alpha1/resourceinterpretercustomization_
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from karta_interpreter.base.errors import InterpretationError, ManifestError
@@ -71,7 +71,7 @@ def load_customizations(text: str, source: str) -> list[LoadedCustomization]:
     try:
         objects = placed_objects(text, source, KIND)
     except ManifestError as err:
-        finding = replace(error("unreadable", (), str(err)), source=source, line=err.line, column=err.column)
+        finding = error("unreadable", (), str(err), source=source, line=err.line, column=err.column)
         return [LoadedCustomization("", None, Scripts(), (finding,), source)]
     return [_load(*obj) for obj in objects]
 
@@ -186,10 +186,12 @@ def _target(value: Object) -> tuple[GVK | None, list[Finding]]:
 
 
 def _conflict(gvk: GVK, winner: Script, loser: Script) -> Finding:
-    finding = error(
+    return error(
         "conflicting-scripts",
         (*_CUSTOMIZATIONS, SLOTS[loser.operation].field, "luaScript"),
         f"{gvk}: {loser.operation} is answered by {winner.name} from {winner.source}, not by {loser.name}",
         "Karmada refuses a second script for an operation; remove one of them",
+        source=loser.source,
+        line=loser.line,
+        column=1 if loser.line else 0,
     )
-    return replace(finding, source=loser.source, line=loser.line, column=1 if loser.line else 0)

@@ -9,19 +9,16 @@ import gc
 import os
 from collections.abc import Callable
 from itertools import count
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import orjson
 
 from karta_interpreter.base.errors import InterpretationError, InterpreterError, SandboxError, StopCause
 from karta_interpreter.base.sandbox import Pool, Process, Program
 from karta_interpreter.base.sandbox.awaiting import AsyncPool
+from karta_interpreter.base.sandbox.child import Answer, Channel
 from karta_interpreter.base.sandbox.deadline import deadline
 from karta_interpreter.web.console.answers import PageQuestion, answer
-
-if TYPE_CHECKING:
-    from karta_interpreter.base.sandbox.child import Channel
-
 
 _PAGE: Final = b"Q"
 """A `PageQuestion` of the page."""
@@ -34,7 +31,7 @@ _NICENESS: Final = 5
 _MOST_REQUESTS: Final = 1000
 _TOO_DEEP: Final = b"it is nested too deeply"
 
-Find: TypeAlias = "Callable[[Channel, bytes, bytes], tuple[bytes, bytes]]"
+Find: TypeAlias = Callable[[Channel, bytes, bytes], tuple[bytes, bytes]]
 """Returns letter and payload of the answer to a letter and its payload."""
 
 
@@ -44,7 +41,7 @@ def processes(program: str, size: int, idle_seconds: float) -> Pool:
     return Pool(lambda: Process(limited), size, idle_seconds=idle_seconds)
 
 
-def responding(find: Find) -> "Callable[[Channel, bytes, bytes], None]":
+def responding(find: Find) -> Answer:
     """Return the function that answers requests, which are a letter and a payload.
 
     Values are trees without cycles, so garbage is collected between requests only.
@@ -52,7 +49,7 @@ def responding(find: Find) -> "Callable[[Channel, bytes, bytes], None]":
     gc.disable()
     numbers = count(1)
 
-    def respond(channel: "Channel", letter: bytes, payload: bytes) -> None:
+    def respond(channel: Channel, letter: bytes, payload: bytes) -> None:
         try:
             with deadline(channel.seconds):
                 reply = find(channel, letter, payload)
@@ -70,10 +67,10 @@ def responding(find: Find) -> "Callable[[Channel, bytes, bytes], None]":
     return respond
 
 
-def start() -> "Callable[[Channel, bytes, bytes], None]":
+def start() -> Answer:
     """Return the function that answers questions of the page with JSON."""
 
-    def find(_channel: "Channel", _letter: bytes, asked: bytes) -> tuple[bytes, bytes]:
+    def find(_channel: Channel, _letter: bytes, asked: bytes) -> tuple[bytes, bytes]:
         return ANSWER, orjson.dumps(answer(PageQuestion.of(orjson.loads(asked))))
 
     return responding(find)

@@ -6,8 +6,8 @@ The children run this file, too (`start`).
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from collections.abc import Iterator
+from typing import Any, Final, TypeVar
 
 import orjson
 from pydantic import BaseModel, ValidationError
@@ -17,6 +17,7 @@ from karta_interpreter.base.errors import SandboxError
 from karta_interpreter.base.findings import Finding, Severity, did_you_mean, error
 from karta_interpreter.base.k8s import GVK, Object, edit, field_path, json_pointer
 from karta_interpreter.base.sandbox.awaiting import AsyncPool
+from karta_interpreter.base.sandbox.child import Answer, Channel
 from karta_interpreter.definitions.karta import ROOT_KIND, gvk_of
 from karta_interpreter.definitions.karta.loading import load_object
 from karta_interpreter.definitions.karta.schema import message_of
@@ -34,10 +35,6 @@ from karta_interpreter.web.types_api.models import (
     unavailable,
 )
 from karta_interpreter.web.types_api.records import StoredType, names_of
-
-if TYPE_CHECKING:
-    from karta_interpreter.base.sandbox.child import Channel
-
 
 _M = TypeVar("_M", bound=BaseModel)
 _FORMS: Final = {
@@ -179,12 +176,12 @@ _PROBLEM: Final = b"P"
 """A `ProblemDetails`: the body is wrong."""
 
 
-def start() -> "Callable[[Channel, bytes, bytes], None]":
+def start() -> Answer:
     """Return the function that answers requests with JSON."""
     return responding(_find)
 
 
-def _find(_channel: "Channel", _letter: bytes, payload: bytes) -> tuple[bytes, bytes]:
+def _find(_channel: Channel, _letter: bytes, payload: bytes) -> tuple[bytes, bytes]:
     try:
         return ANSWER, judge(payload)
     except ApiError as error:

@@ -11,22 +11,20 @@ import json
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import orjson
 from msgspec import structs
 
 from karta_interpreter.base.errors import InterpretationError, QueryAbsentError, QueryReferenceError, RequestError
 from karta_interpreter.base.k8s import GVK, JSON, Object
+from karta_interpreter.base.sandbox.child import Answer, Channel
 from karta_interpreter.base.sandbox.deadline import deadline
 from karta_interpreter.definitions.karta import ReferenceReader
 from karta_interpreter.definitions.karta.packing import unpack
 from karta_interpreter.engine.operations import Options, interpret
 from karta_interpreter.webhook import admission
 from karta_interpreter.webhook.wire import Request, decode, encode_results
-
-if TYPE_CHECKING:
-    from karta_interpreter.base.sandbox.child import Answer, Channel
 
 CALL: Final = b"C"
 REVIEW: Final = b"R"
@@ -56,11 +54,11 @@ _SMALL: Final = 2**16
 """Bytes of a body. Below that, so little is left behind that the answer can wait until it is freed."""
 
 
-def start() -> "Answer":
+def start() -> Answer:
     """Prepare for requests, which are trees without cycles. Return the function that answers one."""
     gc.disable()
 
-    def answer(channel: "Channel", letter: bytes, payload: bytes) -> None:
+    def answer(channel: Channel, letter: bytes, payload: bytes) -> None:
         _exchange(channel, letter, payload)
         # Nothing of a request is left behind, or the process ends. A definition that is kept is not looked at again.
         gc.collect()
@@ -70,7 +68,7 @@ def start() -> "Answer":
     return answer
 
 
-def _exchange(channel: "Channel", letter: bytes, body: bytes) -> None:
+def _exchange(channel: Channel, letter: bytes, body: bytes) -> None:
     until = time.monotonic() + channel.seconds
     try:
         review = admission.read(body) if letter == REVIEW else decode(body)
@@ -88,7 +86,7 @@ def _exchange(channel: "Channel", letter: bytes, body: bytes) -> None:
         channel.end_above(_MOST_FREED)
 
 
-def _answer(channel: "Channel", message: Request | admission.Review, needed: dict[str, Any]) -> tuple[bytes, bytes]:
+def _answer(channel: Channel, message: Request | admission.Review, needed: dict[str, Any]) -> tuple[bytes, bytes]:
     try:
         if isinstance(message, Request):
             if message.call is None:
@@ -114,7 +112,7 @@ _ERRORS: Final = {FAILURE: QueryReferenceError, ABSENT: QueryAbsentError}
 class _ServerReader(ReferenceReader):
     """Looks up objects of the other process."""
 
-    def __init__(self, channel: "Channel") -> None:
+    def __init__(self, channel: Channel) -> None:
         self._channel = channel
 
     def get(self, gvk: GVK, namespace: str, name: str) -> Object | None:

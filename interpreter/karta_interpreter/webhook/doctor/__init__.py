@@ -3,8 +3,3 @@
 Each module checks one thing in the data that was read, without I/O. There are three exceptions: `connection` opens
 connections, and `endpoint` and `runner` run the checks in order.
 """
-
-from karta_interpreter.webhook.doctor.result import CheckResult, Level
-from karta_interpreter.webhook.doctor.runner import examine
-
-__all__ = ["CheckResult", "Level", "examine"]

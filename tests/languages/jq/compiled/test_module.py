@@ -1,6 +1,7 @@
 """Functions of Python that hold what an expression's author wrote, and nothing that he could have them do."""
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -86,7 +87,7 @@ def test_names_and_texts_of_an_expression_are_no_python(text: str) -> None:
 def test_functions_see_nothing_but_what_they_name() -> None:
     module = Module()
     name = module.function(lambda name: [f"def {name}(v):", "    return len(v)"])
-    space = module.functions(RUNTIME)
+    space: Mapping[str, object] = module.functions(RUNTIME)
     assert space.keys() == {"__builtins__", "len", name}
     assert space["__builtins__"] == {}
     assert not {"eval", "exec", "open", "__import__", "getattr", "globals", "vars"} & RUNTIME.keys()

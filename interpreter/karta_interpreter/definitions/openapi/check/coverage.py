@@ -140,7 +140,9 @@ class Coverage:
         """Add what an expression gives, and the places on its way."""
         self.given.update(shape.place for shape in parts(outputs))
         for shape in visited:
-            self.reached.update(_and_above(shape.place))
+            self.reached.add(shape.place)
+            # The places above are the beginnings of its text that end before a step.
+            self.reached.update(shape.place[:at] for at, char in enumerate(shape.place) if char in ".[")
 
     def unread(self, schema: Object, scale_path: str) -> Iterator[tuple[SchemaPath, list[RelevantPart]]]:
         """Yield groups of parts that answers look like depending on, and that no expression reads."""
@@ -165,16 +167,6 @@ class Coverage:
     def _reaches(self, path: SchemaPath) -> bool:
         """Return whether the path or a part of it is read."""
         return f"${path.jq}" in self.reached
-
-
-def _and_above(path: str) -> Iterator[str]:
-    """Yield a place, and the beginnings of its text that end before a step.
-
-    >>> [*_and_above("$.spec.roles[].size")]
-    ['$.spec.roles[].size', '$', '$.spec', '$.spec.roles', '$.spec.roles[]']
-    """
-    yield path
-    yield from (path[:at] for at, char in enumerate(path) if char in ".[")
 
 
 def parts(shapes: Shapes) -> Iterator[Shape]:

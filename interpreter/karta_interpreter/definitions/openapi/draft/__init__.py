@@ -178,17 +178,14 @@ def _names(pod_fields: Sequence[PodsField], root: str) -> list[str]:
     """Return a name for each component, by the fields that lead to it."""
     taken = [root]
     for pods in pod_fields:
-        words = [word for word in map(_word, pods.place.names[1:]) if word] or ["pods"]
+        # The field `headGroupSpec` is of the head, and `replicatedJobs` of a replicated job.
+        parts = [_WORDS.findall(_SUFFIXES.sub("", field)) for field in pods.place.names[1:]]
+        words = [word for part in parts if (word := "-".join(part).lower().removesuffix("s"))] or ["pods"]
         name = words.pop()
         while name in taken and words:
             name = f"{words.pop()}-{name}"
         taken.append(f"{name}-{len(taken)}" if name in taken else name)
     return taken[1:]
-
-
-def _word(field: str) -> str:
-    """Return the component name in a field name: ``headGroupSpec`` is the head, ``replicatedJobs`` a replicated job."""
-    return "-".join([word.lower() for word in _WORDS.findall(_SUFFIXES.sub("", field))]).removesuffix("s")
 
 
 _MOST_OBJECTS: Final = 12  # a person has to decide on each

@@ -73,8 +73,7 @@ def compile_list(node: ast.Node) -> Outputs:
 
     That raises QueryLimitError for more than 999. Raises ValueError for an expression that is not plain.
     """
-    outputs: Outputs = compiled(lambda code: code.return_list(node))
-    return outputs
+    return compiled(lambda code: code.return_list(node))
 
 
 def source(node: ast.Node, origin: Origin = None) -> str:
@@ -136,7 +135,7 @@ _TYPES: Final = {
 
 def compiled(
     write: Callable[["PythonCode"], None], namespace: Mapping[str, Any] = RUNTIME, origin: Origin = None
-) -> Any:  # noqa: ANN401 - any function
+) -> Callable[..., Any]:
     """Return the function with the body that ``write`` writes, for an input with this origin."""
     module = Module()
     name = PythonCode(module).function(write, origin=origin)
@@ -339,10 +338,11 @@ class PythonCode(FunctionBody):
         operator = MERGE if is_merge(node) else node.operator
 
         def write(own: str, other: str) -> None:
-            if is_comparison(operator):
-                sink.write(self.bind(comparison(operator, self.named(own), other)))
-            else:
-                sink.write(self.computed(operator, own, other))
+            sink.write(
+                self.bind(comparison(operator, self.named(own), other))
+                if is_comparison(operator)
+                else self.computed(operator, own, other)
+            )
 
         self._pairs(node.left, node.right, dot, write)
 
@@ -573,7 +573,7 @@ class PythonCode(FunctionBody):
     def _last(self, source: ast.Node, dot: str, sink: Sink) -> None:
         output = self.variable(dot)
         self.assign(output, "NOTHING")
-        self.each(source, dot, Sink(lambda each: self.assign(output, each), short=True))
+        self.each(source, dot, Sink(lambda value: self.assign(output, value), short=True))
         with self.block(f"if {output} is not NOTHING:"):
             sink.write(output)
 

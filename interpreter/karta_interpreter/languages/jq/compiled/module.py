@@ -55,7 +55,7 @@ class Module:
             lines += write(name)
         return "\n".join(lines)
 
-    def functions(self, namespace: Mapping[str, Any]) -> dict[str, Any]:
+    def functions(self, namespace: Mapping[str, Any]) -> Mapping[str, Callable[..., Any]]:
         """Return the functions by their names.
 
         ``namespace`` holds the names that they may use in addition to each other.
