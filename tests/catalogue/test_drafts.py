@@ -12,7 +12,7 @@ import pytest
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.openapi.draft import Draft
 from karta_interpreter.definitions.openapi.schema import CustomKind, completed
-from karta_interpreter.engine.drafting import draft_from
+from karta_interpreter.engine.drafting.drafting import draft_from
 from karta_interpreter.engine.verification import Evidence, Question, Verdict, verify
 from tests.catalogue.verified import states
 from tests.support.drafted import answered, by_requests, judged

@@ -35,7 +35,7 @@ from karta_interpreter.definitions.openapi.check import contradictions
 from karta_interpreter.definitions.openapi.draft import Draft, draft
 from karta_interpreter.definitions.openapi.schema import CustomKind
 from karta_interpreter.definitions.sources.api_server import ApiServer
-from karta_interpreter.engine.drafting import draft_from
+from karta_interpreter.engine.drafting.drafting import draft_from
 from karta_interpreter.engine.explain import warnings_about
 from karta_interpreter.engine.operations import Call, Operation, StatusItem
 from karta_interpreter.engine.suites.suite import OBJECT_KEYS, OBJECTS, case_of, without_server_fields

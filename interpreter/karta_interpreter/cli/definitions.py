@@ -124,11 +124,6 @@ def holds_objects(path: str) -> bool:
     return {finding.rule for quarantined in layer.quarantined for finding in quarantined.findings} == {"not-a-karta"}
 
 
-def read_customizations(path: str) -> list[LoadedCustomization]:
-    """Return the customizations in a file, a folder or standard input. Other objects are in it with a finding."""
-    return [customization for source, text in read_texts(path) for customization in load_customizations(text, source)]
-
-
 def _customizations(file: DefinitionFile) -> Iterable[LoadedCustomization]:
     # Reading YAML is slow, and a text without the name of the kind need not be read again.
     if KIND.encode() not in file.content:
@@ -144,7 +139,9 @@ def interpreter_for(gvk: GVK, paths: Sequence[str], overrides: Sequence[str]) ->
     Scripts of ``overrides`` take precedence over those in the given files. Findings that may be about this kind go to
     stderr.
     """
-    stronger = [customization for path in overrides for customization in read_customizations(path)]
+    texts = (text for path in overrides for text in read_texts(path))
+    # Other objects are among them with a finding.
+    stronger = [customization for source, text in texts for customization in load_customizations(text, source)]
     if unused := [
         finding for customization in stronger if not customization.line for finding in customization.findings
     ]:

@@ -25,10 +25,10 @@ from karta_interpreter.engine.verification.report import Report, Result
 
 _COLOURS: Final = {Verdict.OK: "green", Verdict.DIFFERS: "red", Verdict.UNJUDGED: "yellow"}
 
-Evidences = Iterable[tuple[Definition, Evidence]]
 
-
-def verify_all(workloads: Evidences, crd_of: Callable[[GVK], Object | None], problems: Sequence[str]) -> Report:
+def verify_all(
+    workloads: Iterable[tuple[Definition, Evidence]], crd_of: Callable[[GVK], Object | None], problems: Sequence[str]
+) -> Report:
     """Return the report about workloads and the CRDs of their kinds."""
     results, too_deep = list[Result](), list[str]()
     kinds: dict[GVK, Definition] = {}

@@ -727,13 +727,10 @@ def _test(_: Emitter, node: ast.FunctionCall, dot: Value) -> Expression:
     raise unsupported(node, "Lua has no regular expressions, and this one is not a pattern of Lua")
 
 
-_Writer: TypeAlias = Callable[[Emitter, ast.FunctionCall, Value, OutputSink], None]
-
-
 class FunctionForm(NamedTuple):
     """A function of jq in other languages."""
 
-    write: _Writer
+    write: Callable[[Emitter, ast.FunctionCall, Value, OutputSink], None]
     """Writes the use of its outputs in Lua."""
     cel: str = ""
     """Its call in CEL, with the input and the arguments, which are literals."""

@@ -8,7 +8,7 @@ import pytest
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.openapi.draft import Draft
 from karta_interpreter.definitions.openapi.schema import CustomKind, completed
-from karta_interpreter.engine.drafting import draft_from
+from karta_interpreter.engine.drafting.drafting import draft_from
 from karta_interpreter.engine.verification import Evidence
 from tests.support.drafted import judged, requests_of
 from tests.support.operators import OPERATORS

@@ -6,7 +6,7 @@ from karta_interpreter.base.k8s.requirements import Counting, pod_requirements
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.definitions.openapi.schema import CustomKind
-from karta_interpreter.engine.drafting import draft_from
+from karta_interpreter.engine.drafting.drafting import draft_from
 from karta_interpreter.engine.evaluation.pods import pod_sets
 from karta_interpreter.engine.verification import Evidence
 

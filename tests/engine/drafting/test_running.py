@@ -7,7 +7,7 @@ import pytest
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.definitions.openapi.schema import CustomKind
-from karta_interpreter.engine.drafting import draft_from
+from karta_interpreter.engine.drafting.drafting import draft_from
 from karta_interpreter.engine.operations import Call, Operation, interpret
 from karta_interpreter.engine.verification import Evidence
 from tests.support.rows import rows

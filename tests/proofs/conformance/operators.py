@@ -17,7 +17,7 @@ import yaml
 
 from karta_interpreter.base.k8s.values import JSON, Object, objects_in
 from karta_interpreter.definitions.openapi.schema import CustomKind, below
-from karta_interpreter.engine.drafting import draft_from
+from karta_interpreter.engine.drafting.drafting import draft_from
 from karta_interpreter.engine.verification import Evidence
 from tests.proofs.rig.toolchain import module_folder
 from tests.support.drafted import judged, requests_of

@@ -8,7 +8,7 @@ from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.cli.saved import read_about, read_workloads
 from karta_interpreter.definitions.openapi.schema import CustomKind
 from karta_interpreter.definitions.sources.files import find_in_catalogue
-from karta_interpreter.engine.drafting import draft_from
+from karta_interpreter.engine.drafting.drafting import draft_from
 from karta_interpreter.engine.verification import Evidence, Question, Verdict, verify
 from tests.proofs.reality.controller import Controller
 from tests.proofs.reality.findings import Finding, Outcome

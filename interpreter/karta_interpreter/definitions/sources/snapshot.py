@@ -135,11 +135,8 @@ def _form(name: str) -> tuple[bool, bool]:
     return "/" in name, name.endswith(_ALL)
 
 
-_NO_OVERRIDES = Overrides()
-
-
 def combine(
-    layers: Iterable[SourceDefinitions], overrides: Overrides = _NO_OVERRIDES, selection: Selection = EVERYTHING
+    layers: Iterable[SourceDefinitions], overrides: Overrides = Overrides(), selection: Selection = EVERYTHING
 ) -> Snapshot:
     """Return the snapshot of the selected kinds. Layers have the highest precedence first, overrides are above all.
 

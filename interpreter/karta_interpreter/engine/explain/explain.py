@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s import JSON, NOTHING, changes, field_path
@@ -36,9 +36,6 @@ from karta_interpreter.engine.operations import (
     healthy_statuses,
     interpret,
 )
-
-_Facts: TypeAlias = Callable[[Definition, Call, Options, Results], Iterator[Fact]]
-"""Yields the facts about an answer. The results are empty if the answer is an error."""
 
 
 def explain(
@@ -116,11 +113,12 @@ _PODS: Final = ("specDefinition", "instanceIdPath")
 class _Explained(NamedTuple):
     """The parts of explanations for one operation.
 
-    ``facts`` yields the facts about an answer. ``fields`` are the definition's fields with the expressions that the
-    operation reads. ``without`` says what Karmada does without an answer.
+    ``facts`` yields the facts about an answer. Its results are empty if the answer is an error. ``fields`` are the
+    definition's fields with the expressions that the operation reads. ``without`` says what Karmada does without an
+    answer.
     """
 
-    facts: _Facts
+    facts: Callable[[Definition, Call, Options, Results], Iterator[Fact]]
     fields: tuple[str, ...]
     without: str
 

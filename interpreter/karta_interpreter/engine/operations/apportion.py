@@ -34,10 +34,6 @@ def limits(steps: int) -> tuple[int, int]:
     return reach, max(_LEAST_SUMS, min(_MOST_SUMS, 10_000 // steps))
 
 
-_Placed = tuple[ScaleLocation, Location]
-"""The counts of a pod set and the place that sets them."""
-
-
 class ScaleTarget(NamedTuple):
     """One place and the pod sets it moves together."""
 
@@ -75,7 +71,7 @@ class ScaleTarget(NamedTuple):
         revised: Object = location.write_default(obj, units) if scale.places.component.has_default_count else obj
         return revised
 
-    def _count(self) -> _Placed:
+    def _count(self) -> tuple[ScaleLocation, Location]:
         return next((scale, location) for scale in self.scales if (location := scale.count) and location.factor)
 
     def __str__(self) -> str:

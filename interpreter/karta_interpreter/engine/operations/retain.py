@@ -41,9 +41,6 @@ Step: TypeAlias = Literal["switches", "counts", "queue"] | RetainRule
 _ANNOTATIONS: Final = ("metadata", "annotations")
 _START: Final = ("status", "startTime")
 
-_Scales = Mapping[tuple[str, str], ScaleLocation]
-"""Counts by component and instance, because the names of pod sets depend on the rest of the object."""
-
 
 def retain(definition: Definition, desired: Object, observed: Object) -> Object:
     """Return the desired object with the member's own values from the observed object.
@@ -208,7 +205,8 @@ def _with_unset(rule: Unset, ours: JSON, theirs: JSON, owner: JSON) -> JSON:
     return filled(ours, theirs)
 
 
-def _scales(definition: Definition, obj: Object) -> _Scales:
+def _scales(definition: Definition, obj: Object) -> Mapping[tuple[str, str], ScaleLocation]:
+    # By component and instance, because the names of pod sets depend on the rest of the object.
     return {(scale.pod_set.component, scale.pod_set.instance): scale for scale in scale_locations(definition, obj)}
 
 

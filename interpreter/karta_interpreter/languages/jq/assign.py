@@ -29,15 +29,6 @@ _TEXTS: Final = (("metadata", "annotations"), ("metadata", "labels"))
 """Objects in Kubernetes that contain only text values."""
 
 
-def denotes(value: JSON, number: int) -> bool:
-    """Return whether a value is a number, or the text of it as annotations have it.
-
-    >>> denotes(3, 3), denotes("3", 3), denotes("three", 3)
-    (True, True, False)
-    """
-    return equal(value, number) or value == str(number)
-
-
 class Location(NamedTuple):
     """A path with a value that, changed in a known way, is an output of an expression.
 
@@ -98,7 +89,8 @@ class Location(NamedTuple):
         >>> Location(("replicas",), default="1").write({}, 3)
         {'replicas': '3'}
         """
-        if denotes(self.read(document), number):
+        present = self.read(document)
+        if equal(present, number) or present == str(number):  # annotations have it as text
             return document
         if problem := self._problem(number):
             raise QueryWriteError(f"{field_path(self.path)} cannot be set to give {number}: {problem}")

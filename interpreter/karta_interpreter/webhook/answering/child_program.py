@@ -31,8 +31,6 @@ REVIEW: Final = b"R"
 
 ABOUT: Final = b"Q"
 LOOK_UP: Final = b"L"
-QUESTIONS: Final = (ABOUT, LOOK_UP)
-"""The messages before the last one."""
 UNREADABLE: Final = b"U"
 ANSWER: Final = b"A"
 FAILURE: Final = b"F"

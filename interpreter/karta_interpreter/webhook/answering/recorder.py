@@ -11,7 +11,7 @@ from math import inf
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
-from typing import BinaryIO, Final, TypeAlias
+from typing import BinaryIO, Final
 
 from karta_interpreter.engine.operations import Options
 from karta_interpreter.webhook.answering.pending_call import Answer, PendingCall
@@ -33,8 +33,6 @@ _END_SECONDS: Final = 5.0
 _LEVEL: Final = 1  # of zlib: the higher ones take several times as long for a few percent
 _GZIP: Final = 31
 
-_Seen: TypeAlias = tuple[float, bytes, bytes]
-
 
 class Recorder:
     """Writes calls to files below a folder, at most ``limit`` bytes of them. The oldest file is deleted first.
@@ -50,7 +48,7 @@ class Recorder:
         self._file_bytes = min(_FILE_BYTES, limit // _LEAST_FILES)
         self._head = head(options)
         self._redaction = None if secret else Redaction(secrets.token_bytes(16))
-        self._queue: SimpleQueue[_Seen | None] = SimpleQueue()
+        self._queue: SimpleQueue[tuple[float, bytes, bytes] | None] = SimpleQueue()
         # Two counters, each written by one thread only, so that no lock is needed.
         self._put = self._taken = 0
         self._file: BinaryIO | None = None

@@ -72,10 +72,9 @@ def find_pods(schema: Object) -> list[PodsField]:
     return certain or whole or [pods for piece in pieces for pods in _fragments(*piece)]
 
 
-_Part = tuple[SchemaPath, Object, tuple[tuple[SchemaPath, Object], ...]]
-
-
-def _walk(path: SchemaPath, schema: Object, ancestors: tuple[tuple[SchemaPath, Object], ...]) -> Iterator[_Part]:
+def _walk(
+    path: SchemaPath, schema: Object, ancestors: tuple[tuple[SchemaPath, Object], ...]
+) -> Iterator[tuple[SchemaPath, Object, tuple[tuple[SchemaPath, Object], ...]]]:
     """Yield a part and the parts below it, but not the parts of a pod template."""
     yield path, schema, ancestors
     above = (*ancestors, (path, schema))
