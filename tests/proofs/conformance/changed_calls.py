@@ -1,7 +1,6 @@
 """Calls that no suite has: those of the suites, with objects and statuses that are changed in a few random places."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from zlib import crc32
 
 from msgspec import structs
@@ -28,7 +27,8 @@ def _changed(call: Call, seed: int) -> Call:
 
     # The status of a member is changed last, behind both objects.
     items = [
-        replace(item, status=change({"status": item.status}, at).get("status")) for at, item in enumerate(call.items, 2)
+        structs.replace(item, status=change({"status": item.status}, at).get("status"))
+        for at, item in enumerate(call.items, 2)
     ]
     observed = None if call.observed is None else change(call.observed, 1)
     return structs.replace(call, object=change(call.object, 0), observed=observed, items=tuple(items))
@@ -36,7 +36,7 @@ def _changed(call: Call, seed: int) -> Call:
 
 def each_value(call: Call, made: Callable[[JSON], JSON]) -> Call:
     """A call with other objects and statuses in the place of its own."""
-    items = tuple(replace(item, status=made({"status": item.status}).get("status")) for item in call.items)
+    items = tuple(structs.replace(item, status=made({"status": item.status}).get("status")) for item in call.items)
     observed = None if call.observed is None else made(call.observed)
     return structs.replace(call, object=made(call.object), observed=observed, items=items)
 
