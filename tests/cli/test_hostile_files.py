@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
+from tests.support.examples import few
 from tests.support.rows import rows
 
 _BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
@@ -40,7 +41,8 @@ COMMANDS = [
 ]
 
 
-@pytest.mark.parametrize("content", [pytest.param(content, id=name) for name, content in FILES.items()])
+@pytest.mark.sweep
+@pytest.mark.parametrize("content", few([pytest.param(content, id=name) for name, content in FILES.items()], "refused"))
 @pytest.mark.usefixtures("files")
 @rows("command", COMMANDS)
 def test_file_that_is_not_a_manifest_is_refused_by_name(

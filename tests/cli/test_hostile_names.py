@@ -202,7 +202,7 @@ class _ApiServer(BaseHTTPRequestHandler):
         "tree job/x -n team -f karta.yaml",
     ],
 )
-@pytest.mark.parametrize("status", [200, 403])
+@pytest.mark.parametrize("status", [200, pytest.param(403, marks=pytest.mark.slow)])
 def test_hostile_api_server_forges_no_line(run: Callable[..., Result], command: str, status: int) -> None:
     with serving(_ApiServer, status=status) as url:
         config = {

@@ -7,8 +7,7 @@ import pytest
 import yaml
 from click.testing import Result
 
-from tests.support.examples import few
-from tests.support.rows import rows
+from tests.support.rows import few_rows
 
 Run = Callable[..., Result]
 
@@ -214,8 +213,7 @@ def test_without_a_mistake_there_is_no_message(kind: str, run: Run, write: Calla
         assert not [word for word in ("warning:", "error:", "warning [", "1 failed") if word in result.output]
 
 
-@pytest.mark.sweep
-@rows("mistake", [pytest.param(each, id=each["reason"]) for each in few(_MISTAKES, "messages")])
+@few_rows("mistake", [pytest.param(each, id=each["reason"]) for each in _MISTAKES])
 def test_message_shows_place_reason_and_hint(mistake: dict[str, str], run: Run, write: Callable[..., None]) -> None:
     (kind,) = _FILES.keys() & mistake
     (changed,) = _PLACES.keys() & mistake

@@ -13,7 +13,7 @@ from karta_interpreter.base.findings import Finding
 from karta_interpreter.cli.explain import rules
 from karta_interpreter.definitions.karta.loading import load_documents
 from karta_interpreter.languages.lua.customization import load_customizations
-from tests.support.rows import rows
+from tests.support.rows import few_rows, rows
 
 _PAGE = (Path(__file__).parents[2] / "docs" / "findings.md").read_text(encoding="utf-8")
 _SECTIONS = dict(re.findall(r"^## (.*)\n((?:\|.*\n)+)", _PAGE, re.MULTILINE))
@@ -81,7 +81,7 @@ def test_explained_rules_are_those_of_page() -> None:
     assert {rule for rule in rules() if not rule.startswith("annotation-")} - on_page == {"no-definitions"}
 
 
-@rows("rule", sorted({*_RULES["Definitions"]} - _SENTENCES))
+@few_rows("rule", sorted({*_RULES["Definitions"]} - _SENTENCES))
 def test_examples_of_definitions_break_and_follow_the_rule(rule: str) -> None:
     assert rule in _findings(rule, rules()[rule]["bad"])
     assert rule not in _findings(rule, rules()[rule]["good"])
@@ -110,6 +110,7 @@ def test_examples_of_scripts_break_and_follow_the_rule(rule: str) -> None:
     assert rule not in findings(rules()[rule]["good"])
 
 
+@pytest.mark.catalogue
 @rows(
     ("name", "meant"),
     [

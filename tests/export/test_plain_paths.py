@@ -11,7 +11,7 @@ from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.engine.operations import Call, Operation, interpret
 from karta_interpreter.export.customization import script_of
 from karta_interpreter.languages.lua.script import Script
-from tests.support.rows import rows
+from tests.support.rows import few_rows, rows
 from tests.support.scripts import answer
 
 _RULES = r"""
@@ -231,7 +231,7 @@ def test_names_and_namespaces_that_no_object_can_have_are_left_out(field: str, t
     assert len(found["dependencies"]) == is_named
 
 
-@rows(
+@few_rows(
     ("name", "names"),
     [
         pytest.param("key", ["key"], id="without parameters"),

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-EXAMPLES = int(os.environ.get("EXAMPLES", "6"))
+EXAMPLES = int(os.environ.get("EXAMPLES", "4"))
 CHANGES = int(os.environ.get("CHANGES", str(EXAMPLES * 6)))
 """How many changes of objects a law is tried on for each kind, where a change costs less than an example."""
 SWEEPS_ALL = EXAMPLES >= 100

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from tests.support.examples import few
+
 Test = Callable[..., None]
 
 
@@ -37,6 +39,21 @@ def rows(names: str | Sequence[str], table: Iterable[Any], ids: Callable[[Any], 
         others = [each for each in signature.parameters.values() if each.name not in wanted]
         of_all_rows.__signature__ = signature.replace(parameters=others)  # type: ignore[attr-defined]
         return of_all_rows
+
+    return decorated
+
+
+def few_rows(
+    names: str | Sequence[str], table: Sequence[Any], ids: Callable[[Any], str] = repr
+) -> Callable[[Test], Test]:
+    """Try a test with every sixth row of a table, and in `make laws` with all of them.
+
+    It is for tables that try one rule again and again, or that have other tests for what each row is about.
+    """
+
+    def decorated(test: Test) -> Test:
+        tried: Test = pytest.mark.sweep(rows(names, few(table, test.__name__), ids)(test))
+        return tried
 
     return decorated
 

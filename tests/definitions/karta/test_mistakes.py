@@ -9,7 +9,7 @@ import yaml
 
 from karta_interpreter.base import findings
 from karta_interpreter.base.k8s import edit, values
-from tests.support.rows import rows
+from tests.support.rows import few_rows
 
 _MISTAKES = yaml.safe_load(Path(__file__).with_name("mistakes.yaml").read_text())
 _STRUCTURE: values.Path = ("spec", "structureDefinition")
@@ -39,7 +39,7 @@ def _changes(mistake: dict[str, Any]) -> dict[str, Any]:
     return {place: value * times if times > 1 and isinstance(value, str) else value for place, value in changes.items()}
 
 
-@rows(
+@few_rows(
     ("severity", "mistake"),
     [
         pytest.param(severity, mistake, id=mistake["reason"])

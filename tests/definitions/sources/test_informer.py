@@ -50,15 +50,15 @@ _EVENT = b'{"type":"ADDED","object":{"metadata":'
     ("verb", "handler", "times"),
     [
         pytest.param("watch", stream(_EVENT), 1, id="a watch that ends in the middle of an event"),
-        pytest.param("watch", stream(_EVENT, abort=True), 1, id="a watch that breaks"),
+        pytest.param("watch", stream(_EVENT, abort=True), 1, id="a watch that breaks", marks=pytest.mark.slow),
         pytest.param("watch", stream(), 3, id="watches that end at once"),
         pytest.param("watch", status(410, "Expired"), 1, id="a version that is too old"),
-        pytest.param("watch", status(500), 3, id="watches that fail"),
-        pytest.param("get", status(503), 5, id="lists that fail"),
-        pytest.param("get", status(429), 2, id="an overloaded server"),
-        pytest.param("get", status(404), 2, id="a server that does not know its collections yet"),
+        pytest.param("watch", status(500), 3, id="watches that fail", marks=pytest.mark.slow),
+        pytest.param("get", status(503), 5, id="lists that fail", marks=pytest.mark.slow),
+        pytest.param("get", status(429), 2, id="an overloaded server", marks=pytest.mark.slow),
+        pytest.param("get", status(404), 2, id="a server that knows no collection", marks=pytest.mark.slow),
         pytest.param("get", stream(b"<html>"), 2, id="a proxy that answers for the server"),
-        pytest.param("get", stream(b'{"items": [', abort=True), 2, id="an answer that breaks off"),
+        pytest.param("get", stream(b'{"items": [', abort=True), 2, id="a broken answer", marks=pytest.mark.slow),
     ],
 )
 async def test_trouble_is_outlasted_and_takes_nothing_away(

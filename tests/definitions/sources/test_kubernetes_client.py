@@ -127,15 +127,14 @@ def test_library_works_without_generated_code(run: Run, without_models: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("code", "shown"),
+    "code",
     [
-        pytest.param("hasattr(client, 'V1Pod')", "False", id="a class"),
-        pytest.param("hasattr(client, 'V1Pod') or hasattr(client, 'V1Pod')", "False", id="a class, twice"),
-        pytest.param("hasattr(client.models, 'V1Pod')", "False", id="a model"),
+        pytest.param("hasattr(client, 'V1Pod'), hasattr(client, 'V1Pod')", id="a class, twice"),
+        pytest.param("hasattr(client.models, 'V1Pod'), hasattr(client, 'V1Pod')", id="a model", marks=pytest.mark.slow),
     ],
 )
-def test_code_that_is_missing_is_no_attribute(run: Run, without_models: Path, code: str, shown: str) -> None:
-    assert run(OURS, f"from kubernetes_asyncio import client; print({code})", path=without_models) == [shown]
+def test_code_that_is_missing_is_no_attribute(run: Run, without_models: Path, code: str) -> None:
+    assert run(OURS, f"from kubernetes_asyncio import client; print({code})", path=without_models) == ["False"] * 2
 
 
 def test_tools_that_look_at_every_module_execute_none(run: Run) -> None:

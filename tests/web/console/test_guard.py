@@ -7,6 +7,8 @@ from aiohttp.test_utils import TestClient
 
 from karta_interpreter.web.console.application import Console
 
+pytestmark = pytest.mark.catalogue
+
 REJECTED = [
     pytest.param({}, {"Authorization": ""}, 401, id="no token"),
     pytest.param({}, {"Authorization": "Bearer guessed"}, 401, id="another token"),

@@ -150,8 +150,8 @@ async def test_insistent_writer_is_logged(rig: Rig, clock: Clock) -> None:
     ("method", "status", "hint"),
     [
         pytest.param("PATCH", 403, '"verbs": ["create", "patch"]', id="no right to write"),
-        pytest.param("PATCH", 404, "that of karmada-apiserver", id="the wrong API server"),
-        pytest.param("PATCH", 500, "500", id="a server that fails"),
+        pytest.param("PATCH", 404, "that of karmada-apiserver", id="the wrong API server", marks=pytest.mark.slow),
+        pytest.param("PATCH", 500, "500", id="a server that fails", marks=pytest.mark.slow),
         pytest.param("GET", 401, "renew the token", id="credentials that have ended"),
     ],
 )

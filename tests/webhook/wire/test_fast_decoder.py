@@ -182,7 +182,7 @@ def test_fast_decoder_agrees_for_catalogue(gvk: GVK, operation: str) -> None:
     chance = random.Random(str(gvk))  # noqa: S311 - the same junk every time
     for number, obj in enumerate(objects[: max(1, EXAMPLES // 5)]):
         assert (GLANCE.read(spelled(operation, obj)) is None) is bool(reads_all)
-        others = [spoilt(chance, obj)] if number < EXAMPLES // 6 else []
+        others = [spoilt(chance, obj)] if number < max(1, EXAMPLES // 6) else []
         for one in () if reads_all else (obj, *others):
             # A set: of most operations these are the same.
             for body in {spelled(operation, one), spelled(operation, one, beside=beside(chance, operation, obj))}:

@@ -10,7 +10,7 @@ from karta_interpreter.languages.jq.syntax import Alternative, Identity, Index, 
 from karta_interpreter.languages.jq.syntax.parser import parse
 from tests.languages.jq.compiled.test_module import HOSTILE
 from tests.languages.jq.compiled.test_python_code import nested
-from tests.support.rows import rows
+from tests.support.rows import few_rows, rows
 
 N = Location(("n",))
 
@@ -19,7 +19,7 @@ def locations(node: Node, value: JSON) -> list[Location | None]:
     return [origin if isinstance(origin, Location) else None for _, origin in compile_trace(node)(value)]
 
 
-@rows(
+@few_rows(
     ("text", "value", "expected"),
     [
         pytest.param(nested("if .x then 0 else _ end", ".n // 1", 25), {}, N._replace(default=1), id="branches"),

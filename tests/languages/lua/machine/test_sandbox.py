@@ -7,7 +7,7 @@ from karta_interpreter.base.k8s.values import JSON
 from karta_interpreter.languages.lua.machine.kube import KUBE
 from karta_interpreter.languages.lua.machine.runtime import Runtime
 from tests.languages.lua.machine.machine import call, function, run, run_call
-from tests.support.rows import rows
+from tests.support.rows import few_rows, rows
 
 REACH = """
 local seen, found = {}, {}
@@ -171,7 +171,7 @@ def test_random_numbers_of_one_script_say_nothing_about_those_of_another() -> No
     assert run("return math.random(1e9)") != run("return math.random(1e9)")
 
 
-@rows(
+@few_rows(
     "script",
     [
         pytest.param("local function f() return f() + 1 end f()", id="recursion"),
