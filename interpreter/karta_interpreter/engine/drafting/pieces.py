@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, combinations
-from typing import Final, NamedTuple
+from typing import Final
 
 from karta_interpreter.base.errors import QuantityError
 from karta_interpreter.base.findings import count
@@ -33,13 +33,6 @@ _MOST_SORTS: Final = 4
 _MOST_LABELS: Final = 20
 
 
-class Part(NamedTuple):
-    """A part of an object that pods are made from, and one of these pods."""
-
-    value: JSON
-    pod: Object
-
-
 def pods_of_fields(
     kind: CustomKind, evidence: Sequence[Evidence], *, in_entries: bool
 ) -> list[tuple[PodsField, Decision]]:
@@ -50,7 +43,7 @@ def pods_of_fields(
     shown = [workload for workload in evidence if workload.active]
     paths = sorted(_paths(_SPEC, below(kind.schema, "spec")), key=lambda path: len(path.steps))[:_MOST_PATHS]
     return [
-        _made(
+        _drafted(
             kind,
             paths,
             list(sort.values()),
@@ -109,7 +102,7 @@ def _has(pod: Object, label: Label) -> bool:
     return not key or (label_of(pod, key) == value if value else key in (get(pod, ("metadata", "labels")) or {}))
 
 
-def _made(
+def _drafted(
     kind: CustomKind,
     paths: Sequence[SchemaPath],
     shown: Sequence[Evidence],
@@ -171,24 +164,25 @@ def _instances(paths: Sequence[SchemaPath], shown: Sequence[Evidence]) -> tuple[
     return _SPEC, {}
 
 
-def _parts(place: SchemaPath, selector: Object, evidence: Evidence) -> Iterator[Part]:
+def _parts(place: SchemaPath, selector: Object, evidence: Evidence) -> Iterator[tuple[JSON, Object]]:
+    """Yield each part of an object that pods are made from, with one of these pods."""
     if not selector:
-        yield Part(evidence.object.get("spec"), evidence.active[0])
+        yield evidence.object.get("spec"), evidence.active[0]
         return
     label = Query.compile(selector["componentInstanceSelector"]["idPath"])
     pods = {str(label.first(pod)): pod for pod in evidence.active}
     ids, values = outputs(place.ids, evidence.object), outputs(place.jq, evidence.object)
-    yield from (Part(value, pods[name]) for name, value in zip(ids, values, strict=False) if name in pods)
+    yield from ((value, pods[name]) for name, value in zip(ids, values, strict=False) if name in pods)
 
 
-def _template(paths: Sequence[SchemaPath], parts: Sequence[Part]) -> tuple[str, list[str]]:
+def _template(paths: Sequence[SchemaPath], parts: Sequence[tuple[JSON, Object]]) -> tuple[str, list[str]]:
     """Return the expression of a template, and what is in doubt. Containers are those at one position in most pods."""
     doubts: list[str] = []
     lists = []
     for kind in CONTAINER_LISTS:
-        rows = [(part, containers_of(part.pod, kind)) for part in parts]
+        rows = [(value, containers_of(pod, kind)) for value, pod in parts]
         columns = [
-            [(part, row[at]) for part, row in rows if at < len(row)] for at in range(max(len(row) for _, row in rows))
+            [(value, row[at]) for value, row in rows if at < len(row)] for at in range(max(len(row) for _, row in rows))
         ]
         containers = [
             f"{{{', '.join(_fields(paths, column, len(parts), f'{kind}[{at}]', doubts))}}}"
@@ -200,7 +194,7 @@ def _template(paths: Sequence[SchemaPath], parts: Sequence[Part]) -> tuple[str, 
 
 
 def _fields(
-    paths: Sequence[SchemaPath], column: Sequence[tuple[Part, Object]], all_parts: int, at: str, doubts: list[str]
+    paths: Sequence[SchemaPath], column: Sequence[tuple[JSON, Object]], all_parts: int, at: str, doubts: list[str]
 ) -> Iterator[str]:
     """Yield the fields of a container of some parts."""
     names = {str(container.get("name")) for _, container in column}
@@ -218,7 +212,7 @@ def _fields(
         for path in paths
         if path.steps[:-2] and path.steps[-2:] == (Entries(key="name"), "resources")
     ]
-    resources, own_doubts = same([*plain, *overrides], [part for part, _ in column], amounts, name)
+    resources, own_doubts = same([*plain, *overrides], [value for value, _ in column], amounts, name)
     doubts += [f"{doubt} They are the requests of {name}." for doubt in own_doubts]
     if not resources:
         doubts.append(f"Where do the requests of {name} come from? These are the usual ones.")
@@ -226,7 +220,7 @@ def _fields(
 
 
 def same(
-    paths: Sequence[str], parts: Sequence[Part], requests_of_pods: Sequence[Mapping[str, str]], name: str = ""
+    paths: Sequence[str], parts: Sequence[JSON], requests_of_pods: Sequence[Mapping[str, str]], name: str = ""
 ) -> tuple[str, list[str]]:
     """Return the shortest path with the wanted requests in every part that sets it, "" for none, and what is in doubt.
 
@@ -235,7 +229,7 @@ def same(
     rules: dict[str, list[bool]] = {}
     defaults: dict[str, set[str]] = {}
     for path in paths:
-        requests = [next(map(amounts_of, outputs(path, part.value)), {}) for part in parts]
+        requests = [next(map(amounts_of, outputs(path, part)), {}) for part in parts]
         if sum(map(bool, requests)) > (0 if f".{name}." in path else len(parts) // 2):
             pairs = list(zip(requests, requests_of_pods, strict=True))
             rules[path] = [amounts in ({}, of_pod) for amounts, of_pod in pairs]

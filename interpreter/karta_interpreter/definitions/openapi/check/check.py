@@ -147,14 +147,14 @@ class _Checked:
                 keys = listed.schema.get("x-kubernetes-list-map-keys")
                 keys = [f".{key}" for key in keys] if isinstance(keys, list) else []
                 is_set = not below and listed.schema.get("x-kubernetes-list-type") == "set"
-                is_one_of = shape.values and len(shape.values) < _MANY and not is_set
-                if below in keys or not (keys or is_one_of):
-                    continue
-                message = f"{shape.at} is one of {', '.join(shape.values)} in the CRD, so two instances may have one id"
-                keyed = " and ".join(key[1:] for key in keys)
-                key_message = f"{at} is keyed by {keyed} in the CRD, so {below or 'it'} may repeat"
-                advice = f"read the id from {at}[]{keys[0]}" if keys else "the id of an instance has to be unique"
-                self._add(warning("crd-instance-id", path, key_message if keys else message, advice), text)
+                if keys and below not in keys:
+                    keyed = " and ".join(key[1:] for key in keys)
+                    message = f"{at} is keyed by {keyed} in the CRD, so {below or 'it'} may repeat"
+                    self._add(warning("crd-instance-id", path, message, f"read the id from {at}[]{keys[0]}"), text)
+                elif not keys and not is_set and 0 < len(shape.values) < _MANY:
+                    values = ", ".join(shape.values)
+                    message = f"{shape.at} is one of {values} in the CRD, so two instances may have one id"
+                    self._add(warning("crd-instance-id", path, message, "the id of an instance has to be unique"), text)
 
     def _optional(self, path: Path, text: str) -> None:
         """Warn of a template that may be absent in a required part of the workload."""

@@ -214,7 +214,7 @@ def _choice(sign: str, name: str, candidates: AbstractSet[str], cutoff: float = 
 
 def _arguments(call: ast.FunctionCall, *, has_none: bool) -> str:
     if not has_none:
-        has_comma = any(isinstance(each, ast.Comma) for each in call.arguments)
+        has_comma = any(isinstance(argument, ast.Comma) for argument in call.arguments)
         return "arguments have `;` between them" if has_comma else ""
     one = len(call.arguments) == 1 and not isinstance(call.arguments[0], ast.Comma)
     return f"its input comes before it: `{'...' if one else '[..., ...]'} | {call.name}`"
