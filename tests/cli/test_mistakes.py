@@ -162,6 +162,7 @@ _MISTAKEN_FILES = {
     "validate in a form": ("validate", "--output-format", "json", "kind"),
     "interpret a folder": ("interpret", "kind", "-f", "kind/karta.yaml"),
     "draft from no option": ("create", "karta", "crd.yaml"),
+    "explain an operation of the object": ("explain", "InterpretHealth", "-f", "kind", "--object", "object.yaml"),
     "test the definition": ("test", "kind/karta.yaml"),
     "test the object": ("test", "object.yaml"),
 }

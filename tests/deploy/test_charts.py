@@ -175,6 +175,15 @@ def test_values_that_cannot_work_are_rejected(values: str, complaint: str) -> No
 
 
 @rendered.needs_helm
+def test_admission_without_a_way_to_the_server_is_rejected() -> None:
+    values = "admission.enabled=true,service.create=false"
+    assert "admission.enabled needs service.create or admission.url" in complaints_about(
+        "karta-interpreter-control-plane", values
+    )
+    assert template(rendered.CONTROL_PLANE, f"{values},admission.url=https://karta.example.com")
+
+
+@rendered.needs_helm
 @pytest.mark.parametrize(
     "values",
     [

@@ -91,11 +91,11 @@ def command(
     good example.
     """
     selected = operation_named(operation) if operation is not None else None
+    if target in list(Operation):
+        raise UsageProblem(f"error: {target} is an operation: explain KIND --operation {target}")
     file = file_given(target, path)
     if target and not is_path(target):
         file = None
-    if target in list(Operation):
-        raise UsageProblem(f"error: {target} is an operation: explain KIND --operation {target}")
     if target and not (file or filenames) and (text := described(target)):
         say(text, nl=False)
         return

@@ -137,6 +137,8 @@ def test_yaml(text: str, expected: JSON) -> None:
         pytest.param("a: {b: x // {{ .Values.a }}}", (1, 13), "helm template", id="a template within braces"),
         pytest.param("{{EXCLUDE}}: a", (1, 1), "quote what is text", id="braces that are text"),
         pytest.param('{"a": 1\n "b": 2}', (2, 2), "broken JSON: .*','", id="JSON without a comma"),
+        pytest.param('// a job\n{"a": 1}', (1, 1), "JSON has none: remove it", id="a comment before JSON"),
+        pytest.param('{"a": 1, // one\n "b": 2}', (1, 10), "JSON has none: remove it", id="a comment in JSON"),
         pytest.param('{"a": [1,\n 2}', (2, 3), "broken JSON: .*[]']", id="JSON with an open bracket"),
         pytest.param('[{"a": 1}', (1, 10), "broken JSON: unexpected end of data", id="JSON that ends early"),
         pytest.param('{"a": 1}}', (1, 9), "broken JSON: ", id="JSON that goes on"),

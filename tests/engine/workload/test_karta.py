@@ -74,6 +74,7 @@ def test_warnings_are_kept_as_findings(texts: dict[str, str]) -> None:
     [
         pytest.param(Path("nowhere/karta.yaml"), "No such file", id="no such file"),
         pytest.param("nowhere.yaml", "No such file", id="a short text is a path"),
+        pytest.param(Path(__file__).parent, "Is a directory; load each of its files", id="a folder"),
         pytest.param("a\0b", "no path at all", id="a path that cannot be"),
         pytest.param("", "the text is empty; a Karta has apiVersion, kind and spec", id="an empty text"),
         pytest.param("a: [\n", "", id="text that is not YAML"),
@@ -151,6 +152,12 @@ JOB: dict[str, Any] = {
         pytest.param(lambda job: job.root.scale_to({3: 3}), 'there is no instance "3"', id="an id that is a number"),
         pytest.param(lambda job: job.component(3), 'has no component "3"', id="a name that is a number"),
         pytest.param(lambda job: job.with_references(3), "references are a list of objects, not int", id="a reference"),
+        pytest.param(
+            lambda job: job.with_references([{"kind": "List", "items": []}]),
+            "not in a List: give its items",
+            id="a list",
+        ),
+        pytest.param(lambda _: Karta.for_object(WRONG), "not str; yaml.safe_load makes one", id="text"),
         pytest.param(lambda job: job.with_references([3]), "an object is a dict", id="a number as reference"),
         pytest.param(lambda _: Workload(WRONG, JOB), "is a Karta, not str", id="no Karta"),
         pytest.param(lambda job: job.karta.answers([JOB]), "an object is a dict", id="answers about a list"),

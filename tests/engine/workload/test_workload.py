@@ -1,3 +1,4 @@
+import copy
 from typing import Any
 
 import pytest
@@ -135,3 +136,10 @@ def test_missing_name_is_a_key_error_that_lists_the_names(workload: Workload) ->
     with pytest.raises(KeyError, match='there is no "x"; there are: ""'):
         workload.root.instances["x"]
     assert workload.components.get("x") is None
+
+
+def test_attribute_that_does_not_exist_leads_to_scales(make: Any) -> None:
+    workload = make("Tavern")
+    with pytest.raises(AttributeError, match=r"no replicas; see component\(NAME\).scales"):
+        _ = workload.replicas
+    assert copy.deepcopy(workload) == workload

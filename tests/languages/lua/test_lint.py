@@ -136,6 +136,12 @@ def _lines(judgements: list[Lint]) -> list[tuple[int, str, str]]:
             id="nothing and a text are returned for an object",
         ),
         pytest.param(
+            "function Retain(a, b)\n  kube = require('kube')\n  kube.accuratePodRequirements(b.spec.pod.spec)\n"
+            "  kube.getPodDependencies(b.spec.pod, b.metadata.namespace)\n  return a\nend",
+            [(2, "global-variable", "kube"), (3, "spec-for-template", "accuratePodRequirements")],
+            id="a pod spec where a template belongs",
+        ),
+        pytest.param(
             "function Retain(a, b)\n  local f = function(x) return 'a' end\n  a.x = f(b)\n  return a\nend",
             [],
             id="a function inside of the script may return a text",

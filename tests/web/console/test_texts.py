@@ -43,6 +43,12 @@ def test_empty_text_is_not_an_error(text: str) -> None:
     assert read_object(text) is None
 
 
+def test_list_without_items_is_an_error() -> None:
+    for read in (read_object, read_objects, read_items):
+        with pytest.raises(TextError, match="the list has no items"):
+            read("apiVersion: v1\nkind: List\nitems: []\n")
+
+
 def test_object_of_list_has_places_of_the_text() -> None:
     place = read_object("kind: List\nitems:\n- apiVersion: v1\n  kind: Pod\n  spec:\n    nodeName: a\n")
     assert place is not None

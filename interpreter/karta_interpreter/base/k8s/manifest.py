@@ -36,13 +36,14 @@ _BYTE_ORDER_MARK = "\ufeff"
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _JSON_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]|[^\s,:\[\]{}"]+')
 _LIKE_JSON = re.compile(r'\s*[\[{][\[{\s]*["\]}]')
+_COMMENT = "a comment begins with # in YAML, and JSON has none: remove it"
 # No line of YAML may have these. The parser stops at them, or on the next line.
 _CULPRITS = {
     re.compile(r"""^[^#"']*?(\{\{)"""): TEMPLATE,
     re.compile(
         r"^(<<<<<<<|=======$|>>>>>>>)"
     ): "a conflict of git is not resolved here: keep one side, without these lines",
-    re.compile(r"^ *(//)"): "a comment begins with #",
+    re.compile(r"(?:^|[{\[,]) *(//|/\*)"): _COMMENT,
     re.compile(r"""^[^#"']*?(\$\{)"""): "nothing fills in the variable of `${`: `envsubst` does",
     re.compile(r"^ *(```)"): "this line belongs to Markdown, not YAML: take what is between two of them",
     re.compile(r"^ *(-)[A-Za-z]\w*: "): "a space is missing behind this dash",
@@ -92,6 +93,15 @@ _PROBLEMS = {
     ),
     "did not find expected <document start> {": ("another object begins here: write --- above it", False),
     "unexpected content after document {": ("another object begins here: write --- above it", False),
+    **dict.fromkeys(
+        (
+            "unexpected character, expected a string key /",
+            "unexpected character, expected a JSON value /",
+            "unexpected character, expected ',' or '}' /",
+            "unexpected content after document /",
+        ),
+        (_COMMENT, False),
+    ),
     "found unexpected ':'": ("a value, or the space before it, is missing behind this colon", False),
     "did not find expected node content": ("a value is missing here", False),
 }

@@ -23,7 +23,6 @@ from karta_interpreter.definitions.karta.annotations import (
     AnnotationQuery,
     PathPattern,
     RetainRule,
-    annotation_path,
 )
 from karta_interpreter.definitions.karta.expressions import (
     fields_read,
@@ -395,8 +394,9 @@ def _dependency_problems(entry: Object) -> Iterator[Problem]:
                 f"{kind} is the name of a resource, not a kind",
                 f"write the kind as manifests do: {singular_kind}",
             )
-        elif api_version == "v1" and kind not in _CORE_KINDS:
-            yield "kind", f"v1 has no kind {kind}, and other kinds have a group", did_you_mean(kind, _CORE_KINDS)
+        elif re.fullmatch(r"([a-z]+/)?v\w+", api_version) and (api_version == "v1") != (kind in _CORE_KINDS):
+            hint = did_you_mean(kind, _CORE_KINDS) if api_version == "v1" else "write apiVersion: v1"
+            yield "kind", f"{api_version} has no kind {kind}, which is of another group", hint
 
 
 def parse_added_containers(annotation: AnnotationText) -> tuple[values.AddedContainers, ...]:
@@ -950,18 +950,15 @@ def parse_annotations(karta: KartaResource) -> tuple[Annotations, list[Finding]]
     findings: list[Finding] = []
     for key in karta.annotations:
         prefix, _, name = key.rpartition("/")
+        is_ours, suggestion = key.startswith(PREFIX), closest(name, NAMES)
         # One of our names with nearly our prefix, with none, or of Karta. Any other belongs to another program.
         is_near = (("karta" in prefix or not prefix) and name in NAMES) or closest(prefix, (PREFIX[:-1],))
-        if f"{prefix}/" != PREFIX and is_near and (suggestion := closest(name, NAMES)):
-            message, hint = f"there is no annotation {key}", f"did you mean {PREFIX}{suggestion}?"
-            report = error if prefix else warning
+        if name not in NAMES if is_ours else is_near and suggestion:
+            hint = f"did you mean {PREFIX}{suggestion}?" if suggestion else f"there are: {', '.join(NAMES)}"
+            # A typing error would leave the annotation without effect. Another name may come from a later release.
+            report = error if suggestion and prefix else warning
+            message = f"there is no annotation {key.removeprefix(PREFIX)}"
             findings.append(report("unknown-annotation", ("metadata", "annotations", key), message, hint))
-    for name in (name for name in texts if name not in NAMES):
-        suggestion = closest(name, NAMES)
-        hint = f"did you mean {PREFIX}{suggestion}?" if suggestion else f"there are: {', '.join(NAMES)}"
-        # A typing error would leave the annotation without effect. Another name may come from a later release.
-        report = error if suggestion else warning
-        findings.append(report("unknown-annotation", annotation_path(name), f"there is no annotation {name}", hint))
     parsed: dict[str, Any] = {}
     for annotation in ANNOTATIONS:
         if annotation.name in texts:

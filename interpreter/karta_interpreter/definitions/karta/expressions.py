@@ -177,7 +177,7 @@ def several(node: ast.Node) -> bool:
     """
     return any(
         key_of(stage) in GENERATORS if isinstance(stage, ast.FunctionCall) else isinstance(stage, _SEVERAL)
-        for stage in _stages(node)
+        for stage in _walk(node, _flow)
     )
 
 
@@ -188,7 +188,7 @@ def selections(node: ast.Node) -> list[str]:
     ['select(.on)']
     """
     texts: list[str] = []
-    for stage in _stages(node):
+    for stage in _walk(node, _flow):
         match stage:
             case ast.FunctionCall("select", [_]):
                 texts.append(render(stage))
@@ -210,17 +210,6 @@ def shared_default(node: ast.Node) -> tuple[str, str] | None:
             iterated, remainder = _split(current.left)
             return render(current), render(ast.Pipe(iterated, ast.Alternative(remainder, current.right)))
     return None
-
-
-def compares_alternative(key: str | None) -> bool:
-    """Return whether `KEY == value` compares the default of KEY with the value.
-
-    >>> compares_alternative(".a // 1"), compares_alternative("(.a // 1)")
-    (True, False)
-    """
-    with suppress(QuerySyntaxError):
-        return isinstance(parse(f"{key or '.'} == 0"), ast.Alternative)
-    return False
 
 
 def useless_defaults(node: ast.Node, *, of_count: bool) -> list[str]:
@@ -281,8 +270,11 @@ def never_counts(node: ast.Node) -> bool:
     >>> never_counts(parse(".spec.n // 1"))
     False
     """
-    return any(isinstance(result, ast.Identity | ast.Array | ast.Object) for result in _walk(node, _results)) or (
-        is_boolean(node) and not any(getattr(result, "operator", "") == "or" for result in _walk(node, _results))
+    results = [*_walk(node, _results)]
+    return (
+        isinstance(node, ast.Identity)
+        or any(isinstance(result, ast.Array | ast.Object) for result in results)
+        or (is_boolean(node) and not any(getattr(result, "operator", "") == "or" for result in results))
     )
 
 
@@ -330,11 +322,48 @@ def _chosen(left: ast.Node, right: ast.Node) -> ast.Node:
     return ast.Alternative(left, right)
 
 
+def never_boolean(node: ast.Node) -> bool:
+    """Return whether an expression, or a branch of it, gives a text, a number, a list or an object as it is written.
+
+    >>> never_boolean(parse('if .status.ready then "Healthy" else false end')), never_boolean(parse(".status.ready"))
+    (True, False)
+    """
+    return any(
+        type(result.value) is not bool
+        if isinstance(result, ast.Literal)
+        else isinstance(result, ast.Array | ast.Object | ast.Text)
+        for result in _walk(node, _results)
+    )
+
+
+def parts_read(node: ast.Node) -> Iterator[tuple[Path, ast.Index | ast.Iterate]]:
+    """Yield each path below spec or status that has a part which an expression reads, with the step to the part.
+
+    >>> [(path, render(step)) for path, step in parts_read(parse(".spec.groups[].name"))]
+    [(('spec', 'groups'), '.spec.groups[]')]
+    """
+    for current in _walk(node, children):
+        if isinstance(current, ast.Index | ast.Iterate):
+            path = plain_path(current.target) or ()
+            if path[:1] in (("spec",), ("status",)) and path[1:]:
+                yield path, current
+
+
+def without_default(node: ast.Node) -> ast.Node:
+    """Return the expression before a default, or any other expression as it is."""
+    return node.left if isinstance(node, ast.Alternative) else node
+
+
 def _results(node: ast.Node) -> tuple[ast.Node, ...]:
-    """Return the nodes with results that become the result of the whole expression, or a factor of it."""
-    if isinstance(node, ast.Pipe | ast.Alternative):
-        return (node.right,)
-    return (node.left, node.right) if isinstance(node, ast.Binary) and node.operator == "*" else ()
+    """Return the nodes with results that become the result of the whole expression in any case, or a factor of it."""
+    match node:
+        case ast.Pipe(_, right) | ast.Alternative(_, right):
+            return (right,)
+        case ast.Binary("*", left, right):
+            return (left, right)
+        case ast.If(branches, otherwise):
+            return (*(then for _, then in branches), *filter(None, (otherwise,)))
+    return ()
 
 
 def _split(node: ast.Node) -> tuple[ast.Node, ast.Node]:
@@ -348,12 +377,8 @@ def _split(node: ast.Node) -> tuple[ast.Node, ast.Node]:
     return node, ast.Identity()
 
 
-def _stages(node: ast.Node) -> Iterator[ast.Node]:
-    """Yield the nodes that determine the number of results of the whole expression."""
-    return _walk(node, _flow)
-
-
 def _flow(node: ast.Node) -> tuple[ast.Node, ...]:
+    """Return the nodes below that determine the number of results of the whole expression."""
     match node:
         case ast.Pipe(left, right) | ast.Alternative(left, right) | ast.Binary(_, left, right):
             return left, right

@@ -1,33 +1,36 @@
 """Warnings about definitions that Karta's admission webhook accepts, but that do not work as they seem to."""
 
 import re
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from karta_interpreter.base.findings import Finding, closest, error, hints, warning
-from karta_interpreter.base.k8s import Path
+from karta_interpreter.base.findings import Finding, closest, error, warning
+from karta_interpreter.base.k8s import Path, grouped
 from karta_interpreter.base.karmada import COUNTING_OPERATIONS, Operation
-from karta_interpreter.definitions.karta.annotation_records import Annotations
-from karta_interpreter.definitions.karta.annotations import annotation_path
+from karta_interpreter.definitions.karta.annotation_records import ANNOTATIONS, Annotations
+from karta_interpreter.definitions.karta.annotations import AnnotationQuery, Retained, annotation_path, field_text
 from karta_interpreter.definitions.karta.catalogue import catalogue_kinds
 from karta_interpreter.definitions.karta.compile import action_value
 from karta_interpreter.definitions.karta.expressions import (
     Parsed,
-    compares_alternative,
     fields_read,
     is_boolean,
     misread_defaults,
     names_places,
+    never_boolean,
     never_counts,
     open_choices,
+    parts_read,
+    plain_path,
     reads_object,
     selections,
     several,
     shared_default,
     takes_number,
     useless_defaults,
+    without_default,
 )
-from karta_interpreter.definitions.karta.identity import REFERENCES, ROOT, ROOT_KIND, ROOT_STATUS, STRUCTURE, api_group
+from karta_interpreter.definitions.karta.identity import REFERENCES, ROOT, ROOT_KIND, ROOT_STATUS, api_group
 from karta_interpreter.definitions.karta.model import (
     ComponentDefinition,
     GroupVersionKind,
@@ -42,30 +45,32 @@ from karta_interpreter.definitions.karta.model import (
 from karta_interpreter.definitions.karta.rules import violation
 from karta_interpreter.definitions.karta.status_rules import MATCHING_ORDER, Status
 from karta_interpreter.definitions.karta.validation import repeated
+from karta_interpreter.languages.jq import render
+from karta_interpreter.languages.jq.syntax import Alternative, Iterate
 
 _LONGEST_VALUE = 80
 _SPELLED = {"true": "True", "false": "False", "unknown": "Unknown"}
-_LIST = re.compile(r"[.\w]+(?=\[\])|[.\w]+\.(?:initC|c)ontainers$")  # as one path of a definition shows it
+_OF_POD = re.compile(r"[][.\w]*\.((initC|c)ontainers(\[\])?|metadata)")  # parts of a pod, as the end of a path
+# Fields of one number or text for each instance.
+_SINGLE = ("replicasPath", "minReplicasPath", "maxReplicasPath", "instanceIdPath", "imagePath", "schedulerNamePath")
+_OTHER_OBJECT = {"podSelector", "gangScheduling", "namesExpression"}  # fields with expressions about another object
 # The least and the most replicas, by the names of their fields.
 _SWAPPED = re.compile(r"[^/]*\.max[^./\n]*(//.*)?\n[^/]*\.min[^./\n]*(//.*)?", re.IGNORECASE)
 _REVISE = "ReviseReplica"
 _COUNTING = COUNTING_OPERATIONS | {_REVISE}
 _REPORTED = ((*ROOT_STATUS, "phaseDefinition", "path"), (*ROOT_STATUS, "conditionsDefinition", "path"))
-_GANG = ("spec", "optimizationInstructions", "gangScheduling")
 
 
 def lint(karta: KartaResource, parsed: Sequence[Parsed], annotations: Annotations) -> Iterator[Finding]:
     """Yield suspicious parts: in usable expressions, and in the components that ReviseReplica may change."""
     structure = karta.spec.structure_definition
     counted = {path for path, _ in structure.counted}
-    scales = (component.scale_definition or ScaleDefinition() for _, component in structure.components)
-    counts = {str(scale.replicas_path).partition("//")[0].strip() for scale in scales}
     for path, component in structure.components:
         is_replicator = component.pod_selector is not None and component.pod_selector.replica_selector is not None
         # The count of a component that replicates others is the number of gangs.
         if component.scale_definition is not None and not is_replicator and path not in counted:
             yield violation("scale-without-pods", (*path, "scaleDefinition"), name=component.name)
-        yield from _component(path, component, component.pod_selector or PodSelector(), counts)
+        yield from _component(path, component, component.pod_selector or PodSelector())
     for path, child in structure.components[1:]:
         if child.kind is not None and not (child.kind.version and child.kind.kind):
             yield violation("child-kind-incomplete", (*path, "kind"))
@@ -76,12 +81,16 @@ def lint(karta: KartaResource, parsed: Sequence[Parsed], annotations: Annotation
     if structure.root_component.kind:
         yield from _kind(structure.root_component.kind)
     yield from _leaves(structure, annotations)
+    yield from (
+        violation("unused-annotation", annotation_path(annotation.name))
+        for annotation in ANNOTATIONS
+        if annotations.operations and annotation.is_set(annotations) and annotation.name != "lua"
+        if annotation.read_by and annotation.read_by.isdisjoint(annotations.operations)
+    )
     if structure.root_component.status_definition is not None:
         yield from _status(structure.root_component.status_definition, parsed, annotations)
     yield from _expressions(structure, parsed, annotations)
     yield from _references(parsed)
-    yield from _list_keys(karta)
-    yield from _sub_groups(karta)
 
 
 def _kind(root: GroupVersionKind) -> Iterator[Finding]:
@@ -106,33 +115,33 @@ def _kind(root: GroupVersionKind) -> Iterator[Finding]:
         yield violation("unknown-group", (*ROOT_KIND, "group"), kind=root.kind, group=root.group, meant=meant)
 
 
-def _component(
-    path: Path, component: ComponentDefinition, selector: PodSelector, counts: Collection[str]
-) -> Iterator[Finding]:
+def _component(path: Path, component: ComponentDefinition, selector: PodSelector) -> Iterator[Finding]:
     spec, scale, kind = component.spec_definition, component.scale_definition, selector.component_type
-    if scale is not None and not scale.model_fields_set:
-        yield violation("scale-empty", (*path, "scaleDefinition"))
     if scale is not None and _SWAPPED.fullmatch(f"{scale.min_replicas_path}\n{scale.max_replicas_path}"):
         yield violation("bounds-swapped", (*path, "scaleDefinition", "minReplicasPath"))
+    if spec is not None and not spec.model_fields_set:
+        yield violation("pods-empty", (*path, "specDefinition"))
+    if scale is not None and not scale.model_fields_set:
+        yield violation("scale-empty", (*path, "scaleDefinition"))
     fragments = spec and spec.fragmented_pod_spec_definition
     if fragments is not None and not fragments.model_fields_set:
         yield violation("fragments-empty", (*path, "specDefinition", "fragmentedPodSpecDefinition"))
     if spec is not None and spec.metadata_path is not None and spec.pod_spec_path is None:
         yield violation("metadata-path-unused", (*path, "specDefinition", "metadataPath"))
-    if kind is not None and kind.value is not None and compares_alternative(kind.key):
-        yield violation("selector-alternative", (*path, "podSelector", "componentTypeSelector", "keyPath"))
+    at = (*path, "podSelector", "componentTypeSelector")
+    if kind is not None and kind.value is not None and kind.value != (better := kind.value.strip("\"' ")):
+        yield violation("matcher-never", (*at, "value"), noun="a label", text=kind.value, better=better)
     if component.suspend_definition is not None:
         at = (*path, "suspendDefinition")
         yield from _actions((*at, "suspendActions"), component.suspend_definition.suspend_actions)
         yield from _actions((*at, "resumeActions"), component.suspend_definition.resume_actions)
-        # A suspension that changes nothing, and a count that it loses.
+        # A suspension that changes nothing, and one that stays.
         resumed = {str(action.path): str(action.value) for action in component.suspend_definition.resume_actions}
         for index, action in enumerate(component.suspend_definition.suspend_actions):
-            place, text = (*at, "suspendActions", index), str(action.path)
-            if resumed.get(text) == str(action.value):
-                yield violation("suspend-is-resume", place, text=text)
-            elif text not in resumed and text in counts:
-                yield violation("suspend-count-lost", place, text=text)
+            text = str(action.path)
+            if resumed.get(text, str(action.value)) == str(action.value):
+                rule = "suspend-is-resume" if text in resumed else "suspend-stays"
+                yield violation(rule, (*at, "suspendActions", index), text=text)
 
 
 def _actions(path: Path, actions: Iterable[SuspendAction]) -> Iterator[Finding]:
@@ -163,36 +172,6 @@ def _leaves(structure: StructureDefinition, annotations: Annotations) -> Iterato
             yield violation("type-selector-repeated", (*path, "podSelector"), name=leaf.name, first=first)
 
 
-def _list_keys(karta: KartaResource) -> Iterator[Finding]:
-    """Check the lists that the API server keys by a field: it rejects a second entry with the same key."""
-    kinds, gang = karta.spec.structure_definition.additional_child_kinds, karta.spec.gang
-    yield from _repeated((*STRUCTURE, "additionalChildKinds"), "kind", (child_kind.kind for child_kind in kinds))
-    yield from _repeated((*_GANG, "podGroups"), "name", (group.name for group in gang.pod_groups))
-    for index, group in enumerate(gang.pod_groups):
-        members = (member.component for member in group.members)
-        yield from _repeated((*_GANG, "podGroups", index, "members"), "componentName", members)
-    component_names = (sub_group.component for sub_group in gang.pod_group.sub_groups) if gang.pod_group else ()
-    yield from _repeated((*_GANG, "podGroup", "subGroups"), "componentName", component_names)
-
-
-def _repeated(path: Path, field: str, keys: Iterable[str]) -> Iterator[Finding]:
-    for index, key in repeated(keys):
-        yield violation("repeated-list-key", (*path, index, field), field=field, key=key)
-
-
-def _sub_groups(karta: KartaResource) -> Iterator[Finding]:
-    names = dict.fromkeys(component.name for _, component in karta.spec.structure_definition.components)
-    hint = hints(names)
-    for index, sub_group in enumerate(karta.spec.gang.pod_group.sub_groups if karta.spec.gang.pod_group else ()):
-        if sub_group.component not in names:
-            yield violation(
-                "sub-group-not-found",
-                (*_GANG, "podGroup", "subGroups", index, "componentName"),
-                component=sub_group.component,
-                hint=hint(sub_group.component),
-            )
-
-
 def _status(definition: StatusDefinition, parsed: Sequence[Parsed], annotations: Annotations) -> Iterator[Finding]:
     status_of: dict[StatusMatcher, Status] = {}
     spellings: dict[str, tuple[str, Status]] = {}
@@ -208,8 +187,11 @@ def _status(definition: StatusDefinition, parsed: Sequence[Parsed], annotations:
         if field != "path" and name and name != name.strip(".[]")
     )
     for status in MATCHING_ORDER:
-        for index, matcher in enumerate(getattr(definition.status_mappings, status.lower())):
-            at = (*ROOT_STATUS, "statusMappings", status.lower(), index)
+        matchers = getattr(definition.status_mappings, status.lower())
+        place = (*ROOT_STATUS, "statusMappings", status.lower())
+        yield from (violation("matcher-repeated", (*place, index)) for index, _ in repeated(matchers))
+        for index, matcher in enumerate(matchers):
+            at = (*place, index)
             yield from _matcher(at, matcher, definition, by_path.get((*at, "byExpression", "expression")))
             if status_of.setdefault(matcher, status) is not status:
                 yield _two_statuses(at, matcher, status_of[matcher], status)
@@ -238,6 +220,10 @@ def _matcher(
 ) -> Iterator[Finding]:
     if not (matcher.by_phase or matcher.by_conditions or matcher.by_expression):
         yield violation("matcher-empty", path)
+    yield from (
+        violation("condition-repeated", (*path, "byConditions", index), type=name)
+        for index, name in repeated(condition.type for condition in matcher.by_conditions)
+    )
     for place, noun, text, better in _compared(matcher, test):
         if text != better:
             yield violation("matcher-never", (*path, *place), noun=noun, text=text, better=better)
@@ -261,7 +247,12 @@ def _compared(matcher: StatusMatcher, test: Parsed | None) -> Iterator[tuple[Pat
     for index, condition in enumerate(matcher.by_conditions):
         at, status = ("byConditions", index), condition.status.strip()
         yield (*at, "type"), "the type of a condition", condition.type, condition.type.strip() or "Ready"
-        yield (*at, "status"), "the status of a condition", condition.status, _SPELLED.get(status.lower(), status)
+        yield (
+            (*at, "status"),
+            "the status of a condition",
+            condition.status,
+            closest(status, _SPELLED.values()) or status,
+        )
     if matcher.by_expression and test and is_boolean(test.node):
         expected = matcher.by_expression.expected_result
         yield (
@@ -276,20 +267,21 @@ def _expressions(
     structure: StructureDefinition, parsed: Sequence[Parsed], annotations: Annotations
 ) -> Iterator[Finding]:
     """Check for expressions that are allowed but do not give the answer that they seem to give."""
-    lists = {path for expression in parsed for path in _LIST.findall(expression.text)}
-    for expression in parsed:
-        yield from _values(expression, of_count="scaleDefinition" in expression.path)
-        what = "a part of it" if expression.text.endswith(".metadata") else "a list" * (expression.text in lists)
-        if what and expression.path[-1] in ("podTemplateSpecPath", "podSpecPath"):
-            yield _about("list-for-pods", expression, text=expression.text, what=what)
-    components = dict(structure.components)
-    by_component = _by_component(parsed, components)
+    wholes = yield from _parts(parsed, annotations.health)
+    # The path of the root component has one step less than the path of another one.
+    by_component = grouped(
+        (expression.path[: 3 if ROOT[2] in expression.path else 4], expression) for expression in parsed
+    )
     changing = _changing(structure, annotations)
-    for path, component in components.items():
-        usable = {expression.path[len(path) :]: expression for expression in by_component[path]}
+    owned = [rule.place.node for rule in annotations.retain if isinstance(rule, Retained) and rule.condition is None]
+    retained = [render(without_default(node)) for node in owned]
+    for path, component in structure.components:
+        usable = {expression.path[len(path) :]: expression for expression in by_component.get(path, ())}
         for at, expression in usable.items():
             if at and at[0] in ("specDefinition", "scaleDefinition"):
                 yield from _per_instance(component, expression, usable.get(("instanceIdPath",)))
+            if "podSelector" in at:
+                yield from _selector(expression, component.pod_selector or PodSelector(), wholes)
             if "suspendDefinition" in at and not names_places(expression.query):
                 yield _about("suspend-path-not-writable", expression)
             if "suspendDefinition" in at and fields_read(expression.node) == {"status"}:
@@ -301,7 +293,48 @@ def _expressions(
             yield from _per_instance(component, expression, usable.get(("instanceIdPath",)) if added.each else None)
         # If nothing scales a component, its expression need not be writable.
         if component.name in changing:
-            yield from _scale_places(component, changing[component.name], usable)
+            yield from _scale_places(component, changing[component.name], usable, retained)
+
+
+def _parts(parsed: Sequence[Parsed], health: AnnotationQuery | None) -> Generator[Finding, None, Mapping[Path, str]]:
+    """Check each value by the expressions that read a part of it. Return one such part of each path."""
+    own = [expression for expression in parsed if _OTHER_OBJECT.isdisjoint(expression.path)]
+    parts = [part for expression in own for part in parts_read(expression.node)]
+    conditions = [plain_path(expression.node) or ROOT for expression in own if expression.path == _REPORTED[1]]
+    lists = {*conditions, *(path for path, step in parts if isinstance(step, Iterate))}
+    wholes = {path: render(step) for path, step in parts}
+    phases = [expression.node for expression in own if expression.path == _REPORTED[0]]
+    if health and (never_boolean(health.node) or health.node in phases):
+        yield violation("health-not-boolean", annotation_path("health"), text=health.text)
+    for expression in own:
+        yield from _values(expression, of_count="scaleDefinition" in expression.path)
+        yield from _part(expression, lists, wholes)
+    return wholes
+
+
+def _part(expression: Parsed, lists: Collection[Path], wholes: Mapping[Path, str]) -> Iterator[Finding]:
+    at, path = expression.path[-1], plain_path(without_default(expression.node)) or ()
+    what = "a list" if path in lists else "a part of a pod" if _OF_POD.fullmatch(expression.text) else ""
+    if what and at in ("podTemplateSpecPath", "podSpecPath"):
+        yield _about("list-for-pods", expression, text=expression.text, what=what)
+    if (path in wholes or path == ("status",)) and (at in _SINGLE or expression.path == _REPORTED[0]):
+        yield _about("part-expected", expression, text=field_text(path), part=wholes.get(path, ".status.phase"))
+    if at == "resourcesPath" and (amounts := re.fullmatch(r"(.*)\.(requests|limits)", expression.text)):
+        yield _about("path-misread", expression, written=expression.text, better=amounts[1])
+    for whole, step in parts_read(expression.node):
+        if whole in lists and (field := plain_path(step)):
+            yield _about("entry-expected", expression, text=field_text(whole), field=field[-1])
+
+
+def _selector(expression: Parsed, selector: PodSelector, wholes: Collection[Path]) -> Iterator[Finding]:
+    path, kind = plain_path(expression.node) or (), selector.component_type
+    if path[:1] == ("spec",) and any(path[: len(whole)] == whole for whole in wholes):
+        yield _about("selector-of-workload", expression)
+    is_open = isinstance(expression.node, Alternative) and not re.fullmatch(r"\(.*\)", expression.text.strip())
+    if is_open and kind and kind.key == expression.text and kind.value is not None:
+        yield violation("selector-alternative", expression.path)
+    if kind and kind.key == expression.text and kind.value not in ("true", "false") and is_boolean(expression.node):
+        yield _about("selector-boolean", expression)
 
 
 def _values(expression: Parsed, *, of_count: bool) -> Iterator[Finding]:
@@ -325,17 +358,6 @@ def _references(parsed: Iterable[Parsed]) -> Iterator[Finding]:
         if is_one and several(expression.node):
             more = f", or look up a list of objects: `[{expression.text}]`" if "lookup" in expression.path else ""
             yield _about("several-in-reference", expression, more=more)
-
-
-def _by_component(parsed: Sequence[Parsed], paths: Collection[Path]) -> Mapping[Path, Sequence[Parsed]]:
-    """Return the expressions of each component, in one pass: a definition may have thousands of components."""
-    by_component: dict[Path, list[Parsed]] = {path: [] for path in paths}
-    depths = {len(path) for path in paths}
-    for expression in parsed:
-        for depth in depths:
-            if (path := expression.path[:depth]) in by_component:
-                by_component[path].append(expression)
-    return by_component
 
 
 def _per_instance(component: ComponentDefinition, expression: Parsed, ids: Parsed | None) -> Iterator[Finding]:
@@ -373,13 +395,17 @@ def _changing(structure: StructureDefinition, annotations: Annotations) -> Mappi
     return dict.fromkeys(scales, False)
 
 
-def _scale_places(component: ComponentDefinition, is_named: bool, usable: Mapping[Path, Parsed]) -> Iterator[Finding]:
+def _scale_places(
+    component: ComponentDefinition, is_named: bool, usable: Mapping[Path, Parsed], retained: Collection[str]
+) -> Iterator[Finding]:
     """Check for components with a number of replicas that Karmada should change but cannot."""
     scale = component.scale_definition or ScaleDefinition()
     field = "replicasPath" if scale.replicas_path is not None else "minReplicasPath"
     expression = usable.get(("scaleDefinition", field))
     if expression is None or not (is_named or reads_object(expression.node)):
         return
+    if (count := render(without_default(expression.node))) in retained:
+        yield violation("count-retained", annotation_path("retain"), text=count, name=component.name)
     has_own_rule = is_boolean(expression.node) or never_counts(expression.node) or shared_default(expression.node)
     if not has_own_rule and not takes_number(expression.query):
         is_elastic = "is elastic, but no" if is_named else "has a count that ReviseReplica cannot change: no"

@@ -39,6 +39,11 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
         'the component name "{name}" is not unique',
         "other fields name components by it; give each its own",
     ),
+    "condition-repeated": (
+        Severity.WARNING,
+        'the condition "{type}" stands twice in one matcher, and all conditions of a matcher must hold',
+        "keep one; write a matcher for each if one of them is enough",
+    ),
     "condition-status-unread": (
         Severity.WARNING,
         'the condition "{type}" never matches: statusFieldName is empty, so it has no status',
@@ -64,12 +69,27 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
         "the expression gives a boolean, a list or an object, and never a count",
         "write the path of the number; `[…] | length` and `[…] | add` make a number of a list",
     ),
+    "count-retained": (
+        Severity.WARNING,
+        "retain keeps the member's `{text}`, so the count that Karmada gives {name} never arrives",
+        "write `replicas: {text}`, which keeps it if the label of Karmada for that is set",
+    ),
     "default-is-factor": (
         Severity.WARNING,
         "`{written}` multiplies the default only: `//` applies last",
         "write `{better}`",
     ),
+    "entry-expected": (
+        Severity.WARNING,
+        "`{text}` is a list, of which `.{field}` reads nothing",
+        "write `{text}[].{field}` for each entry, `{text}[0].{field}` for the first",
+    ),
     "fragments-empty": (Severity.WARNING, "the fragmented pod spec definition has no path", "name a piece"),
+    "health-not-boolean": (
+        Severity.WARNING,
+        "`{text}` gives a text or another value where true or false belongs, and InterpretHealth is an error then",
+        'compare it: `.status.phase == "Running"`',
+    ),
     "instance-id-path-missing": (
         Severity.ERROR,
         'the component "{name}" has an instance selector for its pods but no instance id path',
@@ -96,6 +116,7 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
         "give it byPhase, byConditions or byExpression",
     ),
     "matcher-never": (Severity.WARNING, '{noun} is never "{text}"', 'write "{better}"'),
+    "matcher-repeated": (Severity.WARNING, "this matcher stands twice in the list", "remove one, or correct it"),
     "metadata-path-unused": (
         Severity.WARNING,
         "metadataPath is used with podSpecPath only",
@@ -136,6 +157,11 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
         'the component "{name}" is its own owner, directly or through others',
         "the owners of every component must lead to the root",
     ),
+    "part-expected": (
+        Severity.WARNING,
+        "`{text}` is an object or a list: another expression reads `{part}`",
+        "write the path of one number or text",
+    ),
     "path-misread": (
         Severity.WARNING,
         "`{written}` is not the path that it seems to be",
@@ -157,6 +183,11 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
         "keep the phase as the controller writes it",
     ),
     "pod-group-member-not-found": (Severity.ERROR, 'the pod group member "{component}" is not a component', "{hint}"),
+    "pods-empty": (
+        Severity.WARNING,
+        "the spec definition has no path",
+        "name the pod template or spec, or remove it",
+    ),
     "reference-kind-incomplete": (
         Severity.ERROR,
         'the reference "{name}" has no full kind',
@@ -231,6 +262,16 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
         "keyPath is compared as `KEYPATH == value`, in which `//` applies to the comparison",
         "put the expression in parentheses",
     ),
+    "selector-boolean": (
+        Severity.WARNING,
+        "keyPath compares, so its result is true or false and is there for every pod",
+        "write the path alone as keyPath, and what it has to be as value",
+    ),
+    "selector-of-workload": (
+        Severity.WARNING,
+        "the expression is about a pod, and reads a field of the workload",
+        'read a label that the controller gives to pods: `.metadata.labels["KEY"]`',
+    ),
     "several-in-reference": (
         Severity.WARNING,
         "the expression may give several results where one belongs, which is an error when it does",
@@ -283,15 +324,15 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
         "the value is not JSON: {shown}",
         "true, false and null have small letters; a string needs quotes of its own: '\"{shown}\"'",
     ),
-    "suspend-count-lost": (
-        Severity.WARNING,
-        "suspending overwrites the count at `{text}`, and no resume action writes it",
-        "suspend by a switch that leaves the count, or add a resume action",
-    ),
     "suspend-is-resume": (
         Severity.WARNING,
         "suspending and resuming write the same value to `{text}`",
         "write another value in one of them",
+    ),
+    "suspend-stays": (
+        Severity.WARNING,
+        "suspending writes to `{text}`, and no resume action does",
+        "add a resume action; of a count, which it cannot know, suspend by another switch",
     ),
     "type-selector-empty": (
         Severity.ERROR,
@@ -317,6 +358,11 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
         Severity.WARNING,
         "no kind {kind} is known in the group {group}",
         "did you mean {meant}?",
+    ),
+    "unused-annotation": (
+        Severity.WARNING,
+        "the annotation operations leaves out every operation that reads this annotation",
+        "name one of them there, or remove this annotation",
     ),
     "useless-default": (
         Severity.WARNING,

@@ -65,7 +65,7 @@ _GHOSTS = {
 # What an object is by its kind, or by a field that it has instead of a spec.
 OTHER_FILES: Final = {
     "CustomResourceDefinition": "a CustomResourceDefinition, not a Karta: `create karta --crd FILE` drafts one",
-    "operation": "a case of a suite: `test FOLDER` runs it",
+    "operation": "a case of a suite: `test FOLDER` runs it if a folder testdata has it",
     "replicaCount": "a file of values for Helm: give what `helm template` prints",
     **dict.fromkeys(
         ("resources", "patches", "components", "namePrefix"), "a kustomization: give what `kubectl kustomize` prints"
@@ -105,7 +105,11 @@ _BY_TYPES: Final = {
     **dict.fromkeys((("a list", "a string"), ("a list", "a number")), "write a list, with each entry behind a dash"),
     ("a list", "an object"): "write the entry behind a dash, as the only one of a list",
 }
-_MATCHER_HINTS: Final = {
+_FIELD_HINTS: Final = {
+    "group": 'write the part of apiVersion before /, "" for core kinds: {group: "", version: v1, kind: ConfigMap}',
+    "gvk": "write gvk: {group: batch, version: v1, kind: Job}",
+    "resumeActions": 'write what undoes each suspend action: [{path: .spec.suspend, value: "false"}]',
+    "suspendActions": 'write [{path: .spec.suspend, value: "true"}]',
     "byPhase": "write a matcher for each phase: [{byPhase: Ready}, {byPhase: Active}]",
     "byConditions": 'write [{type: Ready, status: "True"}]',
     "byExpression": 'write {expression: .status.ready, expectedResult: "true"}',
@@ -259,7 +263,7 @@ def _finding(detail: ErrorDetails, around: JSON) -> Finding:
     hint = (
         _INDENT
         if kind == "missing" and isinstance(around, dict) and path[-1] in around
-        else _MATCHER_HINTS.get(str(path[-1]), "")
+        else _FIELD_HINTS.get(str(path[-1]), "")
     )
     if path[-1] == "version" and isinstance(around, dict) and "/" in str(around.get("group")):
         hint = _TYPE_META
@@ -288,10 +292,10 @@ def _wrong_type(path: Path, expected: str, value: JSON, field_names: tuple[str, 
     if expected == "a string" and isinstance(value, dict) and [*value.values()] == [None]:
         hint = json_path_hint(f"{{{next(iter(value))}}}") or hint  # YAML reads {.status.phase} as an object
     if "statusMappings" in path and (
-        isinstance(value, str | list) or (isinstance(value, dict) and path[-1] in _MATCHER_HINTS)
+        isinstance(value, str | list) or (isinstance(value, dict) and path[-1] in _FIELD_HINTS)
     ):
         field = next(step for step in reversed(path) if isinstance(step, str))
-        hint = _MATCHER_HINTS.get(field, "write a list of matchers: [{byPhase: Running}]")
+        hint = _FIELD_HINTS.get(field, "write a list of matchers: [{byPhase: Running}]")
     if expected == "an object" and isinstance(value, str) and value.partition(":")[0] in _homes():
         hint = "write an ordinary space behind the colon of a key"
     if path[-1] == "kind" and isinstance(value, str) and not hint:
@@ -312,7 +316,8 @@ def _unknown(field: str, path: Path, names: tuple[str, ...]) -> Finding:
         # A later release may have another status.
         severity = warning if field == "referencedComponents" or "statusMappings" in path else error
         return severity("unknown-field", path, message, _GHOSTS[field])
-    homes, suggestion = [*_homes().get(field, ())], closest(field, names)
+    all_homes, suggestion = [*_homes().get(field, ())], closest(field, names)
+    homes = [home for home in all_homes if home in names] or all_homes
     if homes:
         hint = f"it belongs in {' or '.join(homes[:3])}: is it indented too little, or too much?"
         return error("unknown-field", path, message, f"did you mean {suggestion}? else {hint}" if suggestion else hint)

@@ -5,18 +5,20 @@ duplicate name and looks for cycles only in a sound tree. This module checks eve
 """
 
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from typing import Final, TypeAlias
+from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Sequence
+from typing import Final, TypeAlias, TypeVar
 
 from karta_interpreter.base.findings import Finding, did_you_mean, error, hints
 from karta_interpreter.base.k8s import Path
 from karta_interpreter.definitions.karta import model
 from karta_interpreter.definitions.karta.definition import LabelOperator
-from karta_interpreter.definitions.karta.identity import REFERENCES
+from karta_interpreter.definitions.karta.identity import REFERENCES, STRUCTURE
 from karta_interpreter.definitions.karta.rules import violation
 
 Hint: TypeAlias = Callable[[str], str]
 _LONGEST: Final = 253, 63, 63
+_GANG: Final = ("spec", "optimizationInstructions", "gangScheduling")
+_Key = TypeVar("_Key", bound=Hashable)
 
 Components: TypeAlias = Sequence[tuple[Path, model.ComponentDefinition]]
 
@@ -41,13 +43,13 @@ def validate(karta: model.KartaResource) -> Iterator[Finding]:
         if ways and sum(option is not None for option in ways) > 1:
             yield violation("several-pod-definitions", (*path, "specDefinition"), name=component.name)
         yield from _selector((*path, "podSelector"), component, component.pod_selector or model.PodSelector())
-    yield from _pod_group_members(karta, names, hint)
+    yield from _keyed_lists(karta, names, hint)
     yield from _references(karta.spec.structure_definition.references)
 
 
-def repeated(keys: Iterable[str]) -> Iterator[tuple[int, str]]:
+def repeated(keys: Iterable[_Key]) -> Iterator[tuple[int, _Key]]:
     """Yield the repeated keys, each with its index."""
-    earlier: set[str] = set()
+    earlier: set[_Key] = set()
     for index, key in enumerate(keys):
         if key in earlier:
             yield index, key
@@ -81,38 +83,20 @@ def _owners(components: Components, names: Container[str], hint: Hint) -> Iterat
                 owner_ref=child.owner_ref,
                 hint=hint(child.owner_ref),
             )
-    by_name: dict[str, tuple[Path, model.ComponentDefinition]] = {}
-    for component_path, component in components:
-        by_name.setdefault(component.name, (component_path, component))
-    # A component without a name owns nothing: an empty ownerRef is a separate finding.
-    levels, own_themselves = _levels({name: component.owner_ref for name, (_, component) in by_name.items() if name})
-    for path, component in by_name.values():
-        if levels.get(component.name) == _MOST_LEVELS + 1:  # not each component below it
+    owners = {component.name: component.owner_ref for _, component in reversed(components)}  # the first of a name
+    for path, component in components:
+        above, owner = dict[str, None](), owners[component.name]
+        # A component without a name owns nothing: an empty ownerRef is a separate finding.
+        while owner and owner in owners and owner not in above and len(above) <= _MOST_LEVELS + 1:
+            above[owner], owner = None, owners[owner]
+        if len(above) == _MOST_LEVELS + 1:  # not each component below it
             yield violation("owners-too-deep", (*path, "ownerRef"), name=component.name, most=_MOST_LEVELS)
-        if component.name in own_themselves:
+        if component.name in above:
             yield violation("ownership-cycle", (*path, "ownerRef"), name=component.name)
 
 
 # Functions that walk the component tree recurse, and so do JSON encoders, with two levels for each component.
 _MOST_LEVELS: Final = 100
-
-
-def _levels(owners: Mapping[str, str | None]) -> tuple[dict[str, int], set[str]]:
-    """Return how many owners each component has above it, and the components that own themselves. Visit names once."""
-    levels: dict[str, int] = {}
-    own_themselves: set[str] = set()
-    for start in owners:
-        lineage: list[str] = []
-        name: str | None = start
-        while name is not None and name in owners and name not in levels:
-            levels[name] = 0  # also ends a cycle
-            lineage.append(name)
-            name = owners[name]
-        if name in lineage:
-            own_themselves.update(lineage[lineage.index(name) :])
-        above = -1 if name is None or name not in owners else levels[name]
-        levels |= {owner: above + distance for distance, owner in enumerate(reversed(lineage), start=1)}
-    return levels, own_themselves
 
 
 def _selector(path: Path, component: model.ComponentDefinition, selector: model.PodSelector) -> Iterator[Finding]:
@@ -128,15 +112,28 @@ def _selector(path: Path, component: model.ComponentDefinition, selector: model.
         yield violation("instance-id-path-missing", (*path, "componentInstanceSelector"), name=name)
 
 
-def _pod_group_members(karta: model.KartaResource, names: Container[str], hint: Hint) -> Iterator[Finding]:
-    at = ("spec", "optimizationInstructions", "gangScheduling", "podGroups")
-    for group_index, group in enumerate(karta.spec.gang.pod_groups):
-        for index, member in enumerate(group.members):
-            if member.component not in names:
-                path = (*at, group_index, "members", index, "componentName")
-                yield violation(
-                    "pod-group-member-not-found", path, component=member.component, hint=hint(member.component)
-                )
+def _keyed_lists(karta: model.KartaResource, names: Container[str], hint: Hint) -> Iterator[Finding]:
+    """Check the lists that the API server keys by a field: it rejects a second entry with the same key."""
+    gang, sub_groups = karta.spec.gang, karta.spec.gang.pod_group.sub_groups if karta.spec.gang.pod_group else ()
+    lists: dict[Path, tuple[str, list[str]]] = {
+        (*STRUCTURE, "additionalChildKinds"): (
+            "kind",
+            [child_kind.kind for child_kind in karta.spec.structure_definition.additional_child_kinds],
+        ),
+        (*_GANG, "podGroups"): ("name", [group.name for group in gang.pod_groups]),
+        (*_GANG, "podGroup", "subGroups"): ("componentName", [sub_group.component for sub_group in sub_groups]),
+    }
+    lists |= {
+        (*_GANG, "podGroups", index, "members"): ("componentName", [member.component for member in group.members])
+        for index, group in enumerate(gang.pod_groups)
+    }
+    for path, (field, keys) in lists.items():
+        for index, key in repeated(keys):
+            yield violation("repeated-list-key", (*path, index, field), field=field, key=key)
+        for index, key in enumerate(keys):
+            if field == "componentName" and key not in names:
+                rule = "sub-group-not-found" if "subGroups" in path else "pod-group-member-not-found"
+                yield violation(rule, (*path, index, field), component=key, hint=hint(key))
 
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

@@ -19,7 +19,10 @@ IDENTITY: tuple[Path, ...] = (("apiVersion",), ("kind",), ("status",), *(("metad
 def checked_object(value: JSON, noun: str = "an object") -> Object:
     """Return the value, which must be a dict of JSON values. Raise a WorkloadError about ``noun`` if it is not."""
     if not isinstance(value, dict):
-        raise WorkloadError(f"{noun} is a dict of JSON values, not {type(value).__name__}")
+        hint = "; yaml.safe_load makes one of text" * isinstance(value, str)
+        raise WorkloadError(f"{noun} is a dict of JSON values, not {type(value).__name__}{hint}")
+    if str(value.get("kind")).endswith("List") and "items" in value:
+        raise WorkloadError(f"{noun} is given alone, not in a {value['kind']}: give its items")
     check_json(value)
     return value
 

@@ -36,7 +36,8 @@ def _read_file(path: Path | str) -> Iterable[Loaded]:
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
     except OSError as err:
-        return (_unusable("unreadable", f"cannot be read: {err.strerror or err}", str(path)),)
+        advice = "; load each of its files: Path(folder).rglob('*.yaml')" * isinstance(err, IsADirectoryError)
+        return (_unusable("unreadable", f"cannot be read: {err.strerror or err}{advice}", str(path)),)
     except ValueError:  # UnicodeDecodeError, or a null byte in a path
         return (_unusable("unreadable", "cannot be read: not UTF-8 text, or no path at all", str(path)),)
     return load_documents(text, str(path))

@@ -356,6 +356,13 @@ class Workload:
         """Return the workload with another version of its object, or itself for the same version."""
         return self if obj is self.object else replace(self, object=obj)
 
+    if not TYPE_CHECKING:  # a type checker would take it as leave to read any name
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise AttributeError(
+                f"a workload has no {name}; see component(NAME).scales, and object", name=name, obj=self
+            )
+
     def __repr__(self) -> str:
         names = (get(self.object, ("metadata", field)) for field in ("namespace", "name"))
         return f"Workload({self.karta.gvk} {'/'.join(name for name in names if isinstance(name, str))})"

@@ -110,6 +110,8 @@ def _documents(text: str) -> Iterator[Marker]:
         objects = manifest.read_objects(text, "", *KINDS)
     except ManifestError as error:
         raise TextError(str(error), error.line, error.column) from error
+    if not objects and "kind" in text:
+        raise TextError("the list has no items")
     return (Marker(document, at, value) for document, at, value in objects)
 
 

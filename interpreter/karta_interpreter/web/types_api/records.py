@@ -120,10 +120,6 @@ class StoredType:
             self.revisions == other.revisions or self.etag == other.etag
         )
 
-    def is_part_of(self, other: "StoredType") -> bool:
-        """Return whether an interrupted registration of ``other`` leaves this behind."""
-        return self.kartas.keys() < other.kartas.keys() and self.revisions == other.revisions
-
     def _label(self, name: str) -> str | None:
         return next((value for karta in self.kartas.values() if (value := label(karta, name))), None)
 

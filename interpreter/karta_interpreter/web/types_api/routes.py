@@ -70,7 +70,9 @@ class Routes:
             if present:
                 _check(present, request)
             # A registration that was cut off is completed by the same request, and is not a conflict.
-            is_new = present is None or present.is_part_of(desired)
+            is_new = present is None or (
+                present.kartas.keys() < desired.kartas.keys() and present.revisions == desired.revisions
+            )
             if present and not is_new and not present.equals(desired):
                 raise models.ApiError(
                     409, f"{desired.kind} of {desired.group} is registered with another content: PUT changes it"

@@ -86,8 +86,11 @@ _RETURNED: Final = re.compile(
     r"|(?P<nil>nil)|(?P<table>\{[^{}\n]*\})) *(?=,|;|\bend\b|$)",
     re.MULTILINE,
 )
+# A part of a pod template where the whole belongs, as an argument of a function of Karmada.
+_SPEC_GIVEN: Final = re.compile(r"\bkube\.(accuratePodRequirements|getPodDependencies)\( *([\w.]+)\.spec *[,)]")
 # What Lua has for the words of other languages, and their order, for scripts with an error somewhere else.
 _WORDS: Final = {
+    r"\A\s*[\w./-]+\.lua\s*\Z": "write the script itself, not the name of its file",
     "else if": "`else if` begins another `if` with an `end` of its own; write `elseif`",
     r"\btry\b": "an error is caught by `local ok, result = pcall(function() ... end)`",
     "continue": "there is no `continue`; write `goto next`, and `::next::` at the end of the loop",
@@ -181,6 +184,16 @@ def lint(operation: str, text: str, names_of: Callable[[str], Names]) -> list[Li
         for found, line in ((found, code.count("\n", 0, found.start()) + 1) for found in _TEXT_SUM.finditer(code))
         if (found[1] or found[4]) and not found[3]
     )
+    lints += tuple(
+        _warning(
+            "spec-for-template",
+            f"kube.{found[1]} takes a pod template, and {found[2]}.spec is what a template has in spec",
+            f"write {found[2]}, or {{spec = {found[2]}.spec}} around a pod spec",
+            code.count("\n", 0, found.start()) + 1,
+            found[1],
+        )
+        for found in _SPEC_GIVEN.finditer(code)
+    )
     if re.findall(r"\bfunction\b *(\w*)", code) == [function]:  # one inside of the script may return anything
         lints += tuple(_wrong_returns(operation, code))
     return _shortened(sorted(lints, key=attrgetter("line")))
@@ -193,6 +206,12 @@ def _wrong_returns(operation: str, code: str) -> Iterator[Lint]:
         if found.lastgroup not in (taken, "nil" if operation == "InterpretComponent" else ""):
             message = f"{SLOTS[operation].function} must return a {taken}, and this is a {found.lastgroup}"
             yield _warning("wrong-return", message, "", code.count("\n", 0, found.start()) + 1, "return")
+        elif operation == "InterpretDependency" and re.match(r"\{\s*\w+\s*=", found["table"] or ""):
+            message, line = (
+                "GetDependencies must return a list, and this is one entry",
+                code.count("\n", 0, found.start()),
+            )
+            yield _warning("wrong-return", message, "write {{...}} around it", line + 1, "return")
 
 
 def _shortened(lints: list[Lint]) -> list[Lint]:
