@@ -226,9 +226,9 @@ def _retained(definition: Definition, desired: Object, observed: Object) -> JSON
     "spec",
     [
         pytest.param({}, id="no spec"),
-        pytest.param({"spec": {}}, id="an empty spec"),
+        pytest.param({"spec": {}}, id="an empty spec", marks=pytest.mark.slow),
         pytest.param({"spec": None}, id="a spec of null"),
-        pytest.param({"spec": {}, "status": None}, id="a status of null"),
+        pytest.param({"spec": {}, "status": None}, id="a status of null", marks=pytest.mark.slow),
     ],
 )
 def test_bare_object_has_no_pods(definition: Definition, spec: Object) -> None:

@@ -25,6 +25,8 @@ from tests.support.waiting import HANG
 from tests.web.console.test_answers import KARTA, OBJECT
 from tests.webhook.doctor.karmada import KARTAS, items
 
+pytestmark = pytest.mark.catalogue
+
 Run = Callable[..., Result]
 NAMED = {"context": "karmada", "cluster": "karmada", "user": "admin"}
 
