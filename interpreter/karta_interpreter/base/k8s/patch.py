@@ -12,7 +12,7 @@ from karta_interpreter.base.k8s.values import JSON, NOTHING, Object, Path, point
 Operation: TypeAlias = dict[str, JSON]
 """One operation of a patch, ``{"op": "add", "path": "/spec/replicas", "value": 3}``."""
 
-_Pair: TypeAlias = tuple[str, JSON, JSON]  # pointer, value before, value after
+_Pair: TypeAlias = tuple[str, str, JSON, JSON]  # pointer of the parent, key, value before, value after
 
 
 class Change(NamedTuple):
@@ -52,22 +52,25 @@ def diff(before: JSON, after: JSON) -> list[Operation]:
     [{'op': 'add', 'path': '/status', 'value': {}}, {'op': 'replace', 'path': '/spec/replicas', 'value': 3}]
     """
     operations: list[Operation] = []
-    pending: list[_Pair] = [("", before, after)]
+    pending: list[_Pair] = [("", "", before, after)]
     while pending:
-        path, old, new = pending.pop()
+        parent, key, old, new = pending.pop()
         # Edits share unchanged parts (`edit`), so most of two documents is skipped here.
         if old is new:
             continue
-        if isinstance(old, dict) and isinstance(new, dict) and not _is_opaque(path):
+        path = parent + pointer_step(key)
+        # Karmada could not follow a pointer below an empty key: ``evanphx/json-patch`` takes such a key in the middle
+        # of a pointer for the object that has it.
+        if isinstance(old, dict) and isinstance(new, dict) and not path.endswith("/"):
             changes, pairs = _diff_objects(path, old, new)
-        elif isinstance(old, list) and isinstance(new, list) and not _is_opaque(path):
+        elif isinstance(old, list) and isinstance(new, list) and not path.endswith("/"):
             changes, pairs = _diff_lists(path, old, new)
-        elif not _same(old, new):
-            changes, pairs = [{"op": "replace", "path": path, "value": new}], []
         else:
+            if not _same(old, new):
+                operations.append({"op": "replace", "path": path, "value": new})
             continue
-        operations.extend(changes)
-        pending.extend(reversed(pairs))
+        operations += changes
+        pending += reversed(pairs)
     return operations
 
 
@@ -100,48 +103,42 @@ def path_of_pointer(pointer: str, document: JSON) -> Path:
     return path
 
 
-def _is_opaque(pointer: str) -> bool:
-    """Return whether Karmada could not follow a pointer below a place, because its last key is empty.
-
-    ``evanphx/json-patch`` takes an empty key in the middle of a pointer for the object that has it.
-    """
-    return pointer.endswith("/")
-
-
 def _diff_objects(pointer: str, old: Object, new: Object) -> tuple[list[Operation], list[_Pair]]:
     """Return the additions and removals, and the pairs that may differ."""
     pointer += "/"
     changes: list[Operation] = []
+    shared: Iterable[str] = old
     if old.keys() != new.keys():
-        gone, come = sorted(old.keys() - new.keys()), sorted(new.keys() - old.keys())
-        changes += [{"op": "remove", "path": pointer + pointer_step(key)} for key in gone]
-        changes += [{"op": "add", "path": pointer + pointer_step(key), "value": new[key]} for key in come]
-    changed = sorted(
-        [
-            key
-            for key, value in old.items()
-            # Equal texts go at once, without a turn of the loop in `diff` for each.
-            if key in new and value is not new[key] and not (type(value) is str and value == new[key])
+        shared = old.keys() & new.keys()
+        changes += [{"op": "remove", "path": pointer + pointer_step(key)} for key in sorted(old.keys() - shared)]
+        changes += [
+            {"op": "add", "path": pointer + pointer_step(key), "value": new[key]} for key in sorted(new.keys() - shared)
         ]
-    )
-    return changes, [(pointer + pointer_step(key), old[key], new[key]) for key in changed]
+    pairs: list[_Pair] = []
+    for key in shared:
+        before, after = old[key], new[key]
+        # Equal texts go at once, without a turn of the loop in `diff` for each.
+        if before is not after and (type(before) is not str or before != after):
+            pairs.append((pointer, key, before, after))
+    # No two have the same key, so no values are compared.
+    return changes, sorted(pairs)
 
 
 def _diff_lists(pointer: str, old: list[JSON], new: list[JSON]) -> tuple[list[Operation], list[_Pair]]:
     """Return the additions and removals, in an order that keeps every index true, and the pairs that may differ."""
-    head = tail = 0
+    changes: list[Operation] = []
+    head, paired = 0, len(old)
     if len(old) != len(new):
         head = _common_head(old, new)
         tail = _common_head(old[head:][::-1], new[head:][::-1])
-    paired = min(len(old), len(new)) - tail
-    gone = range(paired, len(old) - tail)
-    come = range(paired, len(new) - tail)
-    removed = [{"op": "remove", "path": f"{pointer}/{index}"} for index in reversed(gone)]
-    added = [{"op": "add", "path": f"{pointer}/{index}", "value": new[index]} for index in come]
-    pairs = [
-        (f"{pointer}/{index}", old[index], new[index]) for index in range(head, paired) if old[index] is not new[index]
-    ]
-    return removed + added, pairs
+        paired = min(len(old), len(new)) - tail
+        changes += [
+            {"op": "remove", "path": f"{pointer}/{index}"} for index in reversed(range(paired, len(old) - tail))
+        ]
+        changes += [
+            {"op": "add", "path": f"{pointer}/{index}", "value": new[index]} for index in range(paired, len(new) - tail)
+        ]
+    return changes, [(f"{pointer}/", str(index), old[index], new[index]) for index in range(head, paired)]
 
 
 def _common_head(old: list[JSON], new: list[JSON]) -> int:
