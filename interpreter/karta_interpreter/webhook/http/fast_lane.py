@@ -33,6 +33,7 @@ _ANSWER = (
     b"Content-Length: %d\r\nDate: %b\r\n%b\r\n%b"
 )
 _LAST = b"Connection: close\r\n"
+_LONGEST_NUMBER = 6
 
 
 class FastLane(Connection):
@@ -43,13 +44,15 @@ class FastLane(Connection):
     bytes close the lane: from then on, only aiohttp's parser knows where a request begins.
     """
 
-    __slots__ = ("_awaited", "_end", "_held", "_is_closed", "_parameters", "_start")
+    __slots__ = ("_after", "_awaited", "_before", "_end", "_held", "_is_closed", "_parameters", "_start")
 
     def __init__(self, server: Server, application: Answers, settings: Settings, bodies: Bodies) -> None:
         super().__init__(server, application, settings, bodies)
         self._held = bytearray()
         self._start = self._end = 0
         self._parameters = ""
+        # The last head up to the number of bytes, and behind it. A client repeats both.
+        self._before = self._after = b""
         self._awaited: Soon | None = None
         self._is_closed = False
 
@@ -90,12 +93,11 @@ class FastLane(Connection):
         self._next_keepalive_close_time = self._loop.time() + self._keepalive_timeout
         # A client that does not take the written bytes makes the connection busy, too: aiohttp waits for it. Before its
         # first request, aiohttp may not have begun to wait for it.
-        head = _HEAD.match(data) if not super().is_busy or not self._request_count else None
-        length = int(head[2]) if head else 0
-        if not head or length > self._settings.body_limit:
+        length = self._length(data) if not super().is_busy or not self._request_count else 0
+        if not 0 < length <= self._settings.body_limit:
             self._close_lane(data)
             return
-        self._start, self._end, self._parameters = head.end(), head.end() + length, (head[1] or b"").decode()
+        self._end = self._start + length
         if len(data) == self._end:
             self._answer(data[self._start :], data)
         elif len(data) < self._end and self._bodies.take(self, len(data)):
@@ -106,6 +108,21 @@ class FastLane(Connection):
             # A second request in one piece with the first: Go does not pipeline, so aiohttp takes this client. aiohttp
             # also takes a request without room for it, and rejects it.
             self._close_lane(data)
+
+    def _length(self, data: bytes) -> int:
+        """Return the length of the body behind a head, 0 for a head unlike Karmada's. Note its parameters."""
+        begin = len(self._before)
+        end = data.find(b"\r", begin, begin + _LONGEST_NUMBER + 1)
+        number = data[begin:end]
+        is_repeated = data.startswith(self._before) and data.startswith(self._after, end)
+        if not (begin and is_repeated and number.isdigit() and number >= b"1"):
+            head = _HEAD.match(data)
+            if not head:
+                return 0
+            (begin, end), self._parameters, number = head.span(2), (head[1] or b"").decode(), head[2]
+            self._before, self._after = data[:begin], data[end : head.end()]
+        self._start = end + len(self._after)
+        return int(number)
 
     def _go_on(self, data: bytes) -> None:
         length = len(self._held) + len(data)
