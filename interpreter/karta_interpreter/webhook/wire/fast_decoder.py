@@ -5,7 +5,7 @@ So its question is known before its object is read, and only the parts of the ob
 
 import re
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple, Self
+from typing import Any, Final, Self
 
 import msgspec
 import orjson
@@ -60,7 +60,7 @@ class FastDecoded(msgspec.Struct, frozen=True):
     by_script: bool = False
 
 
-class _Question(NamedTuple):
+class _Question(msgspec.Struct, frozen=True):
     """The operation and kind that a head names, the identity of its object, and how the rest is read."""
 
     definition: Definition

@@ -145,7 +145,8 @@ def equal(left: JSON, right: JSON) -> bool:
 
 def less(left: JSON, right: JSON) -> bool:
     """``<`` between any two values."""
-    if type(left) is int and type(right) is int and -EXACT <= left <= EXACT and -EXACT <= right <= EXACT:
+    # A double of a larger number lies on the same side of it.
+    if type(left) is int and type(right) is int and -EXACT < left < EXACT:
         return left < right
     if type(left) is str and type(right) is str:
         return left < right
