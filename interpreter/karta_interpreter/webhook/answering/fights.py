@@ -27,6 +27,7 @@ from karta_interpreter.webhook.log import log
 from karta_interpreter.webhook.wire import Request
 from karta_interpreter.webhook.wire.redaction import shown
 
+_RETAIN: Final = Operation.RETAIN.value
 # The keys of metadata as Go sorts them. No text of an object can have these bytes: its quotes are escaped.
 _UID: Final = re.compile(rb'"resourceVersion":"[0-9A-Za-z]{1,40}","uid":"([0-9A-Za-z-]{1,64})"')
 
@@ -96,7 +97,7 @@ class Fights(Collector):
 
     def see(self, call: PendingCall, answer: Answer) -> None:
         """Take note of a call of Retain, unless it is large. Look for a remedy if the call was answered inline."""
-        if call.request.operation_name != Operation.RETAIN or not call.definition or answer.code != SUCCESS:
+        if call.request.operation_name != _RETAIN or not call.definition or answer.code != SUCCESS:
             return
         at, body = self._clock(), call.body
         if at < self._free_at or len(body) > _LARGEST:

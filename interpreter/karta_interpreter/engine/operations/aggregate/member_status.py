@@ -61,9 +61,9 @@ def reports_of(definition: Definition, template: Object, items: Sequence[StatusI
     # Karmada sorts them already. A caller of the command line or of a script may not, and the order decides texts.
     ordered = sorted(items, key=lambda item: item.cluster)
     removed: _Removed = {}
-    for (_, *path), rule in definition.annotations.aggregate.items():
-        if rule in OF_NO_CLUSTER and path and path[-1] is not None:  # a list keeps its elements
-            _add(removed, path)
+    for path, rule in definition.annotations.aggregate.items():
+        if rule in OF_NO_CLUSTER and path[1:] and path[-1] is not None:  # a list keeps its elements
+            _add(removed, path[1:])
     rank = ranks(definition) if len(items) > 1 else None
     reports = [_report(definition, template, removed, item, rank) for item in ordered]
     reporting = [report for report in reports if report.status]

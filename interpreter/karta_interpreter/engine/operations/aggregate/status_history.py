@@ -167,11 +167,11 @@ def is_suspended(definition: Definition, template: Object) -> bool:
 
 def _with_known(definition: Definition, status: dict[str, JSON], before: Object) -> dict[str, JSON]:
     """Restore counters that would fall or disappear (a 0 too), and the fields that no member decides."""
-    for (_, *path), rule in definition.annotations.aggregate.items():
+    for path, rule in definition.annotations.aggregate.items():
         # List elements have no fixed place here, because their order may vary.
         if rule not in OF_TEMPLATE or None in path:
             continue
-        field = tuple([step for step in path if step is not None])
+        field = tuple([step for step in path[1:] if step is not None])
         value = get(before, field)
         if value is None or not isinstance(get(status, field[:-1]), dict | None):
             continue
