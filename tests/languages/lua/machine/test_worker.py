@@ -41,7 +41,9 @@ def test_process_has_little_memory() -> None:
 
 @pytest.mark.slow
 def test_process_that_has_grown_ends_after_its_answer(pool: Pool) -> None:
+    run_in(pool, job("return {}"), HANG)
     before = pool.processes
+    assert before
     large = job("local t = {} for i = 1, 75000 do t[i] = {a = {a = i}} end return t")
     assert len(run_in(pool, large, HANG)["status"]) == 75_000
     assert pool.processes.isdisjoint(before)
