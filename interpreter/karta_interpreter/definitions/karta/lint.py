@@ -303,8 +303,10 @@ def _parts(parsed: Sequence[Parsed], health: AnnotationQuery | None) -> Generato
     conditions = [plain_path(expression.node) or ROOT for expression in own if expression.path == _REPORTED[1]]
     lists = {*conditions, *(path for path, step in parts if isinstance(step, Iterate))}
     wholes = {path: render(step) for path, step in parts}
+    templates = [expression for expression in own if expression.path[-1] == "podTemplateSpecPath"]
+    wholes |= {plain_path(template.node) or ROOT: f"{template.text}.spec" for template in templates}
     phases = [expression.node for expression in own if expression.path == _REPORTED[0]]
-    if health and (never_boolean(health.node) or health.node in phases):
+    if health and (never_boolean(health.node) or several(health.node) or health.node in phases):
         yield violation("health-not-boolean", annotation_path("health"), text=health.text)
     for expression in own:
         yield from _values(expression, of_count="scaleDefinition" in expression.path)

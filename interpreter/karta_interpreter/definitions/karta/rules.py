@@ -87,8 +87,8 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
     "fragments-empty": (Severity.WARNING, "the fragmented pod spec definition has no path", "name a piece"),
     "health-not-boolean": (
         Severity.WARNING,
-        "`{text}` gives a text or another value where true or false belongs, and InterpretHealth is an error then",
-        'compare it: `.status.phase == "Running"`',
+        "`{text}` may give a text, nothing or several results where true or false belongs, which is an error then",
+        'compare it: `.status.phase == "Running"`; of entries write `any(.status.conditions[]?; .type == "Ready")`',
     ),
     "instance-id-path-missing": (
         Severity.ERROR,

@@ -174,7 +174,8 @@ def _incomplete(
             note = f"{component.name}: {where} has no spec, so it is not a pod template; there are {fields}"
             yield _warn(definition, component, field, query, "no-spec", note, places=reading.places)
         elif not (value if is_spec else value["spec"]).get("containers"):
-            note = f"{component.name}: {where} has no containers"
+            advice = "; it has a spec: write podTemplateSpecPath" if is_spec and "spec" in value else ""
+            note = f"{component.name}: {where} has no containers{advice}"
             yield _warn(definition, component, field, query, "no-containers", note, places=reading.places)
 
 
