@@ -120,6 +120,8 @@ def webhook_configuration_command(  # noqa: PLR0913 - one for each option
         multiple_pod_templates=multiple_pod_templates_scheduling,
         timeout_seconds=webhook_timeout,
     )
+    if not configuration["webhooks"]:
+        raise Problem("error: no kind is left; a configuration without webhooks would remove all of them")
     say(Data(to_yaml(configuration)), nl=False)
     say(_summary(configuration, endpoint), err=True)
 

@@ -52,6 +52,15 @@ def test_kinds_can_be_left_out(run: Run) -> None:
     assert "did you mean Deployment?" in result.stderr
 
 
+def test_configuration_without_a_kind_is_not_printed(run: Run) -> None:
+    """To apply it would remove all that is registered."""
+    result = run(*EXPORT, *URL, "--kinds", "Deploymnt")
+
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "--kinds Deploymnt: there is no definition for it" in result.stderr
+    assert "a configuration without webhooks would remove all of them" in result.stderr
+
+
 @pytest.mark.usefixtures("files")
 def test_own_definitions_at_a_service(run: Run) -> None:
     options = ("--service", "system/interpreter:8443", "--name", "mine", "--webhook-timeout", "9")
@@ -112,7 +121,7 @@ def test_unserved_version_is_reported(run: Run, files: Path) -> None:
 
     result = run(*EXPORT, *MINE, *URL, "--crds", "crd.yaml")
 
-    assert webhooks(result) == []
+    assert (result.exit_code, result.stdout) == (1, "")
     assert "[version-not-served]" in result.stderr
     assert "versions it serves: v2" in result.stderr
 
