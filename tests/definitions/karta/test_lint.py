@@ -235,3 +235,9 @@ def test_results_that_may_be(brew: Raw, findings_of: FindingsOf, expression: str
     matcher = {"byExpression": {"expression": expression, "expectedResult": expected}}
     found = findings_of(changed(brew, ((*STATUS, "statusMappings", "running"), [matcher])))
     assert "matcher-never" not in {finding.rule for finding in found}
+
+
+def test_default_in_parentheses_of_several_lines_is_compared_whole(orchestra: Raw, findings_of: FindingsOf) -> None:
+    key = (*SECTION, "podSelector", "componentTypeSelector", "keyPath")
+    found = findings_of(changed(orchestra, (key, "(.metadata.labels.part //\n .metadata.labels.role)")))
+    assert "selector-alternative" not in {finding.rule for finding in found}

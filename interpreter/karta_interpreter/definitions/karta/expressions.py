@@ -212,6 +212,17 @@ def shared_default(node: ast.Node) -> tuple[str, str] | None:
     return None
 
 
+def compares_alternative(key: str) -> bool:
+    """Return whether `KEY == value` compares the default of KEY with the value.
+
+    >>> compares_alternative(".a // 1"), compares_alternative("(.a // 1)")
+    (True, False)
+    """
+    with suppress(QuerySyntaxError):
+        return isinstance(parse(f"{key} == 0"), ast.Alternative)
+    return False
+
+
 def useless_defaults(node: ast.Node, *, of_count: bool) -> list[str]:
     """Return each `// null`, as text, and for a count each `//` with a default that is no count.
 

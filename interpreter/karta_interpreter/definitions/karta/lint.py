@@ -13,6 +13,7 @@ from karta_interpreter.definitions.karta.catalogue import catalogue_kinds
 from karta_interpreter.definitions.karta.compile import action_value
 from karta_interpreter.definitions.karta.expressions import (
     Parsed,
+    compares_alternative,
     fields_read,
     is_boolean,
     misread_defaults,
@@ -46,7 +47,7 @@ from karta_interpreter.definitions.karta.rules import violation
 from karta_interpreter.definitions.karta.status_rules import MATCHING_ORDER, Status
 from karta_interpreter.definitions.karta.validation import repeated
 from karta_interpreter.languages.jq import render
-from karta_interpreter.languages.jq.syntax import Alternative, Iterate
+from karta_interpreter.languages.jq.syntax import Iterate
 
 _LONGEST_VALUE = 80
 _SPELLED = {"true": "True", "false": "False", "unknown": "Unknown"}
@@ -274,7 +275,7 @@ def _expressions(
     )
     changing = _changing(structure, annotations)
     owned = [rule.place.node for rule in annotations.retain if isinstance(rule, Retained) and rule.condition is None]
-    retained = [render(without_default(node)) for node in owned]
+    retained = {render(without_default(node)) for node in owned}
     for path, component in structure.components:
         usable = {expression.path[len(path) :]: expression for expression in by_component.get(path, ())}
         for at, expression in usable.items():
@@ -300,11 +301,14 @@ def _parts(parsed: Sequence[Parsed], health: AnnotationQuery | None) -> Generato
     """Check each value by the expressions that read a part of it. Return one such part of each path."""
     own = [expression for expression in parsed if _OTHER_OBJECT.isdisjoint(expression.path)]
     parts = [part for expression in own for part in parts_read(expression.node)]
-    conditions = [plain_path(expression.node) or ROOT for expression in own if expression.path == _REPORTED[1]]
-    lists = {*conditions, *(path for path, step in parts if isinstance(step, Iterate))}
+    lists = {path for path, step in parts if isinstance(step, Iterate)}
     wholes = {path: render(step) for path, step in parts}
-    templates = [expression for expression in own if expression.path[-1] == "podTemplateSpecPath"]
-    wholes |= {plain_path(template.node) or ROOT: f"{template.text}.spec" for template in templates}
+    for expression in own:
+        path = plain_path(expression.node)
+        if path and expression.path == _REPORTED[1]:
+            lists.add(path)
+        if path and expression.path[-1] == "podTemplateSpecPath":
+            wholes[path] = f"{expression.text}.spec"
     phases = [expression.node for expression in own if expression.path == _REPORTED[0]]
     if health and (never_boolean(health.node) or several(health.node) or health.node in phases):
         yield violation("health-not-boolean", annotation_path("health"), text=health.text)
@@ -330,12 +334,13 @@ def _part(expression: Parsed, lists: Collection[Path], wholes: Mapping[Path, str
 
 def _selector(expression: Parsed, selector: PodSelector, wholes: Collection[Path]) -> Iterator[Finding]:
     path, kind = plain_path(expression.node) or (), selector.component_type
-    if path[:1] == ("spec",) and any(path[: len(whole)] == whole for whole in wholes):
+    if path[:1] == ("spec",) and any(path[:length] in wholes for length in range(2, len(path) + 1)):
         yield _about("selector-of-workload", expression)
-    is_open = isinstance(expression.node, Alternative) and not re.fullmatch(r"\(.*\)", expression.text.strip())
-    if is_open and kind and kind.key == expression.text and kind.value is not None:
+    if kind is None or kind.key != expression.text:
+        return
+    if kind.value is not None and compares_alternative(kind.key):
         yield violation("selector-alternative", expression.path)
-    if kind and kind.key == expression.text and kind.value not in ("true", "false") and is_boolean(expression.node):
+    if kind.value not in ("true", "false") and is_boolean(expression.node):
         yield _about("selector-boolean", expression)
 
 
