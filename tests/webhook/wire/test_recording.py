@@ -144,6 +144,10 @@ def test_truncated_recording_is_read_to_its_end(tmp_path: Path) -> None:
     assert str(last) == "it ends before its end"
 
 
+def test_file_that_a_server_has_just_opened_has_no_calls_yet(tmp_path: Path) -> None:
+    assert [str(each) for each in read(_file(tmp_path, b""))] == ["it ends before its end"]
+
+
 def test_invalid_line_is_named(tmp_path: Path) -> None:
     good = line(1, _request({}), _answer())
     text = head(DEFAULT_OPTIONS) + good + b"{nonsense\n" + b"[1]\n" + good

@@ -27,6 +27,7 @@ _GZIP: Final = 31
 _PART: Final = 2**20
 LONGEST: Final = 2**22
 """The most bytes of a line. An object in etcd has 1.5 MiB, and Retain sends two."""
+_CUT: Final = "it ends before its end"
 _MOST_UNREADABLE: Final = 100
 """The most lines of a file that are not a call. After them the rest of the file is not read."""
 
@@ -83,6 +84,10 @@ def read(path: Path) -> Iterator[RecordedCall | RecordingError]:
 
     Raises RecordingError for a file with other content, and OSError.
     """
+    if not path.stat().st_size:
+        # A server has just opened it, or was killed then.
+        yield RecordingError(_CUT)
+        return
     lines = _lines(path)
     options = _options(next(lines, b""))
     unreadable = 0
@@ -146,7 +151,7 @@ def _unpacked(path: Path) -> Iterator[bytes | RecordingError]:
                 yield RecordingError("it is damaged")
                 return
             if not block and not packed:
-                yield RecordingError("it ends before its end")
+                yield RecordingError(_CUT)
                 return
             yield block
 
