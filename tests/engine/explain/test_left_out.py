@@ -21,7 +21,7 @@ def _group(**fields: JSON) -> dict[str, JSON]:
 @rows(
     ("group", "places"),
     [
-        pytest.param(_group(), [], id="the resources of containers are read"),
+        pytest.param(_group(template=pods(resources=CPU)), [], id="the resources of containers are read"),
         pytest.param(_group(resources=CPU), ["spec.groups[0].resources"], id="resources beside the template"),
         pytest.param(
             _group(sidecars=[{"computeResources": {"limits": {"memory": "1Gi"}}}]),
@@ -54,3 +54,9 @@ def test_resources_of_parts_that_annotation_names_are_not_left_out(define: Defin
     ]
     definition = define({}, {"unread": json.dumps(parts)})
     assert [field_path(path) for path in resources_left_out(definition, obj)] == ["spec.groups[0].resources"]
+
+
+def test_annotation_whose_places_are_unknown_leaves_out_nothing_that_is_read(define: Define) -> None:
+    parts = [{"unknown": ".spec.groups[1:][]?.sidecar", "reason": "varies"}]
+    definition = define({}, {"unread": json.dumps(parts)})
+    assert resources_left_out(definition, train(_group(template=pods(resources=CPU)))) == []

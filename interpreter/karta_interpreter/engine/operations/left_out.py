@@ -23,10 +23,13 @@ def resources_left_out(definition: Definition, obj: Object) -> list[Path]:
     """
     if not any(component.pods for component in definition.components):
         return []
-    projection = reads_of(definition, Operation.INTERPRET_REPLICA)
+    projections = [reads_of(definition, Operation.INTERPRET_REPLICA)]
     for part in definition.annotations.unread:
-        part.place.take(projection)
-    return list(_unread(obj.get("spec"), () if projection.is_whole else [projection.at("spec")], ("spec",)))
+        named = Projection()
+        part.place.take(named)
+        if not named.is_whole:  # as that of an expression whose places are not known
+            projections.append(named)
+    return list(_unread(obj.get("spec"), [projection.at("spec") for projection in projections], ("spec",)))
 
 
 def _unread(value: JSON, projections: Sequence[Projection], path: Path) -> Iterator[Path]:
