@@ -347,17 +347,29 @@ def never_boolean(node: ast.Node) -> bool:
     )
 
 
-def parts_read(node: ast.Node) -> Iterator[tuple[Path, ast.Index | ast.Iterate]]:
-    """Yield each path below spec or status that has a part which an expression reads, with the step to the part.
+def parts_read(node: ast.Node) -> Iterator[tuple[Path, str]]:
+    """Yield each path below spec or status that has a part which an expression reads, with the part as it is written.
 
-    >>> [(path, render(step)) for path, step in parts_read(parse(".spec.groups[].name"))]
-    [(('spec', 'groups'), '.spec.groups[]')]
+    >>> list(parts_read(parse(".spec.groups[].name")))
+    [(('spec', 'groups'), '[]')]
     """
-    for current in _walk(node, children):
-        if isinstance(current, ast.Index | ast.Iterate):
-            path = plain_path(current.target) or ()
-            if path[:1] in (("spec",), ("status",)) and path[1:]:
-                yield path, current
+    paths = dict[int, Path]()  # of the nodes that only read fields, each made from the path of its target
+    for current in reversed([*_walk(node, children)]):
+        part = ""
+        match current:
+            case ast.Identity():
+                paths[id(current)] = ()
+            case ast.Index(target, ast.Literal(str(key))):
+                part = f".{key}"
+                if id(target) in paths:
+                    paths[id(current)] = (*paths[id(target)], key)
+            case ast.Index():
+                part = "[…]"
+            case ast.Iterate():
+                part = "[]"
+        path = paths.get(id(current.target), ()) if isinstance(current, ast.Index | ast.Iterate) else ()
+        if path[:1] in (("spec",), ("status",)) and path[1:]:
+            yield path, part
 
 
 def without_default(node: ast.Node) -> ast.Node:

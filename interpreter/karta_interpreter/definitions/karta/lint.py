@@ -47,7 +47,6 @@ from karta_interpreter.definitions.karta.rules import violation
 from karta_interpreter.definitions.karta.status_rules import MATCHING_ORDER, Status
 from karta_interpreter.definitions.karta.validation import repeated
 from karta_interpreter.languages.jq import render
-from karta_interpreter.languages.jq.syntax import Iterate
 
 _LONGEST_VALUE = 80
 _SPELLED = {"true": "True", "false": "False", "unknown": "Unknown"}
@@ -301,8 +300,8 @@ def _parts(parsed: Sequence[Parsed], health: AnnotationQuery | None) -> Generato
     """Check each value by the expressions that read a part of it. Return one such part of each path."""
     own = [expression for expression in parsed if _OTHER_OBJECT.isdisjoint(expression.path)]
     parts = [part for expression in own for part in parts_read(expression.node)]
-    lists = {path for path, step in parts if isinstance(step, Iterate)}
-    wholes = {path: render(step) for path, step in parts}
+    lists = {path for path, part in parts if part == "[]"}
+    wholes = {path: field_text(path) + part for path, part in parts}
     for expression in own:
         path = plain_path(expression.node)
         if path and expression.path == _REPORTED[1]:
@@ -327,9 +326,9 @@ def _part(expression: Parsed, lists: Collection[Path], wholes: Mapping[Path, str
         yield _about("part-expected", expression, text=field_text(path), part=wholes.get(path, ".status.phase"))
     if at == "resourcesPath" and (amounts := re.fullmatch(r"(.*)\.(requests|limits)", expression.text)):
         yield _about("path-misread", expression, written=expression.text, better=amounts[1])
-    for whole, step in parts_read(expression.node):
-        if whole in lists and (field := plain_path(step)):
-            yield _about("entry-expected", expression, text=field_text(whole), field=field[-1])
+    for whole, read in parts_read(expression.node):
+        if whole in lists and read[0] == ".":
+            yield _about("entry-expected", expression, text=field_text(whole), field=read[1:])
 
 
 def _selector(expression: Parsed, selector: PodSelector, wholes: Collection[Path]) -> Iterator[Finding]:
