@@ -9,7 +9,7 @@ import sys
 
 from karta_interpreter.base.sandbox import process
 from karta_interpreter.cli import main, serve, types_api
-from karta_interpreter.web.types_api.api import TypesSettings
+from karta_interpreter.web.types_api.settings import TypesSettings
 from karta_interpreter.webhook.settings import Settings
 from tests.support.waiting import HANG
 

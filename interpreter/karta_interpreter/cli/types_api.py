@@ -10,7 +10,8 @@ from karta_interpreter.base.errors import InterpreterError
 from karta_interpreter.cli.options import FILE, FOLDER, Address, WholeNumber
 from karta_interpreter.cli.serve import BY_FIELD, OPTIONS as SERVER, SettingsCommand, failed, setting
 from karta_interpreter.definitions.karta import karta_api_group
-from karta_interpreter.web.types_api.api import TypesSettings, run
+from karta_interpreter.web.types_api.api import run
+from karta_interpreter.web.types_api.settings import TypesSettings
 
 _setting = partial(setting, of=TypesSettings())
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from karta_interpreter.web.types_api.api import TypesSettings
 from karta_interpreter.web.types_api.models import PROBLEMS, Choices
 from karta_interpreter.web.types_api.openapi import document
+from karta_interpreter.web.types_api.settings import TypesSettings
 from tests.web.types_api.types_server import TOKEN, TYPES, TypesServer
 
 EXAMPLES = os.environ.get("KARTA_INTERPRETER_TEST_EXAMPLES", "")

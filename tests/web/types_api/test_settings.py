@@ -14,9 +14,10 @@ from karta_interpreter.base.errors import ClusterError, ServeError
 from karta_interpreter.cli import types_api as command
 from karta_interpreter.cli.program import program
 from karta_interpreter.web.types_api import api
-from karta_interpreter.web.types_api.api import TypesSettings, serving
+from karta_interpreter.web.types_api.api import serving
 from karta_interpreter.web.types_api.models import Choices
 from karta_interpreter.web.types_api.records import controller_of, writer_of
+from karta_interpreter.web.types_api.settings import TypesSettings
 from tests.support.rows import rows
 from tests.webhook.http.pairs import chain_pem, key_pem, new_key
 

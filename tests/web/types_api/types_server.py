@@ -18,8 +18,9 @@ from urllib.parse import urlsplit
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.engine.operations import Call, Operation, interpret
-from karta_interpreter.web.types_api.api import TypesSettings, serving
+from karta_interpreter.web.types_api.api import serving
 from karta_interpreter.web.types_api.records import type_id
+from karta_interpreter.web.types_api.settings import TypesSettings
 from tests.support.settling import settled
 from tests.support.waiting import HANG
 from tests.webhook.process import client

@@ -13,7 +13,7 @@ import yaml
 from karta_interpreter.base.k8s import manifest
 from karta_interpreter.definitions.karta import loading
 from karta_interpreter.definitions.sources.store import Store
-from karta_interpreter.webhook.process.signals import wait_for_calls
+from karta_interpreter.webhook.process.reading import wait_for_calls
 from tests.proofs.audit.definitions import definition
 from tests.support.waiting import HANG
 

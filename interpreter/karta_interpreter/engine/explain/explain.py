@@ -11,6 +11,7 @@ from karta_interpreter.definitions.karta import PREFIX, Definition, ReferenceRea
 from karta_interpreter.definitions.karta.annotation_records import ANNOTATIONS, Annotation
 from karta_interpreter.definitions.karta.schema import read_karta
 from karta_interpreter.definitions.karta.schema_types import expressions
+from karta_interpreter.engine.explain.aggregation import aggregation_facts
 from karta_interpreter.engine.explain.dependencies import dependency_facts
 from karta_interpreter.engine.explain.explanation import Explanation, Fact, InterpreterLayer
 from karta_interpreter.engine.explain.missing import warnings_about
@@ -21,7 +22,7 @@ from karta_interpreter.engine.explain.replicas import (
     revision_facts,
 )
 from karta_interpreter.engine.explain.retention import retention_facts
-from karta_interpreter.engine.explain.status import aggregation_facts, health_facts, mapping_facts, status_facts
+from karta_interpreter.engine.explain.status import health_facts, mapping_facts, status_facts
 from karta_interpreter.engine.operations import (
     CARRIED,
     DEFAULT_OPTIONS,

@@ -6,8 +6,7 @@ import signal
 import ssl
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 from aiohttp import web
@@ -24,6 +23,7 @@ from karta_interpreter.web.types_api.judge import Judge
 from karta_interpreter.web.types_api.models import Choices
 from karta_interpreter.web.types_api.records import Storage
 from karta_interpreter.web.types_api.routes import Routes
+from karta_interpreter.web.types_api.settings import TypesSettings
 from karta_interpreter.web.types_api.view import View
 from karta_interpreter.webhook.http.ports import cannot_listen
 from karta_interpreter.webhook.http.tls import Tls, certificate_files
@@ -31,34 +31,6 @@ from karta_interpreter.webhook.log import log
 from karta_interpreter.webhook.memory import keep_releasing_memory, settle_garbage
 from karta_interpreter.webhook.process.server import store_of
 from karta_interpreter.webhook.process.signals import process
-from karta_interpreter.webhook.settings import DefinitionSettings
-
-
-@dataclass(frozen=True)
-class TypesSettings(DefinitionSettings):
-    """The settings of one API. `karta_interpreter.cli.types_api` has a line about each, except the last two.
-
-    Types are stored on the cluster or in ``types_folder``. Tokens are in ``types_token_file``. Without one the cluster
-    decides about them. Priorities are written as ``NAME=VALUE``. An address may ask ``rate`` times in a minute. To
-    judge a body may take ``judge_seconds``, twice the time of a call: it has several Kartas.
-    """
-
-    port: int = 8444
-    types_folder: Path | None = None
-    types_token_file: Path | None = None
-    types_categories: tuple[str, ...] = ("Build", "Train", "Deploy")
-    types_priorities: tuple[str, ...] = (
-        "very-low=25",
-        "low=40",
-        "medium-low=65",
-        "medium=80",
-        "medium-high=90",
-        "high=125",
-        "very-high=150",
-    )
-    rate: int = 600
-    judge_seconds: float = 5.0
-
 
 _CERTIFICATE_SECONDS = 10.0
 """Between two looks at the files of the certificate."""

@@ -1,21 +1,18 @@
-"""The process of a server: signals, the log, the event loop, and the threads next to it."""
+"""The process of a server: signals, the log and the event loop."""
 
 import asyncio
 import gc
 import signal
 import sys
-import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from concurrent.futures import wait
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
-from time import monotonic
 
-from karta_interpreter.base.k8s import before_object
 from karta_interpreter.webhook.log import configure_log, flush_log, log, open_standard_files
 from karta_interpreter.webhook.memory import settle_garbage
+from karta_interpreter.webhook.process.reading import wait_for_calls
 from karta_interpreter.webhook.process.server import Server, Started
 from karta_interpreter.webhook.settings import Settings
 
@@ -87,35 +84,3 @@ async def _on_signals(handlers: Mapping[signal.Signals, Callable[..., None]]) ->
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-# Two turns of the event loop take a third of this if no call is answered, and several times as long if one is.
-_IDLE_SECONDS = 0.0001
-# A thread does not wait longer, so that definitions are read next to any load. To read one takes about a millisecond.
-_MOST_SECONDS = 0.0005
-
-
-def wait_for_calls() -> None:
-    """Have threads that tasks start from now on wait, before each object that they read, until no call is answered.
-
-    Otherwise a thread takes half of the processor, and the event loop waits for the interpreter's lock after each
-    system call of each answer.
-    """
-    loop, loop_thread = asyncio.get_running_loop(), threading.get_ident()
-
-    def wait_until_idle() -> None:
-        if threading.get_ident() != loop_thread:
-            # With a timeout: nothing ends this task if the event loop ends first.
-            wait([asyncio.run_coroutine_threadsafe(_idle(), loop)], 1.0)
-
-    before_object.set(wait_until_idle)
-
-
-async def _idle() -> None:
-    latest = monotonic() + _MOST_SECONDS
-    while (begun := monotonic()) < latest:
-        # Calls that have come are answered between these two.
-        await asyncio.sleep(0)
-        await asyncio.sleep(0)
-        if monotonic() - begun < _IDLE_SECONDS:
-            return

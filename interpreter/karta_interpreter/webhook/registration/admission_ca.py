@@ -15,6 +15,7 @@ from karta_interpreter.base.errors import ClusterError
 from karta_interpreter.base.k8s import Object, edit
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.webhook.registration.configuration import NAME
+from karta_interpreter.webhook.registration.conflicts import Messages
 
 API_VERSION: Final = "admissionregistration.k8s.io/v1"
 PATH: Final = f"/apis/{API_VERSION}/validatingwebhookconfigurations"
@@ -24,23 +25,6 @@ WEBHOOK: Final = "validate.karta-interpreter.io"
 _logger = logging.getLogger(__name__)
 _SECONDS: Final = 15.0
 _REFUSALS: Final = (HTTPStatus.BAD_REQUEST, HTTPStatus.CONFLICT, HTTPStatus.UNPROCESSABLE_ENTITY)
-
-
-class Messages:
-    """Logs a message about a topic unless it repeats the previous one."""
-
-    def __init__(self) -> None:
-        self._last: dict[str, str] = {}
-
-    def log(self, topic: str, level: int, message: str) -> None:
-        """Log a message if it is news."""
-        if self._last.get(topic) != message:
-            self._last[topic] = message
-            _logger.log(level, message)
-
-    def forget(self, topic: str) -> None:
-        """Log the next message about a topic in any case."""
-        self._last.pop(topic, None)
 
 
 class AdmissionCA:

@@ -15,16 +15,17 @@ from karta_interpreter.base.k8s import JSON, Object, edit
 from karta_interpreter.base.karmada import API_VERSION
 from karta_interpreter.base.rate_limit import RateLimit
 from karta_interpreter.definitions.sources import Store, keep_running
-from karta_interpreter.definitions.sources.api_server import CRDS, MANAGER, ApiServer, existing
+from karta_interpreter.definitions.sources.api_server import CRDS, ApiServer, existing
 from karta_interpreter.definitions.sources.informer import Informer, Pace
 from karta_interpreter.engine.registered.operations import served_kinds
-from karta_interpreter.webhook.registration.admission_ca import AdmissionCA, Messages
+from karta_interpreter.webhook.registration.admission_ca import AdmissionCA
 from karta_interpreter.webhook.registration.configuration import (
     NAME,
     Endpoint,
     left_out,
     webhook_configuration,
 )
+from karta_interpreter.webhook.registration.conflicts import Messages, rival
 
 CONFIGURATIONS = f"/apis/{API_VERSION}/resourceinterpreterwebhookconfigurations"
 
@@ -224,29 +225,3 @@ def _essence(configuration: Object) -> JSON:
     """Return the fields of the object that matter, without the labels and annotations of others."""
     manager = edit.get(configuration, ("metadata", "labels", "app.kubernetes.io/managed-by"))
     return [manager, configuration.get("webhooks") or []]
-
-
-def rival(present: Object | None, desired: Object) -> str:
-    """Return who changed the object to its present state, and how it differs from the desired one.
-
-    >>> rival(None, {})
-    'it was deleted'
-    """
-    if present is None:
-        return "it was deleted"
-    entries = edit.get(present, ("metadata", "managedFields")) or ()
-    # Another installation of this program writes under the same field manager.
-    writers = (entry for entry in entries if "f:webhooks" in (entry.get("fieldsV1") or {}))
-    # The manager of a client that sends no User-Agent is empty.
-    managers = {entry.get("manager") or "a client without a name" for entry in writers} - {MANAGER}
-    who = f"it was changed by {', '.join(sorted(managers)) or 'another karta-interpreter'}"
-    theirs, ours = _addresses(present), _addresses(desired)
-    if theirs == ours:
-        return f"{who}, to other kinds or operations"
-    return f"{who}, to call {', '.join(theirs) or 'nobody'} instead of {', '.join(ours) or 'nobody'}"
-
-
-def _addresses(configuration: Object) -> list[str]:
-    clients = [webhook.get("clientConfig") or {} for webhook in configuration.get("webhooks") or ()]
-    services = [(client.get("service"), client.get("url")) for client in clients]
-    return sorted({f"Service {at['namespace']}/{at['name']}" if at else str(url) for at, url in services})

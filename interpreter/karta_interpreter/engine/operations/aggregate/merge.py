@@ -40,7 +40,7 @@ class Merging:
 
     def __init__(self, definition: Definition) -> None:
         self._name = definition.name
-        self.rules = definition.annotations.aggregate
+        self._rules = definition.annotations.aggregate
         self._polarity = Polarity(definition)
         self._hold_while_there = definition.status is not None and definition.status.hold_while_there
 
@@ -53,7 +53,7 @@ class Merging:
         values, is_everywhere = [member.value for member in present.values()], len(present) == len(candidates)
         if not values:
             return None
-        if path in self.rules:
+        if path in self._rules:
             return self._ruled(path, [*present.values()])
         kinds = set(map(type, values))  # not isinstance, by which a bool is an int
         if kinds == {bool}:
@@ -74,7 +74,7 @@ class Merging:
         return present[worst].value if worst in present else None
 
     def _ruled(self, path: PathPattern, present: Sequence[MemberPart]) -> JSON:
-        rule = self.rules[path]
+        rule = self._rules[path]
         if rule in WORST_FIRST:
             present = sorted(present, key=lambda member: member.report.severity)
         try:
@@ -169,7 +169,7 @@ class Polarity:
     """The meaning of condition types in a definition. ``completes``: the kind runs to completion."""
 
     def __init__(self, definition: Definition) -> None:
-        self.rules = definition.annotations.aggregate
+        self._rules = definition.annotations.aggregate
         mappings = dict(definition.status.mappings) if definition.status is not None else {}
         completed = mappings.get(Status.COMPLETED, ())
         self.completes = bool(completed)
@@ -192,6 +192,10 @@ class Polarity:
     def waits(self, name: str) -> bool:
         """Return whether an unknown status of a type is mapped only to waiting."""
         return bool(means := self.means(name, "Unknown")) and means <= TRANSITIONAL
+
+    def holds_anywhere(self, name: str) -> bool:
+        """Return whether a type is written only if it is true. Its absence in other clusters then says nothing."""
+        return self._rules.get(("status", "conditions", name)) is AggregateRule.ANY
 
     def may_complete(self, name: str) -> bool:
         """Return whether a type may mean that the workload has completed. A silent cluster rules that out."""
@@ -266,8 +270,7 @@ def _status(polarity: Polarity, name: str, parts: Sequence[MemberPart], counted:
     if blamed := [member for member in failing if polarity.fails(name, member.value["status"])]:
         return min(blamed, key=_worst_first).value["status"]
     statuses = [member.value["status"] for member in parts]
-    # Of a type that is written only if it is true, the absence in other clusters says nothing.
-    if "True" in statuses and polarity.rules.get(("status", "conditions", name)) is AggregateRule.ANY:
+    if "True" in statuses and polarity.holds_anywhere(name):
         return "True"
     mapped = [status for status in statuses if polarity.means(name, status)]
     # If it is mapped only to waiting, it holds for the whole as soon as it holds somewhere. The least status by name is
