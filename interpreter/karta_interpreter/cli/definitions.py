@@ -256,14 +256,14 @@ def _about(gvk: GVK, customizations: Iterable[LoadedCustomization]) -> list[Load
 
 def scripts_of(customizations: Sequence[LoadedCustomization]) -> Overrides:
     """Return the scripts of customizations, and the findings about them that are errors."""
-    merged = merge(customizations)
+    scripts, conflicts = merge(customizations)
     errors = [
         finding
         for customization in customizations
         for finding in customization.findings
         if finding.severity is Severity.ERROR
     ]
-    return Overrides(merged.scripts, (*merged.findings, *errors))
+    return Overrides(scripts, (*conflicts, *errors))
 
 
 def _kinds(files: DefinitionFiles) -> Iterator[GVK]:

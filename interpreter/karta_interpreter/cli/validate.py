@@ -73,7 +73,9 @@ def command(
     files_of_paths = dict(zip(paths, read_existing(paths), strict=True))
     findings = [finding for path, each in files_of_paths.items() for finding in _findings(path, each)]
     findings += combine(files.layer for files in files_of_paths.values()).findings
-    findings += merge(found for files in files_of_paths.values() for found in files.customizations).findings
+    customizations = (loaded for files in files_of_paths.values() for loaded in files.customizations)
+    _, conflicts = merge(customizations)
+    findings += conflicts
     is_error = not (has_cluster or _has_crd(files_of_paths.values(), crds))
     if crds or has_cluster:
         compared = dict.fromkeys(

@@ -51,15 +51,17 @@ def _names(scripts: Scripts) -> Mapping[str, list[str]]:
 def test_scripts_are_merged_by_kind(
     customizations: list[LoadedCustomization], expected: Mapping[GVK, Mapping[str, list[str]]]
 ) -> None:
-    assert {gvk: _names(scripts) for gvk, scripts in merge(customizations).scripts.items()} == expected
+    by_kind, _ = merge(customizations)
+
+    assert {gvk: _names(scripts) for gvk, scripts in by_kind.items()} == expected
 
 
 def test_conflict_names_both_customizations() -> None:
-    merged = merge(
+    _, conflicts = merge(
         [_customization("b", "Retain", "InterpretDependency"), _customization("a", "Retain", "InterpretDependency")]
     )
 
-    assert merged.findings == (
+    assert conflicts == [
         Finding(
             Severity.ERROR,
             "conflicting-scripts",
@@ -69,5 +71,5 @@ def test_conflict_names_both_customizations() -> None:
             source="b.yaml",
             line=12,
             column=1,
-        ),
-    )
+        )
+    ]

@@ -11,7 +11,7 @@ def test_scripts_of_which_nobody_knows_where_they_stand() -> None:
 
     (script,) = reading.scripts
     assert (script.name, script.source, script.line, script.line_in_source(1)) == ("mine", "", 0, 0)
-    assert (reading.findings, reading.broken) == ([], set())
+    assert (reading.findings, reading.broken) == ((), frozenset())
 
 
 def test_findings_without_a_file_name_the_line_of_the_script() -> None:

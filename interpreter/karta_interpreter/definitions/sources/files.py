@@ -307,10 +307,9 @@ def layer_of(folder: Folder[DefinitionFile]) -> SourceDefinitions:
 def overrides_of(folders: Iterable[Folder[OverrideFile]]) -> Overrides:
     """Return the scripts of all folders. As in Karmada, customizations of one kind are merged by name."""
     folders = tuple(folders)
-    merged = merge(entry for folder in folders for file in folder.files.values() for entry in file.served)
-    return Overrides(
-        merged.scripts, merged.findings, tuple(quarantine for folder in folders for quarantine in folder.quarantined())
-    )
+    scripts, conflicts = merge(entry for folder in folders for file in folder.files.values() for entry in file.served)
+    quarantined = (quarantine for folder in folders for quarantine in folder.quarantined())
+    return Overrides(scripts, tuple(conflicts), tuple(quarantined))
 
 
 @cache

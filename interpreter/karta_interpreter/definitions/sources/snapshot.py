@@ -7,7 +7,6 @@ from types import MappingProxyType
 from karta_interpreter.base.findings import Finding, did_you_mean, error, warning
 from karta_interpreter.base.k8s import GVK
 from karta_interpreter.definitions.karta import Definition
-from karta_interpreter.languages.lua.customization import Merged
 from karta_interpreter.languages.lua.script import Scripts
 
 
@@ -46,9 +45,11 @@ class SourceDefinitions:
 
 
 @dataclass(frozen=True, slots=True)
-class Overrides(Merged):
-    """Customizations that take precedence over definitions."""
+class Overrides:
+    """The scripts of customizations by kind, which take precedence over definitions, and the conflicts between them."""
 
+    scripts: Mapping[GVK, Scripts] = field(default_factory=dict)
+    findings: tuple[Finding, ...] = ()
     quarantined: tuple[Quarantined, ...] = ()
 
 

@@ -5,8 +5,7 @@ Their shape follows ``pkg/apis/config/v1alpha1/resourceinterpretercustomization_
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from types import MappingProxyType
+from dataclasses import dataclass
 
 from karta_interpreter.base.errors import InterpretationError, ManifestError
 from karta_interpreter.base.findings import Finding, Severity, error, escaped, warning
@@ -21,7 +20,7 @@ KIND = "ResourceInterpreterCustomization"
 
 _ALL_RUN = "InterpretDependency"
 _TARGET = ("spec", "target")
-_CUSTOMIZATIONS = ("spec", "customizations")
+CUSTOMIZATIONS = ("spec", "customizations")
 _FIELDS: tuple[tuple[Path, tuple[str, ...]], ...] = (
     ((), ("apiVersion", "kind", "metadata", "spec")),
     (("spec",), ("target", "customizations")),
@@ -47,7 +46,7 @@ class LoadedCustomization:
 
     def problem(self, operation: str) -> Finding | None:
         """Return the first error in the script of an operation, or None if it has none."""
-        prefix = (*_CUSTOMIZATIONS, SLOTS[operation].field)
+        prefix = (*CUSTOMIZATIONS, SLOTS[operation].field)
         errors = (finding for finding in self.findings if finding.severity is Severity.ERROR)
         return next((finding for finding in errors if finding.path[: len(prefix)] == prefix), None)
 
@@ -76,31 +75,23 @@ def load_customizations(text: str, source: str) -> list[LoadedCustomization]:
     return [_load(*obj) for obj in objects]
 
 
-@dataclass(frozen=True, slots=True)
-class Merged:
-    """The scripts of every kind that has some, and the conflicts between customizations."""
+def merge(customizations: Iterable[LoadedCustomization]) -> tuple[Mapping[GVK, Scripts], list[Finding]]:
+    """Return the scripts of each kind, and the conflicts between customizations.
 
-    scripts: Mapping[GVK, Scripts] = field(default_factory=lambda: MappingProxyType({}))
-    findings: tuple[Finding, ...] = ()
-
-
-def merge(customizations: Iterable[LoadedCustomization]) -> Merged:
-    """Return the customizations of each kind as one: for each operation the first script in the order of their names.
-
-    Of InterpretDependency all scripts run. Of any other operation Karmada's webhook refuses a second script, so one
-    is an error here.
+    For each operation the first script in the order of the customizations' names wins. Only for InterpretDependency
+    all scripts run. For any other operation Karmada's webhook refuses a second script, so it is an error here.
     """
     by_kind: dict[GVK, list[Script]] = {}
     findings: list[Finding] = []
     in_order = sorted(customizations, key=lambda loaded: loaded.name)
-    for gvk, script in ((each.gvk, script) for each in in_order if each.gvk for script in each.scripts):
+    for gvk, script in ((loaded.gvk, script) for loaded in in_order if loaded.gvk for script in loaded.scripts):
         scripts_of_kind = by_kind.setdefault(gvk, [])
         winner = next((other for other in scripts_of_kind if other.operation == script.operation), None)
         if winner is None or script.operation == _ALL_RUN:
             scripts_of_kind.append(script)
         else:
             findings.append(_conflict(gvk, winner, script))
-    return Merged(MappingProxyType({gvk: Scripts(scripts) for gvk, scripts in by_kind.items()}), tuple(findings))
+    return {gvk: Scripts(scripts) for gvk, scripts in by_kind.items()}, findings
 
 
 def _load(value: JSON, position: SourcePosition, ignores: Sequence[Ignore]) -> LoadedCustomization:
@@ -114,17 +105,17 @@ def _load(value: JSON, position: SourcePosition, ignores: Sequence[Ignore]) -> L
             )
         )
         return LoadedCustomization(_name(value), None, Scripts(), (finding,), position.source)
-    name, (gvk, about_target) = _name(value), _target(value)
-    customizations = edit.get(value, _CUSTOMIZATIONS)
+    name, (gvk, about_target) = _name(value), target_of(value)
+    customizations = edit.get(value, CUSTOMIZATIONS)
     reading = read_scripts(
-        {} if customizations is None else customizations, name or position.source, _CUSTOMIZATIONS, position
+        {} if customizations is None else customizations, name or position.source, CUSTOMIZATIONS, position
     )
     shape = [*_shape_findings(value), *about_target]
     if {"InterpretComponent", "ReviseReplica"} <= reading.scripts.operations:
         shape.append(
             warning(
                 "components-and-revision",
-                (*_CUSTOMIZATIONS, "replicaRevision"),
+                (*CUSTOMIZATIONS, "replicaRevision"),
                 "next to componentResource it scales workloads to zero: with the feature gate "
                 "MultiplePodTemplatesScheduling Karmada assigns no replicas, and then asks for a revision to 0",
                 "keep one of the two",
@@ -132,7 +123,7 @@ def _load(value: JSON, position: SourcePosition, ignores: Sequence[Ignore]) -> L
         )
     findings = tuple(unignored([*map(position.locate, shape), *reading.findings], ignores, position.source))
     scripts = reading.scripts if gvk else Scripts()
-    return LoadedCustomization(name, gvk, scripts, findings, position.source, frozenset(reading.broken), position.line)
+    return LoadedCustomization(name, gvk, scripts, findings, position.source, reading.broken, position.line)
 
 
 def _what(value: JSON) -> str:
@@ -164,7 +155,7 @@ def _shape_findings(value: Object) -> Iterator[Finding]:
             yield from unknown_fields(section, fields, path)
 
 
-def _target(value: Object) -> tuple[GVK | None, list[Finding]]:
+def target_of(value: Object) -> tuple[GVK | None, list[Finding]]:
     """Return the kind that a customization is for, or None, with the findings about it."""
     target = edit.get(value, _TARGET)
     if not isinstance(target, dict):
@@ -188,7 +179,7 @@ def _target(value: Object) -> tuple[GVK | None, list[Finding]]:
 def _conflict(gvk: GVK, winner: Script, loser: Script) -> Finding:
     return error(
         "conflicting-scripts",
-        (*_CUSTOMIZATIONS, SLOTS[loser.operation].field, "luaScript"),
+        (*CUSTOMIZATIONS, SLOTS[loser.operation].field, "luaScript"),
         f"{gvk}: {loser.operation} is answered by {winner.name} from {winner.source}, not by {loser.name}",
         "Karmada refuses a second script for an operation; remove one of them",
         source=loser.source,

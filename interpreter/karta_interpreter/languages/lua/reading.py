@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from karta_interpreter.base.errors import LuaError
@@ -54,9 +54,9 @@ def read_scripts(
     >>> reading.scripts.of("Retain")[0].function
     'Retain'
     """
-    reading = ScriptReading(name, place)
-    reading.read(customizations, path)
-    return reading
+    reader = _Reader(name, place)
+    reader.read(customizations, path)
+    return ScriptReading(Scripts(reader.scripts), tuple(reader.findings), frozenset(reader.broken))
 
 
 def unknown_fields(value: Iterable[str], known: Collection[str], path: Path) -> Iterator[Finding]:
@@ -79,7 +79,7 @@ def unknown_fields(value: Iterable[str], known: Collection[str], path: Path) -> 
     )
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class ScriptReading:
     """The scripts of a customization that can be run, the findings, and the operations with one that cannot be run.
 
@@ -87,11 +87,19 @@ class ScriptReading:
     forbidden function, and fails only when it gets there.
     """
 
-    name: str
-    place: SourcePosition | None
-    scripts: Scripts = field(default_factory=Scripts)
-    findings: list[Finding] = field(default_factory=list)
-    broken: set[str] = field(default_factory=set)
+    scripts: Scripts
+    findings: tuple[Finding, ...]
+    broken: frozenset[str]
+
+
+class _Reader:
+    """Collects the scripts and the findings of one customization."""
+
+    def __init__(self, name: str, place: SourcePosition | None) -> None:
+        self.name, self.place = name, place
+        self.scripts: list[Script] = []
+        self.findings: list[Finding] = []
+        self.broken: set[str] = set()
 
     def read(self, customizations: JSON, path: Path) -> None:
         """Read and judge the scripts of a customization."""
@@ -134,7 +142,7 @@ class ScriptReading:
         if any(problem.fatal for problem in problems):
             self.broken.add(operation)
         else:
-            self.scripts = Scripts((*self.scripts, script))
+            self.scripts.append(script)
         findings = [_finding(script, problem, path, lines) for problem in problems]
         for line, column, code in lines.swallowed() if lines else ():
             swallowed = warning(

@@ -12,11 +12,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
-from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.findings import count, listed
 from karta_interpreter.base.k8s import GVK, Object, edit
-from karta_interpreter.engine.operations import SLOTS, Operation
+from karta_interpreter.engine.operations import Operation
 from karta_interpreter.engine.registered.operations import INTERPRETS_COMPONENT, REVISES_REPLICA
+from karta_interpreter.languages.lua.customization import CUSTOMIZATIONS, target_of
+from karta_interpreter.languages.lua.reading import read_scripts, without_linting
 from karta_interpreter.webhook.doctor.result import CheckResult, ok, problem, warning
 from karta_interpreter.webhook.registration.admission_ca import WEBHOOK
 from karta_interpreter.webhook.registration.configuration import Service
@@ -191,7 +192,7 @@ class Customization:
 
     name: str
     gvk: GVK | None
-    operations: frozenset[Operation]
+    operations: frozenset[str]
 
     def takes(self, gvk: GVK, operation: Operation) -> bool:
         """Return whether the customization answers an operation of a kind."""
@@ -200,13 +201,11 @@ class Customization:
 
 def read_customization(obj: Object) -> Customization:
     """Read the customization of an object from an API server. Operations without a script are left out."""
-    scripts = edit.get(obj, ("spec", "customizations"))
-    operations = (Operation(name) for name, slot in SLOTS.items() if edit.get(scripts, (slot.field, "luaScript")))
-    try:
-        gvk = GVK.of(edit.get(obj, ("spec", "target")) or {})
-    except InterpretationError:
-        gvk = None
-    return Customization(str(edit.get(obj, ("metadata", "name"))), gvk, frozenset(operations))
+    name = str(edit.get(obj, ("metadata", "name")))
+    with without_linting():
+        reading = read_scripts(edit.get(obj, CUSTOMIZATIONS), name)
+    # Karmada also runs the scripts that are too long for us.
+    return Customization(name, target_of(obj)[0], reading.scripts.operations | reading.broken)
 
 
 def judge_precedence(
