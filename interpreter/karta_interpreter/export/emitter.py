@@ -41,7 +41,7 @@ from karta_interpreter.export.lua import (
     table,
     text,
 )
-from karta_interpreter.export.lua_body import LuaBody, OutputSink, Value
+from karta_interpreter.export.lua_body import LuaBody, Value
 from karta_interpreter.export.traits import (
     ResultTraits,
     hint_of,
@@ -55,7 +55,15 @@ from karta_interpreter.export.traits import (
     singular_name,
     unsupported,
 )
-from karta_interpreter.languages.jq import Singles, is_merge, repeats_pieces, split_path, syntax as ast, terms_of
+from karta_interpreter.languages.jq import (
+    OutputSink,
+    Singles,
+    is_merge,
+    repeats_pieces,
+    split_path,
+    syntax as ast,
+    terms_of,
+)
 
 _EMPTY_CALL: Final = ast.FunctionCall("empty")
 _ARITHMETIC: Final = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "%": "modulo"}
@@ -84,7 +92,7 @@ class Emitter(LuaBody):
 
     # Expressions
 
-    def each(self, node: ast.Node, dot: Value, sink: OutputSink) -> None:  # noqa: C901, PLR0912 - one case for each construct
+    def each(self, node: ast.Node, dot: Value, sink: OutputSink[Value]) -> None:  # noqa: C901, PLR0912 - one case for each construct
         """Write the use of every output of an expression for the input ``dot``."""
         if node in self.singles:
             sink.write(self.value(node, dot))
@@ -224,7 +232,7 @@ class Emitter(LuaBody):
     def _pairs(self, left: ast.Node, right: ast.Node, dot: Value, use: Callable[[Value, Value], None]) -> None:
         self.each(right, dot, OutputSink(lambda other: self.each(left, dot, OutputSink(lambda own: use(own, other)))))
 
-    def _comma(self, node: ast.Node, dot: Value, sink: OutputSink) -> None:
+    def _comma(self, node: ast.Node, dot: Value, sink: OutputSink[Value]) -> None:
         if not sink.short:
             self._stream(node, dot, sink)
             return
@@ -232,7 +240,7 @@ class Emitter(LuaBody):
             with self.apart():
                 self.each(term, dot, sink)
 
-    def _stream(self, node: ast.Node, dot: Value, sink: OutputSink) -> None:
+    def _stream(self, node: ast.Node, dot: Value, sink: OutputSink[Value]) -> None:
         """Collect the outputs, and write a loop over them."""
         if not self.follows(dot) and all(term in self.singles for term in terms_of(node)):
             self.loop(self.collected(node, dot), sink)
@@ -277,7 +285,7 @@ class Emitter(LuaBody):
         ]
         return Value(self.bound(call("multiply", left.code, right.code), "product"), operation("or", *ways))
 
-    def _objects(self, node: ast.Object, dot: Value, sink: OutputSink, done: tuple[_Entry, ...] = ()) -> None:
+    def _objects(self, node: ast.Object, dot: Value, sink: OutputSink[Value], done: tuple[_Entry, ...] = ()) -> None:
         if len(done) == len(node.entries):
             sink.write(Value(Table(done)))
             return
@@ -295,7 +303,7 @@ class Emitter(LuaBody):
             return text(entry.key.value), code
         return call("key_of", self.code(entry.key, dot)), code
 
-    def _texts(self, node: ast.Text, dot: Value, sink: OutputSink) -> None:
+    def _texts(self, node: ast.Text, dot: Value, sink: OutputSink[Value]) -> None:
         convert = "short_text" if repeats_pieces(node, self.singles) else "to_text"
 
         def spell(pieces: Sequence[str | ast.Node], after: list[Expression]) -> None:
@@ -349,7 +357,7 @@ class Emitter(LuaBody):
             self.write(Assignment((origin,), (filled,)))
         return Value(result, origin)
 
-    def _alternatives(self, node: ast.Alternative, dot: Value, sink: OutputSink) -> None:
+    def _alternatives(self, node: ast.Alternative, dot: Value, sink: OutputSink[Value]) -> None:
         """Write ``left // right`` with any number of outputs."""
 
         def there(output: Value) -> None:
@@ -369,7 +377,7 @@ class Emitter(LuaBody):
                 self.each(node.right, dot, sink)
             self.write(IfStatement(left.code, tuple(then), tuple(otherwise)))
 
-    def _first_or_others(self, node: ast.Alternative, dot: Value, sink: OutputSink) -> None:
+    def _first_or_others(self, node: ast.Alternative, dot: Value, sink: OutputSink[Value]) -> None:
         """Write ``left // right`` for a left side with any number of outputs: collected, with their places."""
         outputs, origins = self._collection(dot)
         missing = self.local("missing", EMPTY) if origins else None
@@ -427,7 +435,7 @@ class Emitter(LuaBody):
                 self.assign(name, code)
 
     def _choices(
-        self, branches: Sequence[tuple[ast.Node, ast.Node]], otherwise: ast.Node, dot: Value, sink: OutputSink
+        self, branches: Sequence[tuple[ast.Node, ast.Node]], otherwise: ast.Node, dot: Value, sink: OutputSink[Value]
     ) -> None:
         """Write ``if`` with any number of outputs."""
         test, then, other = _first_branch(branches, otherwise)
@@ -446,7 +454,7 @@ class Emitter(LuaBody):
 
         self.asked(test, dot, choose)
 
-    def _tried(self, body: ast.Node, dot: Value, sink: OutputSink) -> None:
+    def _tried(self, body: ast.Node, dot: Value, sink: OutputSink[Value]) -> None:
         """Write an expression and ignore its errors."""
         match body:
             case ast.Index(ast.Identity(), ast.Literal(str())):
@@ -467,7 +475,7 @@ class Emitter(LuaBody):
             case _:
                 outputs = Name(self.new("found"))
                 origins = self.local("origins", EMPTY) if self.follows(dot) else None
-                caught = OutputSink(lambda output: self.append(outputs, output, origins=origins), short=True)
+                caught = OutputSink[Value](lambda output: self.append(outputs, output, origins=origins), short=True)
                 with self.aside() as lines:
                     self.each(body, dot, caught)
                 self.write(Local((outputs.text,), (call("tried", AnonymousFunction((outputs.text,), tuple(lines))),)))
@@ -499,7 +507,13 @@ class Emitter(LuaBody):
         return Value(element, call("step", whole.origin or NIL, whole.code, key.code, element))
 
     def loop(
-        self, whole: Value, sink: OutputSink, *, hint: str = "element", by: str = "each", is_tolerant: bool = False
+        self,
+        whole: Value,
+        sink: OutputSink[Value],
+        *,
+        hint: str = "element",
+        by: str = "each",
+        is_tolerant: bool = False,
     ) -> None:
         """Write a loop over the elements of a value, which a call of the library gives one by one."""
         element = Name(self.new(hint))
@@ -539,14 +553,14 @@ class Emitter(LuaBody):
         outputs, origins = self.locals(("found", "origins"), EMPTY, EMPTY)
         return outputs, origins
 
-    def _again(self, outputs: Name, origins: Expression | None, sink: OutputSink) -> None:
+    def _again(self, outputs: Name, origins: Expression | None, sink: OutputSink[Value]) -> None:
         """Write a loop over collected outputs."""
         element = Name(self.new("each_found"))
         index = Name(self.new("index") if origins else "_")
         with self.loop_over((index.text, element.text), call("each", outputs)):
             sink.write(Value(element, Indexing(origins, index) if origins else None))
 
-    def _outputs_of(self, function: str, dot: Value, sink: OutputSink) -> None:
+    def _outputs_of(self, function: str, dot: Value, sink: OutputSink[Value]) -> None:
         """Write a loop over the outputs of a function."""
         if not self.follows(dot):
             self.loop(Value(call(function, dot.code)), sink)
@@ -556,7 +570,7 @@ class Emitter(LuaBody):
 
     # Calls of jq's functions
 
-    def _call(self, node: ast.FunctionCall, dot: Value, sink: OutputSink) -> None:
+    def _call(self, node: ast.FunctionCall, dot: Value, sink: OutputSink[Value]) -> None:
         """Write a call with any number of outputs."""
         form = FORMS.get((node.name, len(node.arguments)))
         if form is None:
@@ -620,7 +634,7 @@ def _order(operator: str, node: ast.Binary, left: Expression, right: Expression)
     return Not(less) if "=" in operator else less
 
 
-def _select(emitter: Emitter, node: ast.FunctionCall, dot: Value, sink: OutputSink) -> None:
+def _select(emitter: Emitter, node: ast.FunctionCall, dot: Value, sink: OutputSink[Value]) -> None:
     dot = emitter.bind(dot)
 
     def choose(condition: Expression) -> None:
@@ -630,7 +644,7 @@ def _select(emitter: Emitter, node: ast.FunctionCall, dot: Value, sink: OutputSi
     emitter.asked(node.arguments[0], dot, choose)
 
 
-def _one_of(emitter: Emitter, node: ast.FunctionCall, dot: Value, sink: OutputSink) -> None:
+def _one_of(emitter: Emitter, node: ast.FunctionCall, dot: Value, sink: OutputSink[Value]) -> None:
     """Write the use of the first or the last output of an expression, if it has any."""
     (source,) = node.arguments
     if source in emitter.singles:
@@ -650,7 +664,7 @@ def _one_of(emitter: Emitter, node: ast.FunctionCall, dot: Value, sink: OutputSi
         sink.write(Value(result, *origins))
 
 
-def _error(emitter: Emitter, node: ast.FunctionCall, _here: Value, sink: OutputSink) -> None:
+def _error(emitter: Emitter, node: ast.FunctionCall, _here: Value, sink: OutputSink[Value]) -> None:
     match node.arguments:
         case (ast.Literal(str() as message),):
             emitter.write(call("error", text(message), _ZERO))
@@ -713,7 +727,7 @@ def _is_empty(emitter: Emitter, node: ast.FunctionCall, dot: Value) -> Expressio
 def _map(emitter: Emitter, node: ast.FunctionCall, dot: Value) -> Expression:
     outputs = emitter.local("found", EMPTY)
     body = node.arguments[0]
-    keep = OutputSink(lambda output: emitter.append(outputs, output, body), short=True)
+    keep = OutputSink[Value](lambda output: emitter.append(outputs, output, body), short=True)
     emitter.loop(dot, OutputSink(lambda element: emitter.each(body, element, keep)), by="elements")
     return outputs
 
@@ -730,7 +744,7 @@ def _test(_: Emitter, node: ast.FunctionCall, dot: Value) -> Expression:
 class FunctionForm(NamedTuple):
     """A function of jq in other languages."""
 
-    write: Callable[[Emitter, ast.FunctionCall, Value, OutputSink], None]
+    write: Callable[[Emitter, ast.FunctionCall, Value, OutputSink[Value]], None]
     """Writes the use of its outputs in Lua."""
     cel: str = ""
     """Its call in CEL, with the input and the arguments, which are literals."""
@@ -749,7 +763,7 @@ def _of_input(
 ) -> FunctionForm:
     """Return a function of the input. ``origin``: the place that its output is read from."""
 
-    def write(emitter: Emitter, node: ast.FunctionCall, dot: Value, sink: OutputSink) -> None:
+    def write(emitter: Emitter, node: ast.FunctionCall, dot: Value, sink: OutputSink[Value]) -> None:
         if origin is None or not emitter.follows(dot):
             sink.write(Value(form(dot.code)))
             return
@@ -763,8 +777,8 @@ def _of_input(
 def _of_values(function: str, cel: str = "") -> FunctionForm:
     """Return a function of the input and of each value of its argument."""
 
-    def write(emitter: Emitter, node: ast.FunctionCall, dot: Value, sink: OutputSink) -> None:
-        use = OutputSink(lambda value: sink.write(Value(call(function, dot.code, value.code))))
+    def write(emitter: Emitter, node: ast.FunctionCall, dot: Value, sink: OutputSink[Value]) -> None:
+        use = OutputSink[Value](lambda value: sink.write(Value(call(function, dot.code, value.code))))
         emitter.each(node.arguments[0], dot, use)
 
     return FunctionForm(write, cel)
@@ -773,7 +787,7 @@ def _of_values(function: str, cel: str = "") -> FunctionForm:
 def _of_type(form: _Form) -> FunctionForm:
     """Return a function with its input as the output, if that is of a type."""
 
-    def write(emitter: Emitter, _: ast.FunctionCall, dot: Value, sink: OutputSink) -> None:
+    def write(emitter: Emitter, _: ast.FunctionCall, dot: Value, sink: OutputSink[Value]) -> None:
         dot = emitter.bind(dot)
         with emitter.when(form(dot.code)):
             sink.write(dot)

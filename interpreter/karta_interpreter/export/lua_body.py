@@ -1,6 +1,6 @@
 """The statements of one function of a script, and the variables in them."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final, NamedTuple
 
@@ -38,16 +38,6 @@ class Value(NamedTuple):
 
     code: Expression
     origin: Expression | None = None
-
-
-Use = Callable[[Value], None]
-
-
-class OutputSink(NamedTuple):
-    """Writes the use of an output. ``short``: it may be written several times."""
-
-    write: Use
-    short: bool = False
 
 
 class LuaBody:

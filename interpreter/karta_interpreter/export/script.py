@@ -35,9 +35,9 @@ from karta_interpreter.export.lua import (
     unused_name,
     written,
 )
-from karta_interpreter.export.lua_body import OutputSink, Value
+from karta_interpreter.export.lua_body import Value
 from karta_interpreter.export.traits import ResultTraits, is_large, name_of, repeated, results_of
-from karta_interpreter.languages.jq import Query, Singles
+from karta_interpreter.languages.jq import OutputSink, Query, Singles
 from karta_interpreter.languages.jq.syntax import Node
 
 LARGEST = 64 * 1024

@@ -6,6 +6,7 @@ others in a process that can be stopped. All code about jq, and the only import 
 
 from karta_interpreter.languages.jq.analysis import Execution, Reason, examine, forget_many, most_outputs
 from karta_interpreter.languages.jq.assign import Location
+from karta_interpreter.languages.jq.compiled.function_body import OutputSink
 from karta_interpreter.languages.jq.compiled.functions import (
     GENERATORS,
     PICKERS,
@@ -42,6 +43,7 @@ __all__ = [
     "Execution",
     "Location",
     "OutputKind",
+    "OutputSink",
     "Query",
     "Reason",
     "Singles",

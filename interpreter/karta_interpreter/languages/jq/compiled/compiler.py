@@ -41,7 +41,7 @@ from karta_interpreter.languages.jq.compiled.atoms import (
     truth,
     untruth,
 )
-from karta_interpreter.languages.jq.compiled.function_body import INPUT, FunctionBody, Origin, Sink
+from karta_interpreter.languages.jq.compiled.function_body import INPUT, FunctionBody, Origin, OutputSink
 from karta_interpreter.languages.jq.compiled.functions import FUNCTIONS, Code, function_of
 from karta_interpreter.languages.jq.compiled.module import Module
 from karta_interpreter.languages.jq.compiled.regex import RegexCall, computed_pattern
@@ -164,7 +164,7 @@ class PythonCode(FunctionBody):
             self.line(f"{outputs}.append({self.handed(atom)})")
             self.line(f"if len({outputs}) > {MOST_RESULTS}: too_many()")
 
-        self.each(node, INPUT, Sink(write, short=True))
+        self.each(node, INPUT, OutputSink(write, short=True))
         self.line(f"return {outputs}")
 
     def give(self, node: ast.Node) -> None:
@@ -173,9 +173,9 @@ class PythonCode(FunctionBody):
 
     def produce(self, node: ast.Node) -> None:
         """Write the body of a generator of all outputs."""
-        self.each(node, INPUT, Sink(lambda output: self.line(f"yield {self.handed(output)}"), short=True))
+        self.each(node, INPUT, OutputSink(lambda output: self.line(f"yield {self.handed(output)}"), short=True))
 
-    def each(self, node: ast.Node, dot: str, sink: Sink) -> None:
+    def each(self, node: ast.Node, dot: str, sink: OutputSink[str]) -> None:
         """Write Python that runs an expression for the input ``dot`` and runs the sink for every output.
 
         Where there is always one output, the code of the sink follows at the same level.
@@ -197,12 +197,12 @@ class PythonCode(FunctionBody):
             return self.called(lambda code: code.give(node), dot)
         atoms: list[str] = []
         self.depth += 1
-        self.construct(node, dot, Sink(atoms.append))
+        self.construct(node, dot, OutputSink(atoms.append))
         self.depth -= 1
         (atom,) = atoms
         return atom
 
-    def construct(self, node: ast.Node, dot: str, sink: Sink) -> None:  # noqa: C901, PLR0912 - one case for each construct
+    def construct(self, node: ast.Node, dot: str, sink: OutputSink[str]) -> None:  # noqa: C901, PLR0912 - one case for each construct
         """Write Python for a node and its outputs. Raise ValueError for a node that is not plain."""
         match node:
             case ast.Identity():
@@ -216,7 +216,7 @@ class PythonCode(FunctionBody):
             case ast.Slice():
                 self._slice(node, dot, sink)
             case ast.Iterate(target):
-                self.each(target, dot, Sink(lambda whole: self.elements(whole, sink)))
+                self.each(target, dot, OutputSink(lambda whole: self.elements(whole, sink)))
             case ast.Pipe():
                 self._pipe(node, dot, sink)
             case ast.Comma():
@@ -232,7 +232,7 @@ class PythonCode(FunctionBody):
             case ast.Binary():
                 self._binary(node, dot, sink)
             case ast.Negate(body):
-                self.each(body, dot, Sink(lambda output: sink.write(self.bind(f"negate({output})"))))
+                self.each(body, dot, OutputSink(lambda output: sink.write(self.bind(f"negate({output})"))))
             case ast.Alternative():
                 self._alternative(node, dot, sink)
             case ast.If():
@@ -244,35 +244,37 @@ class PythonCode(FunctionBody):
             case _:
                 raise ValueError(f"{type(node).__name__} is not plain")
 
-    def _index(self, node: ast.Index, dot: str, sink: Sink) -> None:
+    def _index(self, node: ast.Index, dot: str, sink: OutputSink[str]) -> None:
         match node.key:
             case ast.Literal(str()):
                 target, names = split_path(node)
-                self.each(target, dot, Sink(lambda whole: sink.write(self.field(whole, names))))
+                self.each(target, dot, OutputSink(lambda whole: sink.write(self.field(whole, names))))
             case key:
                 self._pairs(node.target, key, dot, lambda whole, of: sink.write(self.item(whole, of)))
 
-    def _slice(self, node: ast.Slice, dot: str, sink: Sink) -> None:
+    def _slice(self, node: ast.Slice, dot: str, sink: OutputSink[str]) -> None:
         def cut(low: str, high: str) -> None:
-            self.each(node.target, dot, Sink(lambda whole: sink.write(self.bind(f"part({whole}, {low}, {high})"))))
+            self.each(
+                node.target, dot, OutputSink(lambda whole: sink.write(self.bind(f"part({whole}, {low}, {high})")))
+            )
 
         start, stop = node.start or ast.Literal(None), node.stop or ast.Literal(None)
-        self.each(start, dot, Sink(lambda low: self.each(stop, dot, Sink(lambda high: cut(low, high)))))
+        self.each(start, dot, OutputSink(lambda low: self.each(stop, dot, OutputSink(lambda high: cut(low, high)))))
 
     def _pairs(self, left: ast.Node, right: ast.Node, dot: str, use: Callable[[str, str], None]) -> None:
         """Write the use of all pairs of outputs. The right outputs are the outer loop."""
-        self.each(right, dot, Sink(lambda other: self.each(left, dot, Sink(lambda own: use(own, other)))))
+        self.each(right, dot, OutputSink(lambda other: self.each(left, dot, OutputSink(lambda own: use(own, other)))))
 
-    def _pipe(self, node: ast.Node, dot: str, sink: Sink) -> None:
+    def _pipe(self, node: ast.Node, dot: str, sink: OutputSink[str]) -> None:
         while isinstance(node, ast.Pipe) and node.left in self.module.singles:
             dot, node = self.entered(self.value(node.left, dot)), node.right
         if isinstance(node, ast.Pipe):
             right = node.right
-            self.each(node.left, dot, Sink(lambda output: self.each(right, self.entered(output), sink)))
+            self.each(node.left, dot, OutputSink(lambda output: self.each(right, self.entered(output), sink)))
         else:
             self.each(node, dot, sink)
 
-    def _comma(self, node: ast.Comma, dot: str, sink: Sink) -> None:
+    def _comma(self, node: ast.Comma, dot: str, sink: OutputSink[str]) -> None:
         terms = terms_of(node)
         if sink.short:
             for term in terms:
@@ -288,10 +290,10 @@ class PythonCode(FunctionBody):
         first = list(takewhile(self.module.singles.__contains__, terms))
         array = self.array([self.value(term, dot) for term in first], dot)
         for term in terms[len(first) :]:
-            self.each(term, dot, Sink(lambda output: self.append(array, output), short=True))
+            self.each(term, dot, OutputSink(lambda output: self.append(array, output), short=True))
         return array
 
-    def _object(self, node: ast.Object, dot: str, sink: Sink) -> None:
+    def _object(self, node: ast.Object, dot: str, sink: OutputSink[str]) -> None:
         if node in self.module.singles:
             fields = []
             for entry in node.entries:
@@ -303,7 +305,7 @@ class PythonCode(FunctionBody):
         entries = [f"({self.generator(entry.key)}, {self.generator(entry.value)}), " for entry in node.entries]
         self.loop(f"objects(({''.join(entries)}), {dot})", sink)
 
-    def _text(self, node: ast.Text, dot: str, sink: Sink) -> None:
+    def _text(self, node: ast.Text, dot: str, sink: OutputSink[str]) -> None:
         if node.format is not None:
             raise ValueError("a format is not plain")
         singles = self.module.singles
@@ -323,7 +325,7 @@ class PythonCode(FunctionBody):
                     def use(output: str) -> None:
                         spell(before, [self.bind(f"to_text({output})"), *after])
 
-                    self.each(last, dot, Sink(use))
+                    self.each(last, dot, OutputSink(use))
                 case _:
                     sink.write(self.bind(f"''.join(({''.join(f'{piece}, ' for piece in after)}))"))
 
@@ -334,7 +336,7 @@ class PythonCode(FunctionBody):
             return self.module.constant(piece)
         return self.bind(f"{convert}({self.value(piece, dot)})")
 
-    def _binary(self, node: ast.Binary, dot: str, sink: Sink) -> None:
+    def _binary(self, node: ast.Binary, dot: str, sink: OutputSink[str]) -> None:
         operator = MERGE if is_merge(node) else node.operator
 
         def write(own: str, other: str) -> None:
@@ -381,7 +383,7 @@ class PythonCode(FunctionBody):
                 return untruth(self.named(dot))
         return truth(self.named(self.value(node, dot)))
 
-    def _logic(self, node: ast.Binary, dot: str, sink: Sink) -> None:
+    def _logic(self, node: ast.Binary, dot: str, sink: OutputSink[str]) -> None:
         """``left and right`` or ``left or right``. The left side runs first and may decide the result."""
         if node in self.module.singles:
             sink.write(self._decided(node, dot))
@@ -398,7 +400,7 @@ class PythonCode(FunctionBody):
             self.line(f"{result} = {self.condition(node.right, dot)}")
         return result
 
-    def _alternative(self, node: ast.Alternative, dot: str, sink: Sink) -> None:
+    def _alternative(self, node: ast.Alternative, dot: str, sink: OutputSink[str]) -> None:
         """``left // right``: the true outputs of ``left``, or ``right`` if there is none.
 
         Errors of ``left`` are errors, and a generator on the left falls back once, not per element.
@@ -412,7 +414,7 @@ class PythonCode(FunctionBody):
                 self.line(f"{result} = {right}")
             sink.write(self._chosen(result, left, right))
         elif is_empty(node.right):
-            self.each(node.left, dot, Sink(lambda output: self._present(output, sink)))
+            self.each(node.left, dot, OutputSink(lambda output: self._present(output, sink)))
         elif not sink.short:
             self.stream(node, dot, sink)
         else:
@@ -425,12 +427,12 @@ class PythonCode(FunctionBody):
         other = f"instead({self.origin(left)}, {self.origin(right)}, {left}, {result})"
         return self.located(result, f"({other} if {untruth(left)} else {self.origin(left)})")
 
-    def _present(self, output: str, sink: Sink) -> None:
+    def _present(self, output: str, sink: OutputSink[str]) -> None:
         output = self.named(output)
         with self.block(f"if {truth(output)}:"):
             sink.write(output)
 
-    def _first_or_others(self, node: ast.Alternative, dot: str, sink: Sink) -> None:
+    def _first_or_others(self, node: ast.Alternative, dot: str, sink: OutputSink[str]) -> None:
         """Write ``left // right`` for a left side with any number of outputs.
 
         A single missing output may be written.
@@ -446,17 +448,17 @@ class PythonCode(FunctionBody):
                 with self.block(f"elif {missing} is not None:"):
                     self.line(f"{missing}.append(({output}, {self.origin(output)}))")
 
-        self.each(node.left, dot, Sink(write))
+        self.each(node.left, dot, OutputSink(write))
         with self.block(f"if {missing} is not None:"):
             if not is_traced:
                 self.each(node.right, dot, sink)
                 return
             left = self.variable(dot)
             self.line(f"{left}, {self.origin(left)} = alone({missing})")
-            choose = Sink(lambda right: sink.write(self._chosen(self.bind(right), left, right)), sink.short)
+            choose = OutputSink[str](lambda right: sink.write(self._chosen(self.bind(right), left, right)), sink.short)
             self.each(node.right, dot, choose)
 
-    def _conditional(self, node: ast.If, dot: str, sink: Sink) -> None:
+    def _conditional(self, node: ast.If, dot: str, sink: OutputSink[str]) -> None:
         """``if condition then ... else ... end``, once for every output of the condition."""
         (condition, then), *others = node.branches
         other = self._else(others, node.otherwise or ast.Identity())
@@ -493,9 +495,9 @@ class PythonCode(FunctionBody):
         if condition in self.module.singles:
             use(self.condition(condition, dot))
         else:
-            self.each(condition, dot, Sink(lambda output: use(truth(self.named(output)))))
+            self.each(condition, dot, OutputSink(lambda output: use(truth(self.named(output)))))
 
-    def _attempt(self, node: ast.Try, dot: str, sink: Sink) -> None:
+    def _attempt(self, node: ast.Try, dot: str, sink: OutputSink[str]) -> None:
         """``try body``: its outputs up to the first error that can be caught.
 
         Limits and missing references cannot be caught.
@@ -510,7 +512,7 @@ class PythonCode(FunctionBody):
             case body:
                 self.streamed(lambda code: code.tried(lambda: code.produce(body), None), dot, sink)
 
-    def _call(self, node: ast.FunctionCall, dot: str, sink: Sink) -> None:  # noqa: C901, PLR0912 - one case for each code
+    def _call(self, node: ast.FunctionCall, dot: str, sink: OutputSink[str]) -> None:  # noqa: C901, PLR0912 - one case for each code
         """Write a call of a function as its record has it."""
         function = function_of(node)
         if function is None:
@@ -523,7 +525,7 @@ class PythonCode(FunctionBody):
                 variables = {"origin": self.origin(dot), "dot": dot, "result": result}
                 sink.write(self.located(result, origin and origin.format(**variables)))
             case Code.VALUES:
-                self.each(arguments[0], dot, Sink(lambda value: sink.write(self.bind(f"{name}({dot}, {value})"))))
+                self.each(arguments[0], dot, OutputSink(lambda value: sink.write(self.bind(f"{name}({dot}, {value})"))))
             case Code.FILTER:
                 sink.write(self.bind(f"{name}({dot}, {self.generator(arguments[0])})"))
             case Code.REGEX:
@@ -559,7 +561,7 @@ class PythonCode(FunctionBody):
             case body:
                 self.construct(body(*arguments), dot, sink)
 
-    def _first(self, source: ast.Node, dot: str, sink: Sink) -> None:
+    def _first(self, source: ast.Node, dot: str, sink: OutputSink[str]) -> None:
         """Write ``first(source)``, which stops at the first output."""
         output = self.called(lambda code: code.return_first(source), dot)
         with self.block(f"if {output} is not NOTHING:"):
@@ -567,17 +569,17 @@ class PythonCode(FunctionBody):
 
     def return_first(self, source: ast.Node) -> None:
         """Write the body of a function that stops at the first output."""
-        self.each(source, INPUT, Sink(lambda output: self.line(f"return {self.handed(output)}"), short=True))
+        self.each(source, INPUT, OutputSink(lambda output: self.line(f"return {self.handed(output)}"), short=True))
         self.line(f"return {self.handed('NOTHING')}")
 
-    def _last(self, source: ast.Node, dot: str, sink: Sink) -> None:
+    def _last(self, source: ast.Node, dot: str, sink: OutputSink[str]) -> None:
         output = self.variable(dot)
         self.assign(output, "NOTHING")
-        self.each(source, dot, Sink(lambda value: self.assign(output, value), short=True))
+        self.each(source, dot, OutputSink(lambda value: self.assign(output, value), short=True))
         with self.block(f"if {output} is not NOTHING:"):
             sink.write(output)
 
-    def _error(self, message: ast.Node, sink: Sink) -> None:
+    def _error(self, message: ast.Node, sink: OutputSink[str]) -> None:
         match message:
             case ast.Literal(str() as text):
                 self.line(f"refuse({self.module.constant(text)})")
@@ -586,7 +588,7 @@ class PythonCode(FunctionBody):
             case _:
                 raise ValueError("error with a computed message is not plain")
 
-    def _membership(self, name: str, candidates: ast.Node, dot: str, sink: Sink) -> None:
+    def _membership(self, name: str, candidates: ast.Node, dot: str, sink: OutputSink[str]) -> None:
         """Write ``IN(candidates)``. A list of texts becomes one comparison."""
         terms = terms_of(candidates)
         texts = [term.value for term in terms if isinstance(term, ast.Literal) and isinstance(term.value, str)]
@@ -597,11 +599,11 @@ class PythonCode(FunctionBody):
         else:
             sink.write(self.bind(f"{name}({dot}, {self.generator(candidates)}({dot}))"))
 
-    def _map(self, body: ast.Node, dot: str, sink: Sink) -> None:
+    def _map(self, body: ast.Node, dot: str, sink: OutputSink[str]) -> None:
         """Write ``map(body)``. Here the elements of null are an error."""
         array = self.array([], dot)
-        append = Sink(lambda output: self.append(array, output), short=True)
-        self.elements(dot, Sink(lambda element: self.each(body, element, append)), "elements")
+        append = OutputSink[str](lambda output: self.append(array, output), short=True)
+        self.elements(dot, OutputSink(lambda element: self.each(body, element, append)), "elements")
         sink.write(array)
 
     def return_decision(self, arguments: Sequence[ast.Node], *, is_any: bool) -> None:
@@ -612,7 +614,7 @@ class PythonCode(FunctionBody):
             with self.block(f"if {text}:" if is_any else f"if not ({text}):"):
                 self.line(f"return {is_any}")
 
-        ask = Sink(lambda output: self._asked(condition, output, decide))
+        ask = OutputSink[str](lambda output: self._asked(condition, output, decide))
         if source:
             self.each(source[0], INPUT, ask)
         else:
@@ -633,13 +635,13 @@ class PythonCode(FunctionBody):
             found(constant(compiled))
         else:
             computed = f"computed_pattern({{}}, {constant(call.flags)})"
-            self.each(call.pattern, dot, Sink(lambda pattern: found(self.bind(computed.format(pattern)))))
+            self.each(call.pattern, dot, OutputSink(lambda pattern: found(self.bind(computed.format(pattern)))))
 
     def generator(self, node: ast.Node) -> str:
         """Return the name of a function that yields all outputs of an expression."""
         return self.function(lambda code: code.produce(node), generates=True)
 
-    def stream(self, node: ast.Node, dot: str, sink: Sink) -> None:
+    def stream(self, node: ast.Node, dot: str, sink: OutputSink[str]) -> None:
         """Write a loop over the outputs of an expression that is a function of its own."""
         self.streamed(lambda code: code.produce(node), dot, sink)
 

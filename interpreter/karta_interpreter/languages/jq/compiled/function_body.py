@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Final, NamedTuple, Self, TypeAlias
+from typing import Final, Generic, NamedTuple, Self, TypeAlias, TypeVar
 
 from karta_interpreter.languages.jq.compiled import operators
 from karta_interpreter.languages.jq.compiled.atoms import is_integer, is_name
@@ -10,6 +10,8 @@ from karta_interpreter.languages.jq.compiled.module import Module
 
 Origin: TypeAlias = str | tuple[str, ...] | None
 """Python for the path that a value is read from: an expression, or each step of a path that is known."""
+
+Code = TypeVar("Code")
 
 INPUT: Final = "v"
 """The parameter of every function: the input of the expression that it runs."""
@@ -21,10 +23,10 @@ _LONGEST: Final = 1000
 """The most characters of an origin in the code. Python nests at most 200 parentheses."""
 
 
-class Sink(NamedTuple):
-    """The code for each output: ``write`` writes Python for it. ``short`` if that may be written repeatedly."""
+class OutputSink(NamedTuple, Generic[Code]):
+    """Writes the code for each output, in any language. ``short``: it may be written several times."""
 
-    write: Callable[[str], None]
+    write: Callable[[Code], None]
     short: bool = False
 
 
@@ -98,7 +100,7 @@ class FunctionBody:
                 return self.located(part, (*path, *names))
         return part
 
-    def elements(self, whole: str, sink: Sink, function: str = "present_elements") -> None:
+    def elements(self, whole: str, sink: OutputSink[str], function: str = "present_elements") -> None:
         """Write a loop over the elements of a value, mostly a list. ``function`` is called for any other value."""
         whole = self.entered(self.named(whole))
         is_few = f"type({whole}) is list and len({whole}) <= {operators.MOST_ELEMENTS}"
@@ -122,7 +124,7 @@ class FunctionBody:
         if array in self.origins:
             self.line(f"{self.origins[array]}.append({self.origin(output)})")
 
-    def tried(self, write: Callable[[], str | None], sink: Sink | None) -> None:
+    def tried(self, write: Callable[[], str | None], sink: OutputSink[str] | None) -> None:
         """Write code that runs up to the first error that can be caught, and the sink for its output."""
         with self.block("try:"):
             output = write()
@@ -134,7 +136,7 @@ class FunctionBody:
             with self.block("else:"):
                 sink.write(output)
 
-    def streamed(self, write: Callable[[Self], None], dot: str, sink: Sink) -> None:
+    def streamed(self, write: Callable[[Self], None], dot: str, sink: OutputSink[str]) -> None:
         """Write a loop over the outputs of another function."""
         output = self.variable(dot)
         with self.block(f"for {self._target(output)} in {self._invocation(write, dot, generates=True)}:"):
@@ -154,7 +156,7 @@ class FunctionBody:
     def _target(self, output: str) -> str:
         return f"{output}, {self.origins[output]}" if output in self.origins else output
 
-    def loop(self, iterable: str, sink: Sink) -> None:
+    def loop(self, iterable: str, sink: OutputSink[str]) -> None:
         """Write a loop over the values of a Python expression."""
         name = self.new()
         with self.block(f"for {name} in {iterable}:"):
