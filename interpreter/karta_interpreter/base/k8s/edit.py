@@ -1,7 +1,11 @@
 """Copy-on-write edits of JSON documents: an edit shares all unchanged parts with the original."""
 
+from typing import TypeVar
+
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s.values import JSON, Path, field_path, type_name
+
+Document = TypeVar("Document")
 
 
 def get(document: JSON, path: Path, default: JSON = None) -> JSON:
@@ -19,7 +23,7 @@ def get(document: JSON, path: Path, default: JSON = None) -> JSON:
     return document
 
 
-def set_value(document: JSON, path: Path, value: JSON) -> JSON:
+def set_value(document: Document, path: Path, value: JSON) -> Document:
     """Return a new document with ``value`` at ``path``. Missing and null parents become objects.
 
     Raises InterpretationError unless every parent is an object, or a list that has the index.
@@ -28,7 +32,7 @@ def set_value(document: JSON, path: Path, value: JSON) -> JSON:
     {'kind': 'Job', 'spec': {'suspend': True}}
     """
     parents: list[JSON] = []
-    nested = document
+    nested: JSON = document
     for depth, step in enumerate(path):
         if nested is None and isinstance(step, str):
             nested = {}
@@ -40,17 +44,18 @@ def set_value(document: JSON, path: Path, value: JSON) -> JSON:
         copy = parent.copy()
         copy[step] = value
         value = copy
-    return value
+    edited: Document = value
+    return edited
 
 
-def remove(document: JSON, path: Path) -> JSON:
+def remove(document: Document, path: Path) -> Document:
     """Return a new document without the value at ``path``, or the same document if there is no such place.
 
     >>> remove({"a": {"b": 1, "c": 2}}, ("a", "b"))
     {'a': {'c': 2}}
     """
     if not path:
-        return None
+        return set_value(document, path, None)
     parent = get(document, path[:-1])
     if not _has(parent, path[-1]):
         return document

@@ -145,7 +145,11 @@ class Exchange:
         buffers = self._process.parts(letter, payload, seconds, grace=grace)
         try:
             for buffer in buffers:
-                if unsent := buffer[self._sent_now(buffer) :]:
+                try:
+                    sent = self._process.socket.send(buffer)  # most often all, without waiting
+                except BlockingIOError:
+                    sent = 0
+                if unsent := buffer[sent:]:
                     async with asyncio.timeout(self._process.left):
                         await self._loop.sock_sendall(self._process.socket, unsent)
         except OSError as error:  # `TimeoutError` is one
@@ -162,13 +166,6 @@ class Exchange:
         except OSError as error:
             raise await self._in_thread(process.stopped, error) from error
         return message
-
-    def _sent_now(self, buffer: bytes) -> int:
-        """Send as much as the socket takes without waiting, most often all. Return the number of bytes."""
-        try:
-            return self._process.socket.send(buffer)
-        except BlockingIOError:
-            return 0
 
     async def settled(self) -> bool:
         """Wait until the process is ready for another request. Return whether it gets ready."""

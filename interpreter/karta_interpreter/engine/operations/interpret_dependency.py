@@ -173,5 +173,4 @@ def _without(template: Object, volumes: Collection[str]) -> Object:
     remaining = [
         volume for volume in listed if not isinstance(name := get(volume, ("name",)), str) or name not in volumes
     ]
-    changed: Object = set_value(template, ("spec", "volumes"), remaining)
-    return changed
+    return set_value(template, ("spec", "volumes"), remaining)

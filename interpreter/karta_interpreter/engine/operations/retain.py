@@ -166,9 +166,8 @@ def _sent_once(rule: Once, template: Object, observed: Object) -> Object:
     if listed == left:
         return template
     if listed == noted:
-        kept: Object = set_value(template, rule.path, get(observed, rule.path)) if left else remove(template, rule.path)
-        return kept
-    sent: Object = set_value(template, note, listed) if listed else remove(template, note)
+        return set_value(template, rule.path, get(observed, rule.path)) if left else remove(template, rule.path)
+    sent = set_value(template, note, listed) if listed else remove(template, note)
     return sent if get(sent, _ANNOTATIONS) else remove(sent, _ANNOTATIONS)
 
 
