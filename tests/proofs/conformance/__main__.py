@@ -5,14 +5,21 @@
 """
 
 import argparse
+import os
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import redirect_stdout
+from functools import partial
+from io import StringIO
 from itertools import chain
+from multiprocessing import get_context
 from pathlib import Path
 
 from docs.tools.write_known import read_reasons
 from karta_interpreter.languages.lua.machine import worker
+from tests.catalogue.entries import entries
 from tests.export.forms import pairs
 from tests.proofs.conformance import components, customizations, operators, ours, samples, upstream
 from tests.proofs.conformance.benchmark import benchmark, benchmark_exported, write
@@ -85,87 +92,110 @@ def main() -> int:
         _say(str(error))
         return 1
     bundle = load_bundle(folder)
-    with Peer(program) as peer:
-        if options.bench:
+    if options.bench:
+        with Peer(program) as peer:
             for measure, place in ((benchmark, "lua"), (benchmark_exported, "lua-exported")):
                 measured = measure(peer, bundle)
                 _say(measured)
                 write(measured, PAGE, place)
-            return 0
-        found = list(_all(peer, bundle, version, options.mutants))
-    found += _shown(_upstream())
-    found += _shown(_thirdparty(thirdparty_test, folder))
-    found += _shown(_gojq(gojq, round(options.mutants * _MUTANTS_OF_WORKLOADS)))
-    found += _shown(_gitops(gitops))
-    found += _shown(_argocd(gitops, options.mutants))
-    found += _shown(_tables(gitops, argocd[1], engine))
-    found += _shown(built_in.compare(gitops, argocd, engine, kstatus))
-    found += _shown(_flux(flux, options.mutants))
-    found += _shown(_samples())
-    found += _shown(_operators(options.scylla_operator))
-    found += _shown(_references(crds))
-    found += _shown(_answered(validator, crds))
-    found += _shown(_stored(validator, crds))
-    found += _shown(_crds(validator, crds, bundle, round(options.mutants * _MUTANTS_OF_STATUSES)))
-    _say(f"\n{len(found)} failures, {time.monotonic() - begun:.0f} s")
-    return 1 if found else 0
+        return 0
+    copies = round(options.mutants * _MUTANTS_OF_WORKLOADS)
+    failed = _run_all(
+        [
+            partial(_generated, program, bundle, options.mutants),
+            partial(_answered, validator, crds),
+            partial(_crds, validator, crds, bundle, round(options.mutants * _MUTANTS_OF_STATUSES)),
+            partial(_suite, program, bundle, version),
+            partial(_small_scripts, program),
+            partial(_catalogue, program, bundle),
+            partial(_customizations, program, copies),
+            partial(_components, program, options.mutants // 2),
+            _upstream,
+            partial(_thirdparty, thirdparty_test, folder),
+            partial(_gojq, gojq, copies),
+            partial(_gitops, gitops),
+            partial(_argocd, gitops, options.mutants),
+            partial(_tables, gitops, argocd[1], engine),
+            partial(built_in.compare, gitops, argocd, engine, kstatus),
+            partial(_flux, flux, options.mutants),
+            _samples,
+            partial(_operators, options.scylla_operator),
+            partial(_references, crds),
+            partial(_stored, validator, crds),
+        ]
+    )
+    _say(f"\n{failed} failures, {time.monotonic() - begun:.0f} s")
+    return 1 if failed else 0
 
 
-def _all(peer: Peer, bundle: list[Bundled], version: str, mutants: int) -> Iterator[str]:
-    """Run the parts and give every failure, which has been shown by then."""
-    yield from _shown(_suite(peer, bundle, version))
-    yield from _shown(_small_scripts(peer))
-    yield from _shown(_generated(peer, bundle, mutants))
-    yield from _shown(_catalogue(peer, bundle))
-    yield from _shown(_customizations(peer, round(mutants * _MUTANTS_OF_WORKLOADS)))
-    yield from _shown(_components(peer, mutants // 2))
+def _run_all(parts: Iterable[Callable[[], Iterable[str]]]) -> int:
+    """Run the parts, one for each processor at a time, show each when it is done, and count the failures."""
+    entries()  # the processes are forked with the catalogue
+    failed = 0
+    with ProcessPoolExecutor(os.cpu_count(), get_context("fork")) as processes:
+        for done in as_completed([processes.submit(_captured, part) for part in parts]):
+            text, failures = done.result()
+            _say(text)
+            failed += failures
+    return failed
 
 
-def _suite(peer: Peer, bundle: list[Bundled], version: str) -> Iterator[str]:
+def _captured(part: Callable[[], Iterable[str]]) -> tuple[str, int]:
+    with redirect_stdout(StringIO()) as shown:
+        failures = len(list(_shown(part())))
+    return shown.getvalue(), failures
+
+
+def _suite(program: Path, bundle: list[Bundled], version: str) -> Iterator[str]:
     cases = [case for bundled in bundle for case in bundled.cases]
     scripts = sum(len(list(bundled.scripts)) for bundled in bundle)
     _title(f"Karmada {version}: {len(bundle)} kinds, {scripts} scripts, {len(cases)} cases")
-    # Karmada itself has to pass: otherwise this reads or compares the cases in another way than upstream does.
-    yield from (
-        f"Karmada fails its own case {problem}"
-        for problem in failures(judge(cases, peer.ask(case.question for case in cases)))
-    )
-    judged = judge(cases, [ours.ask(case.question) for case in cases])
-    _say(table(bundle, judged))
-    yield from failures(judged)
+    with Peer(program) as peer:
+        # Karmada itself has to pass: otherwise this reads or compares the cases in another way than upstream does.
+        yield from (
+            f"Karmada fails its own case {problem}"
+            for problem in failures(judge(cases, peer.ask(case.question for case in cases)))
+        )
+        judged = judge(cases, [ours.ask(case.question) for case in cases])
+        _say(table(bundle, judged))
+        yield from failures(judged)
 
 
-def _small_scripts(peer: Peer) -> Iterator[str]:
+def _small_scripts(program: Path) -> Iterator[str]:
     _title("Beside Karmada's Lua VM: small scripts")
-    tally = compare(peer, environment_questions())
-    _say(str(tally))
-    yield from show_failures(peer, tally)
-    for script in stale(chain.from_iterable(tally.excused.values())):
-        yield f"{script}\nis answered as Karmada does: remove its reason from known.yaml"
+    with Peer(program) as peer:
+        tally = compare(peer, environment_questions())
+        _say(str(tally))
+        yield from show_failures(peer, tally)
+        for script in stale(chain.from_iterable(tally.excused.values())):
+            yield f"{script}\nis answered as Karmada does: remove its reason from known.yaml"
 
 
-def _generated(peer: Peer, bundle: list[Bundled], mutants: int) -> Iterator[str]:
+def _generated(program: Path, bundle: list[Bundled], mutants: int) -> Iterator[str]:
     _title("Beside Karmada's Lua VM: bundled scripts on generated objects")
-    tally = compare(peer, generated_questions(bundle, mutants))
-    _say(str(tally))
-    yield from show_failures(peer, tally)
+    with Peer(program) as peer:
+        tally = compare(peer, generated_questions(bundle, mutants))
+        _say(str(tally))
+        yield from show_failures(peer, tally)
 
 
-def _catalogue(peer: Peer, bundle: list[Bundled]) -> Iterator[str]:
+def _catalogue(program: Path, bundle: list[Bundled]) -> Iterator[str]:
     _title("Kartas and bundled scripts")
-    found = {name_of(bundled.gvk) for bundled in bundle}
-    yield from (f"{kind} is bundled, or KINDS of bundle.py has it, and not both" for kind in sorted(found ^ KINDS))
-    pairs, reasons = compare_catalogue(peer, bundle), read_reasons(PAGE.read_text())
-    for line in describe(pairs, reasons):
-        _say(line)
-    yield from complaints(pairs, reasons)
+    with Peer(program) as peer:
+        found = {name_of(bundled.gvk) for bundled in bundle}
+        yield from (f"{kind} is bundled, or KINDS of bundle.py has it, and not both" for kind in sorted(found ^ KINDS))
+        pairs, reasons = compare_catalogue(peer, bundle), read_reasons(PAGE.read_text())
+        for line in describe(pairs, reasons):
+            _say(line)
+        yield from complaints(pairs, reasons)
 
 
-def _customizations(peer: Peer, copies: int) -> Iterator[str]:
+def _customizations(program: Path, copies: int) -> Iterator[str]:
     _title("Exported customizations: Karta, our Lua engine, Karmada's Lua VM")
-    tally = customizations.compare(peer, copies, pairs())
-    _say(str(tally))
-    yield from tally.failures()
+    with Peer(program) as peer:
+        tally = customizations.compare(peer, copies, pairs())
+        _say(str(tally))
+        yield from tally.failures()
 
 
 def _upstream() -> Iterator[str]:
@@ -186,11 +216,12 @@ def _thirdparty(test: Path, source: Path) -> Iterator[str]:
     yield from tally.failures()
 
 
-def _components(peer: Peer, changes: int) -> Iterator[str]:
+def _components(program: Path, changes: int) -> Iterator[str]:
     _title("The contract of components: exported scripts in Karmada's Lua VM, before and after changes")
-    tally = components.compare(peer, changes)
-    _say(str(tally))
-    yield from tally.failures()
+    with Peer(program) as peer:
+        tally = components.compare(peer, changes)
+        _say(str(tally))
+        yield from tally.failures()
 
 
 def _gojq(program: Path, mutants: int) -> Iterator[str]:
