@@ -55,7 +55,7 @@ class QueryReferenceError(QueryEvaluationError):
 
 
 class QueryAbsentError(QueryReferenceError):
-    """An evaluation that reads a reference which has no value for long: asking again does not help."""
+    """An evaluation that reads a reference that stays without a value: asking again does not help."""
 
 
 class QueryRaisedError(QueryEvaluationError):

@@ -58,7 +58,7 @@ class Finding:
 
     @property
     def message_at_path(self) -> str:
-        """The message behind its path, if any."""
+        """The message, after its path if there is one."""
         return f"{format_path(self.path)}: {self.message}" if self.path else self.message
 
     @property

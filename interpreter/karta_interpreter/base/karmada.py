@@ -64,7 +64,7 @@ def by_operation(  # noqa: PLR0913 - one for each operation
 class Results(TypedDict, total=False):
     """An answer: the results of one operation, by Karmada's names (``pkg/util/interpreter/rule.go``).
 
-    Changed objects come whole, and share unchanged parts with the objects of the call.
+    Changed objects are complete. They share unchanged parts with the objects of the call.
     """
 
     replica: int

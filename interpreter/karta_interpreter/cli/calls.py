@@ -148,7 +148,7 @@ class Arguments:
 
 
 def _warn_of_unread(arguments: Arguments, asked: Operation) -> None:
-    """Say which options are given that only other operations read. Objects are for all of them."""
+    """Warn of options that only other operations read. Every operation reads the objects."""
     for operation, needed in _NEEDED.items():
         if operation not in (Operation.RETAIN, asked) and not arguments.missing(operation):
             say(f"warning: only {operation} reads {' and '.join(needed)}", err=True)

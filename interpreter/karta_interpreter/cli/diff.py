@@ -92,11 +92,11 @@ def command(
 
     SIDE is a file or folder of Kartas and customizations, a kind of the catalogue, or "catalogue". With several, files
     and folders take precedence in their order, and the catalogue comes last. Both sides answer every operation about a
-    plain object, whose status two members report. Retain is asked about it beside members that are made for this: with
+    plain object, with a status that two members report. Retain is asked with members that are made for this: with
     another value wherever either side may keep one, with little in the template, with the label that leaves replicas to
-    members, and in a queue. A suite gives its own calls. Two errors count as equal. Where a
-    Karta of the catalogue is compared with a script, the known reason of a difference from Karmada's own script is
-    shown. The exit code is 1 when an answer differs.
+    members, and in a queue. A suite gives its own calls. Two errors count as equal. If a Karta of the catalogue is
+    compared with a script, the known reason of a difference from Karmada's own script is shown. The exit code is 1 when
+    an answer differs.
     """
     if not (before and after):
         objects = [*filter(holds_objects, files)]

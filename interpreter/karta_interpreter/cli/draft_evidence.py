@@ -26,7 +26,7 @@ _MOST_PODS: Final = 1000
 
 
 class Shown(NamedTuple):
-    """The objects of a kind with their pods, and the CRD, if there is one. ``problems`` could not be read."""
+    """The objects of a kind with their pods, and the CRD, if there is one. ``problems`` names the unreadable rest."""
 
     gvk: GVK
     evidence: tuple[Evidence, ...]
@@ -141,7 +141,7 @@ async def resource_of(api: ApiServer, text: str) -> tuple[str, Object]:
 
 
 def _versions(groups: JSON, group_or_version: str) -> Iterator[str]:
-    """Yield the preferred API version of each group, or the version of the one that is wanted, with or without it."""
+    """Yield the preferred API version of each group, or of the wanted one. ``v1.apps`` names the version, too."""
     for group in groups if isinstance(groups, list) else ():
         name = edit.get(group, ("name",))
         yield from (

@@ -84,11 +84,12 @@ def command(
     """Show why an answer is what it is.
 
     FILE holds an object, "-" is stdin: for each operation the command shows which layer answers, and the chain from the
-    answer to the object. Of a KIND of the catalogue, or a FILE with a Karta, it shows which expressions each operation
-    reads; without KIND and FILE, those of the definitions in -f. The exit code is 1 when an operation gives an error.
+    answer to the object. For a KIND of the catalogue, or a FILE with a Karta, it shows the expressions that each
+    operation reads. Without KIND and FILE it does so for the definitions in -f. The exit code is 1 when an operation
+    gives an error.
 
-    Of a FIELD or an annotation of a Karta it shows what they are for, of a RULE of `validate` the same with a bad and a
-    good example.
+    For a FIELD or an annotation of a Karta it shows the purpose, and for a RULE of `validate` also a bad and a good
+    example.
     """
     selected = operation_named(operation) if operation is not None else None
     if target in list(Operation):

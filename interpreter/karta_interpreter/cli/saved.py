@@ -103,7 +103,7 @@ def _read(folder: Path) -> Iterator[None]:
 
 
 def read_about(folder: Path) -> Saved:
-    """Return the part of a folder that is not about one workload. Raises RecordingError."""
+    """Return what a folder holds for all workloads together. Raises RecordingError."""
     with _read(folder), _regular(folder / _ABOUT).open("rb") as file:
         content = file.read(_LONGEST + 1)
         _check_size(_ABOUT, content)

@@ -1,6 +1,6 @@
 """The Lua functions that scripts share. A script contains the functions that it uses.
 
-``library/*.lua`` have them. Each starts in the first column with ``local`` behind its comment, and ends before an empty
+``library/*.lua`` have them. Each starts in the first column with ``local`` after its comment, and ends before an empty
 line.
 """
 

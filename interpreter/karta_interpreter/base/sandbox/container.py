@@ -14,7 +14,7 @@ from karta_interpreter.base.sandbox import child
 _TAKEN: Final = 0.85
 """The share of the container's memory at which a child process ends. Files that are mapped take memory, too."""
 SECONDS: Final = 0.01
-"""From one look to the next, in which a process takes 10 MiB."""
+"""The time between two checks. A process allocates at most 10 MiB in it."""
 
 
 class Files(NamedTuple):

@@ -30,7 +30,7 @@ def deadline(seconds: float) -> Iterator[None]:
 
 
 def remaining(most: float) -> float:
-    """Return the seconds that the next piece of work may take: ``most``, fewer before a deadline, 0 behind it.
+    """Return the seconds that the next piece of work may take: ``most``, fewer before a deadline, 0 after it.
 
     >>> remaining(0.5)
     0.5

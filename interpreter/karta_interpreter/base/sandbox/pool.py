@@ -86,11 +86,11 @@ class Slots:
 
 
 class Pool:
-    """At most ``size`` processes, which ``start`` starts, for any number of threads.
+    """Shares at most ``size`` processes among any number of threads. ``start`` starts one.
 
-    A process that no request has used for ``idle_seconds`` ends. With None each is kept. An owner with a last request
-    that had to be stopped starts a process of its own, while there are fewer than ``size``. The idle ones are for the
-    other owners, which would otherwise wait for a start each time.
+    A process ends if no request has used it for ``idle_seconds``. With None, every process is kept. If the last request
+    of an owner had to be stopped, the owner starts a process of its own, as long as there are fewer than ``size``. The
+    idle processes are left to the other owners, which would otherwise wait for a start each time.
     """
 
     def __init__(self, start: Callable[[], Process], size: int, *, idle_seconds: float | None = None) -> None:

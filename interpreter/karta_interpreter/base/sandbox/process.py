@@ -182,7 +182,7 @@ class Process:
 
     @property
     def has_unread(self) -> bool:
-        """Whether a further message has come, or a part of one."""
+        """Whether a further message has arrived, or a part of one."""
         return bool(self._buffer)
 
     def settle(self) -> bool:

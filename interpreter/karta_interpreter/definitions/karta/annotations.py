@@ -230,8 +230,8 @@ class Divided:
     def share(self, value: int, whole: int, part: int) -> int:
         """Return what goes along with ``part`` of the ``whole`` count.
 
-        Rounded up, since a minimum of 0 is none, and a roll-out must not go further than it may. But of several pods
-        that a cluster has it may begin with one, if it may do so at all.
+        The share is rounded up: a minimum of 0 limits nothing, and a roll-out may not replace more pods.
+        But it may replace one of several pods of a cluster, unless all pods of the workload are held.
 
         >>> rule = Divided(AnnotationQuery.compile(".n"), AnnotationQuery.compile(".count"), is_held=True)
         >>> rule.share(9, 15, 10), rule.share(14, 15, 5), rule.share(2, 3, 1)

@@ -335,12 +335,12 @@ _EXPRESSIONS: Final = attrgetter("components", "status", "annotations", "referen
 
 
 def known_in_part(value: Any) -> Any:  # noqa: ANN401 - the value of a reference
-    """Return the value of a reference. One that is unknown for long reads as null."""
+    """Return the value of a reference. A reference that stays unknown reads as null."""
     return Absent(value.reason) if isinstance(value, Unresolved) and value.error is QueryAbsentError else value
 
 
 def _known_in_part(strict: Any, lenient: Any) -> Any:  # noqa: ANN401 - any part of a definition
-    """Return a part of a definition whose pods and dependencies are the lenient ones."""
+    """Return a part of a definition with the lenient pods and dependencies."""
     if isinstance(strict, tuple):
         return tuple(replace(one, pods=other.pods) for one, other in zip(strict, lenient, strict=True))
     lists = ("dependencies", "added_containers", "unread")

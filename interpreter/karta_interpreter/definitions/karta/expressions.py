@@ -224,7 +224,7 @@ def compares_alternative(key: str) -> bool:
 
 
 def useless_defaults(node: ast.Node, *, of_count: bool) -> list[str]:
-    """Return each `// null`, as text, and for a count each `//` with a default that is no count.
+    """Return each `// null`, as text, and for a count each `//` with a default that is not a count.
 
     After a list `// null` has an effect: it yields one null if all elements are absent.
 

@@ -51,9 +51,9 @@ class ObjectNames:
         return offers
 
     def first(self, namespace: str, name: str) -> str | None:
-        """Return the own name of the object with a name, or with several that have commas between them.
+        """Return the own name of the object that offers a name, or all of several names with commas between them.
 
-        Of those in the namespace, or in none, it is the one with the greatest ranks, and the first by its own name.
+        Objects of the namespace and cluster-scoped objects count. The greatest ranks win, then the first own name.
         """
         ranked: list[tuple[list[Any], str]] = []
         for scope in {namespace, ""}:
@@ -74,9 +74,10 @@ NOWHERE: Final = (
 
 
 class ReferenceReader(Protocol):
-    """Looks up other objects. All methods raise QueryReferenceError for objects that cannot be looked up now.
+    """Looks up other objects.
 
-    They raise QueryAbsentError for those that cannot be looked up for long.
+    All methods raise QueryReferenceError if an object cannot be looked up now, and QueryAbsentError if that is going to
+    last.
 
     ``namespace`` belongs to the workload or the reference. It is ignored for cluster-scoped objects.
     """

@@ -82,7 +82,7 @@ class WatchedFile(ABC, Generic[Held]):
         return self.holding(content)
 
     def holding(self, content: bytes) -> Self:
-        """Return the file with a content, the same object if it already has this content."""
+        """Return the file with this content. It is the same object if the content has not changed."""
         digest = sha256(content).digest()
         if digest == self.digest:
             return self

@@ -71,9 +71,9 @@ class StatusItem(msgspec.Struct, frozen=True):
 
     @classmethod
     def written(cls, value: JSON, path: str, clusters: set[str]) -> "StatusItem":
-        """Read an item that a person or a program wrote: a field that Karmada does not know is an error.
+        """Read an item that a person or a program wrote, and add its cluster to ``clusters``.
 
-        So is a second item of one of the ``clusters``, to which that of the item is added.
+        A field that Karmada does not know is an error. A second item for one of the ``clusters`` is an error, too.
 
         >>> StatusItem.written({"cluster": "member1"}, "items[0]", set())
         Traceback (most recent call last):

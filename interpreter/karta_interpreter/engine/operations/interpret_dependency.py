@@ -30,7 +30,7 @@ _NAME: Final = re.compile(r"([A-Za-z0-9][\w.:-]{0,252})?", re.ASCII)
 
 _PARAMETER: Final = re.compile(r"\{\{.*?\}\}|\$\(.*?\)")
 _MOST_NAMES: Final = 16
-"""The most names that one name with parameters comes to, so that many names with many values are no product."""
+"""The most names that one name with parameters yields. Without a limit they multiply with the values."""
 _STEP: Final = re.compile(r"""[^\s.\[\]"'=(){}$]+""")
 
 
@@ -106,7 +106,7 @@ def _failure(definition: Definition, part: str, error: InterpretationError, *, i
 
 
 def _filled(name: str, values: Object, rounds: int = 4) -> Iterator[str]:
-    """Yield the names that a name with parameters comes to. A list of values is one name for each, and "" is no name.
+    """Yield the names that a name with parameters stands for: one for each value of a list, none for "".
 
     >>> list(_filled("$(params.user)-key", {"params": {"user": ["ann", "bob"]}})), list(_filled("key", {}))
     (['ann-key', 'bob-key'], ['key'])

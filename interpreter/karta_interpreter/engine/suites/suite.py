@@ -310,7 +310,7 @@ def answer_of(case: Case, results: Mapping[str, JSON]) -> Object:
 def with_outputs(text: str, source: str, outputs: Mapping[int, Object]) -> str:
     r"""Return a suite's text with other outputs, each by the first line of its case's document.
 
-    A case without an output gets it behind its operation. Raises SuiteError if neither is a key at the beginning of a
+    A case without an output gets it after its operation. Raises SuiteError if neither is a key at the beginning of a
     line, or if an output shares lines with another key.
 
     >>> suite = "name: a\noutput:\n  replica: 1 # one\n# b\n---\nname: b\n"

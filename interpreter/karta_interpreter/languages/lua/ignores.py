@@ -1,4 +1,4 @@
-"""Comments that switch off a finding: ``# karta-interpreter: ignore[rule] reason``, in Lua behind ``--``."""
+"""Comments that switch off a finding: ``# karta-interpreter: ignore[rule] reason``, in Lua after ``--``."""
 
 import re
 from bisect import bisect_right

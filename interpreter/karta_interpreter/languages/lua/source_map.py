@@ -100,7 +100,7 @@ class Lines:
         return line, start[1] + is_quoted + column - 1
 
     def swallowed(self) -> Iterator[tuple[int, int, str]]:
-        """Yield code that folding has put behind a comment: line, column and text at the start of each such piece."""
+        """Yield the line, the column and the text of code that folding has made a part of a comment."""
         for group in self._groups:
             if len(group) == 1:
                 continue  # also every line of a JSON string, which all stand on one that may be long

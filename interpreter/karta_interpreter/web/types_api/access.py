@@ -46,7 +46,7 @@ def unauthenticated(detail: str) -> ApiError:
 
 
 class TokenFile:
-    """Tokens from a file, one on each line, with the name of its user behind it. All users may do everything.
+    """Tokens from a file, one on each line, followed by the name of its user. All users may do everything.
 
     The file is read for every request, so that a change takes effect at once.
     Raises ServeError if the file cannot be used at the start.
@@ -100,7 +100,7 @@ class ClusterAccess:
         self._api = api
         self._clock = clock
         self._kept: dict[tuple[str, str], tuple[float, JSON]] = {}
-        """The answer to each question, behind the moment until which it is used."""
+        """For each question: the time until which its answer is used, and the answer."""
 
     async def user(self, token: str) -> str:
         """Return the user's name, as RBAC knows it. Raises ApiError: 401, or 503 if the API server cannot be asked."""

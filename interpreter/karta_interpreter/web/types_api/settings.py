@@ -11,8 +11,8 @@ class TypesSettings(DefinitionSettings):
     """The settings of one API. `karta_interpreter.cli.types_api` has a line about each, except the last two.
 
     Types are stored on the cluster or in ``types_folder``. Tokens are in ``types_token_file``. Without one the cluster
-    decides about them. Priorities are written as ``NAME=VALUE``. An address may ask ``rate`` times in a minute. To
-    judge a body may take ``judge_seconds``, twice the time of a call: it has several Kartas.
+    decides about them. Priorities are written as ``NAME=VALUE``. An address may send ``rate`` requests in a minute.
+    Judging a body may take ``judge_seconds``, twice the time of a call, because a body has several Kartas.
     """
 
     port: int = 8444

@@ -34,7 +34,7 @@ _UID: Final = re.compile(rb'"resourceVersion":"[0-9A-Za-z]{1,40}","uid":"([0-9A-
 MOST_OBJECTS: Final = 40_000
 """The most objects with rounds that are remembered, of 400 bytes each at most."""
 _PAUSE: Final = 60.0
-"""Seconds between two looks at an object with a fight: the other objects need the time more."""
+"""Seconds between two checks of an object with a fight, which leave the time to the other objects."""
 _SHARE: Final = 0.01
 """The share of a processor that this may take. If calls need more, only some of them are looked at."""
 _SAVED: Final = 10.0

@@ -134,7 +134,7 @@ class Interruption:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Look at the time in a block. Only the main thread gets signals, so no other is interrupted."""
+        """Interrupt work in the block that takes too long. Only the main thread gets signals: others go on."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return

@@ -106,7 +106,7 @@ class Answer(msgspec.Struct, frozen=True):
     code: int
     reason: str
     seconds: float
-    """Since the call came."""
+    """The time since the call arrived."""
     is_inline: bool
     """Whether the event loop gave it."""
 

@@ -23,7 +23,7 @@ _URGENT_SHARE, _SOON_SHARE = 10, 3
 _DATES = frozenset({9, 10})
 """Results of OpenSSL's check: a certificate is not yet valid, or has expired."""
 _UNKNOWN_CA = frozenset({2, 7, 18, 19, 20, 21, 27})
-"""There is no issuer, it is not trusted, or it is another one of the same name, as after a CA was created again."""
+"""The issuer is missing or not trusted, or has only the same name, as after a CA was created again."""
 
 
 def read_bundle(ca_bundle: str) -> str | CheckResult:

@@ -72,7 +72,7 @@ def reports_of(definition: Definition, template: Object, items: Sequence[StatusI
 
 
 def ranks(definition: Definition) -> Callable[[Status], int]:
-    """Return the rank of a status, from worst to best: what counts as healthy and is no failure comes last."""
+    """Return the rank of a status, from worst to best. Healthy statuses that are not failures come last."""
     return sorted(_WORST_FIRST, key=(healthy_statuses(definition) - FAILING).__contains__).index
 
 

@@ -63,7 +63,7 @@ class Scope:
         return replace(self, variables=self.variables.union(_variables(patterns)))
 
     def define(self, define: ast.Define) -> "Scope":
-        """Return the scope behind a definition. A function that calls itself has the same scope."""
+        """Return the scope after a definition. A function that calls itself has the same scope."""
         return replace(self, functions=self.functions | {(define.name, len(define.params))})
 
     def inside(self, define: ast.Define) -> "Scope":

@@ -58,7 +58,7 @@ class Literal(Node, frozen=True):
 
 
 class Text(Node, frozen=True):
-    r"""A string with interpolations, ``"a\(.b)c"``, optionally behind a format, ``@uri "..."``.
+    r"""A string with interpolations, ``"a\(.b)c"``, optionally after a format, ``@uri "..."``.
 
     ``parts`` alternates freely between plain strings and nodes.
     """

@@ -153,7 +153,7 @@ class _Parser:
     def query(self) -> ast.Node:
         """Read as far as a query goes.
 
-        Definitions, labels, bindings and the left sides of pipes enclose everything behind them. They are put
+        Definitions, labels, bindings and the left sides of pipes enclose everything after them. They are put
         around it at the end, so that a long chain needs no deep recursion.
         """
         with self.nested():
@@ -238,7 +238,7 @@ class _Parser:
             return ast.Try(body, handler, span=self.span(start))
 
     def term(self) -> ast.Node:
-        """Read a term and the suffixes behind it: ``.a``, ``[...]``, ``?``."""
+        """Read a term and its suffixes: ``.a``, ``[...]``, ``?``."""
         with self.nested():
             start = self.next
             node = self.start()

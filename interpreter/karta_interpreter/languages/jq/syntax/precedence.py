@@ -65,7 +65,7 @@ Step = ast.Index | ast.Slice | ast.Iterate
 
 
 def optional_step(step: Step, span: Span) -> ast.Node:
-    """Return a step with a ``?`` behind it.
+    """Return a step followed by a ``?``.
 
     If the key depends on the input, the tree does not separate the step from the text before it. There the ``?`` covers
     both.
@@ -76,7 +76,7 @@ def optional_step(step: Step, span: Span) -> ast.Node:
 
 
 def is_optional_step(node: ast.Node) -> bool:
-    """Return whether a node is a single step with a ``?``, which can be written behind another term."""
+    """Return whether a node is a single step with a ``?``, which can be written after another term."""
     match node:
         case ast.Try(ast.Index(ast.Identity()) | ast.Slice(ast.Identity()) | ast.Iterate(ast.Identity()) as step, None):
             return has_fixed_key(step)

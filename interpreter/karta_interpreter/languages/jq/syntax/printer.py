@@ -12,7 +12,7 @@ _quoted = partial(json.dumps, ensure_ascii=False)
 _NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 _LENIENT_STEP = "if . == null then .[]? else .[] end"
 _ENCLOSING = ast.Bind | ast.Define | ast.Label
-"""Nodes that absorb everything behind their text, as the body of ``def``."""
+"""Nodes that absorb everything after their text, as the body of ``def``."""
 
 
 def render(node: ast.Node, *, lenient: bool = False) -> str:

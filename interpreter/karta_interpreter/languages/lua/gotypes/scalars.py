@@ -52,7 +52,7 @@ def read_quantity(text: str) -> Quantity:
 
 
 def _parts(text: str) -> tuple[str, str, str, str]:
-    """Return the sign, the digits before and behind the point, and the suffix."""
+    """Return the sign, the digits before and after the point, and the suffix."""
     match = _SYNTAX.fullmatch(text) if text else None
     if match is None:
         raise QuantityError(f"quantities must match the regular expression '{_SPLIT}'")

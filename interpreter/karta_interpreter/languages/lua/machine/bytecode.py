@@ -28,7 +28,7 @@ class _Function:
         """Yield the instructions that set a local which keeps its value in Karmada's Lua, and the local's name.
 
         For ``x = f() and y`` with an existing local x, gopher-lua 1.1.1 tests the value of ``f()`` in its own register.
-        If it is false, gopher-lua goes on behind the assignment, and x keeps its value. It sets x in ``x = y and z``
+        If it is false, gopher-lua goes on after the assignment, and x keeps its value. It sets x in ``x = y and z``
         for another local y, in ``x = f() or y``, and if x is new.
         """
         coming, active = self.locals[::-1], list[tuple[str, int, int]]()

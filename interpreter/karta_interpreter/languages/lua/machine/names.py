@@ -50,8 +50,8 @@ class FunctionValue(NamedTuple):
 class Names:
     """Every name of a script, in the order of its text. ``locals`` has the locals of all functions, for hints.
 
-    ``kept`` has the locals that keep their value in Karmada and get another one here, ``zeros`` the lists of which the
-    entry 0 is read, ``misread`` what is written as in other languages, with the message and the hint.
+    ``kept`` has the locals that keep their value in Karmada but get another one here. ``zeros`` has the lists whose
+    entry 0 is read. ``misread`` has code of other languages, with the message and the hint.
     """
 
     functions: list[FunctionValue] = field(default_factory=list)
