@@ -167,7 +167,7 @@ def difference_lines(changed: Sequence[Difference], *, full: bool) -> Iterator[s
         if difference.path:
             yield f"  {field_path(difference.path)}"
         values = (("-", "red", difference.expected), ("+", "green", difference.actual))
-        for sign, colour, value in (each for each in values if each[2] is not NOTHING):
+        for sign, colour, value in (row for row in values if row[2] is not NOTHING):
             text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
             if len(text) > _EXCERPT and not full:
                 text = f"{text[:_EXCERPT]}… ({len(text)} characters: --full)"

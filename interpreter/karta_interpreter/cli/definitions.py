@@ -278,11 +278,11 @@ def definitions_named(kinds: Sequence[str], paths: Sequence[str]) -> list[Defini
     """
     if not paths:
         return [entry.definition for entry in chosen(catalogue_entries(kinds), kinds)]
-    given = read_existing(paths)
-    snapshot = combine(files.layer for files in given)
+    files_of_paths = read_existing(paths)
+    snapshot = combine(files.layer for files in files_of_paths)
     print_findings(snapshot)
     if snapshot.quarantined or not snapshot.entries:
-        is_scripts = not snapshot.quarantined and any(files.customizations for files in given)
+        is_scripts = not snapshot.quarantined and any(files.customizations for files in files_of_paths)
         reason = f", only a {KIND}, which Karmada takes as it is" if is_scripts else ""
         raise Problem(f"error: {', '.join(paths)}: there is no definition in it that can be used{reason}")
     return [entry.definition for entry in chosen([snapshot.entries[gvk] for gvk in snapshot.kinds()], kinds)]

@@ -114,7 +114,12 @@ def command(
     compared_sides = Side(before), Side(after)
 
     def replicas(obj: Object) -> int:
-        return _one_more(compared_sides[0], obj) if desired_replica is None else desired_replica
+        if desired_replica is not None:
+            return desired_replica
+        interpreter = compared_sides[0].find(GVK.of(obj))
+        outcome = interpreter and ask(interpreter, Call(Operation.INTERPRET_REPLICA, obj))
+        counted = outcome.results.get("replica") if outcome and outcome.results else 0
+        return min(counted + 1, MOST_REPLICAS) if isinstance(counted, int) else 1
 
     def definitions(gvk: GVK) -> list[Definition]:
         return [interpreter.entry.definition for side in compared_sides if (interpreter := side.find(gvk))]
@@ -143,13 +148,6 @@ def command(
     else:
         text = written([_record(change) for change in changes], output)
     print_changes(text, warnings, count(len(questions), "question"), len(changes))
-
-
-def _one_more(side: Side, obj: Object) -> int:
-    interpreter = side.find(GVK.of(obj))
-    outcome = interpreter and ask(interpreter, Call(Operation.INTERPRET_REPLICA, obj))
-    counted = outcome.results.get("replica") if outcome and outcome.results else 0
-    return min(counted + 1, MOST_REPLICAS) if isinstance(counted, int) else 1
 
 
 def _changed_answer(

@@ -51,20 +51,22 @@ def shown_by(gvk: GVK, evidence: Iterable[Evidence], crd: Object | None = None, 
 def from_files(objects: Sequence[str], pods: Sequence[str], kind: str | None) -> Shown:
     """Read objects, and their pods with the objects between."""
     listed = [obj for path in objects for obj in read_objects(path)]
-    for each in listed:
-        if not (isinstance(each.get("kind"), str) and isinstance(each.get("apiVersion"), str)):
+    for obj in listed:
+        if not (isinstance(obj.get("kind"), str) and isinstance(obj.get("apiVersion"), str)):
             raise Problem(f"error: {', '.join(objects)}: an object has no apiVersion and kind")
     gvk = _chosen_kind({GVK.of(obj) for obj in listed}, kind, ", ".join(objects))
     workloads = [_with_uid(obj) for obj in listed if GVK.of(obj) == gvk]
     pod_objects = [obj for path in pods for obj in read_objects(path)]
     tree = Tree()
-    for each in (*workloads, *pod_objects):
-        is_alone = each.get("kind") == "Pod" and gvk.kind != "Pod" and not owner_references(each)
-        tree.keep(_with_uid(_with_owner(each, workloads) if is_alone else each))
+    for obj in (*workloads, *pod_objects):
+        is_alone = obj.get("kind") == "Pod" and gvk.kind != "Pod" and not owner_references(obj)
+        tree.keep(_with_uid(_with_owner(obj, workloads) if is_alone else obj))
     evidence = [tree.evidence(tree.keep(obj), time.time()) for obj in workloads]
-    mine = {get(pod, ("metadata", "name")) for each in evidence for pod in each.pods}
+    owned_names = {get(pod, ("metadata", "name")) for workload in evidence for pod in workload.pods}
     strays = [
-        named(each) for each in pod_objects if each.get("kind") == "Pod" and get(each, ("metadata", "name")) not in mine
+        named(pod)
+        for pod in pod_objects
+        if pod.get("kind") == "Pod" and get(pod, ("metadata", "name")) not in owned_names
     ]
     if strays:
         raise Problem(
@@ -87,7 +89,7 @@ def _with_owner(pod: Object, objects: Sequence[Object]) -> Object:
     owners = [owner for owner in owners if namespace(owner) == namespace(pod)]
     if not owners:
         return pod
-    owner = max(owners, key=lambda each: len(get(each, ("metadata", "name"))))
+    owner = max(owners, key=lambda candidate: len(get(candidate, ("metadata", "name"))))
     reference = {"uid": get(owner, ("metadata", "uid")), "controller": True, "kind": owner["kind"]}
     references = [{**reference, "apiVersion": owner["apiVersion"]}]
     return {**pod, "metadata": {**pod["metadata"], "ownerReferences": references}}

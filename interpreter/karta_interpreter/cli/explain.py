@@ -141,10 +141,12 @@ def show(
     definition, origin = interpreter.entry.definition, interpreter.entry.origin
     explanations = []
     for call in calls:
-        found = explain(definition, call, options, origin=origin, reader=Known.of(references), on_print=print_line)
+        explanation = explain(
+            definition, call, options, origin=origin, reader=Known.of(references), on_print=print_line
+        )
         if broken := interpreter.broken.get(call.operation):
-            found = replace(found, facts=(), results=None, error=f"{broken.location}{broken.message}")
-        explanations.append(found)
+            explanation = replace(explanation, facts=(), results=None, error=f"{broken.location}{broken.message}")
+        explanations.append(explanation)
     names = {f"{call.object['kind']} {full_name(call.object.get('metadata'))}" for call in calls}
     _print(f"{', '.join(sorted(names))}, by {definition.name} ({origin})", explanations, form)
     if any(explanation.error for explanation in explanations):

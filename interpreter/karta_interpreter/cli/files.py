@@ -144,7 +144,7 @@ def _instead_of(path: str) -> str:
     if "*" in path:
         return _IN_QUOTES
     folder = Path(path).parent
-    names = [each.name for each in islice(folder.glob("*"), 500)] if exists(str(folder)) else []
+    names = [entry.name for entry in islice(folder.glob("*"), 500)] if exists(str(folder)) else []
     near = closest(Path(path).name, names)
     return f"; did you mean {Path(path).with_name(near)}?" if near else ""
 

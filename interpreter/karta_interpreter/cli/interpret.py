@@ -140,7 +140,9 @@ def _print_outcomes(
             "name": full_name(obj.get("metadata")),
             "definition": entry.definition.name,
             "origin": entry.origin,
-            "scripts": {each: [script.name for script in scripts.of(each)] for each in sorted(scripts.operations)},
+            "scripts": {
+                operation: [script.name for script in scripts.of(operation)] for operation in sorted(scripts.operations)
+            },
             "operations": operations,
         }
         say(written(document, output), nl=False)

@@ -259,6 +259,6 @@ def _preferred(definitions: Iterable[Definition], groups: Sequence[Object]) -> l
         served += [str(get(version, ("groupVersion",))) for version in versions]
     by_kind: dict[tuple[str, str], Definition] = {}
     preferred = (definition for definition in definitions if definition.gvk.api_version in served)
-    for definition in sorted(preferred, key=lambda each: served.index(each.gvk.api_version)):
+    for definition in sorted(preferred, key=lambda candidate: served.index(candidate.gvk.api_version)):
         by_kind.setdefault((definition.gvk.group, definition.gvk.kind), definition)
     return list(by_kind.values())

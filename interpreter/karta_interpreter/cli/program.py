@@ -385,12 +385,12 @@ def _further(message: str, ctx: click.Context) -> str:
             definitions += "; quotes stand around an expression"
         return f"The command takes {' '.join(arguments)}{definitions}"
     files = [
-        each.opts[-1]
-        for each in ctx.command.params
-        if isinstance(each.type, click.Path) and each.opts[-1] not in ("--kubeconfig", "--output-dir")
+        parameter.opts[-1]
+        for parameter in ctx.command.params
+        if isinstance(parameter.type, click.Path) and parameter.opts[-1] not in ("--kubeconfig", "--output-dir")
     ]
     option = "--port" if re.search(r"\(\d+\)", message) else "" if files else "--name"
-    if any(option in each.opts for each in ctx.command.params):
+    if any(option in parameter.opts for parameter in ctx.command.params):
         return f"A {option[2:]} is given with {option}"
     if not files:
         return "The command takes no arguments"

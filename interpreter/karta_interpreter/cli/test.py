@@ -218,7 +218,7 @@ def command(  # noqa: PLR0913 - one for each option
     report = SuiteReport(
         tuple(_run(selected, filenames, options, explains=explain_failures)), tuple(unreadable), fail_only
     )
-    texts: dict[str, Callable[[SuiteReport], str]] = {"table": suites_text, "junit": lambda each: Data(junit(each))}
+    texts: dict[str, Callable[[SuiteReport], str]] = {"table": suites_text, "junit": lambda report: Data(junit(report))}
     say(texts[output](report) if output in texts else written(suites_json(report), output), nl=False)
     say(summary(report), err=True)
     if update:

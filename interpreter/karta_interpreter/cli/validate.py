@@ -71,24 +71,20 @@ def command(
     if has_cluster:
         crds += asyncio.run(_crds_of(kubeconfig, context))
     files_of_paths = dict(zip(paths, read_existing(paths), strict=True))
-    findings = [finding for path, each in files_of_paths.items() for finding in _findings(path, each)]
-    findings += combine(files.layer for files in files_of_paths.values()).findings
-    customizations = (loaded for files in files_of_paths.values() for loaded in files.customizations)
+    all_files = list(files_of_paths.values())
+    customizations = [customization for files in all_files for customization in files.customizations]
+    findings = [finding for path, files in files_of_paths.items() for finding in _findings(path, files)]
+    findings += combine(files.layer for files in all_files).findings
     _, conflicts = merge(customizations)
     findings += conflicts
-    is_error = not (has_cluster or _has_crd(files_of_paths.values(), crds))
+    is_error = not (has_cluster or _has_crd(all_files, crds))
     if crds or has_cluster:
-        compared = dict.fromkeys(
-            (
-                *crd_findings(files_of_paths.values(), crds),
-                *script_findings((found for files in files_of_paths.values() for found in files.customizations), crds),
-            )
-        )
+        compared = dict.fromkeys((*crd_findings(all_files, crds), *script_findings(customizations, crds)))
         findings += [
             replace(finding, severity=Severity.ERROR) if is_error and finding.rule == "crd-missing" else finding
             for finding in compared
         ]
-    document = _document(list(files_of_paths.values()), in_order(findings), has_crds=bool(crds or has_cluster))
+    document = _document(all_files, in_order(findings), has_crds=bool(crds or has_cluster))
     summary = document["summary"]
     if output == "table":
         say(findings_text(findings), nl=False)
@@ -131,7 +127,7 @@ def _has_crd(all_files: Collection[DefinitionFiles], crds: Sequence[Object]) -> 
     gvks = [
         *(entry.definition.gvk for files in all_files for entry in files.layer.entries),
         *(broken.gvk for files in all_files for broken in files.layer.quarantined if broken.gvk),
-        *(found.gvk for files in all_files for found in files.customizations if found.gvk),
+        *(loaded.gvk for files in all_files for loaded in files.customizations if loaded.gvk),
     ]
     return any((gvk.group, gvk.kind) in kinds for gvk in gvks)
 
@@ -143,10 +139,10 @@ def _document(all_files: Sequence[DefinitionFiles], findings: Sequence[Finding],
         (customization for files in all_files for customization in _customizations(files)), key=by_name
     )
     errors = sum(finding.severity is Severity.ERROR for finding in findings)
-    files = {file.path: file for each in all_files for file in each.files}
-    texts = (text for text, reason in (decode(file.content or b"") for file in files.values()) if not reason)
+    by_path = {file.path: file for files in all_files for file in files.files}
+    texts = (text for text, reason in (decode(file.content or b"") for file in by_path.values()) if not reason)
     # Also those that hide nothing, which have a finding of their own.
-    ignores = sum(each.is_complete and each.of_crd <= has_crds for text in texts for each in ignores_of(text))
+    ignores = sum(ignore.is_complete and ignore.of_crd <= has_crds for text in texts for ignore in ignores_of(text))
     return {
         "definitions": definitions,
         "customizations": customizations,

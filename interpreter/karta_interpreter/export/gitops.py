@@ -188,7 +188,9 @@ Check = TypeVar("Check")
 
 def by_kind(definitions: Iterable[Definition]) -> list[Sequence[Definition]]:
     """Return definitions, those with the same group and kind together."""
-    return list(grouped(((each.gvk.group, each.gvk.kind), each) for each in definitions).values())
+    return list(
+        grouped(((definition.gvk.group, definition.gvk.kind), definition) for definition in definitions).values()
+    )
 
 
 def checks_by_version(versions: Sequence[Definition], export: Callable[[Definition], Check]) -> dict[str, Check]:

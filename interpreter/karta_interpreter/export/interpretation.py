@@ -193,8 +193,8 @@ def _conditions(script: OperationScript, rule: ConditionsRule, *, has_statuses_a
     fields = quoted(rule.type_field) + (f", {quoted(rule.status_field)}" if has_statuses_alone else "")
     conditions = script.inline(rule.query)
     if not conditions:
-        found = f"{script.list_of(rule.query, 'conditions')}(obj)"
-        return [f"  local by_type = conditions_by_type({found}, {fields})"]
+        outputs = f"{script.list_of(rule.query, 'conditions')}(obj)"
+        return [f"  local by_type = conditions_by_type({outputs}, {fields})"]
     return [f"  local by_type = conditions_of({conditions}, {fields})"]
 
 

@@ -186,7 +186,7 @@ def operation(operator: str, *operands: Expression) -> Expression:
 def negated(condition: Expression) -> Expression:
     """Return the condition that holds if another one does not.
 
-    >>> [written(negated(each)) for each in (operation("==", Name("a"), NIL), operation("or", Name("a"), Name("b")))]
+    >>> [written(negated(code)) for code in (operation("==", Name("a"), NIL), operation("or", Name("a"), Name("b")))]
     ['a ~= nil', 'not (a or b)']
     """
     match condition:
@@ -307,8 +307,8 @@ def written(code: Expression, level: int = 0) -> str:
 def _expression(code: Expression) -> tuple[str, int]:  # noqa: C901, PLR0911 - one case for each node
     """Return the text of an expression, and how tightly it binds."""
     match code:
-        case Name(found) | Constant(found):
-            return found, _OPERAND
+        case Name(spelling) | Constant(spelling):
+            return spelling, _OPERAND
         case LuaCall(function, arguments):
             return f"{function}({_row(arguments)})", _OPERAND
         case Indexing(target, Constant(key)) if is_key(key[1:-1]):

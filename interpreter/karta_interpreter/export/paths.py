@@ -82,7 +82,7 @@ def guarded_paths(node: ast.Node, *, may_be_null: bool = False) -> list[Guarded]
     ``may_be_null``: outputs that are null by a condition are left out, too.
 
     >>> from karta_interpreter.languages.jq.syntax.parser import parse
-    >>> [(each.condition, [*map(str, each.paths[0].steps)]) for each in guarded_paths(parse(".a | select(.on) | .b"))]
+    >>> [(path.condition, [*map(str, path.paths[0].steps)]) for path in guarded_paths(parse(".a | select(.on) | .b"))]
     [('.a | .on', ['a', 'b'])]
     >>> guarded_paths(parse(".a[] | select(.on)"))
     """
@@ -92,7 +92,9 @@ def guarded_paths(node: ast.Node, *, may_be_null: bool = False) -> list[Guarded]
     if terms is None or not all(path.steps == ("status",) or path.is_plain for _, path in terms):
         return None
     by_conditions = grouped(terms)
-    if any(_reads_status(each) or variables_in(each) for conditions in by_conditions for each in conditions):
+    if any(
+        _reads_status(condition) or variables_in(condition) for conditions in by_conditions for condition in conditions
+    ):
         return None
     return [
         Guarded(render(reduce(partial(ast.Binary, "and"), conditions)) if conditions else "", tuple(paths))

@@ -4,7 +4,7 @@ A path that leads only through objects is the same in both objects, so the scrip
 functions that match elements of lists only for fields in lists and at computed places.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
 from karta_interpreter.base.errors import ExportError
 from karta_interpreter.definitions.karta import (
@@ -58,7 +58,11 @@ def retain(script: OperationScript) -> None:
     if not is_plain:
         script.features.add("lists")
         lines = _pairing(script)
-    lines += _unset_switches(script, all_switches)
+    if all_switches and not is_plain:
+        finders = ", ".join(script.function(query, "switch", "places") for query in all_switches)
+        lines.append(f"  keep_unset_switches(pairing, {{{finders}}})")
+    else:
+        lines += [f"  {call}" for query in all_switches for call in _calls(script, "keep_unset_paths", query, "switch")]
     counts = _counts(script)
     lines += [f"  {counts}"] if counts else []
     lines += _queue(script)
@@ -91,13 +95,6 @@ def _pairing(script: OperationScript) -> list[str]:
             finders.append(f"{{{', '.join(fields)}}}")
     script.features |= {"instances"} if finders else set()
     return [f"  local pairing = pairing_of({{{', '.join(finders)}}}, desired, observed)"]
-
-
-def _unset_switches(script: OperationScript, queries: Collection[Query]) -> list[str]:
-    if queries and "lists" in script.features:
-        finders = ", ".join(script.function(query, "switch", "places") for query in queries)
-        return [f"  keep_unset_switches(pairing, {{{finders}}})"]
-    return [f"  {call}" for query in queries for call in _calls(script, "keep_unset_paths", query, "switch")]
 
 
 def _calls(script: OperationScript, function: str, query: Query, name: str, *arguments: str) -> list[str]:
@@ -251,7 +248,10 @@ def _is_held(script: OperationScript) -> Expression:
         return call("is_switched_off", observed, list_of(held))
     equalities: list[Expression] = []
     for action in actions:
-        value, paths = action.value, [path for each in guarded_paths(action.path.node) or () for path in each.paths]
+        value, paths = (
+            action.value,
+            [path for guarded in guarded_paths(action.path.node) or () for path in guarded.paths],
+        )
         for field in (call("peek", observed, *(text(step) for step in path.steps)) for path in paths):
             is_container = isinstance(value, dict | list | tuple)
             equalities.append(

@@ -199,10 +199,12 @@ def _with_counts(kind: CustomKind, selected: Sequence[Selected], evidence: Seque
 def _counted(component: ComponentRules, workload: Evidence, groups: Sequence[MemberGroup]) -> Counted | None:
     """Return the pods of a component in an object, None if they cannot be distinguished from other components' pods."""
     ids = instance_ids(component, workload.object)
-    mine = [group for group in groups if component.name in {pod_set.component for pod_set in group.sets}]
-    if not mine or any(pod_set.component != component.name for group in mine for pod_set in group.sets):
+    own_groups = [group for group in groups if component.name in {pod_set.component for pod_set in group.sets}]
+    if not own_groups or any(pod_set.component != component.name for group in own_groups for pod_set in group.sets):
         return None
-    pods = tuple((tuple(ids.index(pod_set.instance) for pod_set in group.sets), len(group.pods)) for group in mine)
+    pods = tuple(
+        (tuple(ids.index(pod_set.instance) for pod_set in group.sets), len(group.pods)) for group in own_groups
+    )
     return Counted(workload.object, len(ids), pods)
 
 
@@ -266,20 +268,20 @@ def _selected(kind: CustomKind, places: Sequence[PodsField], evidence: Sequence[
 
 
 def _selector(number: int, pods: PodsField, label: Label | None, placed: Sequence[PlacedPod]) -> Decision:
-    mine = [
+    own_pods = [
         (pod, sets)
         for pod, sets in placed
         if number in {component for component, _ in sets} and (label is None or label_of(pod, label[0]) == label[1])
     ]
     parts: dict[str, JSON] = {}
-    by_instance = instance_selector(mine, number) if pods.place.has_instances else {}
+    by_instance = instance_selector(own_pods, number) if pods.place.has_instances else {}
     if by_instance is None:
-        lowered = [(pod, frozenset((own, instance.lower()) for own, instance in sets)) for pod, sets in mine]
+        lowered = [(pod, frozenset((own, instance.lower()) for own, instance in sets)) for pod, sets in own_pods]
         by_instance = instance_selector(lowered, number)
         parts = {"instanceIdPath": f"{pods.place.ids} | ascii_downcase"} if by_instance else {}
     selector = {**(component_selector(label) if label else {}), **(by_instance or {})}
     parts |= {"podSelector": selector} if selector else {}
-    shown = f"{len(mine)} of {count(len(mine), 'pod')} {'have' if len(mine) > 1 else 'has'} it."
+    shown = f"{len(own_pods)} of {count(len(own_pods), 'pod')} {'have' if len(own_pods) > 1 else 'has'} it."
     notes = (
         (by_instance is None, "specDefinition", "CHECK: no label of the pods has the id of their instance."),
         (bool(selector), "podSelector", shown),

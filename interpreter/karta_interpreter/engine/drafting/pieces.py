@@ -65,14 +65,14 @@ def _part_of(template: str, having: Sequence[Evidence], lacking: Sequence[Eviden
         for workload in (*having, *lacking)
     ]
     names = set.intersection(*parts[: len(having)]).difference(*parts[len(having) :]) if lacking else ()
-    told = (name for name in sorted(names) if "enabled" in having[0].object["spec"][name])
-    named = (name for name in sorted(names) if f"{SchemaPath((name,)).jq}." in template)
-    return next((f"{(_SPEC / name).jq} | . and .enabled != false" for name in chain(named, told)), "")
+    with_switch = (name for name in sorted(names) if "enabled" in having[0].object["spec"][name])
+    in_template = (name for name in sorted(names) if f"{SchemaPath((name,)).jq}." in template)
+    return next((f"{(_SPEC / name).jq} | . and .enabled != false" for name in chain(in_template, with_switch)), "")
 
 
-def _sorts(shown: Sequence[Evidence]) -> list[tuple[Object, dict[int, Evidence]]]:
+def _sorts(workloads: Sequence[Evidence]) -> list[tuple[Object, dict[int, Evidence]]]:
     """Return the objects by number, each with pods of the same containers, and the selector of these pods."""
-    pods = [pod for workload in shown for pod in workload.active]
+    pods = [pod for workload in workloads for pod in workload.active]
     names = sorted({key for pod in pods for key in get(pod, ("metadata", "labels")) or {}})
     by_value = ([(key, value) for value in dict.fromkeys(label_of(pod, key) for pod in pods)] for key in keys_of(pods))
     # Each pod has one of some labels, whatever its value.
@@ -81,17 +81,19 @@ def _sorts(shown: Sequence[Evidence]) -> list[tuple[Object, dict[int, Evidence]]
         if len(labels) > _MOST_SORTS or any(sum(_has(pod, label) for label in labels) != 1 for pod in pods):
             continue
         sorts = [
-            (component_selector(label) if label[0] else {}, sort) for label in labels if (sort := _sort(shown, label))
+            (component_selector(label) if label[0] else {}, sort)
+            for label in labels
+            if (sort := _sort(workloads, label))
         ]
-        if all(len({_names(pod) for pod in own.pods}) == 1 for _, sort in sorts for own in sort.values()):
+        if all(len({_names(pod) for pod in evidence.pods}) == 1 for _, sort in sorts for evidence in sort.values()):
             return sorts
     return []
 
 
-def _sort(shown: Sequence[Evidence], label: Label) -> dict[int, Evidence]:
+def _sort(workloads: Sequence[Evidence], label: Label) -> dict[int, Evidence]:
     return {
         number: replace(workload, pods=pods)
-        for number, workload in enumerate(shown)
+        for number, workload in enumerate(workloads)
         if (pods := tuple(pod for pod in workload.active if _has(pod, label)))
     }
 
@@ -105,21 +107,21 @@ def _has(pod: Object, label: Label) -> bool:
 def _drafted(
     kind: CustomKind,
     paths: Sequence[SchemaPath],
-    shown: Sequence[Evidence],
+    having: Sequence[Evidence],
     lacking: Sequence[Evidence],
     instances: tuple[SchemaPath, Object, Object],
 ) -> tuple[PodsField, Decision]:
     place, by_instance, selector = instances
-    parts = [part for workload in shown for part in _parts(place, by_instance, workload)]
+    parts = [part for workload in having for part in _parts(place, by_instance, workload)]
     depth = len(place.steps)
     inside = [path for path in paths if path.steps[:depth] == place.steps and path != place]
     template, doubts = _template([SchemaPath(path.steps[depth:]) for path in inside], parts)
     text = f"{place.jq} | {template}"
-    if part := _part_of(template, shown, lacking):
+    if part := _part_of(template, having, lacking):
         text = f"if ({part}) then {text} else empty end"
         doubts.append(f"Does ({part}) tell the objects that have them?")
     doubts += [f"Fewer than {FEW} parts of objects are little evidence."] if len(parts) < FEW else []
-    note = f"The containers of {count(len(shown), 'object')} are made of these fields. {' '.join(doubts)}".rstrip()
+    note = f"The containers of {count(len(having), 'object')} are made of these fields. {' '.join(doubts)}".rstrip()
     selector = {**selector, **by_instance}
     return PodsField(place, {}, Form.FRAGMENTS, ((_SPEC, below(kind.schema, "spec")),)), Decision(
         {"specDefinition": {Form.TEMPLATE.value: text}, **({"podSelector": selector} if selector else {})},
@@ -153,12 +155,16 @@ def _paths(path: SchemaPath, schema: Object) -> Iterator[SchemaPath]:
             yield from _paths(at, inner)
 
 
-def _instances(paths: Sequence[SchemaPath], shown: Sequence[Evidence]) -> tuple[SchemaPath, Object]:
+def _instances(paths: Sequence[SchemaPath], workloads: Sequence[Evidence]) -> tuple[SchemaPath, Object]:
     """Return the list of the entries that a label of all pods names, or the spec as a whole."""
     lists = ((path, path.steps[-1]) for path in paths)
     for path in (path for path, last in lists if isinstance(last, Entries) and (last.key or last.is_map)):
-        ids = [frozenset((0, str(output)) for output in outputs(path.ids, workload.object)) for workload in shown]
-        pods = [(pod, own) for workload, own in zip(shown, ids, strict=True) for pod in workload.active]
+        ids = [frozenset((0, str(output)) for output in outputs(path.ids, workload.object)) for workload in workloads]
+        pods = [
+            (pod, ids_of_workload)
+            for workload, ids_of_workload in zip(workloads, ids, strict=True)
+            for pod in workload.active
+        ]
         if selector := instance_selector(pods, 0):
             return path, selector
     return _SPEC, {}

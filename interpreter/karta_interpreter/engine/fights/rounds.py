@@ -132,7 +132,7 @@ def differences(ours: Object, theirs: Object, owned: _Owned = ()) -> Iterator[Fi
     count as a missing field, since typed clients write them. Fields that the API server owns, or that Karmada takes
     over from the member, are left out.
 
-    >>> [each.field for each in differences({"spec": {"a": [{"b": 1}], "c": 2}}, {"spec": {"a": [{"b": 2}]}})]
+    >>> [found.field for found in differences({"spec": {"a": [{"b": 1}], "c": 2}}, {"spec": {"a": [{"b": 2}]}})]
     ['.spec.a[].b', '.spec.c']
     """
     paths: list[Path] = [(name,) for name in {**ours, **theirs} if name not in _UNCOMPARED]

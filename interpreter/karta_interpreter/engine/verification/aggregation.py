@@ -54,8 +54,10 @@ def judge_crd(definition: Definition, crd: Object) -> Iterator[Judgement]:
     except DefinitionError as error:
         yield Judgement(Question.CRD, Verdict.UNJUDGED, str(error))
         return
-    found = check(karta, kind.schema, kind.scale_path) if karta else []
-    findings = [finding for finding in found if finding.severity is Severity.ERROR or finding.rule == "crd-unread"]
+    contradictions = check(karta, kind.schema, kind.scale_path) if karta else []
+    findings = [
+        finding for finding in contradictions if finding.severity is Severity.ERROR or finding.rule == "crd-unread"
+    ]
     origin = definition.annotations.written_from
     newer = f"the CRD is newer than {origin}, which the definition was written from: " if origin else ""
     # A field that several expressions read is one difference.

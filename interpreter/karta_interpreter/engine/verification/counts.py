@@ -174,16 +174,16 @@ def _unselected(definition: Definition, evidence: Evidence, members: Members) ->
     loose = [pod for pod in evidence.active if not any(is_selected(leaf, pod) for leaf in definition.leaves)]
     sets = [own for group in members.groups for own in group.sets if own.replicas]
     for leaf in definition.leaves:
-        selector, mine = leaf.selector, [pod for pod in evidence.pods if leaf in components_of(definition, pod)]
+        selector, pods = leaf.selector, [pod for pod in evidence.pods if leaf in components_of(definition, pod)]
         templates = [own.template for own in sets if own.component == leaf.name]
         field = field_of(definition, leaf.name, "podSelector")
         if (
             selector.component_type is not None
-            and not any(is_selected(leaf, pod) for pod in mine)
+            and not any(is_selected(leaf, pod) for pod in pods)
             and any(likeness(template, pod) for pod in loose for template in templates)
         ):
             yield _differs(f"no pod has the label of {leaf.name}, and others have its containers", "", field)
-        if selector.instance_id is not None and mine and all(instance_of_pod(leaf, pod) is None for pod in mine):
+        if selector.instance_id is not None and pods and all(instance_of_pod(leaf, pod) is None for pod in pods):
             yield _differs(f"no pod of {leaf.name} tells its instance", "", field)
 
 

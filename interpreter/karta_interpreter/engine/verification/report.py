@@ -84,8 +84,8 @@ class Report:
             if judgement.verdict is Verdict.DIFFERS:
                 names_by_cause.setdefault((gvk, judgement._replace(detail="")), {})[name] = None
         numbers = self.objects
-        found = sorted(names_by_cause.items(), key=lambda cause: -len(cause[1]))
-        return tuple(Cause(judgement, gvk, tuple(names), numbers[gvk]) for (gvk, judgement), names in found)
+        causes = sorted(names_by_cause.items(), key=lambda cause: -len(cause[1]))
+        return tuple(Cause(judgement, gvk, tuple(names), numbers[gvk]) for (gvk, judgement), names in causes)
 
     def to_json(self) -> dict[str, JSON]:
         """Return the whole report for machines."""

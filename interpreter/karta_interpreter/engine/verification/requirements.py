@@ -118,8 +118,8 @@ def _causes(
 
 def _added_or(definition: Definition, component: str, name: str, field: str) -> str:
     """Return the field that gives a container: the annotation if only that names it."""
-    added = (each for each in definition.annotations.added_containers if each.component == component)
-    return _ADDED_CONTAINERS if any(f'"{name}"' in each.query.text for each in added) else field
+    additions = (added for added in definition.annotations.added_containers if added.component == component)
+    return _ADDED_CONTAINERS if any(f'"{name}"' in added.query.text for added in additions) else field
 
 
 def _containers(template: Object) -> dict[tuple[str, str], dict[str, str]]:

@@ -82,7 +82,7 @@ def merge(customizations: Iterable[LoadedCustomization]) -> tuple[Mapping[GVK, S
     all scripts run. For any other operation Karmada's webhook refuses a second script, so it is an error here.
     """
     by_kind: dict[GVK, list[Script]] = {}
-    findings: list[Finding] = []
+    conflicts: list[Finding] = []
     in_order = sorted(customizations, key=lambda loaded: loaded.name)
     for gvk, script in ((loaded.gvk, script) for loaded in in_order if loaded.gvk for script in loaded.scripts):
         scripts_of_kind = by_kind.setdefault(gvk, [])
@@ -90,8 +90,17 @@ def merge(customizations: Iterable[LoadedCustomization]) -> tuple[Mapping[GVK, S
         if winner is None or script.operation == _ALL_RUN:
             scripts_of_kind.append(script)
         else:
-            findings.append(_conflict(gvk, winner, script))
-    return {gvk: Scripts(scripts) for gvk, scripts in by_kind.items()}, findings
+            conflict = error(
+                "conflicting-scripts",
+                (*CUSTOMIZATIONS, SLOTS[script.operation].field, "luaScript"),
+                f"{gvk}: {script.operation} is answered by {winner.name} from {winner.source}, not by {script.name}",
+                "Karmada refuses a second script for an operation; remove one of them",
+                source=script.source,
+                line=script.line,
+                column=1 if script.line else 0,
+            )
+            conflicts.append(conflict)
+    return {gvk: Scripts(scripts) for gvk, scripts in by_kind.items()}, conflicts
 
 
 def _load(value: JSON, position: SourcePosition, ignores: Sequence[Ignore]) -> LoadedCustomization:
@@ -174,15 +183,3 @@ def target_of(value: Object) -> tuple[GVK | None, list[Finding]]:
         return GVK.of(target), [small] if target["kind"][0].islower() else []
     except InterpretationError as err:
         return None, [error("no-target", (*_TARGET, "apiVersion"), str(err))]
-
-
-def _conflict(gvk: GVK, winner: Script, loser: Script) -> Finding:
-    return error(
-        "conflicting-scripts",
-        (*CUSTOMIZATIONS, SLOTS[loser.operation].field, "luaScript"),
-        f"{gvk}: {loser.operation} is answered by {winner.name} from {winner.source}, not by {loser.name}",
-        "Karmada refuses a second script for an operation; remove one of them",
-        source=loser.source,
-        line=loser.line,
-        column=1 if loser.line else 0,
-    )

@@ -112,38 +112,38 @@ class ClusterStorage:
     async def _replace(self, karta: Object, stored: Object) -> Object:
         """Return the object with its content replaced. Metadata that others keep in it stays."""
 
-        async def replace(now: Object) -> Object:
+        async def replace(present: Object) -> Object:
             # Without managedFields the API server keeps its own. An empty list would delete them.
-            metadata = {field: value for field, value in now["metadata"].items() if field != "managedFields"}
+            metadata = {field: value for field, value in present["metadata"].items() if field != "managedFields"}
             labels = metadata.get("labels", {})
             others_labels = {name: value for name, value in labels.items() if name.startswith(_OTHERS_LABELS)}
             new = {**karta["metadata"], "labels": {**others_labels, **karta["metadata"]["labels"]}}
             # The author's annotations replace all others: they are content, and one that is left out is to go. The name
             # stays, as an object cannot be renamed.
             obj = {**karta, "metadata": {**metadata, "annotations": {}, **new, "name": metadata["name"]}}
-            return await self._api.replace(_path(now), obj)
+            return await self._api.replace(_path(present), obj)
 
         return await self._change(stored, replace)
 
     async def _delete(self, karta: Object) -> None:
-        async def delete(now: Object) -> Object:
-            preconditions = {field: now["metadata"][field] for field in ("uid", "resourceVersion")}
-            return await existing(self._api.delete(_path(now), preconditions=preconditions)) or now
+        async def delete(present: Object) -> Object:
+            preconditions = {field: present["metadata"][field] for field in ("uid", "resourceVersion")}
+            return await existing(self._api.delete(_path(present), preconditions=preconditions)) or present
 
         await self._change(karta, delete)
 
     async def _change(self, stored: Object, act: Callable[[Object], Awaitable[Object]]) -> Object:
         """Change an object if its content is unchanged since it was read. Its status may have changed."""
-        now: Object | None = stored
-        while now and _meaning(now) == _meaning(stored):
+        present: Object | None = stored
+        while present and _meaning(present) == _meaning(stored):
             try:
-                return await act(now)
+                return await act(present)
             except ClusterError as error:
                 if error.status == HTTPStatus.NOT_FOUND:
                     break
                 if error.status != HTTPStatus.CONFLICT:
                     raise _failed(error) from error
-            now = await self._attempt(existing(self._api.get(_path(stored))))
+            present = await self._attempt(existing(self._api.get(_path(stored))))
         raise ApiError(412, "the type was changed meanwhile: read it and try again")
 
     @staticmethod

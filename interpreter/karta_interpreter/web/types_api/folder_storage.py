@@ -40,10 +40,12 @@ class FolderStorage:
     def records(self, source: DefinitionFile) -> tuple[Record, ...]:
         """Return the Kartas of a file. A file with errors has no definition, so its text is parsed again."""
         name = name_of(source.path)
+        has_errors = any(not loaded.definition for loaded in source.loaded)
+        items = dict(enumerate(_items(source.content))) if has_errors else {}
         return tuple(
             Record(
                 loaded.gvk,
-                loaded.definition.manifest if loaded.definition else _item(source.content, index),
+                loaded.definition.manifest if loaded.definition else items.get(index, {}),
                 name,
                 loaded.findings,
             )
@@ -155,8 +157,3 @@ def _items(content: bytes) -> list[Object]:
     except orjson.JSONDecodeError:
         return []
     return objects_in(items)
-
-
-def _item(content: bytes, index: int) -> Object:
-    items = _items(content)
-    return items[index] if index < len(items) else {}

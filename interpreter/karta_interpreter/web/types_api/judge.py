@@ -113,10 +113,10 @@ def judge(body: bytes) -> bytes:
             for finding in (
                 *load_object(karta, "").findings,
                 *_not_stored(karta),
-                *_other_kind(gvk, GVK(submitted.group, "", submitted.name)),
+                *(_other_kinds(gvk, submitted) if gvk else ()),
             )
         ],
-        key=lambda each: each[1].severity,  # errors first
+        key=lambda located: located[1].severity,  # errors first
     )
     errors = sum(finding.severity is Severity.ERROR for _, finding in findings)
     judged = Judged(
@@ -143,23 +143,11 @@ def _not_stored(karta: Object) -> Iterator[Finding]:
             yield error("not-stored", path, f"a type does not keep {field_path(path)}: leave it out", hint)
 
 
-def _other_kind(kind: GVK | None, expected_kind: GVK) -> list[Finding]:
-    return (
-        [
-            error(
-                "other-kind",
-                (*ROOT_KIND, field),
-                f'the Karta defines the {field} "{has}", but the workload type is for "{expected}"',
-            )
-            for field, expected, has in (
-                ("group", expected_kind.group, kind.group),
-                ("kind", expected_kind.kind, kind.kind),
-            )
-            if expected != has
-        ]
-        if kind
-        else []
-    )
+def _other_kinds(kind: GVK, submitted: WorkloadTypeInput) -> Iterator[Finding]:
+    for field, defined, expected in (("group", kind.group, submitted.group), ("kind", kind.kind, submitted.name)):
+        if defined != expected:
+            message = f'the Karta defines the {field} "{defined}", but the workload type is for "{expected}"'
+            yield error("other-kind", (*ROOT_KIND, field), message)
 
 
 def _with_name(karta: Object) -> Object:

@@ -25,14 +25,14 @@ FIELDS: Final[Mapping[str, Callable[[Row], str]]] = {
     "source": lambda row: row.source,
 }
 OPERATORS: Final[Mapping[str, Callable[[str, str], bool]]] = {
-    "==": lambda found, given: found == given,
-    "!=": lambda found, given: found != given,
-    "<=": lambda found, given: found <= given,
-    ">=": lambda found, given: found >= given,
-    "=@": lambda found, given: given in found,
-    "!@": lambda found, given: given not in found,
-    "=^": lambda found, given: found.startswith(given),
-    "=$": lambda found, given: found.endswith(given),
+    "==": lambda value, operand: value == operand,
+    "!=": lambda value, operand: value != operand,
+    "<=": lambda value, operand: value <= operand,
+    ">=": lambda value, operand: value >= operand,
+    "=@": lambda value, operand: operand in value,
+    "!@": lambda value, operand: operand not in value,
+    "=^": lambda value, operand: value.startswith(operand),
+    "=$": lambda value, operand: value.endswith(operand),
 }
 _CONDITION: Final = f"({'|'.join(FIELDS)})({'|'.join(map(re.escape, OPERATORS))})([^,]*)"
 _NUMBER: Final = re.compile(r"[0-9]{1,9}", re.ASCII)

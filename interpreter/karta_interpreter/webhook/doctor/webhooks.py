@@ -248,20 +248,22 @@ def judge_gate(
     ours: Sequence[RegisteredWebhook], foreign: Sequence[RegisteredWebhook], customizations: Sequence[Customization]
 ) -> Iterator[CheckResult]:
     """Check that no kind of ours has InterpretComponent together with ReviseReplica, from any interpreters."""
-    kinds, found = kinds_of(ours), defaultdict[CheckResult, list[GVK]](list)
+    kinds, gvks_by_result = kinds_of(ours), defaultdict[CheckResult, list[GVK]](list)
     for gvk, operations in kinds.items():
         registered = [operation for operation in (_COMPONENT, _REVISE) if operation in operations]
         if len(registered) > 1:
             advice = f"register only one of them: {_SCALES_TO_ZERO}"
-            found[problem(_GATE, "InterpretComponent is registered together with ReviseReplica", advice)].append(gvk)
+            result = problem(_GATE, "InterpretComponent is registered together with ReviseReplica", advice)
+            gvks_by_result[result].append(gvk)
             continue
-        for mine in registered:
-            other = _REVISE if mine is _COMPONENT else _COMPONENT
+        for operation in registered:
+            other = _REVISE if operation is _COMPONENT else _COMPONENT
             if theirs := _answered_by(gvk, other, foreign, customizations):
-                found[warning(_GATE, f"we answer {mine}, and {theirs} {other}", _ADVICE[mine])].append(gvk)
-    for result, gvks in found.items():
+                result = warning(_GATE, f"we answer {operation}, and {theirs} {other}", _ADVICE[operation])
+                gvks_by_result[result].append(gvk)
+    for result, gvks in gvks_by_result.items():
         yield replace(result, found=f"{'; '.join(map(str, gvks))}: {result.found}")
-    if kinds and not found:
+    if kinds and not gvks_by_result:
         yield ok(_GATE, "no kind has InterpretComponent together with ReviseReplica")
 
 

@@ -57,10 +57,12 @@ def _contradictions(karta: KartaResource, gvk: GVK, crds: Sequence[Object]) -> l
     # Their hints may list other names.
     first, *others = checks or [without[:1]]
     shared = [{(finding.path, finding.rule, finding.span) for finding in other} for other in others]
-    found = [finding for finding in first if all((finding.path, finding.rule, finding.span) in keys for keys in shared)]
+    agreed = [
+        finding for finding in first if all((finding.path, finding.rule, finding.span) in keys for keys in shared)
+    ]
     # A part that one release has is there for workloads of that release.
     more = [finding for findings in checks for finding in findings if finding.rule in _OF_ANY_RELEASE]
-    return [*found, *(finding for finding in dict.fromkeys(more) if finding not in found)]
+    return [*agreed, *(finding for finding in dict.fromkeys(more) if finding not in agreed)]
 
 
 def _spec(crd: Object, *names: str) -> object:

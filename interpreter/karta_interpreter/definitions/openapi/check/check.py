@@ -75,12 +75,12 @@ def check(karta: KartaResource, schema: Object, scale_path: str = "") -> list[Fi
         checked.unread(scale_path, annotations.written_from)
     if Operation.INTERPRET_DEPENDENCY in answered:
         checked.references(karta, annotations)
-    projects = [each.strip().rpartition(" ")[0] for each in annotations.written_from.split(",")]
+    projects = [source.strip().rpartition(" ")[0] for source in annotations.written_from.split(",")]
     return [
-        replace(each, severity=Severity.WARNING)
-        if each.rule == "crd-unknown-field" and projects.count(projects[0]) > 1
-        else each
-        for each in checked.findings
+        replace(finding, severity=Severity.WARNING)
+        if finding.rule == "crd-unknown-field" and projects.count(projects[0]) > 1
+        else finding
+        for finding in checked.findings
     ]
 
 

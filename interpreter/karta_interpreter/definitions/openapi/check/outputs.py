@@ -37,7 +37,7 @@ def outputs(node: ast.Node, inputs: Shapes, scope: TypeScope) -> Shapes:  # noqa
     >>> scope = TypeScope()
     >>> outputs(parse(".spec.sizes // 1"), (root,), scope)[-1].noun
     'an integer'
-    >>> [(each.message, each.hint) for each in scope.found]
+    >>> [(contradiction.message, contradiction.hint) for contradiction in scope.found]
     [('the CRD has no field .spec.sizes', 'did you mean size?')]
     """
     match node:

@@ -20,7 +20,7 @@ _READ = re.compile(
 def script_findings(customizations: Iterable[LoadedCustomization], crds: Sequence[Object]) -> Iterator[Finding]:
     """Yield what the CRDs of a kind contradict in its scripts: fields behind a parameter, and their values."""
     for customization, gvk, script in (
-        (each, each.gvk, script) for each in customizations if each.gvk for script in each.scripts
+        (loaded, loaded.gvk, script) for loaded in customizations if loaded.gvk for script in loaded.scripts
     ):
         text = re.sub("--.*", "", script.text)
         parameters = re.findall(rf"\bfunction +{script.function} *\(([^)]*)\)", text)

@@ -223,9 +223,9 @@ def product(path: SchemaPath, factors: Sequence[NumberField]) -> str:
     >>> product(groups / "template", [NumberField(SchemaPath(("spec",)), "replicas")])
     '(.spec.replicas // 1) * (.spec.groups[] | 1)'
     """
-    mine = [factor for factor in factors if not factor.parent.has_instances]
+    shared_factors = [factor for factor in factors if not factor.parent.has_instances]
     deeper = [replace(factor, parent=factor.parent.after_first) for factor in factors if factor.parent.has_instances]
-    parts = [number.text for number in mine]
+    parts = [number.text for number in shared_factors]
     if not path.has_instances:
         return _times(parts)
     return _times([*parts, f"{path.to_first.jq} | {product(path.after_first, deeper)}"])

@@ -176,23 +176,23 @@ def lint(operation: str, text: str, names_of: Callable[[str], Names]) -> list[Li
     )
     lints += tuple(
         _warning("no-return", f"{name} never returns, so Karmada gets no answer", "write return VALUE", line, name)
-        for name, line in ((each.name, each.line) for each in names.functions)
+        for name, line in ((value.name, value.line) for value in names.functions)
         if name == function and not lints and not re.search(r"\breturn\b", code)
     )
     lints += tuple(
-        _warning("text-sum", "`+` adds numbers, and this text is none", "texts are joined by `..`", line, found[0])
-        for found, line in ((found, code.count("\n", 0, found.start()) + 1) for found in _TEXT_SUM.finditer(code))
-        if (found[1] or found[4]) and not found[3]
+        _warning("text-sum", "`+` adds numbers, and this text is none", "texts are joined by `..`", line, match[0])
+        for match, line in ((match, code.count("\n", 0, match.start()) + 1) for match in _TEXT_SUM.finditer(code))
+        if (match[1] or match[4]) and not match[3]
     )
     lints += tuple(
         _warning(
             "spec-for-template",
-            f"kube.{found[1]} takes a pod template, and {found[2]}.spec is what a template has in spec",
-            f"write {found[2]}, or {{spec = {found[2]}.spec}} around a pod spec",
-            code.count("\n", 0, found.start()) + 1,
-            found[1],
+            f"kube.{match[1]} takes a pod template, and {match[2]}.spec is what a template has in spec",
+            f"write {match[2]}, or {{spec = {match[2]}.spec}} around a pod spec",
+            code.count("\n", 0, match.start()) + 1,
+            match[1],
         )
-        for found in _SPEC_GIVEN.finditer(code)
+        for match in _SPEC_GIVEN.finditer(code)
     )
     if re.findall(r"\bfunction\b *(\w*)", code) == [function]:  # one inside of the script may return anything
         lints += tuple(_wrong_returns(operation, code))
@@ -200,16 +200,16 @@ def lint(operation: str, text: str, names_of: Callable[[str], Names]) -> list[Li
 
 
 def _wrong_returns(operation: str, code: str) -> Iterator[Lint]:
-    taken = {"InterpretHealth": "boolean", "InterpretReplica": "number"}.get(operation, "table")
-    for found in _RETURNED.finditer(code):
+    expected = {"InterpretHealth": "boolean", "InterpretReplica": "number"}.get(operation, "table")
+    for match in _RETURNED.finditer(code):
         # A whole without components is nil.
-        if found.lastgroup not in (taken, "nil" if operation == "InterpretComponent" else ""):
-            message = f"{SLOTS[operation].function} must return a {taken}, and this is a {found.lastgroup}"
-            yield _warning("wrong-return", message, "", code.count("\n", 0, found.start()) + 1, "return")
-        elif operation == "InterpretDependency" and re.match(r"\{\s*\w+\s*=", found["table"] or ""):
+        if match.lastgroup not in (expected, "nil" if operation == "InterpretComponent" else ""):
+            message = f"{SLOTS[operation].function} must return a {expected}, and this is a {match.lastgroup}"
+            yield _warning("wrong-return", message, "", code.count("\n", 0, match.start()) + 1, "return")
+        elif operation == "InterpretDependency" and re.match(r"\{\s*\w+\s*=", match["table"] or ""):
             message, line = (
                 "GetDependencies must return a list, and this is one entry",
-                code.count("\n", 0, found.start()),
+                code.count("\n", 0, match.start()),
             )
             yield _warning("wrong-return", message, "write {{...}} around it", line + 1, "return")
 
@@ -265,7 +265,7 @@ def _globals(names: Names) -> Iterator[Lint]:
             message = f"{mention.name} hides Lua's own, in Karmada for whatever script runs next, too"
         yield _warning("global-variable", message, f"write local {mention.name}", mention.line, mention.name)
     script_globals = names.own
-    holders = {each.name.partition(".")[0] for each in names.read if "." in each.name}
+    holders = {mention.name.partition(".")[0] for mention in names.read if "." in mention.name}
     unknown = _first_of_each(reading for reading in names.read if not _is_known(reading.name, names, script_globals))
     for number, mention in enumerate(unknown):
         suggestion = _guess(mention.name, script_globals | names.locals) if number < _MOST_GUESSES else ""
