@@ -9,6 +9,7 @@ from click.testing import Result
 
 from tests.support.rows import few_rows
 
+pytestmark = pytest.mark.catalogue
 Run = Callable[..., Result]
 
 _HERE = Path(__file__).parent

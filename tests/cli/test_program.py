@@ -302,7 +302,7 @@ def test_help_has_exit_codes_of_the_documentation(run: Run) -> None:
         ("create", "karta", "--crd", "no.yaml"),
         ("catalogue", "list", "-f", "no.yaml"),
         ("export", "argocd-health", "-f", "no.yaml"),
-        ("console", "--no-open", "-f", "no.yaml"),
+        pytest.param(("console", "--no-open", "-f", "no.yaml"), marks=pytest.mark.catalogue),
         ("serve", "--kartas", "no.yaml"),
     ],
     ids=" ".join,

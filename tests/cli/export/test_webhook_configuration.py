@@ -11,6 +11,8 @@ from tests.webhook.registration.admission_rules import objections
 
 Run = Callable[..., Result]
 
+pytestmark = pytest.mark.catalogue
+
 EXPORT = ("export", "webhook-configuration")
 URL = ("--url", "https://interpreter.example:8443")
 MINE = ("--no-catalogue", "--kartas", "karta.yaml")
@@ -35,7 +37,6 @@ def webhooks(result: Result) -> Any:
     return configuration["webhooks"]
 
 
-@pytest.mark.catalogue
 def test_catalogue_is_exported_for_url(run: Run) -> None:
     result = run(*EXPORT, *URL)
 
@@ -97,8 +98,8 @@ spec:
 
 def test_gate_decides_on_components(run: Run) -> None:
     def operations(*options: str) -> set[str]:
-        hooks = {hook["name"].partition(".")[0]: hook for hook in webhooks(run(*EXPORT, *URL, *options))}
-        return set(hooks["raycluster"]["rules"][0]["operations"])
+        (hook,) = webhooks(run(*EXPORT, *URL, "--kinds", "RayCluster", *options))
+        return set(hook["rules"][0]["operations"])
 
     assert "ReviseReplica" in operations()
     assert "InterpretComponent" in operations("--multiple-pod-templates-scheduling")

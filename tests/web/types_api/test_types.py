@@ -156,6 +156,7 @@ def test_lost_race_is_412_and_changes_nothing(server: TypesServer) -> None:
     assert server.ask("DELETE", path, If_Match=f'"other", {first.headers["etag"]}').status == 204
 
 
+@pytest.mark.catalogue
 def test_type_of_catalogue_is_listed_and_can_be_replaced(tmp_path: Path) -> None:
     with in_thread(tmp_path, catalogue=True, kinds=("JobSet",)) as server:
         (found,) = server.get(f"{TYPES}?filterBy=name==JobSet").json["types"]

@@ -27,6 +27,7 @@ async def _ask(calls: Calls, left_out: AnswerGaps, operation: str = "InterpretRe
     return [entry["place"] for entry in said if "place" in entry]
 
 
+@pytest.mark.catalogue
 @pytest.mark.parametrize(
     ("kind", "lookup", "lacking", "reason", "whole"),
     [

@@ -17,6 +17,7 @@ from tests.webhook.process.process import KARTAS
 from tests.webhook.wire.karmada import receive
 
 
+@pytest.mark.catalogue
 @pytest.mark.parametrize(
     ("operation", "expected"),
     [
@@ -60,7 +61,8 @@ async def test_file_of_many_broken_definitions_is_logged_in_few_lines(tmp_path: 
 
 async def test_idle_connections_are_closed_at_once_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(listener, "CLOSE_SECONDS", 2 * HANG)
-    async with Server(Settings(port=0, plain_http=True, grace_period=0.0)) as server:
+    settings = Settings(port=0, plain_http=True, grace_period=0.0, folders=(KARTAS,), catalogue=False)
+    async with Server(settings) as server:
         client = await Client.connect(server.started.port, None)
         assert (await client.ask(get("/healthz"))).status == 200
         await server.wind_down()
