@@ -260,7 +260,8 @@ def test_doctor_waits_for_a_server(
     assert result.stderr.count("waiting: call: found") == (looks > 1), "once for the same problem"
 
 
-def test_waiting_has_an_end(run: Run) -> None:
+def test_waiting_has_an_end(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "_PAUSE_SECONDS", 0)
     result = run("doctor", "--kubeconfig", "nowhere", "--wait", "0.01", "-o", "json")
 
     assert (result.exit_code, levels(result)) == (1, {"api server": "problem"})

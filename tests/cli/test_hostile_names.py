@@ -196,14 +196,17 @@ class _ApiServer(BaseHTTPRequestHandler):
         "doctor",
         "doctor --name \x1b[2J",
         "unregister",
-        "verify --all-namespaces",
+        pytest.param("verify --all-namespaces", marks=pytest.mark.catalogue),
         "verify -A -f karta.yaml",
         "interpret job/x -n team -f karta.yaml",
         "tree job/x -n team -f karta.yaml",
     ],
 )
 @pytest.mark.parametrize("status", [200, pytest.param(403, marks=pytest.mark.slow)])
-def test_hostile_api_server_forges_no_line(run: Callable[..., Result], command: str, status: int) -> None:
+def test_hostile_api_server_forges_no_line(
+    run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch, command: str, status: int
+) -> None:
+    monkeypatch.setattr("karta_interpreter.cli.unregister._SETTLED_SECONDS", 0)
     with serving(_ApiServer, status=status) as url:
         config = {
             "current-context": "it",

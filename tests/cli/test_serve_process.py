@@ -32,14 +32,16 @@ SERVE = [sys.executable, "-m", "karta_interpreter", "serve", *NO_CATALOGUE]
 
 
 PROGRAM = "from karta_interpreter.cli import main; main()"
+# No line can be written to a full pipe, however long the program waits for that.
+HURRIED = f"from karta_interpreter.webhook import log; log._FLUSH_SECONDS = 0.01; {PROGRAM}"
 
 
 @contextmanager
 def _forked(
-    *arguments: str, stderr: tuple[int, int] | None = None
+    *arguments: str, stderr: tuple[int, int] | None = None, program: str = PROGRAM
 ) -> Iterator[tuple[ForkServerProcess, IO[bytes], IO[bytes]]]:
     """A server that is forked: the process, its stdout and its stderr."""
-    with forked(PROGRAM, "serve", "--grace-period", "0", *arguments, stderr_ends=stderr) as started:
+    with forked(program, "serve", "--grace-period", "0", *arguments, stderr_ends=stderr) as started:
         yield started
 
 
@@ -182,7 +184,7 @@ STDERRS = [
 def test_server_runs_with_any_stderr(stderr: Callable[[], tuple[int, int]]) -> None:
     with reserved_port() as port:
         arguments = [*NO_CATALOGUE, "--port", str(port), "--plain-http"]
-        with _forked(*arguments, stderr=stderr()) as (server, *_):
+        with _forked(*arguments, stderr=stderr(), program=HURRIED) as (server, *_):
             assert _answers(server.is_alive, port)
             _stop(server)
             assert _end(server) == 0
@@ -192,7 +194,7 @@ def test_server_runs_with_any_stderr(stderr: Callable[[], tuple[int, int]]) -> N
 def test_server_that_cannot_start_ends_with_any_stderr(stderr: Callable[[], tuple[int, int]]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        with _forked(*NO_CATALOGUE, "--port", port, stderr=stderr()) as (server, *_):
+        with _forked(*NO_CATALOGUE, "--port", port, stderr=stderr(), program=HURRIED) as (server, *_):
             assert _end(server) == 1
 
 

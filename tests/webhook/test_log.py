@@ -1,14 +1,14 @@
 import json
 import os
 import re
-import subprocess
-import sys
 import tty
 from contextlib import suppress
 from functools import cache
 from typing import Any
 
+from tests.support.waiting import HANG
 from tests.webhook.log_alone import LOG_ALONE
+from tests.webhook.process.forked import forked
 
 PROGRAM = f"""{LOG_ALONE}
 import logging, sys
@@ -49,11 +49,17 @@ logging.getLogger("a.library").warning("half \\ud800")
 
 
 @cache
+def written(program: str, level: str = "") -> str:
+    """What a program writes to stderr that is no terminal."""
+    with forked(program, level) as (process, stdout, stderr):
+        said = stderr.read().decode()
+        process.join(HANG)
+        assert (process.exitcode, stdout.read()) == (0, b"")
+    return said
+
+
 def logged(program: str, level: str = "") -> list[dict[str, Any]]:
-    command = [sys.executable, "-c", program, level]
-    done = subprocess.run(command, capture_output=True, check=True)
-    assert done.stdout == b""
-    return [json.loads(line) for line in done.stderr.splitlines()]
+    return [json.loads(line) for line in written(program, level).splitlines()]
 
 
 def test_log_line_is_one_json_object() -> None:
@@ -91,9 +97,7 @@ def test_unusual_values_are_logged() -> None:
 
 
 def test_value_neither_steers_terminal_nor_forges_line() -> None:
-    command = [sys.executable, "-c", HOSTILE]
-    done = subprocess.run(command, capture_output=True, check=True)
-    lines = done.stderr.decode().split("\n")
+    lines = written(HOSTILE).split("\n")
     assert r'"a\nb\u007f\u009b2J\u2028 ä"' in lines[6]
     assert all(line.isprintable() for line in lines)
 
@@ -103,13 +107,12 @@ def shown(program: str) -> list[str]:
     ours, its = os.openpty()
     tty.setraw(its)  # a line ends as the program wrote it
     text = b""
-    with subprocess.Popen([sys.executable, "-c", program, "info"], stderr=its) as process:
-        os.close(its)
+    with forked(program, "info", stderr_ends=(ours, its)) as (process, _, stderr):
         with suppress(OSError):  # the program has ended
-            while read := os.read(ours, 4096):
+            while read := os.read(stderr.fileno(), 4096):
                 text += read
-    os.close(ours)
-    assert process.returncode == 0
+        process.join(HANG)
+        assert process.exitcode == 0
     return [re.sub(r"^\d\d:\d\d:\d\d ", "", line) for line in text.decode().split("\n")[:-1]]
 
 

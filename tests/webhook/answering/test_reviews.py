@@ -186,7 +186,7 @@ async def test_karta_that_takes_too_long_is_denied(program: Callable[[str], Path
     async with serving() as client:
         first = await client.ask(post(review(karta()), f"/admission/validate?timeout={HANG:.0f}s"))
         assert first.json == {}
-        answer = await client.ask(post(review(karta()), "/admission/validate?timeout=2s"))
+        answer = await client.ask(post(review(karta()), "/admission/validate?timeout=1s"))
     assert not answer.response["allowed"]
     assert "cannot be judged: it takes longer than" in answer.response["status"]["message"]
 

@@ -17,6 +17,7 @@ from karta_interpreter.base.errors import ServeError
 from karta_interpreter.webhook.http import listener
 from karta_interpreter.webhook.http.certificate import Certificate, CertificateSource
 from karta_interpreter.webhook.http.tls import SelfSignedCertificates, Tls
+from karta_interpreter.webhook.process import metrics
 from karta_interpreter.webhook.process.server import Server
 from karta_interpreter.webhook.settings import Settings
 from tests.support.waiting import HANG, Clock, turns
@@ -67,8 +68,10 @@ async def serving(folder: Path) -> AsyncIterator[int]:
         key_file=folder / "tls.key",
         certificate_interval=0.01,
     )
-    async with Server(settings) as server:
-        yield server.started.port
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(metrics, "_PAGE_SECONDS", 0.0)  # tests wait for the next page
+        async with Server(settings) as server:
+            yield server.started.port
 
 
 def write_pair(folder: Path, key: Key | None = None) -> bytes:

@@ -26,6 +26,7 @@ from karta_interpreter.languages.lua.machine import worker
 from karta_interpreter.webhook.settings import Settings
 from karta_interpreter.webhook.answering import lanes
 from karta_interpreter.webhook.answering import child_program
+from karta_interpreter.webhook.process import metrics
 from karta_interpreter.webhook.process.signals import run
 
 options = json.loads(sys.argv[1])
@@ -35,6 +36,7 @@ def started(server):
     authority = server.certificate.authority.decode() if server.certificate else ""
     print(json.dumps({"port": server.port, "authority": authority}), flush=True)
 
+metrics._PAGE_SECONDS = 0.05  # tests wait for the next page
 child_program.MEMORY = options.pop("child_memory", child_program.MEMORY)
 options = {name: Path(value) if name.endswith("_file") else value for name, value in options.items()}
 places = {"folders": (Path(options.pop("folder")),), "overrides": tuple(map(Path, options.pop("overrides", ())))}

@@ -10,6 +10,7 @@ import pytest
 
 from karta_interpreter.base.errors import ClusterError, ServeError
 from karta_interpreter.base.k8s.values import GVK
+from karta_interpreter.webhook.process import metrics
 from karta_interpreter.webhook.process.server import Server
 from karta_interpreter.webhook.settings import Settings
 from tests.support.rows import rows
@@ -29,6 +30,8 @@ from tests.webhook.registration.definitions import karta, replicas
 KARTAS = "/apis/run.ai/v1alpha1/kartas"
 DOLL = GVK("toys.example.com", "v1", "Doll")
 SERVICE = "karmada-system/karta-interpreter:8443"
+RAY: Any = {"folders": (Path(__file__).parents[3] / "kartas" / "ray.io",), "catalogue": False}
+"""A part of the catalogue: what is asked here is the same for all of it."""
 
 
 @pytest.fixture
@@ -41,7 +44,7 @@ async def plane() -> AsyncIterator[ControlPlane]:
 @pytest.fixture
 async def server(plane: ControlPlane, tmp_path: Path) -> AsyncIterator[Server]:
     kubeconfig = plane.kubeconfig(tmp_path)
-    settings = Settings(port=0, cluster=True, kubeconfig=kubeconfig, register=True, service=SERVICE)
+    settings = Settings(port=0, cluster=True, kubeconfig=kubeconfig, register=True, service=SERVICE, **RAY)
     async with Server(settings) as server:
         yield server
 
@@ -114,7 +117,7 @@ async def test_nothing_is_registered_before_the_kartas_are_known(
         await clock.passes(2)
         assert plane.applied == [], "the kinds of Kartas would lose their webhooks for a moment"
         plane.refused.clear()
-        await until(lambda: plane.operations("Doll"))
+        assert await clock.within(60, lambda: plane.operations("Doll")), "the next look comes after a pause"
     assert len(plane.applied) == 1
 
 
@@ -160,7 +163,7 @@ async def test_admission_takes_posts_only(client: Client) -> None:
 
 async def test_stopping_server_leaves_registration_to_others(plane: ControlPlane, tmp_path: Path, clock: Clock) -> None:
     kubeconfig = plane.kubeconfig(tmp_path)
-    settings = Settings(port=0, kubeconfig=kubeconfig, register=True, service=SERVICE, grace_period=0.0)
+    settings = Settings(port=0, kubeconfig=kubeconfig, register=True, service=SERVICE, grace_period=0.0, **RAY)
     async with Server(settings) as server:
         await until(lambda: plane.configuration)
         await server.wind_down()
@@ -170,7 +173,10 @@ async def test_stopping_server_leaves_registration_to_others(plane: ControlPlane
         assert len(plane.applied) == applied
 
 
-async def test_ca_file_may_go_away_and_come_back(plane: ControlPlane, tmp_path: Path) -> None:
+async def test_ca_file_may_go_away_and_come_back(
+    plane: ControlPlane, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(metrics, "_PAGE_SECONDS", 0.0)  # the test waits for the next page
     file, old, new = tmp_path / "ca.crt", chain_pem(new_key(), ("old",)), chain_pem(new_key(), ("new",))
     file.write_bytes(old)
     certificate, key = tmp_path / "tls.crt", tmp_path / "tls.key"
@@ -187,6 +193,7 @@ async def test_ca_file_may_go_away_and_come_back(plane: ControlPlane, tmp_path: 
         certificate_file=certificate,
         key_file=key,
         certificate_interval=0.02,
+        **RAY,
     )
     with capture_logs() as said:
         async with Server(settings) as server:

@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from karta_interpreter.definitions.sources.api_server import ApiServer
+from karta_interpreter.definitions.sources.informer import Pace
 from tests.webhook.logs import capture_logs
 from tests.webhook.registration.control_plane import running
 from tests.webhook.registration.definitions import TOY
@@ -23,5 +24,6 @@ async def rig(tmp_path: Path) -> AsyncIterator[Rig]:
 
 @pytest.fixture
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Waiting for more changes takes a moment only."""
+    """Waiting for more changes, or after a failure, takes a moment only."""
     monkeypatch.setattr("karta_interpreter.webhook.registration.registrar._DEBOUNCE", 0.05)
+    monkeypatch.setattr("karta_interpreter.webhook.registration.registrar._PACE", Pace(first=0.1, longest=0.2))
