@@ -91,15 +91,15 @@ def test_oldest_files_are_deleted(tmp_path: Path, counts: Counter[str], monkeypa
     monkeypatch.setattr(recorder, "_LEVEL", 0)  # so that a file is as large as its calls
     limit = 20 * len(LARGE)
     made, most = _recorder(tmp_path, counts, limit, secret=True), 0
-    for number in range(200):
+    for number in range(100):
         made.record(1.0, question(uid=f"{number}", padding=PADDING), ANSWER)
         most = max(most, sum(path.stat().st_size for path in files_in(tmp_path)))
     made.start()
     made.close()
 
     kept = [int(call.request["request"]["uid"]) for call in _calls(tmp_path)]
-    assert counts == {"written": 200}
-    assert kept == list(range(200 - len(kept), 200))
+    assert counts == {"written": 100}
+    assert kept == list(range(100 - len(kept), 100))
     assert limit / 2 < most < limit + 4 * len(LARGE), "a file ends after the call that fills it"
 
 

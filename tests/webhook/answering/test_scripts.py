@@ -85,7 +85,7 @@ async def test_hostile_script_delays_no_other_call(server: Process, hostile: str
     client, *attackers = [await server.connect() for _ in range(5)]
     others = itertools.cycle(post(question(*bystander)) for bystander in BYSTANDERS if bystander[0] != hostile)
     await client.ask(next(others))  # starts a process
-    answered, seconds = 0, 1
+    answered, seconds = 0, 0.5
     while answered < MANY and seconds < HANG:
         for attacker in attackers:
             await attacker.send(post(question(hostile, "InterpretHealth"), f"/interpret?timeout={seconds}s"))
