@@ -147,20 +147,16 @@ class Arguments:
         return Call.of(operation, objects[0], objects[-1], self.replicas, self.items or (), components)
 
 
-def _warn_of_unread(arguments: Arguments, asked: Operation) -> None:
-    """Warn of options that only other operations read. Every operation reads the objects."""
-    for operation, needed in _NEEDED.items():
-        if operation not in (Operation.RETAIN, asked) and not arguments.missing(operation):
-            say(f"warning: only {operation} reads {' and '.join(needed)}", err=True)
-
-
 def calls_for(
     arguments: Arguments, operation: str | None, filenames: Sequence[str], overrides: Sequence[str]
 ) -> tuple[Interpreter, list[Call]]:
     """Return the interpreter of the object's kind, and the call of the named operation or of all that it answers."""
     calls = [arguments.call(operation_named(operation))] if operation is not None else arguments.calls()
     if operation is not None:
-        _warn_of_unread(arguments, calls[0].operation)
+        for reading_operation, options in _NEEDED.items():
+            is_read = reading_operation in (Operation.RETAIN, calls[0].operation)  # every operation reads the objects
+            if not is_read and not arguments.missing(reading_operation):
+                say(f"warning: only {reading_operation} reads {' and '.join(options)}", err=True)
     interpreter = interpreter_for(GVK.of(calls[0].object), filenames, overrides)
     return interpreter, [call for call in calls if operation or interpreter.is_asked(call.operation)]
 

@@ -233,22 +233,16 @@ class Member:
                 async for page in pages:
                     for obj in objects_in(page.get("items")):
                         number += 1
-                        if _can_be_packed(obj):
-                            yield {**obj, **gvk.type_meta}
-                        else:
+                        try:
+                            orjson.dumps(obj)
+                        except orjson.JSONEncodeError:
                             self.problems.append(f"{gvk.kind} {name_of(obj)}: it is nested too deeply to be judged")
+                        else:
+                            yield {**obj, **gvk.type_meta}
         except ClusterError as error:
             if not (is_optional and error.status == HTTPStatus.NOT_FOUND):
                 after = f", after {count(number, gvk.kind)}" if number else ""
                 self.problems.append(f"{error}{after}")
-
-
-def _can_be_packed(obj: Object) -> bool:
-    try:
-        orjson.dumps(obj)
-    except orjson.JSONEncodeError:
-        return False
-    return True
 
 
 def _preferred(definitions: Iterable[Definition], groups: Sequence[Object]) -> list[Definition]:

@@ -136,7 +136,17 @@ def _document(all_files: Sequence[DefinitionFiles], findings: Sequence[Finding],
     by_name = itemgetter("source", "name")
     definitions = sorted((definition for files in all_files for definition in _definitions(files)), key=by_name)
     customizations = sorted(
-        (customization for files in all_files for customization in _customizations(files)), key=by_name
+        (
+            {
+                "source": loaded.source,
+                "name": loaded.name,
+                "customizes": loaded.gvk and loaded.gvk.type_meta,
+                "operations": {**dict.fromkeys(loaded.scripts.operations, True), **dict.fromkeys(loaded.broken, False)},
+            }
+            for files in all_files
+            for loaded in files.customizations
+        ),
+        key=by_name,
     )
     errors = sum(finding.severity is Severity.ERROR for finding in findings)
     by_path = {file.path: file for files in all_files for file in files.files}
@@ -171,20 +181,6 @@ def _definitions(files: DefinitionFiles) -> Iterator[Object]:
             "name": document.name,
             "defines": document.gvk and document.gvk.type_meta,
             "valid": isinstance(document, Definition),
-        }
-
-
-def _customizations(files: DefinitionFiles) -> Iterator[Object]:
-    for customization in files.customizations:
-        operations = {
-            **dict.fromkeys(customization.scripts.operations, True),
-            **dict.fromkeys(customization.broken, False),
-        }
-        yield {
-            "source": customization.source,
-            "name": customization.name,
-            "customizes": customization.gvk and customization.gvk.type_meta,
-            "operations": operations,
         }
 
 

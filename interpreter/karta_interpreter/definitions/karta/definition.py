@@ -254,14 +254,14 @@ class Definition:
     def bound(self, values: Mapping[str, Any]) -> Self:
         """Return a copy with values for its references, by their names, and without references to look up.
 
-        Pods and dependencies read a value that is unknown for long as null, because what else they have can be
-        answered. A count or a status that reads it stays an error.
+        Pods and dependencies read a value that stays unknown as null, because the rest of them can be answered. A count
+        or a status that reads it stays an error.
         """
         parts = {} if self._bindings is None else self._bindings.bound(values)
-        lenient = {name: known_in_part(value) for name, value in values.items()}
+        lenient = {name: absent_if_unknown(value) for name, value in values.items()}
         if self._bindings is not None and lenient != values:
-            others = self._bindings.bound(lenient)
-            parts = {name: _known_in_part(part, others[name]) for name, part in parts.items()}
+            lenient_parts = self._bindings.bound(lenient)
+            parts = {name: _with_lenient_pods(part, lenient_parts[name]) for name, part in parts.items()}
         absent = (value.reason for value in lenient.values() if isinstance(value, Absent))
         return replace(self, references=(), absent=tuple(absent), **parts)
 
@@ -334,15 +334,15 @@ class Definition:
 _EXPRESSIONS: Final = attrgetter("components", "status", "annotations", "references")
 
 
-def known_in_part(value: Any) -> Any:  # noqa: ANN401 - the value of a reference
+def absent_if_unknown(value: Any) -> Any:  # noqa: ANN401 - the value of a reference
     """Return the value of a reference. A reference that stays unknown reads as null."""
     return Absent(value.reason) if isinstance(value, Unresolved) and value.error is QueryAbsentError else value
 
 
-def _known_in_part(strict: Any, lenient: Any) -> Any:  # noqa: ANN401 - any part of a definition
+def _with_lenient_pods(strict: Any, lenient: Any) -> Any:  # noqa: ANN401 - any part of a definition
     """Return a part of a definition with the lenient pods and dependencies."""
     if isinstance(strict, tuple):
-        return tuple(replace(one, pods=other.pods) for one, other in zip(strict, lenient, strict=True))
+        return tuple(replace(component, pods=read.pods) for component, read in zip(strict, lenient, strict=True))
     lists = ("dependencies", "added_containers", "unread")
     return replace(strict, **{name: getattr(lenient, name) for name in lists if hasattr(strict, name)})
 

@@ -18,7 +18,7 @@ from karta_interpreter.definitions.karta.definition import (
     LabelOperator,
     LabelRule,
     Reference,
-    known_in_part,
+    absent_if_unknown,
 )
 from karta_interpreter.languages.jq import Absent, Query, Unresolved
 from karta_interpreter.languages.jq.compiled.values import order_key
@@ -152,7 +152,7 @@ def _value(
 ) -> JSON | Unresolved | Absent:
     missing: list[str] = []
     if reference.lookup is not None and reference.lookup.variables:
-        values = {name: known_in_part(value) for name, value in before.items()}
+        values = {name: absent_if_unknown(value) for name, value in before.items()}
         reference = replace(reference, lookup=reference.lookup.bound(values))
     try:
         value = _looked_up(reference, obj, reader, missing)

@@ -119,10 +119,10 @@ def _pod_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
             continue
         pods = templates(component, component.pods, obj, positions(component, obj))
         field, query = next(iter(pod_queries(component).items()))
-        whole = readings(query, obj)
+        template_readings = readings(query, obj)
         if not any(pods):
             missing.append((component, field, query))
-        yield from _incomplete(definition, component, field, query, whole)
+        yield from _incomplete(definition, component, field, query, template_readings)
         yield from _counts(definition, component, obj, pods)
     is_named, pods_read = False, tuple(component.pods for component in definition.components)
     for component, field, query in missing:
@@ -160,10 +160,10 @@ def _misspelt_parts(definition: Definition, component: ComponentRules, obj: Obje
 
 
 def _incomplete(
-    definition: Definition, component: ComponentRules, field: str, query: Query, whole: Sequence[Reading]
+    definition: Definition, component: ComponentRules, field: str, query: Query, template_readings: Sequence[Reading]
 ) -> Iterator[Fact]:
     """Yield what pods lack at their places: a spec, or containers."""
-    for reading in whole:
+    for reading in template_readings:
         value, is_spec = reading.value, isinstance(component.pods, PodSpec)
         is_whole = is_spec or isinstance(component.pods, PodTemplate)
         if not (is_whole and isinstance(value, dict) and value and reading.location and reading.places[0].exists):
@@ -212,9 +212,12 @@ def _counts(
             if (hint := misspelt(missing.path, obj, definition) or _other_count(component, missing, obj))
         ]
         if hints or is_all_default:
-            count, looked = absent[0][0], ", ".join(dict.fromkeys(field_path(missing.path) for missing in places[:2]))
-            means = "which means 1" if count.value is None else f"so a default makes it {count.value}"
-            note = f"{component.name}: no count at {looked}, {means}{f'; {hints[0]}' if hints else ''}"
+            count, places_text = (
+                absent[0][0],
+                ", ".join(dict.fromkeys(field_path(missing.path) for missing in places[:2])),
+            )
+            consequence = "which means 1" if count.value is None else f"so a default makes it {count.value}"
+            note = f"{component.name}: no count at {places_text}, {consequence}{f'; {hints[0]}' if hints else ''}"
             rule = COUNT_MISSPELT if hints else "count-not-found"
             yield _warn(definition, component, field, query, rule, note, places=count.places)
 
@@ -262,8 +265,8 @@ def _status_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
     is_undefined = match.matched == (Status.UNDEFINED,)
     phases = list(dict.fromkeys(matcher.phase for matcher in matchers if matcher.phase))
     if rules.phase is not None and match.phase and phases and match.phase not in phases:
-        meant = almost(match.phase, phases)
-        if is_undefined or meant:
+        similar = almost(match.phase, phases)
+        if is_undefined or similar:
             note = f'phase "{match.phase}" from {rules.phase.text} fits no mapping; there are {", ".join(phases)}'
             places = readings(rules.phase, obj)[0].places
             yield _warn(definition, definition.root, _PHASE, rules.phase, "phase-unmapped", note, places=places)
@@ -274,11 +277,11 @@ def _status_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
         if field and not any(values)
     )
     types = dict.fromkeys(condition.type for matcher in matchers for condition in matcher.conditions)
-    there = {condition.type for condition in match.conditions if condition.type}
+    present_types = {condition.type for condition in match.conditions if condition.type}
     for name in types if is_undefined else ():
-        meant = almost(name, there - types.keys()) if name not in there else ""
-        if meant and conditions is not None:
-            note = f"condition {name} is not there; did you mean {meant}?"
+        similar = almost(name, present_types - types.keys()) if name not in present_types else ""
+        if similar and conditions is not None:
+            note = f"condition {name} is not there; did you mean {similar}?"
             yield _warn(definition, definition.root, _CONDITIONS, conditions, "condition-not-found", note)
     for field, query in ((_PHASE, rules.phase), (_CONDITIONS, conditions)):
         for path in paths_read(query, obj) if query else ():
