@@ -8,6 +8,7 @@ from karta_interpreter.base.errors import ExportError
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.export.argocd_health import ArgoHealth, argocd_health
+from tests.export.toy import toy_karta
 from tests.support.rows import rows
 
 PHASES = {
@@ -23,19 +24,6 @@ PHASES = {
         "suspending": [{"byPhase": "CachedObjects"}],
     },
 }
-
-
-def _karta(status: Any, **annotations: str) -> Any:
-    kind = {"group": "example.io", "version": "v1", "kind": "Toy"}
-    root = {"name": "toy", "kind": kind, "specDefinition": {"podTemplateSpecPath": ".spec.template"}}
-    if status:
-        root["statusDefinition"] = status
-    return {
-        "apiVersion": "run.ai/v1alpha1",
-        "kind": "Karta",
-        "metadata": {"name": "toy", "annotations": {f"karta-interpreter.io/{k}": v for k, v in annotations.items()}},
-        "spec": {"structureDefinition": {"rootComponent": root}},
-    }
 
 
 def _judged(karta: Any, status: Any) -> tuple[str, str]:
@@ -66,7 +54,7 @@ def _run(check: ArgoHealth, status: Any, generation: int = 2, version: str = "v1
     ],
 )
 def test_status_gives_health_and_message(phase: str, health: str, name: str) -> None:
-    assert _judged(_karta(PHASES), {"phase": phase}) == (health, name)
+    assert _judged(toy_karta(PHASES), {"phase": phase}) == (health, name)
 
 
 @rows(
@@ -85,7 +73,7 @@ def test_status_gives_health_and_message(phase: str, health: str, name: str) -> 
     ],
 )
 def test_stale_status_shows_only_failure(status: Any, answer: tuple[str, str]) -> None:
-    assert _judged(_karta(PHASES), status) == answer
+    assert _judged(toy_karta(PHASES), status) == answer
 
 
 @rows(
@@ -107,7 +95,7 @@ def test_stale_status_shows_only_failure(status: Any, answer: tuple[str, str]) -
     ],
 )
 def test_message_is_that_of_matched_condition(conditions: Any, answer: tuple[str, str]) -> None:
-    assert _judged(_karta(PHASES), {"phase": "Up", "conditions": conditions}) == answer
+    assert _judged(toy_karta(PHASES), {"phase": "Up", "conditions": conditions}) == answer
 
 
 def test_conditions_of_indecisive_status_are_omitted() -> None:
@@ -116,8 +104,8 @@ def test_conditions_of_indecisive_status_are_omitted() -> None:
     }}  # fmt: skip
     conditions = [{"type": "Ready", "message": "all pods are ready"}]
 
-    assert _judged(_karta(status), {"phase": "Bad", "conditions": conditions}) == ("Degraded", "Running, Failed")
-    assert _judged(_karta(status), {"conditions": conditions}) == ("Healthy", "Running: all pods are ready")
+    assert _judged(toy_karta(status), {"phase": "Bad", "conditions": conditions}) == ("Degraded", "Running, Failed")
+    assert _judged(toy_karta(status), {"conditions": conditions}) == ("Healthy", "Running: all pods are ready")
 
 
 @rows(
@@ -129,7 +117,7 @@ def test_conditions_of_indecisive_status_are_omitted() -> None:
     ],
 )
 def test_healthy_statuses_annotation_decides(phase: str, health: str) -> None:
-    assert _judged(_karta(PHASES, **{"healthy-statuses": "Degraded"}), {"phase": phase})[0] == health
+    assert _judged(toy_karta(PHASES, **{"healthy-statuses": "Degraded"}), {"phase": phase})[0] == health
 
 
 @rows(
@@ -144,16 +132,16 @@ def test_healthy_statuses_annotation_decides(phase: str, health: str) -> None:
     ],
 )
 def test_health_annotation_decides(status: Any, health: str) -> None:
-    assert _judged(_karta(PHASES, health=".status.ok"), status)[0] == health
+    assert _judged(toy_karta(PHASES, health=".status.ok"), status)[0] == health
 
 
 def test_health_annotation_without_boolean_is_an_error() -> None:
     with pytest.raises(lua52.LuaError, match="must give true or false"):
-        _judged(_karta(PHASES, health=".status.ok"), {"ok": "yes"})
+        _judged(toy_karta(PHASES, health=".status.ok"), {"ok": "yes"})
 
 
 def test_health_annotation_needs_no_statuses() -> None:
-    definition = load_definition(_karta(PHASES, health=".status.ok"))
+    definition = load_definition(toy_karta(PHASES, health=".status.ok"))
 
     assert _run(argocd_health(replace(definition, status=None)), {"ok": True}) == ("Healthy", "Undefined")
 
@@ -171,13 +159,13 @@ def test_health_annotation_needs_no_statuses() -> None:
 def test_libraries_are_opened_for_scripts_that_need_them(expression: str, expected: str, needs_libraries: bool) -> None:
     running = [{"byExpression": {"expression": expression, "expectedResult": expected}}]
 
-    check = argocd_health(load_definition(_karta({**PHASES, "statusMappings": {"running": running}})))
+    check = argocd_health(load_definition(toy_karta({**PHASES, "statusMappings": {"running": running}})))
 
     assert check.use_open_libs is needs_libraries
 
 
 def _version(version: str, **mappings: str) -> Definition:
-    karta = _karta({**PHASES, "statusMappings": {name: [{"byPhase": phase}] for name, phase in mappings.items()}})
+    karta = toy_karta({**PHASES, "statusMappings": {name: [{"byPhase": phase}] for name, phase in mappings.items()}})
     karta["spec"]["structureDefinition"]["rootComponent"]["kind"]["version"] = version
     return load_definition(karta)
 
@@ -213,7 +201,7 @@ def test_rejected_version_is_named() -> None:
 
 
 def test_entries_are_named_by_group_and_kind() -> None:
-    check = argocd_health(load_definition(_karta(PHASES)))
+    check = argocd_health(load_definition(toy_karta(PHASES)))
     libs = {"resource.customizations.useOpenLibs.example.io_Toy": "true"}
 
     assert check._replace(use_open_libs=True).data == {
@@ -243,20 +231,20 @@ def test_entries_are_named_by_group_and_kind() -> None:
 )
 def test_rejected_expression_is_named(running: Any, annotations: dict[str, str], field: str) -> None:
     with pytest.raises(ExportError) as rejected:
-        argocd_health(load_definition(_karta({**PHASES, "statusMappings": {"running": [running]}}, **annotations)))
+        argocd_health(load_definition(toy_karta({**PHASES, "statusMappings": {"running": [running]}}, **annotations)))
 
     assert f'{field}: `test("a|b")`: Lua has no regular expressions' in str(rejected.value)
 
 
 def test_object_without_status_is_healthy_if_undefined_is_healthy() -> None:
-    karta = _karta(PHASES, **{"healthy-statuses": "Undefined"})
+    karta = toy_karta(PHASES, **{"healthy-statuses": "Undefined"})
 
     assert _judged(karta, {"phase": "?"}) == ("Healthy", "Undefined")
     assert _judged(karta, {"phase": "Up"}) == ("Progressing", "Running")
 
 
 def test_definition_without_statuses_has_no_health() -> None:
-    definition = load_definition(_karta(PHASES))
+    definition = load_definition(toy_karta(PHASES))
 
     with pytest.raises(ExportError, match="statusDefinition: there is none"):
         argocd_health(replace(definition, status=None))

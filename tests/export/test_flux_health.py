@@ -7,27 +7,15 @@ from karta_interpreter.base.errors import ExportError
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.export.flux_health import flux_health
+from tests.export.toy import toy_karta
 from tests.support.rows import rows
 
 PHASE = {"phaseDefinition": {"path": ".status.phase"}}
 CONDITIONS = {"conditionsDefinition": {"path": ".status.conditions"}}
 
 
-def _karta(status: Any, **annotations: str) -> Any:
-    kind = {"group": "example.io", "version": "v1", "kind": "Toy"}
-    root = {"name": "toy", "kind": kind, "specDefinition": {"podTemplateSpecPath": ".spec.template"}}
-    if status:
-        root["statusDefinition"] = status
-    return {
-        "apiVersion": "run.ai/v1alpha1",
-        "kind": "Karta",
-        "metadata": {"name": "toy", "annotations": {f"karta-interpreter.io/{k}": v for k, v in annotations.items()}},
-        "spec": {"structureDefinition": {"rootComponent": root}},
-    }
-
-
 def _checks(status: Any, **annotations: str) -> tuple[str, str | None]:
-    entry = flux_health(load_definition(_karta(status, **annotations)))
+    entry = flux_health(load_definition(toy_karta(status, **annotations)))
     assert (entry["apiVersion"], entry["kind"]) == ("example.io/v1", "Toy")
     return entry["current"], entry.get("failed")
 
@@ -68,7 +56,7 @@ def test_statuses_that_the_definition_counts_as_healthy_are_current() -> None:
 
 def _version(version: str, up: str, failed: str | None = None) -> Definition:
     mappings = {"running": [{"byPhase": up}], **({"failed": [{"byPhase": failed}]} if failed else {})}
-    karta = _karta({**PHASE, "statusMappings": mappings})
+    karta = toy_karta({**PHASE, "statusMappings": mappings})
     karta["spec"]["structureDefinition"]["rootComponent"]["kind"]["version"] = version
     return load_definition(karta)
 
@@ -176,13 +164,13 @@ def test_names_of_fields_and_values_are_written_as_cel_has_them() -> None:
 )  # fmt: skip
 def test_rejected_status_is_named(status: Any, message: str) -> None:
     with pytest.raises(ExportError) as rejected:
-        flux_health(load_definition(_karta(status)))
+        flux_health(load_definition(toy_karta(status)))
 
     assert message in str(rejected.value)
 
 
 def test_definition_without_statuses_has_no_health() -> None:
-    definition = load_definition(_karta({**PHASE, "statusMappings": {"running": [{"byPhase": "Up"}]}}))
+    definition = load_definition(toy_karta({**PHASE, "statusMappings": {"running": [{"byPhase": "Up"}]}}))
 
     with pytest.raises(ExportError, match="statusDefinition: there is none"):
         flux_health(replace(definition, status=None))

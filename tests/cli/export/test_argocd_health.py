@@ -85,19 +85,6 @@ def test_kinds_that_the_tool_judges_itself_are_left_out_unless_named(run: Run, e
     assert named.stderr == "1 health check, 0 of 2 rejected\n", "one check for both versions"
 
 
-def test_given_files_too_leave_out_what_the_tool_judges_itself(
-    run: Run, files: Path, karta: Callable[..., str]
-) -> None:
-    (files / "jobs.yaml").write_text(karta().replace("example.io", "batch"))
-
-    assert yaml.safe_load(run("export", "argocd-health", "-f", "jobs.yaml", "Job").stdout)
-    result = run("export", "argocd-health", "-f", "jobs.yaml")
-    assert (result.exit_code, result.stdout) == (0, "")
-    assert "name a KIND to export its check: batch/v1/Job\n0 health checks, 0 of 0 rejected\n" in result.stderr
-    listed = run("export", "argocd-health", "-f", "jobs.yaml", "--check")
-    assert listed.stdout.endswith("  left out: Argo CD 3.2.1 judges it itself\n")
-
-
 def test_check_lists_every_definition(run: Run) -> None:
     result = run("export", "argocd-health", "--check", "-f", "karta.yaml", "-f", "list.yaml")
 
