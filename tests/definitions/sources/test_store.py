@@ -346,6 +346,21 @@ async def test_overrides_are_read_again_when_they_change(folder: Path, karta: Ka
     assert snapshot.entries[gvk("A")].definition.scripts == Scripts()
 
 
+def test_equal_definition_stays_the_same_object(folder: Path, karta: Karta, gvk: Callable[[str], GVK]) -> None:
+    """So what was compiled and learned about it stays, too."""
+    overrides = folder.parent / "overrides"
+    _make(overrides, f"{_SCRIPT.replace('KIND', 'Scripted')}---\n{_SCRIPT.replace('KIND', 'ScriptsOnly')}")
+    store = Store([folder], catalogue=False, overrides=[overrides])
+    found = []
+    for replicas in (".spec.replicas", ".spec.size"):
+        texts = [karta("Changed", replicas=replicas), karta("Same"), karta("Scripted")]
+        (folder / "all.yaml").write_text("---\n".join(texts))
+        snapshot = store.load()
+        found.append([snapshot.find(gvk(kind)) for kind in ("Same", "Scripted", "ScriptsOnly", "Changed")])
+    assert all(found[0])
+    assert [before is after for before, after in zip(*found, strict=True)] == [True, True, True, False]
+
+
 async def test_overrides_alone_are_watched(folder: Path) -> None:
     async with _watching(overrides=[folder]) as watched:
         (folder / "b.yaml").write_text(_SCRIPT.replace("KIND", "B"))

@@ -150,8 +150,16 @@ class Store:
         layers += [load_catalogue()] if self._catalogue else []
         snapshot = combine(layers, overrides_of(self._overrides), self._selection)
         # The first one is published even if it is empty: a generation above 0 means that the sources have been read.
-        is_same = snapshot == self.snapshot and self.snapshot.generation
-        return self.snapshot if is_same else replace(snapshot, generation=self.snapshot.generation + 1)
+        if snapshot == self.snapshot and self.snapshot.generation:
+            return self.snapshot
+        # An equal definition stays the same object: others in its file have changed, and what was compiled and learned
+        # about it is still true. Readers that were replaced are garbage that may never be collected.
+        kept = {
+            gvk: replace(entry, definition=present.definition)
+            for gvk, entry in snapshot.entries.items()
+            if (present := self.snapshot.entries.get(gvk)) and present == entry
+        }
+        return replace(snapshot, entries={**snapshot.entries, **kept}, generation=self.snapshot.generation + 1)
 
     def _use(self, snapshot: Snapshot) -> None:
         if snapshot is self.snapshot:
