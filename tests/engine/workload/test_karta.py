@@ -278,6 +278,16 @@ def test_answers_are_those_of_the_operations_that_an_object_alone_allows() -> No
     assert found["InterpretReplica"]["replica"] == 3
 
 
+def test_changed_answer_changes_no_later_one() -> None:
+    """Requirements are remembered for equal pod templates."""
+    karta, template = Karta.for_object(JOB), {"spec": {"nodeSelector": {"gpu": "a100"}, "containers": []}}
+    obj = {**JOB, "spec": {"parallelism": 3, "template": template}}
+    for _ in range(2):
+        claim: Any = karta.answers(copy.deepcopy(obj))["InterpretReplica"]["requires"]["nodeClaim"]
+        assert claim == {"nodeSelector": {"gpu": "a100"}}
+        claim["nodeSelector"]["gpu"] = "h100"
+
+
 def test_failing_answer_leaves_the_others() -> None:
     found = Karta.for_object(JOB).answers(JOB | {"spec": {"parallelism": "many", "template": {"spec": {}}}})
     assert "not a whole number" in found["InterpretReplica"].get("error", "")

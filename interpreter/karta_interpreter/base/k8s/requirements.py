@@ -83,7 +83,10 @@ def pod_requirements(template: Object, counting: Counting) -> PodRequirements:
     >>> pod_requirements({"spec": spec}, Counting.SCHEDULER).to_json()
     {'resourceRequest': {'cpu': '250m', 'memory': '1Gi'}}
     """
-    return _requirements(object_field(template, "spec", ()), counting)
+    spec = object_field(template, "spec", ())
+    found = _requirements(spec, counting)
+    # The remembered claim stays here: a program that changed it would change it for all equal templates.
+    return found if found.node_claim is None else found._replace(node_claim=_node_claim(spec))
 
 
 @remembered
