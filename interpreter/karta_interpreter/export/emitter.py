@@ -278,12 +278,12 @@ class Emitter(LuaBody):
         if function != "multiply" or not (self.follows(left) or self.follows(right)):
             return Value(call(function, left.code, right.code))
         left, right = self.bind(left), self.bind(right)
-        ways = [
+        origins = [
             call("times", origin, factor)
             for origin, factor in ((left.origin, right.code), (right.origin, left.code))
             if origin not in (None, NIL)
         ]
-        return Value(self.bound(call("multiply", left.code, right.code), "product"), operation("or", *ways))
+        return Value(self.bound(call("multiply", left.code, right.code), "product"), operation("or", *origins))
 
     def _objects(self, node: ast.Object, dot: Value, sink: OutputSink[Value], done: tuple[_Entry, ...] = ()) -> None:
         if len(done) == len(node.entries):

@@ -68,10 +68,12 @@ def _expressions(definition: Definition) -> tuple[str, str]:
 
 def _any_of(rules: StatusRules | None, statuses: Collection[Status]) -> str:
     mappings = dict(rules.mappings) if rules else {}
-    ways = [_holds(rules, status, matcher) for status in statuses for matcher in mappings.get(status, ()) if rules]
+    conditions = [
+        _holds(rules, status, matcher) for status in statuses for matcher in mappings.get(status, ()) if rules
+    ]
     if Status.UNDEFINED in statuses:  # an object with none of the others
-        ways.append(Cel(f"!({_any_of(rules, mappings)})", NOT))
-    return "\n|| ".join(way.within(OR) for way in ways) or "false"
+        conditions.append(Cel(f"!({_any_of(rules, mappings)})", NOT))
+    return "\n|| ".join(condition.within(OR) for condition in conditions) or "false"
 
 
 def _holds(rules: StatusRules, status: Status, matcher: Matcher) -> Cel:

@@ -91,15 +91,15 @@ def lone_component(
 
 def _count(script: OperationScript, component: ComponentRules) -> str:
     """Return the number of pods of a component without instances: of the first field that has one, else 1."""
-    ways: list[str] = []
+    choices: list[str] = []
     for query, field in ((component.replicas, "replicas"), (component.min_replicas, "minimum")):
         if query:
             value = script.value_of(query, f"{component.name} {field}", is_count=True)
             is_number = isinstance(value, Constant) and value.text.isdigit()
-            ways.append(written(value) if is_number else f"count({quoted(component.name)}, {written(value)})")
+            choices.append(written(value) if is_number else f"count({quoted(component.name)}, {written(value)})")
             if is_present(query.node):  # always a number, so that what follows would never be reached
-                return " or ".join(ways)
-    return " or ".join([*ways, "1"])
+                return " or ".join(choices)
+    return " or ".join([*choices, "1"])
 
 
 def bounds_of(script: OperationScript, component: ComponentRules) -> dict[str, str]:
@@ -160,10 +160,10 @@ def _lone_pod_set(script: OperationScript, component: ComponentRules) -> Iterato
         for field, query in queries.items()
         if query
     )
-    about = {"name": name}
-    about |= {field: "true" for field in fields_with_query if field != "replicas"}
-    about |= {"has_default": "true"} if component.has_default_count else {}
-    fields = {"component": f"{{{', '.join(f'{key} = {value}' for key, value in about.items())}}}", "instance": '""'}
+    traits = {"name": name}
+    traits |= {field: "true" for field in fields_with_query if field != "replicas"}
+    traits |= {"has_default": "true"} if component.has_default_count else {}
+    fields = {"component": f"{{{', '.join(f'{key} = {value}' for key, value in traits.items())}}}", "instance": '""'}
     fields |= {field: f"count({name}, {field})" for field in fields_with_query if field != "replicas"}
     fields |= {f"{field}_place": f"known_place({field}_place)" for field in fields_with_query}
     counts = [f"count({name}, {field})" for field in fields_with_query if field != "maximum"]
@@ -172,6 +172,6 @@ def _lone_pod_set(script: OperationScript, component: ComponentRules) -> Iterato
     fields |= {"place": " or ".join(places)} if places else {}
     if component.min_replicas or component.max_replicas:
         script.features.add("bounds")
-    script.features |= about.keys()
+    script.features |= traits.keys()
     table = table_of([f"{key} = {value}" for key, value in fields.items()])
     yield f"found[#found + 1] = {table}"

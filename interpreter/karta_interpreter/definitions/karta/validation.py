@@ -39,8 +39,8 @@ def validate(karta: model.KartaResource) -> Iterator[Finding]:
         if not component.name:
             yield violation("component-name-empty", (*path, "name"))
         spec = component.spec_definition
-        ways = spec and (spec.pod_template_spec_path, spec.pod_spec_path, spec.fragmented_pod_spec_definition)
-        if ways and sum(option is not None for option in ways) > 1:
+        options = spec and (spec.pod_template_spec_path, spec.pod_spec_path, spec.fragmented_pod_spec_definition)
+        if options and sum(option is not None for option in options) > 1:
             yield violation("several-pod-definitions", (*path, "specDefinition"), name=component.name)
         yield from _selector((*path, "podSelector"), component, component.pod_selector or model.PodSelector())
     yield from _keyed_lists(karta, names, hint)

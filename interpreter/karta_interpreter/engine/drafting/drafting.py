@@ -46,9 +46,9 @@ class Proof(NamedTuple):
     draft: Draft
     causes: Causes
 
-    def mistaken(self, *about: Question) -> int:
+    def mistaken(self, *questions: Question) -> int:
         """Return in how many objects the pods are not as many, or do not request as much, as the draft says."""
-        questions = about or (Question.COUNTS, Question.REQUIREMENTS)
+        questions = questions or (Question.COUNTS, Question.REQUIREMENTS)
         return len(
             {number for cause, numbers in self.causes.items() if cause.question in questions for number in numbers}
         )
@@ -92,7 +92,7 @@ def _with_lines(draft: Draft, evidence: Sequence[Evidence], causes: Causes) -> D
         if cause.field == f"{_ANNOTATION}dependencies":
             dependencies[_INDEX.sub("[]", cause.fix)].update(numbers)
     karta, notes = draft.karta, [*draft.notes]
-    for name, about, shown in (
+    for name, question, lines in (
         (
             "added-containers",
             "do all members add these containers, which the objects do not have?",
@@ -100,11 +100,11 @@ def _with_lines(draft: Draft, evidence: Sequence[Evidence], causes: Causes) -> D
         ),
         ("dependencies", "do these fields name what pods refer to? Their values are the same.", dependencies),
     ):
-        if shown:
+        if lines:
             path = annotation_path(name)
-            karta = edit.set_value(karta, path, "".join(f"{line}\n" for line in shown))
-            agreeing = ", ".join(f"{len(numbers)} of {count(len(evidence), 'object')}" for numbers in shown.values())
-            notes.append((path, f"CHECK: {about} Shown by {agreeing}."))
+            karta = edit.set_value(karta, path, "".join(f"{line}\n" for line in lines))
+            agreeing = ", ".join(f"{len(numbers)} of {count(len(evidence), 'object')}" for numbers in lines.values())
+            notes.append((path, f"CHECK: {question} Shown by {agreeing}."))
     return Draft(karta, tuple(notes))
 
 
@@ -181,8 +181,8 @@ def draft_from(kind: CustomKind, evidence: Sequence[Evidence]) -> Draft:
 
 
 def _with_counts(kind: CustomKind, selected: Sequence[Selected], evidence: Sequence[Evidence]) -> Draft:
-    definition, shown = _attributed(kind, selected, evidence)
-    settled = [(workload, groups) for workload, groups in shown if not unsettled(definition, workload)]
+    definition, attributed = _attributed(kind, selected, evidence)
+    settled = [(workload, groups) for workload, groups in attributed if not unsettled(definition, workload)]
     # Without other evidence, an autoscaler's minimum is the count of an object.
     judged = [(workload, groups) for workload, groups in settled if not workload.scaled] or settled
     counted = []
@@ -233,9 +233,9 @@ def _supported(kind: CustomKind, places: list[PodsField], evidence: Sequence[Evi
     """Return the places with containers that are in pods."""
     if not places:
         return places
-    definition, shown = _attributed(kind, [(pods, Decision()) for pods in places], evidence)
+    definition, attributed = _attributed(kind, [(pods, Decision()) for pods in places], evidence)
     supported: set[str] = set()
-    for group in (group for _, groups in shown for group in groups):
+    for group in (group for _, groups in attributed for group in groups):
         # A pod of a template has its containers. A template without any is an operator's override.
         names_by_set = [_container_names(pod_set.template) for pod_set in group.sets]
         if any(names and names <= _container_names(pod) for pod in group.pods for names in names_by_set):
@@ -251,11 +251,11 @@ def _container_names(pod: Object) -> set[str]:
 
 def _selected(kind: CustomKind, places: Sequence[PodsField], evidence: Sequence[Evidence]) -> list[Selected]:
     """Return the places with the selectors that labels of pods give."""
-    definition, shown = _attributed(kind, [(pods, Decision()) for pods in places], evidence)
+    definition, attributed = _attributed(kind, [(pods, Decision()) for pods in places], evidence)
     numbers = {leaf.name: number for number, leaf in enumerate(definition.leaves)}
     placed = [
         (pod, frozenset((numbers[pod_set.component], pod_set.instance) for pod_set in group.sets))
-        for _, groups in shown
+        for _, groups in attributed
         for group in groups
         for pod in group.pods
     ]
@@ -281,9 +281,9 @@ def _selector(number: int, pods: PodsField, label: Label | None, placed: Sequenc
         parts = {"instanceIdPath": f"{pods.place.ids} | ascii_downcase"} if by_instance else {}
     selector = {**(component_selector(label) if label else {}), **(by_instance or {})}
     parts |= {"podSelector": selector} if selector else {}
-    shown = f"{len(own_pods)} of {count(len(own_pods), 'pod')} {'have' if len(own_pods) > 1 else 'has'} it."
+    labelled = f"{len(own_pods)} of {count(len(own_pods), 'pod')} {'have' if len(own_pods) > 1 else 'has'} it."
     notes = (
         (by_instance is None, "specDefinition", "CHECK: no label of the pods has the id of their instance."),
-        (bool(selector), "podSelector", shown),
+        (bool(selector), "podSelector", labelled),
     )
     return Decision(parts, tuple(((field,), note) for is_so, field, note in notes if is_so))

@@ -57,8 +57,8 @@ def component_labels(pods: Sequence[PlacedPod], words: Sequence[frozenset[str]])
             value, components = label_of(pod, key), {component for component, _ in sets}
             named = {component for component in components if value.lower() in words[component]}
             meanings[value] = meanings.get(value, components) & (named if len(named) == 1 else components)
-        told = {component for own in meanings.values() for component in own if len(own) == 1}
-        if len(told) == len(meanings) == len(words):
+        distinct = {component for components in meanings.values() for component in components if len(components) == 1}
+        if len(distinct) == len(meanings) == len(words):
             return {component: (key, value) for value, (component,) in meanings.items()}
     return {}
 
@@ -75,7 +75,7 @@ def instance_selector(pods: Sequence[PlacedPod], component: int) -> Object | Non
     keys = [
         key
         for key in keys_of([pod for pod, _ in pods])
-        if all(label_of(pod, key) in own for (pod, _), own in zip(pods, ids, strict=True))
+        if all(label_of(pod, key) in pod_ids for (pod, _), pod_ids in zip(pods, ids, strict=True))
     ]
     return {"componentInstanceSelector": {"idPath": _path_of(min(keys, key=len))}} if keys else None
 
@@ -134,8 +134,8 @@ def with_running(draft: Draft, evidence: Sequence[Evidence]) -> Draft:
         for sign in ordered
     }
     sign = max(rules, key=lambda candidate: sum(rules[candidate]), default="")
-    shown = sum(sign in workload_signs for workload_signs, right in zip(signs, ready, strict=True) if right)
-    if 2 * shown <= sum(ready):
+    well_with_sign = sum(sign in workload_signs for workload_signs, right in zip(signs, ready, strict=True) if right)
+    if 2 * well_with_sign <= sum(ready):
         return draft
     kept = {
         name: left
@@ -143,8 +143,13 @@ def with_running(draft: Draft, evidence: Sequence[Evidence]) -> Draft:
         if name != "running" and (left := [matcher for matcher in matchers if json.dumps(matcher) != sign])
     }
     karta = edit.set_value(draft.karta, _MAPPINGS, {"running": [json.loads(sign)], **kept})
-    others, elsewhere = len(ready) - sum(ready), sum(sign in workload_signs for workload_signs in signs) - shown
-    note = f"{shown} of {count(sum(ready), 'object')} with ready pods and {elsewhere} of {others} others show it."
+    others, elsewhere = (
+        len(ready) - sum(ready),
+        sum(sign in workload_signs for workload_signs in signs) - well_with_sign,
+    )
+    note = (
+        f"{well_with_sign} of {count(sum(ready), 'object')} with ready pods and {elsewhere} of {others} others show it."
+    )
     is_sure = others and len(active) >= FEW and held_out([*rules.values()]) == len(active)
     note = note if is_sure else f"CHECK: {note} Does it end when pods fail?"
     return Draft(karta, (*draft.notes, ((*_MAPPINGS, "running"), note)))
@@ -208,13 +213,13 @@ _Factors = tuple[NumberField, ...]
 
 
 def count_of(
-    kind: CustomKind, pods: PodsField, shown: Sequence[Counted], template: str
+    kind: CustomKind, pods: PodsField, samples: Sequence[Counted], template: str
 ) -> tuple[str, tuple[Path, str]]:
     """Return the expression of the count that most objects agree with, "" for one pod, and a note about it.
 
     Of several, the one is chosen that is nearest to the pods, and in a part that their ``template`` reads.
     """
-    values = dict(_numbers(kind, pods, shown))
+    values = dict(_numbers(kind, pods, samples))
     likely = sorted(values, key=lambda number: _likeness(number, kind))
     counts = [number for number in likely if _likeness(number, kind) < _UNLIKE][:_MOST_MULTIPLIED]
     together = (
@@ -226,11 +231,11 @@ def count_of(
     chosen = [(), *((number,) for number in likely[:_MOST_NUMBERS]), *together]
     ranked = sorted(chosen, key=lambda numbers: _rank(numbers, kind, pods, template))
     agreement = {
-        numbers: [_agrees([values[number][at] for number in numbers], counted) for at, counted in enumerate(shown)]
+        numbers: [_agrees([values[number][at] for number in numbers], counted) for at, counted in enumerate(samples)]
         for numbers in ranked
     }
     best = max(ranked, key=lambda numbers: sum(agreement[numbers]))
-    return product(pods.place, best) if best else "", _note(kind, best, agreement, shown)
+    return product(pods.place, best) if best else "", _note(kind, best, agreement, samples)
 
 
 def _are_of_one_part(numbers: Sequence[NumberField], base: SchemaPath) -> bool:
@@ -242,21 +247,21 @@ def _are_of_one_part(numbers: Sequence[NumberField], base: SchemaPath) -> bool:
 
 
 def _note(
-    kind: CustomKind, best: _Factors, agreement: Mapping[_Factors, Sequence[bool]], shown: Sequence[Counted]
+    kind: CustomKind, best: _Factors, agreement: Mapping[_Factors, Sequence[bool]], samples: Sequence[Counted]
 ) -> tuple[Path, str]:
     """Return the note about the best numbers. ``agreement`` has for all, by their rank, the objects that agree."""
     choice = "the number of pods" if best else "one pod each"
     agreeing, held = sum(agreement[best]), held_out([*agreement.values()])
-    evidence = f"{agreeing} of {count(len(shown), 'object')} {'agrees' if len(shown) == 1 else 'agree'}: {choice}."
+    evidence = f"{agreeing} of {count(len(samples), 'object')} {'agrees' if len(samples) == 1 else 'agree'}: {choice}."
     rivals = dict.fromkeys(
         " * ".join(number.place.jq for number in numbers)
         for numbers, agrees in agreement.items()
         if numbers != best and sum(agrees) == agreeing and 0 < len(numbers) <= max(len(best), 1)
     )
-    different = {str(number) for counted in shown for _, number in counted.pods}
-    is_same, is_few = bool(best) and len(different) == 1, len(shown) < FEW
+    different = {str(number) for counted in samples for _, number in counted.pods}
+    is_same, is_few = bool(best) and len(different) == 1, len(samples) < FEW
     doubts = (
-        (agreeing < len(shown), "What is the count of the others?"),
+        (agreeing < len(samples), "What is the count of the others?"),
         (is_few, f"Fewer than {FEW} objects are little evidence."),
         (not is_few and held < agreeing, f"Chosen without an object, the count is right for {held} of them."),
         (is_same, f"All have {''.join(different)}, which other numbers may be as well."),
@@ -284,17 +289,17 @@ def _likeness(number: NumberField, kind: CustomKind) -> int:
     return 1 if _COUNT.fullmatch(number.name) and not number.is_length else _UNLIKE
 
 
-def _agrees(factors: Sequence[list[int] | None], shown: Counted) -> bool:
+def _agrees(factors: Sequence[list[int] | None], sample: Counted) -> bool:
     """Return whether a product counts the pods of every group of an object."""
     columns = [column for column in factors if column is not None]
     if len(columns) < len(factors):
         return False
-    counts = [prod(column[position] for column in columns) for position in range(shown.instances)]
-    return all(sum(counts[position] for position in positions) == number for positions, number in shown.pods)
+    counts = [prod(column[position] for column in columns) for position in range(sample.instances)]
+    return all(sum(counts[position] for position in positions) == number for positions, number in sample.pods)
 
 
 def _numbers(
-    kind: CustomKind, pods: PodsField, shown: Sequence[Counted]
+    kind: CustomKind, pods: PodsField, samples: Sequence[Counted]
 ) -> Iterator[tuple[NumberField, list[list[int] | None]]]:
     """Yield the numbers that some objects have, with their values for each instance, None if a value is not a number.
 
@@ -302,16 +307,16 @@ def _numbers(
     """
     for number in _inside(SchemaPath(("spec",)), below(kind.schema, "spec"), pods):
         is_likely = type(number.default) is int and _likeness(number, kind) < _UNLIKE
-        is_set = any(value is not None for counted in shown for value in outputs(number.place.jq, counted.object))
+        is_set = any(value is not None for counted in samples for value in outputs(number.place.jq, counted.object))
         if not (is_likely or is_set):
             continue
-        before: list[list[int] | None] = [None] * len(shown)
+        before: list[list[int] | None] = [None] * len(samples)
         for variant in (number,) if number.is_length else (number, replace(number, default=0)):
             text = product(pods.place, (variant,))
-            numbers = [[value for value in outputs(text, counted.object) if type(value) is int] for counted in shown]
+            numbers = [[value for value in outputs(text, counted.object) if type(value) is int] for counted in samples]
             columns = [
                 workload_numbers if len(workload_numbers) == counted.instances else None
-                for workload_numbers, counted in zip(numbers, shown, strict=True)
+                for workload_numbers, counted in zip(numbers, samples, strict=True)
             ]
             if columns != before:
                 yield variant, columns

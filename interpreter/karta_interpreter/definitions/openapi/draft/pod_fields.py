@@ -104,8 +104,8 @@ def _fragments(
     if not {"limits", "requests"} <= dict(fields(below(schema, "resources"))).keys() or field_names & _OF_CLAIMS:
         return
     pieces: dict[str, SchemaPath] = {}
-    for piece, ways in _PIECES.items():
-        for steps in ways:
+    for piece, paths in _PIECES.items():
+        for steps in paths:
             piece_schema = below(schema, *steps)
             # A field of the other type only has the name of the piece.
             if piece_schema and is_text(piece_schema) == (piece in _TEXTS):

@@ -353,8 +353,8 @@ class PythonCode(FunctionBody):
         result = self.new()
         self.line(f"{result} = {arithmetic(operator, left, right, result)}")
         factors = ((left, right), (right, left)) if operator == "*" else ()
-        ways = [f"times({self.origin(own)}, {factor})" for own, factor in factors if own in self.origins]
-        return self.located(result, f"({' or '.join(ways)})" if ways else None)
+        origins = [f"times({self.origin(own)}, {factor})" for own, factor in factors if own in self.origins]
+        return self.located(result, f"({' or '.join(origins)})" if origins else None)
 
     def condition(self, node: ast.Node, dot: str) -> str:
         """Write the code for an expression with one output.

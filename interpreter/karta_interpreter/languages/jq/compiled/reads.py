@@ -59,8 +59,8 @@ def project(node: ast.Node, inputs: Projections) -> Projections:  # noqa: C901, 
         case ast.If(branches, otherwise):
             for condition, _ in branches:
                 project(condition, inputs)
-            ways = [project(then, inputs) for _, then in branches]
-            return _choices((*ways, inputs if otherwise is None else project(otherwise, inputs)))
+            outputs = [project(then, inputs) for _, then in branches]
+            return _choices((*outputs, inputs if otherwise is None else project(otherwise, inputs)))
         case ast.Try(body, None):
             return project(body, inputs)
         case ast.Array(ast.Node() as body):
@@ -102,9 +102,9 @@ def _called(reads: Reads, arguments: Sequence[ast.Node], inputs: Projections) ->
     return ()
 
 
-def _choices(ways: Iterable[Projections]) -> Projections:
+def _choices(groups: Iterable[Projections]) -> Projections:
     """Return the different parts that the outputs of some expressions are."""
-    projections = tuple(dict.fromkeys(chain.from_iterable(ways)))
+    projections = tuple(dict.fromkeys(chain.from_iterable(groups)))
     return projections if len(projections) <= _MOST_OUTPUTS else mark_all(projections)
 
 
@@ -148,10 +148,10 @@ def sources(node: ast.Node) -> ast.Node | None:
             last = sources(right)
             return last and ast.Pipe(left, last)
         case ast.If(branches, otherwise):
-            ways = [(condition, sources(then)) for condition, then in branches]
-            writable = tuple((condition, source) for condition, source in ways if source)
+            conditional = [(condition, sources(then)) for condition, then in branches]
+            writable = tuple((condition, source) for condition, source in conditional if source)
             last = sources(otherwise or ast.Identity())
-            return ast.If(writable, last) if last and len(writable) == len(ways) else None
+            return ast.If(writable, last) if last and len(writable) == len(conditional) else None
     return None
 
 
