@@ -86,19 +86,20 @@ async def test_next_child_ends_only_once_the_memory_of_the_last_one_is_free(
     monkeypatch.setattr(container, "_size", lambda pid: pages.get(pid, 0))
     take(folder, 0.9)
     memory = container.ContainerMemory()
-    with memory.watched():
+    later = asyncio.get_running_loop().call_later
+    with memory.watched(later):
         for _ in range(3):
-            memory._look()  # noqa: SLF001
+            memory._look(later)  # noqa: SLF001
         assert len(ended) == 1
         pages.clear()
-        memory._look()  # noqa: SLF001
+        memory._look(later)  # noqa: SLF001
         assert len(ended) == 2
 
 
 async def test_container_without_memory_limit_is_not_looked_at(folder: Path) -> None:
     (folder / "memory.max").write_text("max\n")
     memory = container.ContainerMemory()
-    with memory.watched():
+    with memory.watched(asyncio.get_running_loop().call_later):
         assert memory._timer is None  # noqa: SLF001 - a look takes time of every call
     assert container.container_memory() == sys.maxsize
 
@@ -106,9 +107,10 @@ async def test_container_without_memory_limit_is_not_looked_at(folder: Path) -> 
 @pytest.mark.usefixtures("folder")
 async def test_nobody_looks_while_no_child_works() -> None:
     memory = container.ContainerMemory()
-    with memory.watched(), memory.watched():
+    later = asyncio.get_running_loop().call_later
+    with memory.watched(later), memory.watched(later):
         assert memory._timer  # noqa: SLF001
-    memory._look()  # noqa: SLF001
+    memory._look(later)  # noqa: SLF001
     assert memory._timer is None  # noqa: SLF001
 
 
@@ -130,6 +132,7 @@ async def test_memory_that_cannot_be_read_ends_no_process(
     monkeypatch.setattr(container, "_end_largest", lambda _: pytest.fail("a process ends"))
     (folder / "memory.stat").write_text(text)
     memory = container.ContainerMemory()
-    with memory.watched():
-        memory._look()  # noqa: SLF001
+    later = asyncio.get_running_loop().call_later
+    with memory.watched(later):
+        memory._look(later)  # noqa: SLF001
         assert memory._timer, "it looks again"  # noqa: SLF001

@@ -52,7 +52,7 @@ class AsyncPool:
             raise
         exchange = Exchange(process, in_thread)
         try:
-            with _MEMORY.watched():
+            with _MEMORY.watched(asyncio.get_running_loop().call_later):
                 yield exchange, seconds_left
         except BaseException:
             # Also the cancellation of a client that has left: the process is in the midst of an answer.

@@ -1,10 +1,9 @@
 """The memory of the container that this process runs in: its limit, and how much of it child processes may take."""
 
-import asyncio
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -15,6 +14,9 @@ _TAKEN: Final = 0.85
 """The share of the container's memory at which a child process ends. Files that are mapped take memory, too."""
 SECONDS: Final = 0.01
 """The time between two checks. A process allocates at most 10 MiB in it."""
+
+Later = Callable[[float, Callable[[], None]], object]
+"""`call_later` of an event loop. `asyncio` takes a tenth of the start of a child process, which has none."""
 
 
 class Files(NamedTuple):
@@ -55,29 +57,26 @@ class ContainerMemory:
     def __init__(self) -> None:
         self._files = [files for files in VERSIONS if 0 < _limit(files) < 2**50]
         self._requests = 0
-        self._timer: asyncio.TimerHandle | None = None
+        self._timer: object = None
         self._ending = ""
         """The process that was ended last. Its memory is taken until it is gone."""
 
     @contextmanager
-    def watched(self) -> Iterator[None]:
+    def watched(self, later: Later) -> Iterator[None]:
         """Look at the memory while a child process works in the block."""
         self._requests += 1
         if not self._timer and self._files:
-            self._look_later()
+            self._timer = later(SECONDS, lambda: self._look(later))
         try:
             yield
         finally:
             self._requests -= 1
 
-    def _look_later(self) -> None:
-        self._timer = asyncio.get_running_loop().call_later(SECONDS, self._look)
-
-    def _look(self) -> None:
+    def _look(self, later: Later) -> None:
         self._timer = None
         if not self._requests:
             return
-        self._look_later()
+        self._timer = later(SECONDS, lambda: self._look(later))
         for files in self._files:
             # A container that is shut down can lose its files, and their content.
             with suppress(OSError, KeyError, ValueError):
