@@ -53,13 +53,20 @@ async def clock() -> Clock:
 
 
 @pytest.fixture(scope="session")
-def commands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def forks() -> Iterator[str]:
+    """The address of a process that has imported all commands which need libraries of the base install only."""
+    names = "catalogue create diff explain export interpret query replay test tree unregister validate verify"
+    commands = (f"karta_interpreter.cli.{name}" for name in names.split())
+    with forking("click.testing", *commands, "tests.support.first_definition") as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def commands(forks: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder for PATH with a `karta-interpreter` that is forked."""
     folder = tmp_path_factory.mktemp("commands")
-    imported = ("catalogue", "create", "diff", "explain", "export", "test", "tree", "validate")
-    with forking(*(f"karta_interpreter.cli.{name}" for name in imported)) as address:
-        write_program(folder / "karta-interpreter", address, "from karta_interpreter.cli import main; main()")
-        yield folder
+    write_program(folder / "karta-interpreter", forks, "from karta_interpreter.cli import main; main()")
+    return folder
 
 
 def pytest_xdist_auto_num_workers() -> int:

@@ -3,14 +3,14 @@
 import json
 import os
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from karta_interpreter.cli.program import COMMANDS, EXTRAS
 from tests.definitions.sources.scripted_api import write_kubeconfig
-from tests.support.forking import ask, forking
+from tests.support.forking import ask
 
 RunForked = Callable[..., tuple[int, str, str]]
 Without = Callable[..., list[tuple[int, str, str]]]
@@ -65,23 +65,18 @@ FAILING = {
 """Command lines and the first library that each of them misses."""
 
 
-BASE = ("click.testing", *(f"karta_interpreter.cli.{line[0]}" for line in WORKING if line[0] != "completion"))
-"""What all commands here have imported: modules that need libraries of the base install only."""
+@pytest.fixture
+def run_forked(forks: str, tmp_path_factory: pytest.TempPathFactory) -> RunForked:
+    """Run code as a program, in a process that has imported the commands; return its status, stdout and stderr."""
 
+    def run(code: str, *arguments: str) -> tuple[int, str, str]:
+        folder = tmp_path_factory.mktemp("run")
+        with (folder / "stdout").open("w+") as stdout, (folder / "stderr").open("w+") as stderr:
+            files = [stdout.fileno(), stdout.fileno(), stderr.fileno()]
+            status = ask(forks, code, ["-c", *arguments], files, dict(os.environ))
+        return status, (folder / "stdout").read_text(), (folder / "stderr").read_text()
 
-@pytest.fixture(scope="module")
-def run_forked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunForked]:
-    """Run code as a program, in a process that has imported `BASE`; return its status, stdout and stderr."""
-    with forking(*BASE) as address:
-
-        def run(code: str, *arguments: str) -> tuple[int, str, str]:
-            folder = tmp_path_factory.mktemp("run")
-            with (folder / "stdout").open("w+") as stdout, (folder / "stderr").open("w+") as stderr:
-                files = [stdout.fileno(), stdout.fileno(), stderr.fileno()]
-                status = ask(address, code, ["-c", *arguments], files, dict(os.environ))
-            return status, (folder / "stdout").read_text(), (folder / "stderr").read_text()
-
-        yield run
+    return run
 
 
 @pytest.fixture
