@@ -166,6 +166,9 @@ _MISTAKEN_FILES = {
     "explain an operation of the object": ("explain", "InterpretHealth", "-f", "kind", "--object", "object.yaml"),
     "test the definition": ("test", "kind/karta.yaml"),
     "test the object": ("test", "object.yaml"),
+    "test in a cluster": ("test", "kind", "--kubeconfig", "config"),
+    "replay nothing": ("replay", "empty"),
+    "export no kind": ("export", "webhook-configuration", "--service", "a/b", "--no-catalogue"),
 }
 """Commands that are given another file than the one that they need."""
 

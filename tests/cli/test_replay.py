@@ -125,7 +125,10 @@ def test_answer_can_be_explained_by_its_uid(run: Run, folder: Path) -> None:
     assert result.exit_code == 0
     assert result.stderr == "The recorded answer differs:\n  replica\n  - 3\n  + 6\n"
     assert ".spec.replicas * 2" in result.stdout
-    assert (unknown.exit_code, unknown.stderr) == (1, "error: there is no request nobody in the recordings\n")
+    assert (unknown.exit_code, unknown.stderr) == (
+        1,
+        "error: there is no request nobody in the recordings, which name it in request.uid\n",
+    )
 
 
 def test_unreadable_calls_are_counted_and_named(run: Run, folder: Path, files: Path) -> None:
@@ -164,7 +167,7 @@ def test_folder_without_recordings_is_an_error(run: Run, files: Path) -> None:
     result = run("replay", str(files), "--to", "karta.yaml")
 
     assert result.exit_code == 1
-    assert result.stderr.endswith("there is no recording of calls in it\n")
+    assert result.stderr.endswith("there is no recording of calls in it; `serve --record FOLDER` writes some\n")
 
 
 def test_marks_of_left_out_values_are_said(run: Run, folder: Path, files: Path) -> None:

@@ -140,6 +140,11 @@ def test_registration_that_is_switched_off_ignores_the_rest(
         ),
         pytest.param(["--service", "a/b"], "--service has no effect without --register\n", id="a Service"),
         pytest.param(["--record-secrets"], "--record-secrets has no effect without --record FOLDER", id="no recording"),
+        pytest.param(
+            ["--certificate-days", "30"],
+            "--certificate-days has no effect without --certificate-secret NAMESPACE/NAME",
+            id="no Secret",
+        ),
     ],
 )
 def test_settings_that_cannot_be_name_what_is_wrong(run: Run, arguments: list[str], message: str) -> None:

@@ -96,7 +96,7 @@ def _on_a_terminal(*arguments: str) -> Iterator[tuple[ForkServerProcess, TextIO]
 
 
 def test_without_a_terminal_there_are_log_lines_alone() -> None:
-    with _forked(*NO_CATALOGUE, "--port", "0") as (server, _, stderr):
+    with _forked(*NO_CATALOGUE, "--port", "0", "--kartas", str(DEPLOYMENT)) as (server, _, stderr):
         said = stderr.readline(), stderr.readline()
         _stop(server)
         rest = stderr.read().decode().splitlines()
@@ -130,6 +130,20 @@ def test_kubeconfig_without_effect_is_named(tmp_path: Path) -> None:
         _stop(server)
     assert (said[2]["message"], said[2]["level"]) == ("the kubeconfig has no effect", "warning")
     assert "--cluster" in said[2]["hint"]
+
+
+@rows(
+    ("arguments", "message", "hint"),
+    [
+        pytest.param(("--plain-http", "--certificate-name", "a.example"), "certificate", "--plain-http", id="no TLS"),
+        pytest.param((), "no kind is served", "--kartas", id="no definitions"),
+    ],
+)
+def test_settings_without_effect_are_named(arguments: tuple[str, ...], message: str, hint: str) -> None:
+    with _forked(*NO_CATALOGUE, "--port", "0", *arguments) as (server, _, stderr):
+        lines = [json.loads(stderr.readline()) for _ in range(3)]
+        _stop(server)
+    assert (lines[2]["level"], message in lines[2]["message"], hint in lines[2]["hint"]) == ("warning", True, True)
 
 
 VARIABLES = {

@@ -195,6 +195,16 @@ def test_empty_suite_is_an_error(run: Callable[..., Result]) -> None:
     assert (result.exit_code, result.stderr) == (1, "error: empty.yaml: there is no case\n")
 
 
+def test_case_outside_of_testdata_is_an_error(suite: Path, run: Callable[..., Result]) -> None:
+    """It would not be run."""
+    folder = suite.parents[1]
+    assert run("test", str(folder)).exit_code == 0
+    (folder / "more.yaml").write_text(suite.read_text())
+    result = run("test", str(folder))
+    assert result.exit_code == 1
+    assert "more.yaml:1:1: error [not-a-karta] this is a case of a suite" in result.stderr
+
+
 @pytest.mark.usefixtures("suite")
 def test_name_without_case_is_a_mistake(run: Callable[..., Result]) -> None:
     result = run("test", "--name", "four")

@@ -42,6 +42,16 @@ async def test_unregister_twice_succeeds(run: Run, plane: ControlPlane, tmp_path
     assert plane.collections[CONFIGURATIONS].keys() == {"another"}
 
 
+async def test_server_that_is_no_karmada_is_an_error(run: Run, plane: ControlPlane, tmp_path: Path) -> None:
+    """The registration is somewhere else, and stays there."""
+    del plane.collections[CONFIGURATIONS]
+
+    result = await unregister(run, plane, tmp_path)
+
+    assert result.exit_code == 1
+    assert "404 the server could not find the requested resource; the server has no resourceinterp" in result.stderr
+
+
 async def test_another_name(run: Run, plane: ControlPlane, tmp_path: Path) -> None:
     plane.write(CONFIGURATIONS, "mine", {"webhooks": []})
 
@@ -69,9 +79,9 @@ async def test_missing_right_is_named(run: Run, plane: ControlPlane, tmp_path: P
     assert '"verbs": ["delete"]' in result.stderr
 
 
-def test_missing_kubeconfig_is_an_error(run: Run, tmp_path: Path) -> None:
+def test_missing_kubeconfig_is_wrong_usage(run: Run, tmp_path: Path) -> None:
     result = run("unregister", "--kubeconfig", str(tmp_path / "none"))
 
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert result.stderr.startswith("error: ")
     assert str(tmp_path / "none") in result.stderr

@@ -97,6 +97,7 @@ TYPOS = [
     ("karta-interpreter", "tolerations[0].value=true", "/tolerations/0/value': got boolean, want string"),
     ("karta-interpreter", "autoscaling.targetCPUUtilizationPercentage=0", "minimum: got 0"),
     ("karta-interpreter", "registration.name=", "/registration/name"),
+    ("karta-interpreter", "networkPolicy.from[0].ipBlock=10.0.0.0/8", "/from/0/ipBlock': got string, want object"),
     ("karta-interpreter", "certificate.extraNames={https://karta.example.com}", "/certificate/extraNames/0"),
     ("karta-interpreter", "certificate.extraNames={karta.example.com:443}", "/certificate/extraNames/0"),
     # RBAC takes a list of no names for all names.

@@ -69,10 +69,14 @@ class DefinitionFiles:
 
 @dataclass(frozen=True, slots=True)
 class Interpreter:
-    """The definition of a kind. ``broken`` has the first error of each script that cannot answer its operation."""
+    """The definition of a kind. ``broken`` has the first error of each script that cannot answer its operation.
+
+    ``files_are_right`` if there is no error in the files that it was read from, about any kind.
+    """
 
     entry: ServedDefinition
     broken: Mapping[str, Finding]
+    files_are_right: bool = True
 
     def is_asked(self, operation: str) -> bool:
         """Return whether a definition or a script should answer an operation."""
@@ -195,7 +199,7 @@ def interpreter_of(
     )
     below = combine(layers, scripts_of(weaker))
     combined = combine([SourceDefinitions(tuple(below.entries.values()))], scripts_of(stronger))
-    print_findings(below, combined)
+    files_are_right = print_findings(below, combined)
     if gvk not in combined.entries:
         defined = ", ".join(map(str, sorted({gvk for files in given for gvk in _kinds(files)})))
         what = (
@@ -207,7 +211,7 @@ def interpreter_of(
             f"error: the given files have no definition for {gvk}; {_advice(gvk) if gvk.kind in DEFINITIONS else what}"
         )
     answered = frozenset(operation for customization in stronger for operation in customization.scripts.operations)
-    return Interpreter(combined.entries[gvk], _broken(weaker, answered) | _broken(stronger))
+    return Interpreter(combined.entries[gvk], _broken(weaker, answered) | _broken(stronger), files_are_right)
 
 
 def workload_of(obj: Object, filenames: Sequence[str], references: Iterable[str]) -> Workload:
@@ -229,13 +233,14 @@ def kinds_of(paths: Sequence[str]) -> set[GVK]:
     return broken.union(*map(_kinds, definition_files)) if paths else {*catalogue_kinds()}
 
 
-def print_findings(*snapshots: Snapshot) -> None:
-    """Print the findings of snapshots on stderr."""
+def print_findings(*snapshots: Snapshot) -> bool:
+    """Print the findings of snapshots on stderr. Return whether none of them is an error."""
     findings = [
         *(finding for snapshot in snapshots for finding in snapshot.findings),
         *(finding for snapshot in snapshots for broken in snapshot.quarantined for finding in broken.findings),
     ]
     say(findings_text(findings), err=True, nl=False)
+    return all(finding.severity is not Severity.ERROR for finding in findings)
 
 
 def _broken(

@@ -121,7 +121,9 @@ def webhook_configuration_command(  # noqa: PLR0913 - one for each option
         timeout_seconds=webhook_timeout,
     )
     if not configuration["webhooks"]:
-        raise Problem("error: no kind is left; a configuration without webhooks would remove all of them")
+        raise Problem(
+            "error: no kind is left, and a configuration without webhooks would remove all of them; give some with -f"
+        )
     say(Data(to_yaml(configuration)), nl=False)
     say(_summary(configuration, endpoint), err=True)
 

@@ -12,7 +12,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from karta_interpreter import __version__
-from karta_interpreter.base.errors import InterpreterError
+from karta_interpreter.base.errors import InterpreterError, SettingsError
 from karta_interpreter.base.findings import closest, did_you_mean
 from karta_interpreter.cli.render import one_line, plain
 
@@ -169,6 +169,7 @@ _OTHERWISE = {
     **dict.fromkeys(("-r", "--raw-output", "--raw"), "`-o json` prints the values, of which `jq -r` makes text"),
     **dict.fromkeys(("--arg", "--argjson"), "expressions have no variables of a caller: write the value into it"),
     **dict.fromkeys(("--set", "--values"), "it is an option of helm; what `helm template` prints is read as `-`"),
+    **dict.fromkeys(("--kubeconfig", "--context"), "this command reads files; `doctor --help` names the cluster's"),
     "--from": "a folder that `verify --save` wrote stands alone: verify FOLDER",
     **dict.fromkeys(("--fix", "--write"), "edit the file: each finding has a hint"),
     "lua": "`export customization` prints definitions as scripts in Lua",
@@ -201,6 +202,11 @@ class UsageProblem(Problem):
     """Missing, superfluous or wrong arguments, exit code 2."""
 
     exit_code = 2
+
+
+def is_usage(error: InterpreterError) -> bool:
+    """Return whether an error is about wrong usage: a setting, or a kubeconfig that does not exist."""
+    return isinstance(error, SettingsError) or getattr(error, "reason", "") == "NoKubeconfig"
 
 
 def missing_extra(command: str, error: ModuleNotFoundError) -> UsageProblem | None:
@@ -303,7 +309,7 @@ class Commands(CommandGroup):
                 raise problem from error
             raise
         except InterpreterError as error:
-            raise Problem(f"error: {error}") from error
+            raise (UsageProblem if is_usage(error) else Problem)(f"error: {error}") from error
         except OSError as error:
             if error.errno not in _FULL:
                 raise

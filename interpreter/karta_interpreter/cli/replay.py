@@ -250,7 +250,7 @@ def command(
     check_stdin([*before, *to])
     files = files_in(folder)
     if not files:
-        raise Problem(f"error: {folder}: there is no recording of calls in it")
+        raise Problem(f"error: {folder}: there is no recording of calls in it; `serve --record FOLDER` writes some")
     compared_sides = Side(before) if before else None, Side(to)
     if uid is not None:
         _explain(files, uid, compared_sides, output, full=full)
@@ -354,4 +354,4 @@ def _find(files: list[Path], uid: str) -> tuple[RecordedCall, Request]:
             if recorded.answer.get("uid") == uid:
                 return recorded, request_of(recorded.request)
     reasons = "".join(f"; {reason}" for reason in left_out)
-    raise Problem(f"error: there is no request {uid} in the recordings{reasons}")
+    raise Problem(f"error: there is no request {uid} in the recordings, which name it in request.uid{reasons}")

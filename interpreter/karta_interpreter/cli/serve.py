@@ -13,7 +13,7 @@ from typing import Any, Final, cast
 import click
 from click.core import ParameterSource
 
-from karta_interpreter.base.errors import InterpreterError, SettingsError
+from karta_interpreter.base.errors import InterpreterError
 from karta_interpreter.base.findings import closest, escaped
 from karta_interpreter.base.k8s import GVK, Object
 from karta_interpreter.cli.options import (
@@ -29,7 +29,7 @@ from karta_interpreter.cli.options import (
     ObjectName,
     WholeNumber,
 )
-from karta_interpreter.cli.program import Problem, UsageProblem
+from karta_interpreter.cli.program import Problem, UsageProblem, is_usage
 from karta_interpreter.cli.render import table
 from karta_interpreter.definitions.karta import karta_api_group
 from karta_interpreter.definitions.sources import ServedDefinition, Snapshot, list_files
@@ -171,7 +171,7 @@ def failed(error: InterpreterError) -> SystemExit:
     # click would wait for the reader of a full pipe, and fail without one.
     print_text("error: " + escaped(str(error), keep="\t\n") + "\n")
     flush_log()
-    return SystemExit(UsageProblem.exit_code if isinstance(error, SettingsError) else Problem.exit_code)
+    return SystemExit(UsageProblem.exit_code if is_usage(error) else Problem.exit_code)
 
 
 def _contradictions(settings: Settings) -> Iterator[str]:
@@ -191,6 +191,8 @@ _NEEDED = {
     "record_secrets": "record",
     "public_url": "register",
     "service": "register",
+    "certificate_days": "certificate_secret",
+    "authority_days": "certificate_secret",
 }
 
 
@@ -199,10 +201,23 @@ def _introduce(started: Started, settings: Settings) -> None:
     for path in (*settings.folders, *settings.overrides):
         if not list_files(path).files:
             log.warning("no definition file found", path=str(path), hint="files end in .yaml, .yml or .json")
-    if (settings.kubeconfig or settings.context) and not (settings.cluster or settings.register):
-        log.warning(
-            "the kubeconfig has no effect", hint="--cluster serves the Kartas there, --register registers there"
-        )
+    warnings = {
+        "the certificate has no effect": (
+            settings.plain_http and (settings.certificate_file or settings.certificate_names),
+            "--plain-http serves without TLS: leave one of them out",
+        ),
+        "the kubeconfig has no effect": (
+            (settings.kubeconfig or settings.context) and not (settings.cluster or settings.register),
+            "--cluster serves the Kartas there, --register registers there",
+        ),
+        "no kind is served": (
+            not (started.snapshot.entries or settings.cluster or settings.folders or settings.kinds),
+            "give definitions with --kartas, or --cluster for those there",
+        ),
+    }
+    for message, (is_given, hint) in warnings.items():
+        if is_given:
+            log.warning(message, hint=hint)
     if has_terminal():
         text = startup_text(f"{started.url}/interpret", started.snapshot)
         print_text(click.unstyle(text) if click.get_current_context().color is False else text)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from difflib import unified_diff
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from textwrap import indent
 from typing import Final
@@ -200,7 +200,7 @@ def command(  # noqa: PLR0913 - one for each option
 
     PATH is a suite, or a folder where every YAML file below a folder "testdata" is one; the current folder by
     default. The definitions and customizations in the folder that has "testdata" answer a suite, or those of -f. The
-    exit code is 1 when a case fails, or has a TODO for its reason.
+    exit code is 1 when a case fails or has a TODO for its reason, or if a definition there has an error.
     """
     check_stdin(filenames)
     suites = _suites(paths or (Path(),))
@@ -215,8 +215,10 @@ def command(  # noqa: PLR0913 - one for each option
         if cases:
             raise UsageProblem(f"error: {nothing}")
         raise Problem(f"error: {', '.join(map(str, suites))}: there is no case")
+    # The definitions are read once for each kind of the suites, and their findings are shown as often.
+    find = cache(partial(_interpreter, unreadable))
     report = SuiteReport(
-        tuple(_run(selected, filenames, options, explains=explain_failures)), tuple(unreadable), fail_only
+        tuple(_run(selected, find, filenames, options, explains=explain_failures)), tuple(unreadable), fail_only
     )
     texts: dict[str, Callable[[SuiteReport], str]] = {"table": suites_text, "junit": lambda report: Data(junit(report))}
     say(texts[output](report) if output in texts else written(suites_json(report), output), nl=False)
@@ -265,9 +267,14 @@ def _suites(paths: Sequence[Path]) -> list[Path]:
     return list(by_place.values())
 
 
-def _run(cases: Sequence[Case], filenames: tuple[str, ...], options: Options, *, explains: bool) -> Iterator[Outcome]:
-    # The definitions are read once for each kind of the suites, and their findings are shown as often.
-    find = cache(_interpreter)
+def _run(
+    cases: Sequence[Case],
+    find: Callable[[tuple[str, ...], GVK], Interpreter | str],
+    filenames: tuple[str, ...],
+    options: Options,
+    *,
+    explains: bool,
+) -> Iterator[Outcome]:
     for case in watched(cases, "Cases"):
         try:
             interpreter = find(filenames or (str(home_of(Path(case.source))),), GVK.of(case.call.object))
@@ -280,22 +287,22 @@ def _run(cases: Sequence[Case], filenames: tuple[str, ...], options: Options, *,
         outcome = judge(case, answered.results, answered.error)
         if not outcome.passed:
             outcome = replace(outcome, notes=_notes(interpreter, case, options, explains=explains))
-        elif case.call.operation in COUNTING_OPERATIONS and (misspelt := _misspelt_counts(interpreter, case)):
+        elif case.call.operation in COUNTING_OPERATIONS:
+            facts = warnings_about(interpreter.entry.definition, case.call.object, case.call.operation)
             # The count is a default, which the output of a drafted case repeats.
-            say(one_line(f"warning: {case.source}:{case.line}: {misspelt[0]}"), err=True)
+            for fact in [fact for fact in facts if fact.rule == COUNT_MISSPELT][:1]:
+                say(one_line(f"warning: {case.source}:{case.line}: {fact.note}"), err=True)
         yield outcome
 
 
-def _interpreter(filenames: tuple[str, ...], gvk: GVK) -> Interpreter | str:
+def _interpreter(unreadable: list[SuiteError], filenames: tuple[str, ...], gvk: GVK) -> Interpreter | str:
     try:
-        return interpreter_for(gvk, filenames, [])
+        interpreter = interpreter_for(gvk, filenames, [])
     except Problem as problem:
         return problem.message
-
-
-def _misspelt_counts(interpreter: Interpreter, case: Case) -> list[str]:
-    facts = warnings_about(interpreter.entry.definition, case.call.object, case.call.operation)
-    return [fact.note for fact in facts if fact.rule == COUNT_MISSPELT]
+    if not interpreter.files_are_right:  # such as a case outside of testdata
+        unreadable.append(SuiteError(f"{', '.join(filenames)}: a file there has an error, which is shown above"))
+    return interpreter
 
 
 def _notes(interpreter: Interpreter, case: Case, options: Options, *, explains: bool) -> tuple[str, ...]:

@@ -100,7 +100,7 @@ def test_rejection_is_reported_with_any_content(status: int, content: bytes, rea
 
 
 def test_missing_object_has_no_hint_about_crd() -> None:
-    assert "CRD" not in str(rejected(_request("/apis/run.ai/v1alpha1/kartas/a"), 404, _status(message="not found")))
+    assert "CRD" not in str(rejected(_request("/apis/run.ai/v1alpha1/kartas/a"), 404, _status(reason="NotFound")))
 
 
 @rows(("event", "status"), [({"code": 410, "reason": "Expired"}, 410), ({}, 500), ({"code": "x"}, 500)])

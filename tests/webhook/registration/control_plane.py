@@ -113,7 +113,7 @@ class ControlPlane:
             is_watch = request.query.get("watch") == "true"
             return await self._watch(request, collection) if is_watch else self._list(collection)
         if name not in self.collections[collection]:
-            return _status(404, f"{name} not found")
+            return _status(404, f"{name} not found", "NotFound")
         obj = self.collections[collection][name]
         if request.method == "DELETE":
             self.remove(collection, name)
@@ -186,6 +186,7 @@ def _line(event: str, obj: Any) -> bytes:
     return json.dumps({"type": event, "object": obj}).encode() + b"\n"
 
 
-def _status(code: int, message: str) -> web.Response:
+def _status(code: int, message: str, reason: str = "") -> web.Response:
     body = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code, "message": message}
+    body |= {"reason": reason} if reason else {}
     return web.json_response(body, status=code)

@@ -339,7 +339,8 @@ def _field_problems(
         elif not isinstance(value, str):
             yield name, f"{name} must be a string, not {type_name(value)}", _QUOTES
     for name in (name for name in allowed if name not in entry and name not in optional):
-        yield name, f"the field {name} is missing", ""
+        needed = (field for field in allowed if field not in optional)
+        yield name, f"the field {name} is missing", f"write {{{', '.join(f'{field}: …' for field in needed)}}}"
 
 
 def _named(annotation: AnnotationText, index: int, field: str, text: str) -> AnnotationQuery | None:

@@ -273,6 +273,23 @@ def is_boolean(node: ast.Node) -> bool:
     return False
 
 
+def matching_text(node: ast.Node, text: str) -> str:
+    """Return a text as a result of an expression is written. It is the same text, unless no result can have it.
+
+    >>> matching_text(parse(".status.ready // 0"), "7.0"), matching_text(parse(".status.on // false"), "True")
+    ('7', 'true')
+    >>> matching_text(parse(".status.version"), "7.0"), matching_text(parse(".status.phase"), '"Ready"')
+    ('7.0', 'Ready')
+    """
+    results = [*_walk(node, _results)]
+    types = {type(result.value) for result in results if isinstance(result, ast.Literal)}
+    if int in types and str not in types and re.fullmatch(r"[-+]?[0-9]{1,15}(\.[0-9]+)?", text):
+        return f"{float(text):.15g}"
+    if is_boolean(node) or (types == {bool} and text.lower() in ("true", "false")):
+        return "false" if text.lower() == "false" else "true"
+    return re.sub(r'^"([^"]*)"$', r"\1", text) if isinstance(results[-1], ast.Index) else text
+
+
 def never_counts(node: ast.Node) -> bool:
     """Return whether an expression gives a boolean, a list or an object, but for `or`, which has a rule of its own.
 

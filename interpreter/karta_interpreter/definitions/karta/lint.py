@@ -8,7 +8,7 @@ from karta_interpreter.base.findings import Finding, closest, error, warning
 from karta_interpreter.base.k8s import Path, grouped
 from karta_interpreter.base.karmada import COUNTING_OPERATIONS, Operation
 from karta_interpreter.definitions.karta.annotation_records import ANNOTATIONS, Annotations
-from karta_interpreter.definitions.karta.annotations import AnnotationQuery, Retained, annotation_path, field_text
+from karta_interpreter.definitions.karta.annotations import WHOLE, Retained, annotation_path, field_text
 from karta_interpreter.definitions.karta.catalogue import catalogue_kinds
 from karta_interpreter.definitions.karta.compile import action_value
 from karta_interpreter.definitions.karta.expressions import (
@@ -16,6 +16,7 @@ from karta_interpreter.definitions.karta.expressions import (
     compares_alternative,
     fields_read,
     is_boolean,
+    matching_text,
     misread_defaults,
     names_places,
     never_boolean,
@@ -56,6 +57,8 @@ _SINGLE = ("replicasPath", "minReplicasPath", "maxReplicasPath", "instanceIdPath
 _OTHER_OBJECT = {"podSelector", "gangScheduling", "namesExpression"}  # fields with expressions about another object
 # The least and the most replicas, by the names of their fields.
 _SWAPPED = re.compile(r"[^/]*\.max[^./\n]*(//.*)?\n[^/]*\.min[^./\n]*(//.*)?", re.IGNORECASE)
+# Paths that lead to a part of what their fields take, by the fields.
+_TOO_DEEP = {"resourcesPath": r"(.*)\.(requests|limits)", "path": r"(\.status\.\w*[cC]onditions)\[-?\d+\]"}
 _REVISE = "ReviseReplica"
 _COUNTING = COUNTING_OPERATIONS | {_REVISE}
 _REPORTED = ((*ROOT_STATUS, "phaseDefinition", "path"), (*ROOT_STATUS, "conditionsDefinition", "path"))
@@ -72,12 +75,12 @@ def lint(karta: KartaResource, parsed: Sequence[Parsed], annotations: Annotation
             yield violation("scale-without-pods", (*path, "scaleDefinition"), name=component.name)
         yield from _component(path, component, component.pod_selector or PodSelector())
     for path, child in structure.components[1:]:
-        if child.kind is not None and not (child.kind.version and child.kind.kind):
-            yield violation("child-kind-incomplete", (*path, "kind"))
-        if child.status_definition is not None:
-            yield violation("child-status-unused", (*path, "statusDefinition"))
-        if child.suspend_definition is not None:
-            yield violation("child-suspends", (*path, "suspendDefinition"))
+        rules = {
+            ("child-kind-incomplete", "kind"): child.kind and not (child.kind.version and child.kind.kind),
+            ("child-status-unused", "statusDefinition"): child.status_definition is not None,
+            ("child-suspends", "suspendDefinition"): child.suspend_definition is not None,
+        }
+        yield from (violation(rule, (*path, field)) for (rule, field), is_broken in rules.items() if is_broken)
     if structure.root_component.kind:
         yield from _kind(structure.root_component.kind)
     yield from _leaves(structure, annotations)
@@ -119,13 +122,16 @@ def _component(path: Path, component: ComponentDefinition, selector: PodSelector
     spec, scale, kind = component.spec_definition, component.scale_definition, selector.component_type
     if scale is not None and _SWAPPED.fullmatch(f"{scale.min_replicas_path}\n{scale.max_replicas_path}"):
         yield violation("bounds-swapped", (*path, "scaleDefinition", "minReplicasPath"))
-    if spec is not None and not spec.model_fields_set:
-        yield violation("pods-empty", (*path, "specDefinition"))
-    if scale is not None and not scale.model_fields_set:
-        yield violation("scale-empty", (*path, "scaleDefinition"))
-    fragments = spec and spec.fragmented_pod_spec_definition
-    if fragments is not None and not fragments.model_fields_set:
-        yield violation("fragments-empty", (*path, "specDefinition", "fragmentedPodSpecDefinition"))
+    parts = (
+        ("pods-empty", spec, ("specDefinition",)),
+        ("scale-empty", scale, ("scaleDefinition",)),
+        (
+            "fragments-empty",
+            spec and spec.fragmented_pod_spec_definition,
+            ("specDefinition", "fragmentedPodSpecDefinition"),
+        ),
+    )
+    yield from (violation(rule, (*path, *at)) for rule, part, at in parts if part and not part.model_fields_set)
     if spec is not None and spec.metadata_path is not None and spec.pod_spec_path is None:
         yield violation("metadata-path-unused", (*path, "specDefinition", "metadataPath"))
     at = (*path, "podSelector", "componentTypeSelector")
@@ -218,8 +224,14 @@ def _two_statuses(path: Path, matcher: StatusMatcher, *both: Status) -> Finding:
 def _matcher(
     path: Path, matcher: StatusMatcher, definition: StatusDefinition, test: Parsed | None
 ) -> Iterator[Finding]:
-    if not (matcher.by_phase or matcher.by_conditions or matcher.by_expression):
-        yield violation("matcher-empty", path)
+    phase, phases, conditions = matcher.by_phase, definition.phase_definition, definition.conditions_definition
+    rules = {
+        ("matcher-empty",): not (phase or matcher.by_conditions or matcher.by_expression),
+        ("phases-in-one", "byPhase"): re.search(r"\w[,|] *\w|[*!]", phase),
+        ("phase-definition-missing", "byPhase"): phase and phases is None,
+        ("conditions-definition-missing", "byConditions"): matcher.by_conditions and conditions is None,
+    }
+    yield from (violation(rule, (*path, *at), text=phase) for (rule, *at), is_broken in rules.items() if is_broken)
     yield from (
         violation("condition-repeated", (*path, "byConditions", index), type=name)
         for index, name in repeated(condition.type for condition in matcher.by_conditions)
@@ -227,13 +239,7 @@ def _matcher(
     for place, noun, text, better in _compared(matcher, test):
         if text != better:
             yield violation("matcher-never", (*path, *place), noun=noun, text=text, better=better)
-    if re.search(r"\w[,|] *\w|[*!]", matcher.by_phase):
-        yield violation("phases-in-one", (*path, "byPhase"), text=matcher.by_phase)
-    if matcher.by_phase and definition.phase_definition is None:
-        yield violation("phase-definition-missing", (*path, "byPhase"))
-    if matcher.by_conditions and definition.conditions_definition is None:
-        yield violation("conditions-definition-missing", (*path, "byConditions"))
-    has_status = definition.conditions_definition is None or definition.conditions_definition.status_field_name
+    has_status = conditions is None or conditions.status_field_name
     for index, condition in enumerate(matcher.by_conditions):
         if condition.status and not has_status:
             yield violation("condition-status-unread", (*path, "byConditions", index, "status"), type=condition.type)
@@ -253,21 +259,17 @@ def _compared(matcher: StatusMatcher, test: Parsed | None) -> Iterator[tuple[Pat
             condition.status,
             closest(status, _SPELLED.values()) or status,
         )
-    if matcher.by_expression and test and is_boolean(test.node):
+    if matcher.by_expression and test:
         expected = matcher.by_expression.expected_result
-        yield (
-            ("byExpression", "expectedResult"),
-            "a comparison",
-            expected,
-            "false" if expected.lower() == "false" else "true",
-        )
+        noun = "a comparison" if is_boolean(test.node) else "the text of this result"
+        yield ("byExpression", "expectedResult"), noun, expected, matching_text(test.node, expected)
 
 
 def _expressions(
     structure: StructureDefinition, parsed: Sequence[Parsed], annotations: Annotations
 ) -> Iterator[Finding]:
     """Check for expressions that are allowed but do not give the answer that they seem to give."""
-    wholes = yield from _parts(parsed, annotations.health)
+    wholes = yield from _parts(parsed, annotations)
     # The path of the root component has one step less than the path of another one.
     by_component = grouped(
         (expression.path[: 3 if ROOT[2] in expression.path else 4], expression) for expression in parsed
@@ -296,7 +298,7 @@ def _expressions(
             yield from _scale_places(component, changing[component.name], usable, retained)
 
 
-def _parts(parsed: Sequence[Parsed], health: AnnotationQuery | None) -> Generator[Finding, None, Mapping[Path, str]]:
+def _parts(parsed: Sequence[Parsed], annotations: Annotations) -> Generator[Finding, None, Mapping[Path, str]]:
     """Check each value by the expressions that read a part of it. Return one such part of each path."""
     own = [expression for expression in parsed if _OTHER_OBJECT.isdisjoint(expression.path)]
     parts = [part for expression in own for part in parts_read(expression.node)]
@@ -308,12 +310,22 @@ def _parts(parsed: Sequence[Parsed], health: AnnotationQuery | None) -> Generato
             lists.add(path)
         if path and expression.path[-1] == "podTemplateSpecPath":
             wholes[path] = f"{expression.text}.spec"
+    health = annotations.health
     phases = [expression.node for expression in own if expression.path == _REPORTED[0]]
     if health and (never_boolean(health.node) or several(health.node) or health.node in phases):
         yield violation("health-not-boolean", annotation_path("health"), text=health.text)
     for expression in own:
         yield from _values(expression, of_count="scaleDefinition" in expression.path)
         yield from _part(expression, lists, wholes)
+    about_annotations = (
+        Parsed(annotation_path(query.annotation), query.text, query.node)
+        for query in annotations.queries()
+        if query.of == WHOLE
+    )
+    for expression in (*own, *about_annotations):
+        for whole, read in parts_read(expression.node):
+            if whole in lists and read[0] == ".":
+                yield _about("entry-expected", expression, text=field_text(whole), field=read[1:])
     return wholes
 
 
@@ -324,11 +336,8 @@ def _part(expression: Parsed, lists: Collection[Path], wholes: Mapping[Path, str
         yield _about("list-for-pods", expression, text=expression.text, what=what)
     if (path in wholes or path == ("status",)) and (at in _SINGLE or expression.path == _REPORTED[0]):
         yield _about("part-expected", expression, text=field_text(path), part=wholes.get(path, ".status.phase"))
-    if at == "resourcesPath" and (amounts := re.fullmatch(r"(.*)\.(requests|limits)", expression.text)):
-        yield _about("path-misread", expression, written=expression.text, better=amounts[1])
-    for whole, read in parts_read(expression.node):
-        if whole in lists and read[0] == ".":
-            yield _about("entry-expected", expression, text=field_text(whole), field=read[1:])
+    if at in _TOO_DEEP and (whole := re.fullmatch(_TOO_DEEP[at], expression.text)):
+        yield _about("path-misread", expression, written=expression.text, better=whole[1])
 
 
 def _selector(expression: Parsed, selector: PodSelector, wholes: Collection[Path]) -> Iterator[Finding]:

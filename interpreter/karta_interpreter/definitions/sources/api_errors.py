@@ -77,7 +77,7 @@ def rejected(request: ApiRequest, status: int, content: bytes) -> ClusterError:
     except orjson.JSONDecodeError:
         decoded = None
     answer: dict[str, JSON] = decoded if isinstance(decoded, dict) else {}
-    phrase, hint = responses.get(status, ""), _status_hint(request, status)
+    phrase, hint = responses.get(status, ""), _status_hint(request, status, bool(answer.get("reason")))
     message = f"{request}: {status} {answer.get('message') or phrase}{hint and f'; {hint}'}"
     return ClusterError(message, status=status, reason=str(answer.get("reason") or phrase))
 
@@ -100,7 +100,7 @@ def unusable(source: str, error: BaseException) -> ClusterError:
     """
     # Without a number the error is about the kubeconfig (`_check_there`), else about a file named in it.
     if isinstance(error, FileNotFoundError) and error.errno is None:
-        return ClusterError(f"{source} cannot be used: {error}", reason="NoKubeconfig")
+        return ClusterError(f"{source} cannot be used: {error}; name one with --kubeconfig", reason="NoKubeconfig")
     # kubernetes_asyncio has one exception for all faults of a kubeconfig. Only its text distinguishes them.
     reason = "NoContext" if type(error) is LookupError or "/contexts list" in str(error) else "Configuration"
     hint = "check the file, the context, and the files and programs that it names"
@@ -139,7 +139,7 @@ def _text(error: BaseException) -> str:
     return " ".join(str(error).split()) or type(error).__name__
 
 
-def _status_hint(request: ApiRequest, status: int) -> str:
+def _status_hint(request: ApiRequest, status: int, is_about_object: bool) -> str:
     resource_path = _RESOURCE.fullmatch(request.path)
     if status == HTTPStatus.FORBIDDEN and not resource_path:
         return f"allow its user {', '.join(request.verbs)} on nonResourceURLs {json.dumps([request.path])}"
@@ -148,7 +148,7 @@ def _status_hint(request: ApiRequest, status: int) -> str:
         resource = "/".join(filter(None, (resource_path["resource"], resource_path["subresource"])))
         rule = {"apiGroups": [resource_path["group"] or ""], "resources": [resource], "verbs": list(request.verbs)}
         return f"give its user {role} with {json.dumps(rule)}"
-    if status == HTTPStatus.NOT_FOUND and resource_path and not resource_path["name"]:
+    if status == HTTPStatus.NOT_FOUND and resource_path and not (resource_path["name"] and is_about_object):
         resource = ".".join(filter(None, (resource_path["resource"], resource_path["group"])))
         return f"the server has no {resource}: is the CRD installed there?"
     return _STATUS_HINTS.get(status, "")

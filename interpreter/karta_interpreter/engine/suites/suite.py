@@ -267,6 +267,7 @@ _OTHER_KEYS: Final = {
     **dict.fromkeys(("cases", "tests"), "each case is a document of its own, with --- above it"),
     **dict.fromkeys(("input", "object", "workload", "given"), "write desiredObj or observedObj"),
     **dict.fromkeys(("expected", "expect", "want", "result", "results"), "write output"),
+    "error": "write output: {error: TEXT}, a part of the message of a refusal",
     **dict.fromkeys(("items", "aggregatedStatusItems", "statuses"), "write statusItems"),
 }
 _KEY: Final = re.compile(r"(output|operation)\s*:")

@@ -81,7 +81,7 @@ class TokenFile:
         lines = (line.split(maxsplit=1) for line in self._path.read_text(encoding="utf-8-sig").splitlines())
         pairs = [(fields[0], fields[1].strip() if len(fields) > 1 else "token") for fields in lines if fields]
         if not pairs:
-            raise ValueError("it has no token")
+            raise ValueError("it has no token; a line has one, then the name of its user")
         if any(len(token) < _LEAST for token, _ in pairs):
             raise ValueError(
                 f"a token has fewer than {_LEAST} characters; a line has the token, then the name of its user"

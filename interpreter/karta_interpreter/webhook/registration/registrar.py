@@ -31,8 +31,14 @@ CONFIGURATIONS = f"/apis/{API_VERSION}/resourceinterpreterwebhookconfigurations"
 
 
 async def unregister(api: ApiServer, name: str = NAME) -> bool:
-    """Delete a configuration. Return whether it existed."""
-    return await existing(api.delete(f"{CONFIGURATIONS}/{name}")) is not None
+    """Delete a configuration. Return whether it existed. Raises ClusterError, also if the server is no Karmada."""
+    try:
+        await api.delete(f"{CONFIGURATIONS}/{name}")
+    except ClusterError as error:
+        if error.reason == "NotFound":  # the object, not the API
+            return False
+        raise
+    return True
 
 
 async def is_registered(api: ApiServer, name: str = NAME) -> bool:

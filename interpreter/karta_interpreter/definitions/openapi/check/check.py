@@ -1,8 +1,10 @@
 """The findings about a definition that the OpenAPI schema of its CRD contradicts."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from karta_interpreter.base.errors import QuerySyntaxError
@@ -21,6 +23,7 @@ from karta_interpreter.definitions.karta.compile import action_value
 from karta_interpreter.definitions.karta.expression_text import ObjectQuery, PodQuery
 from karta_interpreter.definitions.karta.model import (
     ComponentDefinition,
+    ExpressionMatcher,
     KartaResource,
     StatusDefinition,
     SuspendDefinition,
@@ -211,10 +214,20 @@ class _Checked:
             for index, matcher in enumerate(getattr(definition.status_mappings, status.lower())):
                 path = (*ROOT_STATUS, "statusMappings", status.lower(), index)
                 self._listed_only((*path, "byPhase"), "phase", matcher.by_phase, listed)
+                if matcher.by_expression is not None and matcher.by_expression.expected_result != "null":
+                    self._result((*path, "byExpression"), matcher.by_expression)
                 for at, condition in enumerate(matcher.by_conditions):
                     condition_at = (*path, "byConditions", at)
                     self._listed_only((*condition_at, "type"), "condition", condition.type, types)
                     self._listed_only((*condition_at, "status"), "condition status", condition.status, statuses)
+
+    def _result(self, path: Path, test: ExpressionMatcher) -> None:
+        """Compare the text that a result should have with the schema of the result."""
+        expected, shapes = test.expected_result, self._quiet(test.expression)
+        self._listed_only((*path, "expectedResult"), "value", expected, listed_values(shapes))
+        fits = partial(_may_be, expected)
+        advice = "write expectedResult as jq prints the value: 7, true"
+        self._compare((*path, "expression"), test.expression, shapes, (f'"{expected}"', fits), advice)
 
     def _quiet(self, text: str, scope: TypeScope | None = None) -> Shapes:
         """Return the outputs of an expression, without findings: `expression` reports them."""
@@ -365,6 +378,13 @@ _NAMES_IN_POD: Final = parse(", ".join(f".{path}" for path in DEPENDENCY_NAMES))
 
 # The most texts in a schema that may be the names of all possible instances.
 _MANY: Final = 20
+# The texts of values by their type, if not any.
+_TEXTS: Final = {"integer": "-?[0-9]+", "boolean": "true|false"}
+
+
+def _may_be(text: str, shape: Shape) -> bool:
+    """Return whether a value of the object may have a text. A value that an expression makes is not judged."""
+    return not shape.at or any(re.fullmatch(_TEXTS.get(name, ".*"), text, re.DOTALL) for name in shape.types)
 
 
 def _written_as(shape: Shape) -> str:

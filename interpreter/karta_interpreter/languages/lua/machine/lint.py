@@ -69,7 +69,7 @@ _OPERATORS: Final = {
     "=>": "a function is written `function(x) return x.field end`",
     **dict.fromkeys(("var", "let", "const"), "a variable is declared by `local`"),
     **dict.fromkeys("\u201c\u201d\u2018\u2019", 'a text stands in straight quotes: "..."'),
-    **dict.fromkeys((") {", "){"), "a block begins with `then` or `do`, and ends with `end`"),
+    **dict.fromkeys((") {", "){", "{"), "a block begins with `then` or `do`, and ends with `end`"),
     ".": "a field is read by `.`, and `:` calls a function",
     "elif": "write `elseif`",
     "Return": "write `return`",
@@ -88,6 +88,8 @@ _RETURNED: Final = re.compile(
 )
 # A part of a pod template where the whole belongs, as an argument of a function of Karmada.
 _SPEC_GIVEN: Final = re.compile(r"\bkube\.(accuratePodRequirements|getPodDependencies)\( *([\w.]+)\.spec *[,)]")
+# An alternative in the pattern of a function of texts.
+_ALTERNATIVE: Final = re.compile(r"[.:](match|find|gmatch|gsub)\([^\n)]*\w\|\w")
 # What Lua has for the words of other languages, and their order, for scripts with an error somewhere else.
 _WORDS: Final = {
     r"\A\s*[\w./-]+\.lua\s*\Z": "write the script itself, not the name of its file",
@@ -130,7 +132,7 @@ def lint(operation: str, text: str, names_of: Callable[[str], Names]) -> list[Li
         word = next((word for word in _WORDS if re.search(word, code)), "")
         signs = [
             *re.findall(
-                r"=>|[\u201c\u201d\u2018\u2019]|:(?= *[\d\"'{])|\) ?{"
+                r"=>|[\u201c\u201d\u2018\u2019]|:(?= *[\d\"'{])|(?<=\w):(?= )|\) ?{"
                 r"|\bdef\b|\belif\b|\bReturn\b|\bis\b|\bswitch\b|\b(?:var|let|const)\b",
                 text.split("\n")[err.line - 1],
             ),
@@ -193,6 +195,16 @@ def lint(operation: str, text: str, names_of: Callable[[str], Names]) -> list[Li
             match[1],
         )
         for match in _SPEC_GIVEN.finditer(code)
+    )
+    lints += tuple(
+        _warning(
+            "list-misread",
+            "Lua reads it otherwise: a pattern has no alternatives",
+            "write a test for each, with `or` between them",
+            code.count("\n", 0, found.start()) + 1,
+            found[1],
+        )
+        for found in _ALTERNATIVE.finditer(code)
     )
     if re.findall(r"\bfunction\b *(\w*)", code) == [function]:  # one inside of the script may return anything
         lints += tuple(_wrong_returns(operation, code))
