@@ -97,6 +97,7 @@ TYPOS = [
     ("karta-interpreter", "tolerations[0].value=true", "/tolerations/0/value': got boolean, want string"),
     ("karta-interpreter", "autoscaling.targetCPUUtilizationPercentage=0", "minimum: got 0"),
     ("karta-interpreter", "registration.name=", "/registration/name"),
+    ("karta-interpreter", "prometheusRule.thresholds.timeouts=5", "/thresholds/timeouts': maximum: got 5, want 1"),
     ("karta-interpreter", "networkPolicy.from[0].ipBlock=10.0.0.0/8", "/from/0/ipBlock': got string, want object"),
     ("karta-interpreter", "certificate.extraNames={https://karta.example.com}", "/certificate/extraNames/0"),
     ("karta-interpreter", "certificate.extraNames={karta.example.com:443}", "/certificate/extraNames/0"),
@@ -113,6 +114,7 @@ BY_ISSUER = "certificate.mode=certManager,certificate.certManager.issuerRef.name
 ALERT_DAYS = "prometheusRule.enabled=true,prometheusRule.thresholds.certificateDays"
 CONTRADICTIONS = [
     ("server.healthPort=8443", "server.healthPort and server.port are the same"),
+    ("server.extraArgs={--port=9000}", "set server.port or server.healthPort"),
     ("certificate.selfSigned.days=365,certificate.selfSigned.authorityDays=1459", "is less than four times"),
     (r"podLabels.app\.kubernetes\.io/name=x", "the selector of the Deployment uses this label"),
     ("autoscaling.enabled=true,autoscaling.minReplicas=7", "is more than autoscaling.maxReplicas"),

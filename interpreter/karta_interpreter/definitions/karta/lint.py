@@ -120,20 +120,21 @@ def _kind(root: GroupVersionKind) -> Iterator[Finding]:
 
 def _component(path: Path, component: ComponentDefinition, selector: PodSelector) -> Iterator[Finding]:
     spec, scale, kind = component.spec_definition, component.scale_definition, selector.component_type
-    if scale is not None and _SWAPPED.fullmatch(f"{scale.min_replicas_path}\n{scale.max_replicas_path}"):
-        yield violation("bounds-swapped", (*path, "scaleDefinition", "minReplicasPath"))
-    parts = (
-        ("pods-empty", spec, ("specDefinition",)),
-        ("scale-empty", scale, ("scaleDefinition",)),
-        (
-            "fragments-empty",
-            spec and spec.fragmented_pod_spec_definition,
-            ("specDefinition", "fragmentedPodSpecDefinition"),
+    fragments = spec and spec.fragmented_pod_spec_definition
+    rules = {
+        ("bounds-swapped", "scaleDefinition", "minReplicasPath"): (
+            scale and _SWAPPED.fullmatch(f"{scale.min_replicas_path}\n{scale.max_replicas_path}")
         ),
-    )
-    yield from (violation(rule, (*path, *at)) for rule, part, at in parts if part and not part.model_fields_set)
-    if spec is not None and spec.metadata_path is not None and spec.pod_spec_path is None:
-        yield violation("metadata-path-unused", (*path, "specDefinition", "metadataPath"))
+        ("pods-empty", "specDefinition"): spec and not spec.model_fields_set,
+        ("scale-empty", "scaleDefinition"): scale and not scale.model_fields_set,
+        ("fragments-empty", "specDefinition", "fragmentedPodSpecDefinition"): (
+            fragments and not fragments.model_fields_set
+        ),
+        ("metadata-path-unused", "specDefinition", "metadataPath"): (
+            spec and spec.metadata_path is not None and spec.pod_spec_path is None
+        ),
+    }
+    yield from (violation(rule, (*path, *at)) for (rule, *at), is_broken in rules.items() if is_broken)
     at = (*path, "podSelector", "componentTypeSelector")
     if kind is not None and kind.value is not None and kind.value != (better := kind.value.strip("\"' ")):
         yield violation("matcher-never", (*at, "value"), noun="a label", text=kind.value, better=better)
@@ -354,10 +355,11 @@ def _selector(expression: Parsed, selector: PodSelector, wholes: Collection[Path
 
 def _values(expression: Parsed, *, of_count: bool) -> Iterator[Finding]:
     """Check where a value comes from, and which default replaces an absent value."""
-    if of_count and fields_read(expression.node) == {"status"}:
-        yield _about("count-from-status", expression)
-    if of_count and never_counts(expression.node):
-        yield _about("count-not-number", expression)
+    rules = {
+        "count-from-status": fields_read(expression.node) == {"status"},
+        "count-not-number": never_counts(expression.node),
+    }
+    yield from (_about(rule, expression) for rule, is_broken in rules.items() if of_count and is_broken)
     for rule, written, better in misread_defaults(expression.node, of_count=of_count):
         yield _about(rule, expression, written=written, better=better)
     for written in useless_defaults(expression.node, of_count=of_count):

@@ -4,7 +4,6 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Final
 
 from karta_interpreter.base.errors import QuerySyntaxError
@@ -225,9 +224,19 @@ class _Checked:
         """Compare the text that a result should have with the schema of the result."""
         expected, shapes = test.expected_result, self._quiet(test.expression)
         self._listed_only((*path, "expectedResult"), "value", expected, listed_values(shapes))
-        fits = partial(_may_be, expected)
-        advice = "write expectedResult as jq prints the value: 7, true"
-        self._compare((*path, "expression"), test.expression, shapes, (f'"{expected}"', fits), advice)
+        self._compare(
+            (*path, "expression"),
+            test.expression,
+            shapes,
+            # A value that the expression makes is not judged.
+            (
+                f'"{expected}"',
+                lambda shape: (
+                    not shape.at or any(re.fullmatch(_TEXTS.get(name, "(?s).*"), expected) for name in shape.types)
+                ),
+            ),
+            "write expectedResult as jq prints the value: 7, true",
+        )
 
     def _quiet(self, text: str, scope: TypeScope | None = None) -> Shapes:
         """Return the outputs of an expression, without findings: `expression` reports them."""
@@ -380,11 +389,6 @@ _NAMES_IN_POD: Final = parse(", ".join(f".{path}" for path in DEPENDENCY_NAMES))
 _MANY: Final = 20
 # The texts of values by their type, if not any.
 _TEXTS: Final = {"integer": "-?[0-9]+", "boolean": "true|false"}
-
-
-def _may_be(text: str, shape: Shape) -> bool:
-    """Return whether a value of the object may have a text. A value that an expression makes is not judged."""
-    return not shape.at or any(re.fullmatch(_TEXTS.get(name, ".*"), text, re.DOTALL) for name in shape.types)
 
 
 def _written_as(shape: Shape) -> str:

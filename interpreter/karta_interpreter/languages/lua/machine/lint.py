@@ -75,6 +75,8 @@ _OPERATORS: Final = {
     "Return": "write `return`",
     "is": "equal to is written `==`, and other than `~=`",
     "switch": "a choice is written `if ... then ... elseif ... then ... else ... end`",
+    ":=": "a value is assigned by `=`",
+    "foreach": "a loop is written `for _, entry in ipairs(list) do ... end`",
     "def": "a function is written `function NAME(x) ... end`",
 }
 _COMMENT: Final = re.compile("--.*")
@@ -82,14 +84,28 @@ _COMMENT: Final = re.compile("--.*")
 _TEXT_SUM: Final = re.compile(r"""(\+\s*)?(["'])(?:([\d.\s]+)|(?:\\.|(?!\2).)*)\2(\s*\+)?""")
 # A literal that is returned, by its noun.
 _RETURNED: Final = re.compile(
-    r"""\breturn +(?:(?P<text>"[^"\n]*"|'[^'\n]*')|(?P<number>\d+)|(?P<boolean>true|false)"""
+    r"""\breturn +(?:[^\n;(,]*\bor +)?"""
+    r"""(?:(?P<text>"[^"\n]*"|'[^'\n]*')|(?P<number>\d+)|(?P<boolean>true|false)"""
     r"|(?P<nil>nil)|(?P<table>\{[^{}\n]*\})) *(?=,|;|\bend\b|$)",
     re.MULTILINE,
 )
 # A part of a pod template where the whole belongs, as an argument of a function of Karmada.
 _SPEC_GIVEN: Final = re.compile(r"\bkube\.(accuratePodRequirements|getPodDependencies)\( *([\w.]+)\.spec *[,)]")
-# An alternative in the pattern of a function of texts.
-_ALTERNATIVE: Final = re.compile(r"[.:](match|find|gmatch|gsub)\([^\n)]*\w\|\w")
+# What Lua reads otherwise than it looks, what that is, and what to write. The first group is the word of the finding.
+_READ_OTHERWISE: Final = {
+    re.compile(r"[.:](match|find|gmatch|gsub)\([^\n)]*\w\|\w"): (
+        "a pattern has no alternatives",
+        "write a test for each, with `or` between them",
+    ),
+    re.compile(r"""(\[["'](?:spec|status|metadata)\.[\w.]+["']\])"""): (
+        "a text in [ ] is one key, dots and all",
+        "write the path without quotes, as obj.spec.replicas",
+    ),
+    re.compile(r"\bfor (\w+) in i?pairs\([^)\n]*\) do\b(?=.{0,200}?\b\1[.\[])", re.DOTALL): (
+        "the first variable of a loop is the number or key of an entry",
+        "write `for _, entry in ipairs(list) do`",
+    ),
+}
 # What Lua has for the words of other languages, and their order, for scripts with an error somewhere else.
 _WORDS: Final = {
     r"\A\s*[\w./-]+\.lua\s*\Z": "write the script itself, not the name of its file",
@@ -132,8 +148,8 @@ def lint(operation: str, text: str, names_of: Callable[[str], Names]) -> list[Li
         word = next((word for word in _WORDS if re.search(word, code)), "")
         signs = [
             *re.findall(
-                r"=>|[\u201c\u201d\u2018\u2019]|:(?= *[\d\"'{])|(?<=\w):(?= )|\) ?{"
-                r"|\bdef\b|\belif\b|\bReturn\b|\bis\b|\bswitch\b|\b(?:var|let|const)\b",
+                r"=>|:=|[\u201c\u201d\u2018\u2019]|:(?= *[\d\"'{])|(?<=\w):(?= )|\) ?{"
+                r"|\bdef\b|\bforeach\b|\belif\b|\bReturn\b|\bis\b|\bswitch\b|\b(?:var|let|const)\b",
                 text.split("\n")[err.line - 1],
             ),
             str(err).partition("near '")[2][:1],
@@ -198,13 +214,10 @@ def lint(operation: str, text: str, names_of: Callable[[str], Names]) -> list[Li
     )
     lints += tuple(
         _warning(
-            "list-misread",
-            "Lua reads it otherwise: a pattern has no alternatives",
-            "write a test for each, with `or` between them",
-            code.count("\n", 0, found.start()) + 1,
-            found[1],
+            "list-misread", f"Lua reads it otherwise: {what}", hint, code.count("\n", 0, found.start()) + 1, found[1]
         )
-        for found in _ALTERNATIVE.finditer(code)
+        for pattern, (what, hint) in _READ_OTHERWISE.items()
+        for found in pattern.finditer(code)
     )
     if re.findall(r"\bfunction\b *(\w*)", code) == [function]:  # one inside of the script may return anything
         lints += tuple(_wrong_returns(operation, code))
@@ -286,6 +299,8 @@ def _globals(names: Names) -> Iterator[Lint]:
             if mention.name in MODULES
             else "the libraries are math, os, string and table"
             if mention.name in holders
+            else f"a script may call: {', '.join(sorted(MODULES[mention.name.partition('.')[0]]))}"
+            if "." in mention.name
             else 'set it by `local`; a key with another sign than _ is written `["a-b"]`'
         )
         hint = f"did you mean {suggestion}?" if suggestion and mention.name not in MODULES else required
