@@ -145,6 +145,7 @@ def test_registration_that_is_switched_off_ignores_the_rest(
             "--certificate-days has no effect without --certificate-secret NAMESPACE/NAME",
             id="no Secret",
         ),
+        pytest.param(["--kartas", "a,b"], "Name a file or folder on this machine; `:` stands between", id="a comma"),
     ],
 )
 def test_settings_that_cannot_be_name_what_is_wrong(run: Run, arguments: list[str], message: str) -> None:

@@ -137,6 +137,9 @@ def test_kubeconfig_without_effect_is_named(tmp_path: Path) -> None:
     [
         pytest.param(("--plain-http", "--certificate-name", "a.example"), "certificate", "--plain-http", id="no TLS"),
         pytest.param((), "no kind is served", "--kartas", id="no definitions"),
+        pytest.param(
+            ("--kartas", str(DEPLOYMENT), "--without", "Deployment"), "no kind is served", "--without", id="left out"
+        ),
     ],
 )
 def test_settings_without_effect_are_named(arguments: tuple[str, ...], message: str, hint: str) -> None:

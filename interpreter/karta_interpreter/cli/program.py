@@ -374,7 +374,9 @@ def _further(message: str, ctx: click.Context) -> str:
         is_of_objects = any(parameter.metavar == "KIND/NAME" for parameter in ctx.command.params)
         folder = f"Name a folder that exists{'; an object is given with --object KIND/NAME' * is_of_objects}"
         path = (
-            "One case is chosen with --name" if ctx.command.name == "test" else "Name a file or folder on this machine"
+            "One case is chosen with --name"
+            if ctx.command.name == "test"
+            else f"Name a file or folder on this machine{'; `:` stands between several' * (',' in message)}"
         )
         return folder if message.startswith("Directory ") else path if message.startswith("Path ") else ""
     if re.search(r"\((?:true|false|yes|no|on|off|enabled|disabled)\)", message, re.IGNORECASE):

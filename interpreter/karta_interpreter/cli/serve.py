@@ -211,8 +211,8 @@ def _introduce(started: Started, settings: Settings) -> None:
             "--cluster serves the Kartas there, --register registers there",
         ),
         "no kind is served": (
-            not (started.snapshot.entries or settings.cluster or settings.folders or settings.kinds),
-            "give definitions with --kartas, or --cluster for those there",
+            not (started.snapshot.entries or settings.cluster),
+            "give definitions with --kartas or --cluster, and look at --kinds and --without",
         ),
     }
     for message, (is_given, hint) in warnings.items():

@@ -69,6 +69,7 @@ def test_client_that_leaves_before_its_body_is_audited(server: TypesServer) -> N
     ("text", "message"),
     [
         pytest.param("", "it has no token", id="empty"),
+        pytest.param(f"{'t' * 32} ana\n{'t' * 32} bo\n", "a token stands there twice", id="shared"),
         pytest.param(" \n\n", "it has no token", id="blank"),
         pytest.param("short ada", "a token has fewer than 16 characters", id="a token that can be guessed"),
         pytest.param(None, "No such file or directory", id="no file"),

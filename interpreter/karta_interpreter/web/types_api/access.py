@@ -86,6 +86,8 @@ class TokenFile:
             raise ValueError(
                 f"a token has fewer than {_LEAST} characters; a line has the token, then the name of its user"
             )
+        if len(dict(pairs)) < len(pairs):
+            raise ValueError("a token stands there twice; each user has one of their own")
         return pairs
 
 
