@@ -1,5 +1,6 @@
 """A server in a process of its own, as users run it."""
 
+import asyncio
 import json
 import os
 import queue
@@ -70,9 +71,9 @@ class Process:
             if line["message"] == message:
                 return line
 
-    def ended(self) -> int:
-        """Wait for the end, and return the exit code."""
-        self.child.join(HANG)
+    async def ended(self) -> int:
+        """Wait for the end, and return the exit code. Meanwhile clients answer the end of a TLS connection."""
+        await asyncio.to_thread(self.child.join, HANG)
         assert self.child.exitcode is not None, "the server goes on"
         return self.child.exitcode
 

@@ -35,7 +35,7 @@ async def test_processes_end_with_server(number: signal.Signals) -> None:
         pids = descendants(server.pid)
         assert pids, "there is a process of the large calls"
         server.signal(number)
-        assert server.ended() == (-number if number == signal.SIGKILL else 0)
+        assert await server.ended() == (-number if number == signal.SIGKILL else 0)
         assert await client.remainder() == b""
         await until(lambda: not any(map(is_there, pids)))
         for each in (client, other):
@@ -52,7 +52,7 @@ async def test_call_in_flight_is_answered_before_the_end() -> None:
         answer = await client.receive()
         assert answer.response["uid"] == json.loads(question())["request"]["uid"]
         assert answer.headers["connection"] == "close"
-        assert server.ended() == 0
+        assert await server.ended() == 0
         for each in (client, probe):
             await each.close()
 
@@ -70,7 +70,7 @@ async def test_before_it_stops_the_server_says_that_it_is_not_ready_and_goes_on(
         late = await server.connect()
         assert (await late.ask(get("/healthz"))).status == 200
         server.signal(signal.SIGTERM)
-        assert server.ended() == 0
+        assert await server.ended() == 0
         for each in (client, other, late):
             await each.close()
 
@@ -82,7 +82,7 @@ async def test_second_signal_ends_the_server_at_once() -> None:
         server.signal(signal.SIGTERM)
         server.logged("stopping")
         server.signal(signal.SIGTERM)
-        assert server.ended() == 0
+        assert await server.ended() == 0
         await client.close()
 
 
@@ -104,7 +104,7 @@ async def test_signal_counts_once_next_to_interruptions() -> None:
         server.logged("stopping")
         assert (await client.ask(get("/readyz"))).status == 503
         server.signal(signal.SIGTERM)
-        assert server.ended() == 0
+        assert await server.ended() == 0
         await client.close()
 
 
@@ -116,7 +116,7 @@ async def test_drain_has_an_end() -> None:
         await probe.ask_until(get("/metrics"), lambda answer: b"requests_in_flight 2.0" in answer.body)
         server.signal(signal.SIGTERM)
         assert server.logged("calls are cut off")["in_flight"] == 1
-        assert server.ended() == 0
+        assert await server.ended() == 0
         for each in (client, probe):
             await each.close()
 
