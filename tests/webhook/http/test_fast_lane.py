@@ -8,6 +8,7 @@ import pytest
 from hypothesis import example, given, strategies as st
 
 from karta_interpreter.webhook.answering.load import Load
+from karta_interpreter.webhook.process.application import Application
 from tests.support.waiting import HANG, Clock, until
 from tests.webhook.process.client import as_others, get, post, question
 from tests.webhook.process.wire import BODY_LIMIT, Bench, Outcome
@@ -30,6 +31,25 @@ async def test_request_of_karmada_takes_the_fast_lane(bench: Bench) -> None:
         bench.connection.data_received(post(question(operation=operation)))
     assert bench.wire.written.count(b"HTTP/1.1 200 OK\r\n") == 5
     assert bench.by_aiohttp == 0
+
+
+async def test_each_call_has_length_and_timeout_of_its_own_head(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A connection knows the head of its last request again."""
+    seen = list[tuple[bytes, str]]()
+
+    def answer_soon(_: Application, body: bytes, parameters: str) -> bytes:
+        seen.append((body, parameters))
+        return b"{}"
+
+    monkeypatch.setattr(Application, "answer_soon", answer_soon)
+    calls = [
+        (b" " * length, parameters)
+        for parameters in ("timeout=3s", "timeout=9s", "timeout=30s", "", "timeout=3s")
+        for length in (7, 1234, 99, 100)
+    ]
+    for body, parameters in calls:
+        await bench.feed([post(body, f"/interpret?{parameters}".rstrip("?"))])
+    assert seen == calls
 
 
 async def test_body_may_come_later_and_in_pieces(bench: Bench) -> None:
