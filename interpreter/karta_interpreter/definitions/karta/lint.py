@@ -228,11 +228,13 @@ def _matcher(
     phase, phases, conditions = matcher.by_phase, definition.phase_definition, definition.conditions_definition
     rules = {
         ("matcher-empty",): not (phase or matcher.by_conditions or matcher.by_expression),
+        ("matcher-never", "byPhase"): phases and phases.path.endswith("ascii_downcase") and phase != phase.lower(),
         ("phases-in-one", "byPhase"): re.search(r"\w[,|] *\w|[*!]", phase),
         ("phase-definition-missing", "byPhase"): phase and phases is None,
         ("conditions-definition-missing", "byConditions"): matcher.by_conditions and conditions is None,
     }
-    yield from (violation(rule, (*path, *at), text=phase) for (rule, *at), is_broken in rules.items() if is_broken)
+    words = {"noun": "a phase", "text": phase, "better": phase.lower()}
+    yield from (violation(rule, (*path, *at), **words) for (rule, *at), is_broken in rules.items() if is_broken)
     yield from (
         violation("condition-repeated", (*path, "byConditions", index), type=name)
         for index, name in repeated(condition.type for condition in matcher.by_conditions)

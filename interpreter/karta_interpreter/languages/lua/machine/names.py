@@ -16,7 +16,7 @@ _OPENERS: Final = frozenset(("for", "do", "then", "else", *_BRACKETS))
 _CLOSERS: Final = frozenset(("end", "elseif", "else", ")", "]", "}"))
 _METHODS: Final = {
     **dict.fromkeys(("push", "append", "add", "insert"), "write table.insert(list, value)"),
-    **dict.fromkeys(("size", "count"), "the length of a list or a text is written #value"),
+    **dict.fromkeys(("size", "count", "len"), "the length of a list or a text is written #value"),
     **dict.fromkeys(("split", "match_all"), "write for part in string.gmatch(text, pattern) do"),
     **dict.fromkeys(("keys", "items", "entries", "forEach", "map"), "write for key, value in pairs(object) do"),
     "join": "write table.concat(list, separator)",
@@ -144,7 +144,7 @@ class _Reader:
             ),
             (f"nothing has a function .{word}", _METHODS.get(word, "")): word in _METHODS
             and (before, after) == (".", "(")
-            and self.words[at - 2] != "table",
+            and self.words[at - 2] not in ("table", "string"),
             ("a list has no .length: it is nil", f"the length of a list is written #{self.words[at - 2]}"): (
                 (before, word) == (".", "length") and after not in ("=", "(")
             ),
