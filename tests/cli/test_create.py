@@ -370,8 +370,8 @@ def test_update_keeps_ends_of_lines(run: Run, files: Path) -> None:
 
 
 def test_update_follows_a_link(run: Run, files: Path) -> None:
-    run("create", "suite", "-f", "karta.yaml", "--object", "job.yaml", "--output-dir", "shared")
-    suite, link = files / "shared" / "interpretreplica.yaml", files / "testdata" / "linked.yaml"
+    run("create", "suite", "-f", "karta.yaml", "--object", "job.yaml", "--output-dir", ".shared")
+    suite, link = files / ".shared" / "interpretreplica.yaml", files / "testdata" / "linked.yaml"
     good = suite.read_text()
     suite.write_text(good.replace("  replica: 3\n", "  replica: 4\n"))
     link.parent.mkdir()

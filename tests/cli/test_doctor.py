@@ -177,11 +177,12 @@ def test_wrong_usage(run: Run, arguments: list[str]) -> None:
 NO_KUBECONFIG = "the kubeconfig nowhere cannot be used: there is no such file"
 
 
-@pytest.mark.parametrize("command", ["doctor", "unregister"])
-def test_missing_kubeconfig_is_an_error(run: Run, command: str) -> None:
+@pytest.mark.parametrize(("command", "code"), [("doctor", 1), ("unregister", 2)])
+def test_missing_kubeconfig_is_an_error(run: Run, command: str, code: int) -> None:
+    """It is a result of doctor, and wrong usage of any other command."""
     result = run(command, "--kubeconfig", "nowhere")
 
-    assert result.exit_code == 1
+    assert result.exit_code == code
     assert NO_KUBECONFIG in result.output
 
 
@@ -192,7 +193,7 @@ def test_server_without_kubeconfig_does_not_start() -> None:
         server.join(HANG)
         code = server.exitcode
 
-    assert (code, NO_KUBECONFIG in said) == (1, True), said
+    assert (code, NO_KUBECONFIG in said) == (2, True), said
 
 
 def advice(result: Result) -> str:

@@ -75,7 +75,7 @@ async def test_missing_right_is_named(run: Run, plane: ControlPlane, tmp_path: P
 def test_unreadable_kubeconfig_is_one_line(run: Run, tmp_path: Path) -> None:
     ours = run("validate", _TYPO, "--kubeconfig", str(tmp_path / "none"))
 
-    assert ours.exit_code == 1
+    assert ours.exit_code == 2
     assert (ours.stdout, len(ours.stderr.splitlines())) == ("", 1)
 
 
@@ -83,4 +83,4 @@ def test_empty_context_is_the_current_one(run: Run, tmp_path: Path) -> None:
     kubeconfig = str(tmp_path / "missing")
     result = run("validate", _TYPO, "--context", "", env={"KUBECONFIG": kubeconfig, "KUBERNETES_SERVICE_HOST": None})
 
-    assert (result.exit_code, kubeconfig in result.stderr) == (1, True)
+    assert (result.exit_code, kubeconfig in result.stderr) == (2, True)
