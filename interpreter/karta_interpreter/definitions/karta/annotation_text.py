@@ -92,7 +92,7 @@ class AnnotationText:
         value = documents[0].value if len(documents) == 1 else None
         if not isinstance(value, expected):
             actual = f"{len(documents)} documents" if len(documents) > 1 else type_name(value)
-            hint = "write each entry behind a dash" if expected is list else "write KEY: VALUE in each line"
+            hint = "write each entry after a dash" if expected is list else "write KEY: VALUE in each line"
             self.error(f"must be {type_name(empty)} in YAML or JSON, not {actual}", hint)
             return empty
         return value

@@ -102,8 +102,8 @@ _BY_TYPES: Final = {
         (("a string", "a list"), ("a string", "an object"), ("a string", "null")),
         "write one text, in quotes if it begins with [ or {",
     ),
-    **dict.fromkeys((("a list", "a string"), ("a list", "a number")), "write a list, with each entry behind a dash"),
-    ("a list", "an object"): "write the entry behind a dash, as the only one of a list",
+    **dict.fromkeys((("a list", "a string"), ("a list", "a number")), "write a list, with each entry after a dash"),
+    ("a list", "an object"): "write the entry after a dash, as the only one of a list",
 }
 _FIELD_HINTS: Final = {
     "group": 'write the part of apiVersion before /, "" for core kinds: {group: "", version: v1, kind: ConfigMap}',

@@ -238,7 +238,7 @@ def _typed(fields: Object, key: str, expected: type, default: JSON = None) -> JS
     """Return the value of a key. Null counts as no value."""
     value = fields.get(key)
     if value is not None and type(value) is not expected:
-        dash = "; write each entry behind a dash" if expected is list else ""
+        dash = "; write each entry after a dash" if expected is list else ""
         raise InterpretationError(f"{key} must be {type_name(expected())}, but is {type_name(value)}{dash}")
     return default if value is None else value
 
