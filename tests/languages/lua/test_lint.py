@@ -110,6 +110,11 @@ def _lines(judgements: list[Lint]) -> list[tuple[int, str, str]]:
             id="a new local and a value with or do not",
         ),
         pytest.param(
+            "function Retain(a, b)\n  local x = {['spec.a'] = b.x}\n  a.x = b['spec.a']\n  return a\nend",
+            [(3, "list-misread", "['spec.a']")],
+            id="a path as a key, but not where a table is written",
+        ),
+        pytest.param(
             "function f() function Retain(a, b) return a end end",
             [(1, "missing-function", "Retain")],
             id="the function comes into being too late",

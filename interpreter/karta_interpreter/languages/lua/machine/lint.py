@@ -97,7 +97,7 @@ _READ_OTHERWISE: Final = {
         "a pattern has no alternatives",
         "write a test for each, with `or` between them",
     ),
-    re.compile(r"""(\[["'](?:spec|status|metadata)\.[\w.]+["']\])"""): (
+    re.compile(r"""(?<=\w)(\[["'](?:spec|status|metadata)\.[\w.]+["']\])"""): (
         "a text in [ ] is one key, dots and all",
         "write the path without quotes, as obj.spec.replicas",
     ),
