@@ -115,6 +115,11 @@ def _lines(judgements: list[Lint]) -> list[tuple[int, str, str]]:
             id="a path as a key, but not where a table is written",
         ),
         pytest.param(
+            "function Retain(a, b)\n  for x in pairs(b) do a[x] = b[x] end\n  local x = b.y\n  a.y = x.y return a\nend",
+            [],
+            id="a name of a loop that is another value after the loop",
+        ),
+        pytest.param(
             "function f() function Retain(a, b) return a end end",
             [(1, "missing-function", "Retain")],
             id="the function comes into being too late",

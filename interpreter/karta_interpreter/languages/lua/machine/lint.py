@@ -101,7 +101,7 @@ _READ_OTHERWISE: Final = {
         "a text in [ ] is one key, dots and all",
         "write the path without quotes, as obj.spec.replicas",
     ),
-    re.compile(r"\bfor (\w+) in i?pairs\([^)\n]*\) do\b(?=.{0,200}?\b\1[.\[])", re.DOTALL): (
+    re.compile(r"\bfor (\w+) in i?pairs\([^)\n]*\) do\b(?=(?:(?!\bend\b).){0,200}?\b\1[.\[])", re.DOTALL): (
         "the first variable of a loop is the number or key of an entry",
         "write `for _, entry in ipairs(list) do`",
     ),
