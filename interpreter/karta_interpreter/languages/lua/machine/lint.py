@@ -202,26 +202,26 @@ def lint(operation: str, text: str, names_of: Callable[[str], Names]) -> list[Li
         for match, line in ((match, code.count("\n", 0, match.start()) + 1) for match in _TEXT_SUM.finditer(code))
         if (match[1] or match[4]) and not match[3]
     )
-    lints += tuple(
-        _warning(
+    lints += tuple(_read_otherwise(code))
+    if re.findall(r"\bfunction\b *(\w*)", code) == [function]:  # one inside of the script may return anything
+        lints += tuple(_wrong_returns(operation, code))
+    return _shortened(sorted(lints, key=attrgetter("line")))
+
+
+def _read_otherwise(code: str) -> Iterator[Lint]:
+    """Yield what Lua, or Karmada's library, reads otherwise than it looks."""
+    for match in _SPEC_GIVEN.finditer(code):
+        yield _warning(
             "spec-for-template",
             f"kube.{match[1]} takes a pod template, and {match[2]}.spec is what a template has in spec",
             f"write {match[2]}, or {{spec = {match[2]}.spec}} around a pod spec",
             code.count("\n", 0, match.start()) + 1,
             match[1],
         )
-        for match in _SPEC_GIVEN.finditer(code)
-    )
-    lints += tuple(
-        _warning(
-            "list-misread", f"Lua reads it otherwise: {what}", hint, code.count("\n", 0, found.start()) + 1, found[1]
-        )
-        for pattern, (what, hint) in _READ_OTHERWISE.items()
-        for found in pattern.finditer(code)
-    )
-    if re.findall(r"\bfunction\b *(\w*)", code) == [function]:  # one inside of the script may return anything
-        lints += tuple(_wrong_returns(operation, code))
-    return _shortened(sorted(lints, key=attrgetter("line")))
+    for pattern, (what, hint) in _READ_OTHERWISE.items():
+        for match in pattern.finditer(code):
+            message, line = f"Lua reads it otherwise: {what}", code.count("\n", 0, match.start()) + 1
+            yield _warning("list-misread", message, hint, line, match[1])
 
 
 def _wrong_returns(operation: str, code: str) -> Iterator[Lint]:
