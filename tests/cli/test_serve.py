@@ -139,6 +139,8 @@ def test_registration_that_is_switched_off_ignores_the_rest(
             ["--public-url", "https://a.example"], "--public-url has no effect without --register\n", id="a URL"
         ),
         pytest.param(["--service", "a/b"], "--service has no effect without --register\n", id="a Service"),
+        pytest.param(["--registration-name", "b"], "--registration-name has no effect without --reg", id="a name"),
+        pytest.param(["--ca-file", __file__], "--ca-file has no effect without --register\n", id="a CA"),
         pytest.param(["--record-secrets"], "--record-secrets has no effect without --record FOLDER", id="no recording"),
         pytest.param(
             ["--certificate-days", "30"],

@@ -38,7 +38,8 @@ async def test_unregister_twice_succeeds(run: Run, plane: ControlPlane, tmp_path
 
     assert (first.exit_code, first.stdout, second.exit_code, second.stdout) == (0, "", 0, "")
     assert first.stderr == f"deleted ResourceInterpreterWebhookConfiguration {NAME} at {plane.url}\n"
-    assert second.stderr == f"{plane.url} has no ResourceInterpreterWebhookConfiguration {NAME}: nothing to do\n"
+    nothing = f"{plane.url} has no ResourceInterpreterWebhookConfiguration {NAME}: nothing to do"
+    assert second.stderr == f"{nothing}; there is another, which --name takes\n"
     assert plane.collections[CONFIGURATIONS].keys() == {"another"}
 
 

@@ -1,6 +1,7 @@
 """The one exception tree of this project: every error is an `InterpreterError`, which edges catch."""
 
 from enum import Enum, auto
+from typing import Final
 
 
 class InterpreterError(Exception):
@@ -141,6 +142,10 @@ class ClusterError(InterpreterError):
         super().__init__(message)
         self.status = status
         self.reason = reason
+
+
+NO_KUBECONFIG: Final = "NoKubeconfig"
+"""The ``reason`` of a `ClusterError` about a kubeconfig that does not exist, which is wrong usage."""
 
 
 class StopCause(Enum):

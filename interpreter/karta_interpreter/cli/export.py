@@ -41,7 +41,13 @@ from karta_interpreter.export.customization import Exported, customization
 from karta_interpreter.export.flux_health import flux_health
 from karta_interpreter.export.gitops import ARGO_CD, FLUX, Check, Tool, by_kind
 from karta_interpreter.export.policies import failover_policy
-from karta_interpreter.webhook.registration.configuration import NAME, Endpoint, left_out, webhook_configuration
+from karta_interpreter.webhook.registration.configuration import (
+    NAME,
+    Endpoint,
+    certificates,
+    left_out,
+    webhook_configuration,
+)
 
 _WRITERS = frozenset({Operation.REVISE_REPLICA, Operation.REVISE_COMPONENTS})
 _UNSAFE = "Karmada would write counts that it cannot read, as that script cannot be exported"
@@ -129,10 +135,8 @@ def webhook_configuration_command(  # noqa: PLR0913 - one for each option
 
 
 def _endpoint(url: str | None, service: str | None, ca_file: Path | None) -> Endpoint:
-    authority = ca_file.read_bytes() if ca_file else b""
-    if ca_file and not authority.strip():  # which would be the CA of nobody
-        raise UsageProblem(f"error: {ca_file} is empty; give the CA of the server's certificate, PEM")
     try:
+        authority = certificates(ca_file) if ca_file else b""
         if url and not service:
             return Endpoint.of_url(url, authority)
         if service and not url:

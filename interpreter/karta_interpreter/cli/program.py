@@ -12,7 +12,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from karta_interpreter import __version__
-from karta_interpreter.base.errors import InterpreterError, SettingsError
+from karta_interpreter.base.errors import NO_KUBECONFIG, InterpreterError, SettingsError
 from karta_interpreter.base.findings import closest, did_you_mean
 from karta_interpreter.cli.render import one_line, plain
 
@@ -206,7 +206,7 @@ class UsageProblem(Problem):
 
 def is_usage(error: InterpreterError) -> bool:
     """Return whether an error is about wrong usage: a setting, or a kubeconfig that does not exist."""
-    return isinstance(error, SettingsError) or getattr(error, "reason", "") == "NoKubeconfig"
+    return isinstance(error, SettingsError) or getattr(error, "reason", "") == NO_KUBECONFIG
 
 
 def missing_extra(command: str, error: ModuleNotFoundError) -> UsageProblem | None:

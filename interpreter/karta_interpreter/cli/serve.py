@@ -191,6 +191,8 @@ _NEEDED = {
     "record_secrets": "record",
     "public_url": "register",
     "service": "register",
+    "ca_file": "register",
+    "registration_name": "register",
     "certificate_days": "certificate_secret",
     "authority_days": "certificate_secret",
 }

@@ -5,12 +5,13 @@ from pathlib import Path
 
 import click
 
+from karta_interpreter.base.findings import listed
 from karta_interpreter.cli.options import ObjectName, control_plane
 from karta_interpreter.cli.program import Problem
 from karta_interpreter.cli.render import say
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.webhook.registration.configuration import KIND, NAME
-from karta_interpreter.webhook.registration.registrar import is_registered, unregister
+from karta_interpreter.webhook.registration.registrar import registrations, unregister
 
 # A server that registers itself has created its object again by then.
 _SETTLED_SECONDS = 2.0
@@ -33,10 +34,12 @@ def command(kubeconfig: Path | None, context: str | None, name: str) -> None:
 async def _unregister(kubeconfig: Path | None, context: str | None, name: str) -> None:
     async with ApiServer.of(kubeconfig, context) as api:
         if not await unregister(api, name):
-            say(f"{api.url} has no {KIND} {name}: nothing to do", err=True)
+            names = await registrations(api)
+            others = f"; there is {listed(names)}, which --name takes" if names else ""
+            say(f"{api.url} has no {KIND} {name}: nothing to do{others}", err=True)
             return
         await asyncio.sleep(_SETTLED_SECONDS)
-        if await is_registered(api, name):
+        if name in await registrations(api):
             raise Problem(
                 f"error: {KIND} {name} was deleted and created again: a server with --register runs; stop it first"
             )

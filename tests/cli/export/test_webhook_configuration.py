@@ -144,7 +144,9 @@ def test_broken_definition_prints_nothing(run: Run, files: Path, karta: Callable
         pytest.param((*URL, "--service", "a/b"), "either --url or --service", id="two places"),
         pytest.param(("--url", "http://a.example"), "https://HOST", id="no TLS"),
         pytest.param(("--service", "b"), "namespace/name", id="no namespace"),
-        pytest.param((*URL, "--ca-file", "karta.yaml"), "no PEM certificate", id="a CA that is none"),
+        pytest.param(
+            (*URL, "--ca-file", "karta.yaml"), "the CA file karta.yaml holds no PEM certificate", id="a CA that is none"
+        ),
         pytest.param(
             (*URL, "--webhook-timeout", "31"), "'31' is not a whole number from 1 to 30.", id="more than Karmada allows"
         ),

@@ -1,7 +1,7 @@
 import pytest
 
 from karta_interpreter.base.errors import ClusterError
-from karta_interpreter.webhook.registration.registrar import is_registered, unregister
+from karta_interpreter.webhook.registration.registrar import registrations, unregister
 from tests.webhook.registration.control_plane import CONFIGURATIONS
 from tests.webhook.registration.rig import NAME, Rig
 
@@ -9,9 +9,9 @@ from tests.webhook.registration.rig import NAME, Rig
 async def test_unregister(rig: Rig) -> None:
     rig.plane.write(CONFIGURATIONS, NAME, {"webhooks": []})
 
-    assert await is_registered(rig.api)
+    assert await registrations(rig.api) == [NAME]
     assert await unregister(rig.api)
-    assert not await is_registered(rig.api)
+    assert not await registrations(rig.api)
     assert not await unregister(rig.api)
     rig.plane.refused["DELETE", CONFIGURATIONS] = 403
     with pytest.raises(ClusterError, match="delete"):

@@ -11,7 +11,7 @@ from http.client import responses
 
 import orjson
 
-from karta_interpreter.base.errors import ClusterError
+from karta_interpreter.base.errors import NO_KUBECONFIG, ClusterError
 from karta_interpreter.base.k8s import JSON, Object
 
 _RESOURCE = re.compile(
@@ -100,7 +100,7 @@ def unusable(source: str, error: BaseException) -> ClusterError:
     """
     # Without a number the error is about the kubeconfig (`_check_there`), else about a file named in it.
     if isinstance(error, FileNotFoundError) and error.errno is None:
-        return ClusterError(f"{source} cannot be used: {error}; name one with --kubeconfig", reason="NoKubeconfig")
+        return ClusterError(f"{source} cannot be used: {error}; name one with --kubeconfig", reason=NO_KUBECONFIG)
     # kubernetes_asyncio has one exception for all faults of a kubeconfig. Only its text distinguishes them.
     reason = "NoContext" if type(error) is LookupError or "/contexts list" in str(error) else "Configuration"
     hint = "check the file, the context, and the files and programs that it names"

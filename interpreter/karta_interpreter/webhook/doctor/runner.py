@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from http import HTTPStatus
 
-from karta_interpreter.base.errors import ClusterError
+from karta_interpreter.base.errors import NO_KUBECONFIG, ClusterError
 from karta_interpreter.base.k8s import GVK, Object, grouped
 from karta_interpreter.base.karmada import API_VERSION
 from karta_interpreter.definitions.karta import kartas_path
@@ -47,7 +47,7 @@ _NO_KARMADA = (
     "context with --context; `kubectl config get-contexts` lists the contexts of a kubeconfig"
 )
 _BY_REASON = {
-    "NoKubeconfig": "give the kubeconfig of karmada-apiserver with --kubeconfig",
+    NO_KUBECONFIG: "give the kubeconfig of karmada-apiserver with --kubeconfig",
     "NoContext": "give a context that the kubeconfig has with --context",
     "Configuration": "correct the kubeconfig, or give another one with --kubeconfig",
     "UnknownHost": (

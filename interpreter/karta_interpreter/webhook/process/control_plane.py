@@ -29,7 +29,7 @@ class CaFile:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self.pem = self._read()
+        self.pem = certificates(path)
         self.problem = ""
 
     def reload_if_changed(self) -> bool:
@@ -39,20 +39,10 @@ class CaFile:
         """
         before = self.pem, self.problem
         try:
-            self.pem, self.problem = self._read(), ""
+            self.pem, self.problem = certificates(self._path), ""
         except ServeError as error:
             self.problem = str(error)
         return (self.pem, self.problem) != before
-
-    def _read(self) -> bytes:
-        try:
-            bundle = certificates(self._path.read_bytes())
-        except (OSError, ServeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else error
-            raise ServeError(f"the CA file {self._path} cannot be used: {reason}") from error
-        if not bundle:
-            raise ServeError(f"the CA file {self._path} is empty")
-        return bundle
 
 
 class ControlPlane:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
+from pathlib import Path
 from typing import Self
 from urllib.parse import urlsplit
 
@@ -82,7 +83,7 @@ class Endpoint:
         'https://interpreter.example.com:8443/interpret'
         """
         _, _, path = parts_of_url(url)
-        return cls(url if path.strip("/") else url.rstrip("/") + PATH, certificates(ca_bundle))
+        return cls(url if path.strip("/") else url.rstrip("/") + PATH, ca_bundle)
 
     @classmethod
     def of_service(cls, text: str, ca_bundle: bytes = b"") -> Self:
@@ -95,7 +96,7 @@ class Endpoint:
         port = int(match["port"] or 443) if match else 0
         if not match or not 0 < port < 2**16:
             raise SettingsError(f'"{text}" is not a Service: write namespace/name or namespace/name:port')
-        return cls(Service(match["namespace"], match["name"], port, PATH), certificates(ca_bundle))
+        return cls(Service(match["namespace"], match["name"], port, PATH), ca_bundle)
 
     @property
     def server_name(self) -> str:
@@ -113,17 +114,17 @@ class Endpoint:
         return {**at, **trust}
 
 
-def certificates(pem: bytes) -> bytes:
-    """Return only the certificates in a PEM file, never a key. Raises ServeError if there are none."""
-    if not pem.strip():
-        return b""
+def certificates(path: Path) -> bytes:
+    """Return only the certificates in a PEM file, never a key. Raises ServeError with the file if there are none."""
     # Part of the extra [server]. A configuration without a CA can be exported without it.
     from cryptography.hazmat.primitives.serialization import Encoding  # noqa: PLC0415
 
     from karta_interpreter.base.k8s.pem import read_certificates  # noqa: PLC0415
 
     try:
-        bundle = read_certificates(pem, "the CA bundle")
+        bundle = read_certificates(path.read_bytes(), f"the CA file {path}")
+    except OSError as error:
+        raise ServeError(f"the CA file {path} cannot be used: {error.strerror}") from error
     except ValueError as error:
         raise ServeError(str(error)) from error
     return b"".join(certificate.public_bytes(Encoding.PEM) for certificate in bundle)

@@ -15,7 +15,7 @@ from karta_interpreter.base.k8s import JSON, Object, edit
 from karta_interpreter.base.karmada import API_VERSION
 from karta_interpreter.base.rate_limit import RateLimit
 from karta_interpreter.definitions.sources import Store, keep_running
-from karta_interpreter.definitions.sources.api_server import CRDS, ApiServer, existing
+from karta_interpreter.definitions.sources.api_server import CRDS, ApiServer
 from karta_interpreter.definitions.sources.informer import Informer, Pace
 from karta_interpreter.engine.registered.operations import served_kinds
 from karta_interpreter.webhook.registration.admission_ca import AdmissionCA
@@ -41,9 +41,9 @@ async def unregister(api: ApiServer, name: str = NAME) -> bool:
     return True
 
 
-async def is_registered(api: ApiServer, name: str = NAME) -> bool:
-    """Return whether there is a configuration with that name."""
-    return await existing(api.get(f"{CONFIGURATIONS}/{name}")) is not None
+async def registrations(api: ApiServer) -> list[str]:
+    """Return the names of all configurations."""
+    return sorted(str(edit.get(obj, ("metadata", "name"))) for obj in await api.list(CONFIGURATIONS))
 
 
 _logger = logging.getLogger(__name__)
