@@ -304,9 +304,9 @@ def _expressions(
 def _parts(parsed: Sequence[Parsed], annotations: Annotations) -> Generator[Finding, None, Mapping[Path, str]]:
     """Check each value by the expressions that read a part of it. Return one such part of each path."""
     own = [expression for expression in parsed if _OTHER_OBJECT.isdisjoint(expression.path)]
-    parts = [part for expression in own for part in parts_read(expression.node)]
-    lists = {path for path, part in parts if part == "[]"}
-    wholes = {path: field_text(path) + part for path, part in parts}
+    parts = [(expression, *part) for expression in own for part in parts_read(expression.node)]
+    lists = {path for _, path, part in parts if part == "[]"}
+    wholes = {path: field_text(path) + part for _, path, part in parts}
     for expression in own:
         path = plain_path(expression.node)
         if path and expression.path == _REPORTED[1]:
@@ -325,10 +325,10 @@ def _parts(parsed: Sequence[Parsed], annotations: Annotations) -> Generator[Find
         for query in annotations.queries()
         if query.of == WHOLE
     )
-    for expression in (*own, *about_annotations):
-        for whole, read in parts_read(expression.node):
-            if whole in lists and read[0] == ".":
-                yield _about("entry-expected", expression, text=field_text(whole), field=read[1:])
+    parts += [(expression, *part) for expression in about_annotations for part in parts_read(expression.node)]
+    for expression, whole, read in parts:
+        if whole in lists and read[0] == ".":
+            yield _about("entry-expected", expression, text=field_text(whole), field=read[1:])
     return wholes
 
 

@@ -97,7 +97,7 @@ class Query:
         if vetting.verdict is Execution.REFUSED:
             reasons = "; ".join(refusal.message for refusal in vetting.refusals)
             raise QueryRefusedError(f"{quoted(text)}: {reasons}")
-        used_variables = variables_in(node) & variables
+        used_variables = variables_in(node) & variables if variables else variables
         if vetting.verdict is Execution.BOUNDED:
             program = ExpressionProgram(node, _bounded(node, sorted(used_variables), owner))
         else:

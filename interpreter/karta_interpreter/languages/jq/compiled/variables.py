@@ -54,7 +54,8 @@ def with_values(values: Mapping[str, JSON], function: Callable[[A], B], argument
 
 def value_of(name: str) -> JSON:
     """Return the value of a variable. Raise QueryReferenceError if it has none. Null is a value."""
-    value = _present.get().get(name, Unresolved(f"the reference ${name} has no value: it was not looked up"))
+    values = _present.get()
+    value = values[name] if name in values else Unresolved(f"the reference ${name} has no value: it was not looked up")
     if isinstance(value, Unresolved):
         raise value.error(value.reason)
     if not isinstance(value, Absent):

@@ -9,6 +9,7 @@ from msgspec import Struct
 from karta_interpreter.languages.jq import syntax as ast
 
 _NULL: Final = ast.Literal(None)
+_GROUPS: Final = (tuple, Struct)  # a union of types takes as long to make as a node takes to visit
 
 
 def children(node: ast.Node) -> Iterator[ast.Node]:
@@ -17,7 +18,7 @@ def children(node: ast.Node) -> Iterator[ast.Node]:
         value = getattr(node, name)
         if isinstance(value, ast.Node):
             yield value
-        elif isinstance(value, tuple | Struct):
+        elif isinstance(value, _GROUPS):
             yield from nodes_in(value)
 
 
@@ -92,8 +93,7 @@ def _is_object(node: ast.Node) -> bool:
 
 def variables_in(node: ast.Node) -> frozenset[str]:
     """Return the names of all variables in an expression, free and bound."""
-    below = (variables_in(child) for child in children(node))
-    return frozenset({node.name} if isinstance(node, ast.Variable) else set()).union(*below)
+    return frozenset(part.name for part in parts_of(node) if isinstance(part, ast.Variable))
 
 
 def field_of(node: ast.Node, *names: str) -> ast.Node:
