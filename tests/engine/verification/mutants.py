@@ -4,6 +4,8 @@ import copy
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from functools import partial
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -13,6 +15,7 @@ from karta_interpreter import Karta
 from karta_interpreter.base.errors import InterpreterError
 from karta_interpreter.base.k8s.edit import get
 from karta_interpreter.base.karmada import COUNTING_OPERATIONS
+from karta_interpreter.definitions.karta.annotation_records import ANNOTATIONS
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.evaluation import pod_sets
 from karta_interpreter.engine.fights.rounds import owners
@@ -20,11 +23,17 @@ from karta_interpreter.engine.operations import Call, Operation, interpret
 from karta_interpreter.engine.verification import Evidence, Judgement, Verdict, verify
 from karta_interpreter.engine.verification.members import members
 from karta_interpreter.engine.verification.retention import template_of
+from karta_interpreter.languages.lua.reading import without_linting
 from tests.engine.verification.member import Thing
 
 _ROOT = ("spec", "structureDefinition", "rootComponent")
 PREFIX = "karta-interpreter.io/"
-_COMPARED = (Operation.INTERPRET_COMPONENT, Operation.INTERPRET_HEALTH, Operation.INTERPRET_DEPENDENCY)
+_COMPARED = (
+    Operation.INTERPRET_COMPONENT,
+    Operation.INTERPRET_HEALTH,
+    Operation.INTERPRET_DEPENDENCY,
+    Operation.RETAIN,
+)
 _IN_PODS = ("ConfigMap", "Secret", "PersistentVolumeClaim")
 
 
@@ -91,12 +100,15 @@ _TEXTS: dict[str, tuple[str, Callable[[re.Match[str]], str]]] = {
 
 
 def mutants(manifest: Any) -> Iterator[Mutant]:
-    """Yield the mutants of a manifest that are definitions without errors."""
+    """Yield the mutants of a manifest that are definitions without errors. The linter is not asked about them."""
     for mistake, field, changed in _changes(manifest):
-        try:
-            yield Mutant(mistake, field, Karta.load(changed).definition)
-        except InterpreterError:
-            continue
+        with suppress(InterpreterError):
+            yield Mutant(mistake, field, _unlinted(changed))
+
+
+def _unlinted(manifest: Thing) -> Definition:
+    with without_linting():
+        return Karta.load(manifest).definition
 
 
 def _changes(manifest: Any) -> Iterator[tuple[str, str, Thing]]:
@@ -289,11 +301,7 @@ def _turned(rule: Thing) -> Iterator[Thing]:
 
 def answers(definition: Definition, shown: Evidence) -> list[object]:
     """Return the answers about an object that verify compares."""
-    obj = shown.object
-    calls = [Call(operation, obj) for operation in _COMPARED]
-    # An object that others have not changed is not retained.
-    calls.append(Call(Operation.RETAIN, _without_changes(definition, obj), obj))
-    return [*(_answer(definition, shown, call) for call in calls), _attributed(definition, shown)]
+    return [answer(definition, shown) for answer in _ANSWERS.values()]
 
 
 def _attributed(definition: Definition, shown: Evidence) -> object:
@@ -307,14 +315,38 @@ def _attributed(definition: Definition, shown: Evidence) -> object:
     return [(group.name, len(group.pods)) for group in found.groups if group.pods], len(found.strays)
 
 
-def _answer(definition: Definition, shown: Evidence, call: Call) -> object:
+def _answer(operation: Operation, definition: Definition, shown: Evidence) -> object:
+    obj = shown.object
+    # An object that others have not changed is not retained.
+    retained = _without_changes(definition, obj) if operation is Operation.RETAIN else obj
+    call = Call(operation, retained, obj if operation is Operation.RETAIN else None)
     try:
-        answer = interpret(definition, call, reader=shown.reader) if definition.answers(call.operation) else {}
+        answer = interpret(definition, call, reader=shown.reader) if definition.answers(operation) else {}
     except InterpreterError as error:
         return type(error)
     # No pod shows what a component without pods requests.
     components: Any = answer.get("components")
     return answer if components is None else [each for each in components if each["replicas"]]
+
+
+_ANSWERS: dict[Operation | None, Callable[[Definition, Evidence], object]] = {
+    **{operation: partial(_answer, operation) for operation in _COMPARED},
+    None: _attributed,
+}
+_READ_BY = {
+    ".".join((*_ROOT, "statusDefinition", "")): {Operation.INTERPRET_HEALTH},
+    **{f"metadata.annotations.{PREFIX}{annotation.name}": annotation.read_by for annotation in ANNOTATIONS},
+}
+"""The operations with answers that depend on a field, by how its place begins. All depend on any other field."""
+
+
+def _differs(mutant: Mutant, shown: Evidence, right: Iterable[object]) -> bool:
+    """Return whether a mutant changes an answer about an object."""
+    asked = next((read_by for place, read_by in _READ_BY.items() if mutant.field.startswith(place)), _ANSWERS)
+    return any(
+        operation in asked and answer(mutant.definition, shown) != expected
+        for (operation, answer), expected in zip(_ANSWERS.items(), right, strict=True)
+    )
 
 
 def _without_changes(definition: Definition, obj: Any) -> Any:
@@ -341,7 +373,7 @@ def outcomes(definition: Definition, states: Sequence[Evidence]) -> Iterator[Out
     for mutant in mutants(definition.manifest):
         visible, fields = 0, dict[str, None]()
         for shown, right, judgements in before:
-            if mutant.field in fields or answers(mutant.definition, shown) == right:
+            if mutant.field in fields or not _differs(mutant, shown, right):
                 continue
             visible += 1
             fields |= dict.fromkeys(new_fields(judgements, mutant.definition, shown))
