@@ -71,6 +71,7 @@ def test_unknown_command_is_an_error_with_hint(run: Run, name: str, hint: str) -
             id="a letter of an argument's name",
         ),
         pytest.param("export karta", "No such command 'karta'; `catalogue export` prints", id="a command below one"),
+        pytest.param("export policies", "did you mean propagation-policy?", id="another word for policies"),
         pytest.param("create suit", "did you mean suite?", id="a typo in a command below one"),
         pytest.param("serve -v", "Did you mean '--log-level'?", id="one that has another meaning elsewhere"),
         pytest.param("serve --prot 1", "Did you mean '--port'?", id="a typo"),

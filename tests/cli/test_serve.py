@@ -148,6 +148,8 @@ def test_registration_that_is_switched_off_ignores_the_rest(
             id="no Secret",
         ),
         pytest.param(["--kartas", "a,b"], "Name a file or folder on this machine; `:` stands between", id="a comma"),
+        pytest.param(["--kartas", "a b"], "Name a file or folder on this machine; `:` stands between", id="a blank"),
+        pytest.param(["--kartas", "missing"], "Name a file or folder on this machine\n", id="one that is missing"),
     ],
 )
 def test_settings_that_cannot_be_name_what_is_wrong(run: Run, arguments: list[str], message: str) -> None:

@@ -23,6 +23,7 @@ import pytest
 from tests.support.rows import rows
 from tests.support.serving import reserved_port
 from tests.support.waiting import HANG
+from tests.webhook.http.pairs import chain_pem, key_pem, new_key
 from tests.webhook.process.forked import forked
 
 # Loading the catalogue is half of the work of a start, and tests of the catalogue do it.
@@ -136,6 +137,7 @@ def test_kubeconfig_without_effect_is_named(tmp_path: Path) -> None:
     ("arguments", "message", "hint"),
     [
         pytest.param(("--plain-http", "--certificate-name", "a.example"), "certificate", "--plain-http", id="no TLS"),
+        pytest.param(("--plain-http", "--certificate-secret", "a/b"), "certificate", "--plain-http", id="a Secret"),
         pytest.param((), "no kind is served", "--kartas", id="no definitions"),
         pytest.param(
             ("--kartas", str(DEPLOYMENT), "--without", "Deployment"), "no kind is served", "--without", id="left out"
@@ -149,8 +151,25 @@ def test_settings_without_effect_are_named(arguments: tuple[str, ...], message: 
     assert (lines[2]["level"], message in lines[2]["message"], hint in lines[2]["hint"]) == ("warning", True, True)
 
 
+def test_names_beside_a_certificate_in_files_are_named(tmp_path: Path) -> None:
+    files = write_pair(tmp_path)
+    with _forked(*NO_CATALOGUE, "--port", "0", *files, "--certificate-name", "a.example") as (server, _, stderr):
+        lines = [json.loads(stderr.readline()) for _ in range(3)]
+        _stop(server)
+    assert lines[2]["message"] == "the names of the certificate have no effect"
+
+
+def write_pair(folder: Path) -> tuple[str, ...]:
+    """Write a certificate and its key, and return the options that name them."""
+    key = new_key()
+    (folder / "tls.crt").write_bytes(chain_pem(key, ("localhost",)))
+    (folder / "tls.key").write_bytes(key_pem(key))
+    return "--certificate-file", str(folder / "tls.crt"), "--key-file", str(folder / "tls.key")
+
+
 VARIABLES = {
     "KARTA_INTERPRETER_PROT": "did you mean KARTA_INTERPRETER_PORT?",  # a typo
+    "KARTA_INTEPRETER_KIND": "did you mean KARTA_INTERPRETER_KINDS?",  # a typo in the prefix
     "KARTA_INTERPRETER_XYZ": "`karta-interpreter serve --help` lists the settings",  # like no setting
 }
 

@@ -114,6 +114,8 @@ BY_ISSUER = "certificate.mode=certManager,certificate.certManager.issuerRef.name
 ALERT_DAYS = "prometheusRule.enabled=true,prometheusRule.thresholds.certificateDays"
 CONTRADICTIONS = [
     ("server.healthPort=8443", "server.healthPort and server.port are the same"),
+    ("server.extraArgs={--log-level debug}", 'has "--log-level debug" as one option: write "--log-level=debug"'),
+    ("server.catalogue=false,karmada.cluster=false", "the server would have no definition: set server.catalogue"),
     ("server.extraArgs={--port=9000}", "set server.port or server.healthPort"),
     ("certificate.selfSigned.days=365,certificate.selfSigned.authorityDays=1459", "is less than four times"),
     (r"podLabels.app\.kubernetes\.io/name=x", "the selector of the Deployment uses this label"),
@@ -184,6 +186,22 @@ def test_admission_without_a_way_to_the_server_is_rejected() -> None:
         "karta-interpreter-control-plane", values
     )
     assert template(rendered.CONTROL_PLANE, f"{values},admission.url=https://karta.example.com")
+
+
+@rendered.needs_helm
+@pytest.mark.sweep
+@pytest.mark.parametrize(
+    ("values", "complaint"),
+    [
+        pytest.param("admission.url=https://a.example", "have no effect without admission.enabled", id="a URL"),
+        pytest.param("admission.caBundle=QQ==", "have no effect without admission.enabled", id="a CA"),
+        pytest.param(
+            "admission.enabled=true,admission.url=https://a.example/interpret", "without the path /interpret", id="path"
+        ),
+    ],
+)
+def test_values_of_admission_that_cannot_work_are_rejected(values: str, complaint: str) -> None:
+    assert complaint in complaints_about(rendered.CONTROL_PLANE, values)
 
 
 @rendered.needs_helm

@@ -60,6 +60,7 @@ EXTRAS = {
 _OTHER_COMMANDS = {
     "catalogue": "get list kinds ls",
     "list": "search find get ls",
+    "propagation-policy": "policy policies failover failover-policy",
     "show": "describe view info",
     "create": "new init generate scaffold",
     "console": "edit ui gui web dashboard",
@@ -371,12 +372,13 @@ def _further(message: str, ctx: click.Context) -> str:
             else "`-o json | jq EXPRESSION` shows a part"
         )
     if "unexpected extra arg" not in message:
+        is_list = bool(re.match(r"\w+ '[^']*[, ]", message))
         is_of_objects = any(parameter.metavar == "KIND/NAME" for parameter in ctx.command.params)
         folder = f"Name a folder that exists{'; an object is given with --object KIND/NAME' * is_of_objects}"
         path = (
             "One case is chosen with --name"
             if ctx.command.name == "test"
-            else f"Name a file or folder on this machine{'; `:` stands between several' * (',' in message)}"
+            else f"Name a file or folder on this machine{'; `:` stands between several' * is_list}"
         )
         return folder if message.startswith("Directory ") else path if message.startswith("Path ") else ""
     if re.search(r"\((?:true|false|yes|no|on|off|enabled|disabled)\)", message, re.IGNORECASE):
@@ -403,6 +405,8 @@ def _further(message: str, ctx: click.Context) -> str:
     if not files:
         return "The command takes no arguments"
     kind = "; `catalogue export KIND` prints a definition" if "--filename" in files else ""
+    if any("--kinds" in parameter.opts for parameter in ctx.command.params):
+        kind = "; a kind is given with --kinds"
     return f"A file is given with {' or '.join(files)}{kind}"
 
 

@@ -5,7 +5,7 @@ import os
 import re
 import shlex
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final, cast
@@ -162,7 +162,7 @@ def serve(**settings: object) -> None:
         with karta_api_group(server_settings.karta_api_group):
             run(server_settings, started=lambda started: _introduce(started, server_settings))
     except InterpreterError as error:
-        _warn_of_variables()
+        warn_of_variables()
         raise failed(error) from error
 
 
@@ -199,14 +199,19 @@ _NEEDED = {
 
 
 def _introduce(started: Started, settings: Settings) -> None:
-    _warn_of_variables()
+    warn_of_variables()
     for path in (*settings.folders, *settings.overrides):
         if not list_files(path).files:
             log.warning("no definition file found", path=str(path), hint="files end in .yaml, .yml or .json")
     warnings = {
         "the certificate has no effect": (
-            settings.plain_http and (settings.certificate_file or settings.certificate_names),
+            settings.plain_http
+            and (settings.certificate_file or settings.certificate_names or settings.certificate_secret),
             "--plain-http serves without TLS: leave one of them out",
+        ),
+        "the names of the certificate have no effect": (
+            settings.certificate_file and settings.certificate_names,
+            "--certificate-file has names of its own: --certificate-name is for a self-signed one",
         ),
         "the kubeconfig has no effect": (
             (settings.kubeconfig or settings.context) and not (settings.cluster or settings.register),
@@ -225,30 +230,36 @@ def _introduce(started: Started, settings: Settings) -> None:
         print_text(click.unstyle(text) if click.get_current_context().color is False else text)
 
 
-def unknown_variables(names: Iterable[str]) -> list[str]:
-    """Return the environment variables with the prefix of settings that name no setting.
+def unknown_variables(names: Iterable[str], options: Iterable[click.Option] = BY_FIELD.values()) -> list[str]:
+    """Return the environment variables with the prefix of settings, or one like it, that name no setting.
 
     Kubernetes sets variables about a Service called karta-interpreter, which are not a mistake.
 
     >>> unknown_variables(["KARTA_INTERPRETER_PROT", "KARTA_INTERPRETER_PORT", "KARTA_INTERPRETER_SERVICE_HOST"])
     ['KARTA_INTERPRETER_PROT']
+    >>> unknown_variables(["KARTA_INTEPRETER_KINDS", "KARTA_PORT"])
+    ['KARTA_INTEPRETER_KINDS']
     """
-    ours = (name for name in names if name.startswith(_PREFIX) and not _OF_KUBERNETES.match(name))
-    return sorted(set(ours) - _variables())
+    ours = (name for name in names if closest(_parts(name)[0], [_PREFIX]) and not _OF_KUBERNETES.match(name))
+    return sorted(set(ours) - {str(option.envvar) for option in options})
 
 
-def _variables() -> set[str]:
-    return {str(option.envvar) for option in BY_FIELD.values()}
+def _parts(variable: str) -> tuple[str, str]:
+    """Return the prefix of a variable, and the name of its setting."""
+    match = re.fullmatch("([^_]*_[^_]*_)(.*)", variable)
+    return (match[1], match[2]) if match else ("", variable)
 
 
-def _warn_of_variables() -> None:
-    for name in unknown_variables(os.environ):
+def warn_of_variables(options: Collection[click.Option] = BY_FIELD.values()) -> None:
+    """Log the environment variables that look like settings and are none of these options."""
+    settings = [_parts(str(option.envvar))[1] for option in options]
+    for name in unknown_variables(os.environ, options):
         # Without the prefix, which makes any two of them alike.
-        suggestion = closest(name.removeprefix(_PREFIX), (variable.removeprefix(_PREFIX) for variable in _variables()))
+        suggestion = closest(_parts(name)[1], settings)
         hint = (
             f"did you mean {_PREFIX}{suggestion}?"
             if suggestion
-            else "`karta-interpreter serve --help` lists the settings"
+            else f"`{click.get_current_context().command_path} --help` lists the settings"
         )
         log.warning("an environment variable is not a setting", name=name, hint=hint)
 

@@ -429,6 +429,18 @@ def test_current_context_that_is_not_there_is_named(tmp_path: Path, current: str
         ApiServer.of(file).check()
 
 
+@pytest.mark.parametrize(
+    ("file", "reason"),
+    [
+        pytest.param("/dev/null", "it is a pipe or a device", id="what a shell gives in the place of a file"),
+        pytest.param("/dev", "it is a folder", id="a folder"),
+    ],
+)
+def test_kubeconfig_that_is_no_file_is_named(file: str, reason: str) -> None:
+    with pytest.raises(ClusterError, match=f"the kubeconfig {file} cannot be used: {reason}"):
+        ApiServer.of(Path(file)).check()
+
+
 async def test_kubeconfig_that_appears_later_is_read(scripted: ScriptedApi, tmp_path: Path) -> None:
     async with ApiServer.of(tmp_path / "config") as api:
         error = await _failure(api.get(KARTAS))

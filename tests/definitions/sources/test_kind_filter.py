@@ -58,6 +58,8 @@ def test_selection_takes_kind_that_could_not_be_read(selection: Selection) -> No
             Selection(("batch/v1beta1/Job",)), "--kinds batch/v1beta1/Job", "batch/v1/Job", id="another version"
         ),
         pytest.param(Selection(("Job;Deployment",)), "--kinds Job;Deployment", "with commas", id="no commas"),
+        pytest.param(Selection(("apps",)), "--kinds apps", "did you mean apps/v1/*?", id="a group alone"),
+        pytest.param(Selection(("batch/v1",)), "--kinds batch/v1", "did you mean batch/v1/*?", id="an API version"),
         pytest.param(Selection(("app/v1/*",)), "--kinds app/v1/*", "did you mean apps/v1/*?", id="a group"),
     ],
 )

@@ -103,6 +103,11 @@ async def test_taken_port_ends_the_start(tmp_path: Path) -> None:
                 pass
 
 
+async def test_kubeconfig_without_effect_is_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    async with serving(settings(tmp_path, context="a")):
+        assert "the kubeconfig has no effect" in caplog.messages
+
+
 async def test_probe_needs_no_token(tmp_path: Path) -> None:
     async with serving(settings(tmp_path)) as url, ClientSession() as session, session.get(f"{url}/healthz") as answer:
         assert (answer.status, await answer.text()) == (200, "ok\n")
@@ -110,7 +115,7 @@ async def test_probe_needs_no_token(tmp_path: Path) -> None:
 
 def test_options_are_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     taken: list[TypesSettings] = []
-    monkeypatch.setattr(command, "run", taken.append)
+    monkeypatch.setattr(command, "run", lambda settings, **_: taken.append(settings))
     arguments = ["--types-folder", str(tmp_path), "--types-category", "Serve", "--no-catalogue", "--kinds", "JobSet"]
     result = CliRunner().invoke(program, ["types-api", *arguments], env={"KARTA_INTERPRETER_PORT": "9444"})
     assert (result.exit_code, result.output) == (0, "")

@@ -332,7 +332,8 @@ def _check_there(kubeconfig: str, context: str | None) -> None:
     # `$KUBECONFIG` may list several files. Like kubectl, ignore missing ones.
     files = [*filter(os.path.isfile, map(os.path.expanduser, kubeconfig.split(os.pathsep)))]
     if kubeconfig and not files:
-        raise FileNotFoundError("it is a folder" if Path(kubeconfig).is_dir() else "there is no such file")
+        reason = "it is a pipe or a device" if Path(kubeconfig).exists() else "there is no such file"
+        raise FileNotFoundError("it is a folder" if Path(kubeconfig).is_dir() else reason)
     contents = [yaml.safe_load(Path(file).read_bytes()) for file in files]
     names = [str(entry["name"]) for content in contents for entry in objects_in(content.get("contexts"))]
     # Of several files kubernetes_asyncio takes the last one's.

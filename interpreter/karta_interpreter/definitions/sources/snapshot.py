@@ -114,7 +114,9 @@ class Selection:
         for flag, kind in [("--kinds", kind) for kind in self.kinds] + [("--without", kind) for kind in self.without]:
             if any(_is_among(gvk, (kind,)) for gvk in gvks):
                 continue
-            alike = sorted({name for gvk in gvks for name in _names(gvk) if _form(name) == _form(kind)})
+            of_group = {name for gvk in gvks if (name := _names(gvk)[2]).startswith(f"{kind}/")}
+            same_form = {name for gvk in gvks for name in _names(gvk) if _form(name) == _form(kind)}
+            alike = sorted(of_group or same_form)
             same = [name for name in alike if name.lower().split("/")[-1] == kind.lower().split("/")[-1]]
             is_list = not {*";| "}.isdisjoint(kind)
             hint = "write the names with commas between them" if is_list else did_you_mean(kind, same or alike)

@@ -4,7 +4,7 @@ import asyncio
 import ipaddress
 import signal
 import ssl
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from typing import Any
@@ -38,19 +38,20 @@ _DRAIN_SECONDS = 10.0
 """How long requests may take when the program ends."""
 
 
-def run(settings: TypesSettings) -> None:
+def run(settings: TypesSettings, started: Callable[[], None]) -> None:
     """Serve until SIGTERM or SIGINT. Raises InterpreterError if the program cannot start."""
     with process(settings.log_level) as runner:
-        runner.run(_run(settings))
+        runner.run(_run(settings, started))
 
 
-async def _run(settings: TypesSettings) -> None:
+async def _run(settings: TypesSettings, started: Callable[[], None]) -> None:
     stopping = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stopping.set)
     async with serving(settings) as url:
         settle_garbage()
         log.info("serving", url=url)
+        started()
         await stopping.wait()
         log.info("stopping")
     log.info("stopped")
@@ -129,6 +130,8 @@ def _storage(settings: TypesSettings, store: Store, api: ApiServer | None, clust
     if folder and cluster:
         raise SettingsError("types are stored on the cluster or in a folder: leave out --cluster or --types-folder")
     if folder:
+        if settings.kubeconfig or settings.context:
+            log.warning("the kubeconfig has no effect", hint="--cluster stores types there")
         return FolderStorage(folder, store)
     if api and cluster:
         return ClusterStorage(api, cluster, settings.judge_seconds)
