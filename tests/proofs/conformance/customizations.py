@@ -34,6 +34,8 @@ Ask: TypeAlias = Callable[[Iterable[Question]], Iterable[Outcome]]
 """An engine, which answers questions in their order."""
 
 _WITHOUT_REFERENCE = frozenset({"aggregatedStatus", "status"})
+# Karmada's machine does not know ReviseComponents, and no suite has a case of it.
+_EXPORTED = tuple(each for each in Operation if each is not Operation.REVISE_COMPONENTS)
 
 
 class Pair(NamedTuple):
@@ -93,15 +95,12 @@ class Tally:
                 yield f"no answer differs any more because of this; remove it from customizations.yaml: {reason.text}"
 
 
-def exported(found: Iterable[Entry], tally: Tally) -> Iterator[Pair]:
+def exported(found: Iterable[Entry], tally: Tally, operations: Sequence[Operation] = _EXPORTED) -> Iterator[Pair]:
     """Yield every pair with a script; the reason of any other one is in the tally."""
     for entry in found:
         definition = entry.definition
         assert definition
-        # Karmada's machine does not know ReviseComponents, and no suite has a case of it.
-        for operation in (each for each in Operation if each is not Operation.REVISE_COMPONENTS):
-            if not definition.answers(operation):
-                continue
+        for operation in filter(definition.answers, operations):
             try:
                 text = script_of(definition, operation)
             except ExportError as error:
