@@ -141,8 +141,10 @@ def _run_all(parts: Iterable[Callable[[], Iterable[str]]]) -> int:
 
 
 def _captured(part: Callable[[], Iterable[str]]) -> tuple[str, int]:
+    begun = time.monotonic()
     with redirect_stdout(StringIO()) as shown:
         failures = len(list(_shown(part())))
+        _say(f"{time.monotonic() - begun:.0f} s")
     return shown.getvalue(), failures
 
 

@@ -33,7 +33,7 @@ def _run(*arguments: str) -> int:
     os.environ.setdefault("RUN_E2E", "all")
     # Everything is on loopback.
     os.environ["NO_PROXY"] = os.environ["no_proxy"] = "*"
-    options = ["-p", "no:cacheprovider", "--capture=no", "--tb=short"]
+    options = ["-p", "no:cacheprovider", "--capture=no", "--tb=short", "--durations=20"]
     return pytest.main([*options, *arguments, str(Path(__file__).parent)])
 
 
