@@ -19,7 +19,6 @@ from karta_interpreter.languages.jq.bounded import evaluation
 from karta_interpreter.languages.lua.machine import worker
 from tests.support.catalogue_once import share_definitions
 from tests.support.examples import EXAMPLES
-from tests.support.forked_children import fork_children
 from tests.support.forking import forking, write_program
 from tests.support.waiting import HANG, Clock
 
@@ -35,7 +34,6 @@ settings.load_profile("suite")
 yaml.SafeLoader = yaml.CSafeLoader  # type: ignore[misc, assignment]
 
 share_definitions()
-fork_children()
 
 _CATALOGUE_TESTS = Path(__file__).parent / "catalogue"
 _SLOW = Path(__file__).parent / "proofs"

@@ -4,6 +4,7 @@ A test of how a process begins or ends starts a new Python. Commands of a shell 
 """
 
 import atexit
+import multiprocessing
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -12,7 +13,8 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerProcess
 from typing import IO
 
-from tests.support.forked_children import FORKS
+_FORKS = multiprocessing.get_context("forkserver")
+_FORKS.set_forkserver_preload(["karta_interpreter.cli.serve"])
 
 
 @contextmanager
@@ -24,10 +26,10 @@ def forked(
     Its stderr is a pipe, or the second of these two ``stderr_ends``, as of a terminal; the block closes both. The
     process is killed at the end of the block.
     """
-    stdout, its_stdout = FORKS.Pipe(duplex=False)
-    stderr, its_stderr = map(Connection, stderr_ends) if stderr_ends else FORKS.Pipe(duplex=False)
+    stdout, its_stdout = _FORKS.Pipe(duplex=False)
+    stderr, its_stderr = map(Connection, stderr_ends) if stderr_ends else _FORKS.Pipe(duplex=False)
     streams = its_stdout, its_stderr
-    process = FORKS.Process(target=_run, args=(dict(os.environ), streams, program, arguments), daemon=True)
+    process = _FORKS.Process(target=_run, args=(dict(os.environ), streams, program, arguments), daemon=True)
     with (
         stdout,
         stderr,
