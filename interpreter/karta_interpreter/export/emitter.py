@@ -114,8 +114,12 @@ class Emitter(LuaBody):
                 self.each(left, dot, OutputSink(lambda whole: self.loop(whole, sink, hint=name, is_tolerant=True)))
             case ast.Pipe(left, right):
                 self.each(left, dot, OutputSink(lambda output: self.each(right, self._entered(output, left), sink)))
+            case ast.Comma() if sink.short:
+                for term in terms_of(node):
+                    with self.apart():
+                        self.each(term, dot, sink)
             case ast.Comma():
-                self._comma(node, dot, sink)
+                self._stream(node, dot, sink)
             case ast.Alternative():
                 self._alternatives(node, dot, sink)
             case ast.If(branches, otherwise):
@@ -231,14 +235,6 @@ class Emitter(LuaBody):
 
     def _pairs(self, left: ast.Node, right: ast.Node, dot: Value, use: Callable[[Value, Value], None]) -> None:
         self.each(right, dot, OutputSink(lambda other: self.each(left, dot, OutputSink(lambda own: use(own, other)))))
-
-    def _comma(self, node: ast.Node, dot: Value, sink: OutputSink[Value]) -> None:
-        if not sink.short:
-            self._stream(node, dot, sink)
-            return
-        for term in terms_of(node):
-            with self.apart():
-                self.each(term, dot, sink)
 
     def _stream(self, node: ast.Node, dot: Value, sink: OutputSink[Value]) -> None:
         """Collect the outputs, and write a loop over them."""

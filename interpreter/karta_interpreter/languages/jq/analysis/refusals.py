@@ -136,10 +136,23 @@ class _Search:
             case ast.Assign(operator):
                 hint = "to compare, write `==`" if operator == "=" else ""
                 self._refuse(node, f"`{operator}` is not allowed: an expression only reads", hint)
-            case ast.FunctionCall():
-                self._call(node, scope)
-            case ast.Variable(name):
-                self._variable(node, name, scope)
+            case ast.FunctionCall(name) if name in FORBIDDEN:
+                self._refuse(node, f"`{name}` is not allowed: {FORBIDDEN[name]}")
+            case ast.FunctionCall(name, arguments) if not any(
+                (name, len(arguments)) in signatures for signatures in (BUILTINS, scope.functions)
+            ):
+                self._unknown(node, BUILTINS | scope.functions)
+            case ast.FunctionCall(name) if error := _pattern_error(node):
+                self._refuse(node, f"the pattern of `{name}` is not a regular expression: {error}")
+            case ast.Variable("ENV"):
+                self._refuse(node, "`$ENV` is not allowed: an expression has no environment")
+            case ast.Variable(name) if name != "__loc__" and name not in scope.variables:
+                hint = (
+                    _choice("$", name, scope.variables)
+                    or f"a field of the input is written `.{name}`; "
+                    f"`... as ${name} | ...` binds a variable, or a reference"
+                )
+                self._refuse(node, f"there is no variable `${name}` here", hint)
             case ast.Break(name) if name not in scope.labels:
                 self._refuse(node, f"there is no `label ${name}` around this")
             case ast.Format(name) | ast.Text(format=str() as name) if name not in FORMATS:
@@ -166,15 +179,6 @@ class _Search:
                 if isinstance(call, ast.FunctionCall) and call.span.start == left.span.end + 1:
                     self.hints[id(call)] = f'a name with a dash is written `["{start}-{call.name}"]`'
 
-    def _call(self, node: ast.FunctionCall, scope: Scope) -> None:
-        name, arity = node.name, len(node.arguments)
-        if name in FORBIDDEN:
-            self._refuse(node, f"`{name}` is not allowed: {FORBIDDEN[name]}")
-        elif (name, arity) not in BUILTINS and (name, arity) not in scope.functions:
-            self._unknown(node, BUILTINS | scope.functions)
-        elif error := _pattern_error(node):
-            self._refuse(node, f"the pattern of `{name}` is not a regular expression: {error}")
-
     def _unknown(self, node: ast.FunctionCall, signatures: AbstractSet[Key]) -> None:
         name, arity = node.name, len(node.arguments)
         if arities := sorted(count for other, count in signatures if other == name):
@@ -191,16 +195,6 @@ class _Search:
                 or path
             )
             self._refuse(node, f"there is no function `{name}`", hint)
-
-    def _variable(self, node: ast.Node, name: str, scope: Scope) -> None:
-        if name == "ENV":
-            self._refuse(node, "`$ENV` is not allowed: an expression has no environment")
-        elif name != "__loc__" and name not in scope.variables:
-            hint = (
-                _choice("$", name, scope.variables)
-                or f"a field of the input is written `.{name}`; `... as ${name} | ...` binds a variable, or a reference"
-            )
-            self._refuse(node, f"there is no variable `${name}` here", hint)
 
     def _refuse(self, node: ast.Node, message: str, hint: str = "") -> None:
         self.found.append(Reason(node.span, message, hint))

@@ -202,7 +202,7 @@ class PythonCode(FunctionBody):
         (atom,) = atoms
         return atom
 
-    def construct(self, node: ast.Node, dot: str, sink: OutputSink[str]) -> None:  # noqa: C901, PLR0912 - one case for each construct
+    def construct(self, node: ast.Node, dot: str, sink: OutputSink[str]) -> None:  # noqa: C901, PLR0912, PLR0915 - one case for each construct
         """Write Python for a node and its outputs. Raise ValueError for a node that is not plain."""
         match node:
             case ast.Identity():
@@ -211,16 +211,24 @@ class PythonCode(FunctionBody):
                 sink.write(self.module.constant(normal(value) if is_number(value) else value))
             case ast.Variable(name):
                 sink.write(self.bind(f"value_of({self.module.constant(name)})"))
-            case ast.Index():
-                self._index(node, dot, sink)
+            case ast.Index(_, ast.Literal(str())):
+                target, names = split_path(node)
+                self.each(target, dot, OutputSink(lambda whole: sink.write(self.field(whole, names))))
+            case ast.Index(target, key):
+                self._pairs(target, key, dot, lambda whole, of: sink.write(self.item(whole, of)))
             case ast.Slice():
                 self._slice(node, dot, sink)
             case ast.Iterate(target):
                 self.each(target, dot, OutputSink(lambda whole: self.elements(whole, sink)))
             case ast.Pipe():
                 self._pipe(node, dot, sink)
+            case ast.Comma() if sink.short:
+                for term in terms_of(node):
+                    self.each(term, dot, sink)
+            case ast.Comma() if all(isinstance(term, ast.Literal) for term in terms_of(node)):
+                self.loop(f"({', '.join([self.value(term, dot) for term in terms_of(node)])})", sink)
             case ast.Comma():
-                self._comma(node, dot, sink)
+                self.stream(node, dot, sink)
             case ast.Array(body):
                 sink.write("[]" if body is None else self._collected(body, dot))
             case ast.Object():
@@ -237,20 +245,17 @@ class PythonCode(FunctionBody):
                 self._alternative(node, dot, sink)
             case ast.If():
                 self._conditional(node, dot, sink)
-            case ast.Try():
-                self._attempt(node, dot, sink)
+            # The outputs up to the first error that can be caught: limits and missing references cannot.
+            case ast.Try(ast.Iterate(ast.Identity()), None):
+                self.elements(dot, sink, "optional_elements")
+            case ast.Try(tried, None) if tried in self.module.singles:
+                self.tried(lambda: self.bind(self.value(tried, dot)), sink)
+            case ast.Try(tried, None):
+                self.streamed(lambda code: code.tried(lambda: code.produce(tried), None), dot, sink)
             case ast.FunctionCall():
                 self._call(node, dot, sink)
             case _:
                 raise ValueError(f"{type(node).__name__} is not plain")
-
-    def _index(self, node: ast.Index, dot: str, sink: OutputSink[str]) -> None:
-        match node.key:
-            case ast.Literal(str()):
-                target, names = split_path(node)
-                self.each(target, dot, OutputSink(lambda whole: sink.write(self.field(whole, names))))
-            case key:
-                self._pairs(node.target, key, dot, lambda whole, of: sink.write(self.item(whole, of)))
 
     def _slice(self, node: ast.Slice, dot: str, sink: OutputSink[str]) -> None:
         def cut(low: str, high: str) -> None:
@@ -273,16 +278,6 @@ class PythonCode(FunctionBody):
             self.each(node.left, dot, OutputSink(lambda output: self.each(right, self.entered(output), sink)))
         else:
             self.each(node, dot, sink)
-
-    def _comma(self, node: ast.Comma, dot: str, sink: OutputSink[str]) -> None:
-        terms = terms_of(node)
-        if sink.short:
-            for term in terms:
-                self.each(term, dot, sink)
-        elif all(isinstance(term, ast.Literal) for term in terms):
-            self.loop(f"({', '.join([self.value(term, dot) for term in terms])})", sink)
-        else:
-            self.stream(node, dot, sink)
 
     def _collected(self, node: ast.Node, dot: str) -> str:
         """Write Python that makes an array of all outputs, and return its name."""
@@ -497,21 +492,6 @@ class PythonCode(FunctionBody):
         else:
             self.each(condition, dot, OutputSink(lambda output: use(truth(self.named(output)))))
 
-    def _attempt(self, node: ast.Try, dot: str, sink: OutputSink[str]) -> None:
-        """``try body``: its outputs up to the first error that can be caught.
-
-        Limits and missing references cannot be caught.
-        """
-        match node.body:
-            case _ if node.handler is not None:
-                raise ValueError("a handler is not plain")
-            case ast.Iterate(ast.Identity()):
-                self.elements(dot, sink, "optional_elements")
-            case body if body in self.module.singles:
-                self.tried(lambda: self.bind(self.value(body, dot)), sink)
-            case body:
-                self.streamed(lambda code: code.tried(lambda: code.produce(body), None), dot, sink)
-
     def _call(self, node: ast.FunctionCall, dot: str, sink: OutputSink[str]) -> None:  # noqa: C901, PLR0912 - one case for each code
         """Write a call of a function as its record has it."""
         function = function_of(node)
@@ -539,7 +519,9 @@ class PythonCode(FunctionBody):
             case Code.FIRST | Code.LAST if arguments[0] in self.module.singles:
                 sink.write(self.value(arguments[0], dot))
             case Code.FIRST:
-                self._first(arguments[0], dot, sink)
+                output = self.called(lambda code: code.return_first(arguments[0]), dot)
+                with self.block(f"if {output} is not NOTHING:"):
+                    sink.write(output)
             case Code.LAST:
                 self._last(arguments[0], dot, sink)
             case Code.IS_EMPTY:
@@ -560,12 +542,6 @@ class PythonCode(FunctionBody):
                     sink.write(dot)
             case body:
                 self.construct(body(*arguments), dot, sink)
-
-    def _first(self, source: ast.Node, dot: str, sink: OutputSink[str]) -> None:
-        """Write ``first(source)``, which stops at the first output."""
-        output = self.called(lambda code: code.return_first(source), dot)
-        with self.block(f"if {output} is not NOTHING:"):
-            sink.write(output)
 
     def return_first(self, source: ast.Node) -> None:
         """Write the body of a function that stops at the first output."""

@@ -69,10 +69,25 @@ class _Printer:
                 return f'@{name} "{text}"' if name else f'"{text}"'
             case ast.FunctionCall(name, arguments):
                 return f"{name}({'; '.join(map(show, arguments))})" if arguments else name
-            case ast.Index() | ast.Slice() | ast.Iterate():
-                return self._step(node)
-            case ast.Try():
-                return self._attempt(node)
+            case ast.Index(target, ast.Literal(str() as name)) if _NAME.fullmatch(name):
+                return f"{self._path(target)}.{name}"
+            case ast.Index(target, key):
+                return f"{self._path(target) or '.'}[{show(key)}]"
+            case ast.Slice(target, start, stop):
+                return f"{self._path(target) or '.'}[{show(start)}:{show(stop)}]"
+            case ast.Iterate(ast.Identity()) if self.lenient:
+                return _LENIENT_STEP
+            case ast.Iterate(target):
+                return f"({self._path(target)} | {_LENIENT_STEP})" if self.lenient else f"{self._path(target) or '.'}[]"
+            case ast.Try(body, ast.Node() as handler):
+                return f"try {show(body, Precedence.PREFIX)} catch {show(handler, Precedence.PREFIX)}"
+            case ast.Try(ast.Iterate(ast.Identity())):
+                return ".[]?"
+            case ast.Try(ast.Index() | ast.Slice() | ast.Iterate() as step) if not is_optional_step(node):
+                # In jq a `?` right behind a step covers neither the text before the step nor its key.
+                return f"({show(step)})?"
+            case ast.Try(body):
+                return f"{show(body, Precedence.TERM)}?"
             case ast.Array(body):
                 return f"[{show(body)}]"
             case ast.Object(entries):
@@ -87,8 +102,8 @@ class _Printer:
             case ast.Alternative():
                 return self._infix(node, "//")
             case ast.Pipe(left, right) if level_of(node) is Precedence.TERM:
-                step = show(right)
-                return self._path(left) + (step[1:] if step.startswith(".[") else step)
+                text = show(right)
+                return self._path(left) + (text[1:] if text.startswith(".[") else text)
             case ast.Pipe(left, right):
                 return f"{show(left, Precedence.COMMA)} | {show(right)}"
         return self._scope(node)
@@ -118,30 +133,6 @@ class _Printer:
         text = self.show(target, Precedence.TERM)
         # `1.a` would begin with the number `1.`, and gojq takes `1.5.a` for one number.
         return f"({text})" if text[0].isdecimal() else text
-
-    def _step(self, node: ast.Index | ast.Slice | ast.Iterate) -> str:
-        path = self._path(node.target)
-        match node:
-            case ast.Index(_, ast.Literal(str() as name)) if _NAME.fullmatch(name):
-                return f"{path}.{name}"
-            case ast.Index(_, key):
-                return f"{path or '.'}[{self.show(key)}]"
-            case ast.Slice(_, start, stop):
-                return f"{path or '.'}[{self.show(start)}:{self.show(stop)}]"
-            case _ if self.lenient:
-                return f"({path} | {_LENIENT_STEP})" if path else _LENIENT_STEP
-        return f"{path or '.'}[]"
-
-    def _attempt(self, node: ast.Try) -> str:
-        match node:
-            case ast.Try(body, ast.Node() as handler):
-                return f"try {self.show(body, Precedence.PREFIX)} catch {self.show(handler, Precedence.PREFIX)}"
-            case ast.Try(ast.Iterate(ast.Identity())):
-                return ".[]?"
-            case ast.Try(ast.Index() | ast.Slice() | ast.Iterate() as step) if not is_optional_step(node):
-                # In jq a `?` right behind a step covers neither the text before the step nor its key.
-                return f"({self.show(step)})?"
-        return f"{self.show(node.body, Precedence.TERM)}?"
 
     def _infix(self, node: ast.Alternative | ast.Assign | ast.Binary, operator: str) -> str:
         """Return the text of an operation.
