@@ -112,12 +112,6 @@ class _Inputs:
     crds: tuple[Object, ...]
     problems: Object
 
-    def missing(self, operation: Operation) -> str:
-        """Return the text that an operation needs and that is empty."""
-        if operation is Operation.RETAIN and self.observed is None:
-            return "observed"
-        return "items" if operation is Operation.AGGREGATE_STATUS and not self.items else ""
-
     def call(self, operation: Operation, obj: Marker, replicas: int) -> Call:
         """Return the call of an operation that misses nothing."""
         # Without the member's object the template stands for it, so that status and health have an answer while typing.
@@ -235,9 +229,12 @@ class _Answers:
         return {**_without_change(explanation, operation), **changes, "facts": facts, "printed": printed}
 
     def _missing(self, operation: Operation) -> str:
+        """Return the text that an operation needs and that is empty, or why it is never answered."""
         if not self._definition.answers(operation):
             return "the definition does not answer it"
-        return self._inputs.missing(operation)
+        if operation is Operation.RETAIN and self._inputs.observed is None:
+            return "observed"
+        return "items" if operation is Operation.AGGREGATE_STATUS and not self._inputs.items else ""
 
     def _case(self, operation: Operation) -> str:
         call = self._inputs.call(operation, self._object, self._replicas)

@@ -142,10 +142,8 @@ def _by_kind(records: Iterable[Record]) -> dict[tuple[str, str], list[Record]]:
 def _row(key: str, records: list[Record], *, is_stored: bool) -> Row:
     ours = tuple(record for record in records if is_ours(record.manifest))
     records_shown = ours or tuple(records)
-    manifest = records_shown[0].manifest
-    source = API if ours else records_shown[0].source
+    gvk, manifest, source, _ = records_shown[0]
     category, priority = (label(manifest, name) or None for name in (CATEGORY, PRIORITY))
-    gvk = records_shown[0].gvk
     others = tuple(record for record in records if not is_ours(record.manifest)) if is_stored else ()
     return Row(
         key,
@@ -153,7 +151,7 @@ def _row(key: str, records: list[Record], *, is_stored: bool) -> Row:
         gvk.kind,
         category,
         priority,
-        source,
+        API if ours else source,
         "" if ours else _owner(records),
         is_stored,
         records_shown,

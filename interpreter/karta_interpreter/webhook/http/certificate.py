@@ -5,6 +5,7 @@ import ipaddress
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Self
@@ -211,10 +212,8 @@ def _usage(usage: str) -> x509.KeyUsage:
 
 
 def _general_name(name: str) -> x509.GeneralName:
-    try:
+    with suppress(ValueError):  # a name is not an address
         return x509.IPAddress(ipaddress.ip_address(name))
-    except ValueError:
-        pass
     if not _DNS_NAME.fullmatch(name):
         raise ServeError(
             f'"{name}" is neither a DNS name nor an IP address: letters, digits, - and _ between dots, and no port'
