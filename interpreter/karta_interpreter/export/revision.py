@@ -6,7 +6,7 @@ all other objects it contains the functions that follow the places of the counts
 
 from collections.abc import Callable, Iterator, Sequence
 
-from karta_interpreter.base.k8s.projection import Projection
+from karta_interpreter.base.k8s import Projection
 from karta_interpreter.definitions.karta import ComponentRules, PodSpec, PodTemplate
 from karta_interpreter.export.lua import laid_out, quoted, table_of
 from karta_interpreter.export.paths import Path, is_read, plain_path

@@ -37,8 +37,7 @@ from karta_interpreter.export.lua import (
 )
 from karta_interpreter.export.lua_body import Value
 from karta_interpreter.export.traits import ResultTraits, is_large, name_of, repeated, results_of
-from karta_interpreter.languages.jq import OutputSink, Query, Singles
-from karta_interpreter.languages.jq.syntax import Node
+from karta_interpreter.languages.jq import OutputSink, Query, Singles, syntax as ast
 
 LARGEST = 64 * 1024
 """The bytes of a script, above which it is not exported, as Karmada compiles it at each call."""
@@ -70,7 +69,7 @@ class OperationScript:
     Each expression becomes a local function, named after the component and the field.
     """
 
-    def __init__(self, definition: Definition, repeated: Collection[Node] = ()) -> None:
+    def __init__(self, definition: Definition, repeated: Collection[ast.Node] = ()) -> None:
         """``repeated``: the parts that become functions, because expressions have them more than once."""
         self.definition = definition
         self.parts: list[str] = []
@@ -79,11 +78,11 @@ class OperationScript:
         self._table = ""
         self._queries: list[Query] = []
         self._known: dict[tuple[str, str], str] = {}
-        self._shared: dict[tuple[Node, bool], str] = {}
+        self._shared: dict[tuple[ast.Node, bool], str] = {}
         self._repeated = repeated
         self._null_makers: set[str] = set()
 
-    def repeated(self) -> frozenset[Node]:
+    def repeated(self) -> frozenset[ast.Node]:
         """Return the parts that the expressions of the script have more than once."""
         return repeated(query.node for query in self._queries)
 
@@ -118,7 +117,7 @@ class OperationScript:
         self,
         query: Query,
         name: str,
-        write: Callable[[Emitter, Node, Value], Expression],
+        write: Callable[[Emitter, ast.Node, Value], Expression],
         *,
         is_count: bool = False,
     ) -> Expression | None:
@@ -208,11 +207,11 @@ class OperationScript:
         emitter.write(Return((made, is_there)))
 
     def _emitter(
-        self, name: str, *, traced: bool, own: Node | None = None, results: ResultTraits = _NO_RESULTS
+        self, name: str, *, traced: bool, own: ast.Node | None = None, results: ResultTraits = _NO_RESULTS
     ) -> Emitter:
         """Return an emitter that calls the functions of repeated parts, except for the part that it writes itself."""
 
-        def share(node: Node, traced: bool) -> str | None:
+        def share(node: ast.Node, traced: bool) -> str | None:
             if node is own or not is_large(node) or node not in self._repeated:
                 return None
             key = node, traced
@@ -224,7 +223,7 @@ class OperationScript:
         emitter.results = results
         return emitter
 
-    def _part(self, node: Node, name: str, *, traced: bool) -> str:
+    def _part(self, node: ast.Node, name: str, *, traced: bool) -> str:
         emitter = self._emitter(name, traced=traced, own=node)
         dot = Value(Name("value"), Name("origin") if traced else None)
         if is_boolean(node) and node in emitter.singles and not traced:

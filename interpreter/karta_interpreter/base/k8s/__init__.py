@@ -17,7 +17,7 @@ from karta_interpreter.base.k8s.dependencies import (
 from karta_interpreter.base.k8s.edit import get, remove, set_value
 from karta_interpreter.base.k8s.fields import annotation, generation, label, name, namespace
 from karta_interpreter.base.k8s.patch import changes, diff, patched
-from karta_interpreter.base.k8s.projection import UNREAD, Projection, Read, count_values
+from karta_interpreter.base.k8s.projection import MOST_VALUES, UNREAD, Projection, Read, count_values, reader
 from karta_interpreter.base.k8s.quantity import Quantity, parse_duration
 from karta_interpreter.base.k8s.requirements import (
     CONTAINER_LISTS,
@@ -54,6 +54,7 @@ __all__ = [
     "JSON",
     "MAX_DEPTH",
     "MOST_REPLICAS",
+    "MOST_VALUES",
     "NOTHING",
     "REQUIREMENTS_READ",
     "SELECTOR_FIELDS",
@@ -89,6 +90,7 @@ __all__ = [
     "pod_dependencies",
     "pod_requirements",
     "pointer_step",
+    "reader",
     "remove",
     "set_value",
     "type_name",

@@ -34,8 +34,7 @@ from karta_interpreter.definitions.karta.expressions import (
 from karta_interpreter.definitions.karta.model import KartaResource
 from karta_interpreter.definitions.karta.rules import violation
 from karta_interpreter.definitions.karta.status_rules import Status
-from karta_interpreter.languages.jq import most_outputs, owner_of, parse, queries_in, render
-from karta_interpreter.languages.jq.syntax import Identity, Index, Iterate, Literal, Object as ObjectNode
+from karta_interpreter.languages.jq import most_outputs, owner_of, parse, queries_in, render, syntax as ast
 from karta_interpreter.languages.lua.reading import read_scripts
 from karta_interpreter.languages.lua.script import Scripts
 
@@ -350,8 +349,8 @@ def _named(annotation: AnnotationText, index: int, field: str, text: str) -> Ann
     if field == "pods":
         _check_templates(annotation, index, query)
     # The fields of the selector that the expression makes, as far as its form shows them.
-    made = query.node.entries if field == "labelSelector" and query and isinstance(query.node, ObjectNode) else ()
-    keys = {entry.key.value for entry in made if isinstance(entry.key, Literal)}
+    made = query.node.entries if field == "labelSelector" and query and isinstance(query.node, ast.Object) else ()
+    keys = {entry.key.value for entry in made if isinstance(entry.key, ast.Literal)}
     for name in (key for key in keys - SELECTOR_FIELDS if isinstance(key, str)):
         hint = "write {matchLabels: {…}} around the labels"
         annotation.error(f"entry {index}: a label selector has no field {name}", hint, (index, field))
@@ -364,10 +363,10 @@ def _named(annotation: AnnotationText, index: int, field: str, text: str) -> Ann
 def _check_templates(annotation: AnnotationText, index: int, query: AnnotationQuery | None) -> None:
     """Report an expression for pod templates that gives plain values, and warn of one that gives a spec."""
     match query.node if query else None:
-        case Literal(value) if value is not None:
+        case ast.Literal(value) if value is not None:
             message = f"entry {index}: pods is jq that gives pod templates, not {type_name(value)}"
             annotation.error(message, "write a path, such as .spec.template", (index, "pods"))
-        case Index(target, Literal("spec")) as path:
+        case ast.Index(target, ast.Literal("spec")) as path:
             around = render(target)
             message = f"entry {index}: pods takes pod templates, and `{render(path)}` is what a template has in spec"
             hint = "name the field that has the template" if around == "." else f"write {around}"
@@ -451,15 +450,15 @@ def _pattern(annotation: AnnotationText, text: str) -> PathPattern | None:
     pattern: PathPattern = ()
     with suppress(QuerySyntaxError):
         node = parse(text)
-        while isinstance(node, Index | Iterate):
+        while isinstance(node, ast.Index | ast.Iterate):
             match node:
-                case Index(target, Literal(str(key))):
+                case ast.Index(target, ast.Literal(str(key))):
                     node, pattern = target, (key, *pattern)
-                case Iterate(target):
+                case ast.Iterate(target):
                     node, pattern = target, (None, *pattern)
                 case _:
                     break
-        if isinstance(node, Identity) and pattern[:1] == ("status",) and pattern[1:]:
+        if isinstance(node, ast.Identity) and pattern[:1] == ("status",) and pattern[1:]:
             return pattern
     hint = "write it like .status.active or .status.jobs[].active"
     annotation.error(f"`{text}` is not a path below .status", hint, (text,))
@@ -579,7 +578,7 @@ def _retained_rule(annotation: AnnotationText, entry: Mapping[str, JSON], at: st
     if query is None:
         return
     _check_place(annotation, query, at)
-    owner, element = owner_of(query.node), Iterate(query.node) if "by" in entry else query.node
+    owner, element = owner_of(query.node), ast.Iterate(query.node) if "by" in entry else query.node
     inputs = {"by": element, "if": element, "value": owner or WHOLE, "while": WHOLE}
     queries = {field: annotation.query(entry[field], at, field, of=inputs[field]) for field in inputs.keys() & entry}
     if not all(queries.values()):

@@ -11,12 +11,11 @@ from typing import Final, TypeAlias
 from karta_interpreter.base.errors import QueryEvaluationError
 from karta_interpreter.base.k8s import JSON, Path, Projection, type_name
 from karta_interpreter.base.karmada import Operation
-from karta_interpreter.languages.jq import Query, mark_all, project
-from karta_interpreter.languages.jq.syntax import Identity, Node
+from karta_interpreter.languages.jq import Query, mark_all, project, syntax as ast
 
 PREFIX = "karta-interpreter.io/"
 
-WHOLE: Final = Identity()
+WHOLE: Final = ast.Identity()
 """The expression of the whole workload."""
 
 
@@ -70,7 +69,7 @@ class AnnotationQuery(Query):
     read_by: frozenset[Operation] = field(default=frozenset(), compare=False)
     gives: type = field(default=object, compare=False)
     """The type of its outputs. Null stands for nothing, and is always allowed."""
-    of: Node = field(default=WHOLE, compare=False, repr=False)
+    of: ast.Node = field(default=WHOLE, compare=False, repr=False)
     """The parts of the workload that it is evaluated on, the whole by default."""
     reads: tuple[str, ...] = field(default=(), compare=False)
     """The paths that are read of its outputs. Without any, all are read."""

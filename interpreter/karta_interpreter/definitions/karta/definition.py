@@ -14,6 +14,7 @@ from karta_interpreter.base.findings import Finding
 from karta_interpreter.base.k8s import GVK, JSON, Object, count_values
 from karta_interpreter.definitions.karta.status_rules import StatusRules
 from karta_interpreter.languages.jq import (
+    CHARACTERS,
     Absent,
     Query,
     Unresolved,
@@ -21,10 +22,9 @@ from karta_interpreter.languages.jq import (
     is_computed,
     parts_of,
     render,
+    syntax as ast,
     variables_in,
 )
-from karta_interpreter.languages.jq.compiled.costs import CHARACTERS
-from karta_interpreter.languages.jq.syntax import Alternative, Array, Binary, Comma, If, Index, Literal, Node, Pipe
 from karta_interpreter.languages.lua.script import Scripts
 
 if TYPE_CHECKING:
@@ -179,16 +179,16 @@ class ComponentRules:
 _COUNTS: Final = frozenset(("replicas", "minReplicas", "instances", "spark.executor.instances"))
 
 
-def _has_default(node: Node | None) -> bool:
+def _has_default(node: ast.Node | None) -> bool:
     """Return whether a count, or its first factor, is one of `_COUNTS` with a default, in a branch at least."""
     match node:
-        case Alternative(Index(_, Literal(key)), default) if key in _COUNTS:
-            return not any(isinstance(part, Binary) and part.operator == "/" for part in parts_of(default))
-        case Pipe(left, right) | Comma(left, right):
+        case ast.Alternative(ast.Index(_, ast.Literal(key)), default) if key in _COUNTS:
+            return not any(isinstance(part, ast.Binary) and part.operator == "/" for part in parts_of(default))
+        case ast.Pipe(left, right) | ast.Comma(left, right):
             return _has_default(left) or _has_default(right)
-        case Array(part) | Binary("*", part):
+        case ast.Array(part) | ast.Binary("*", part):
             return _has_default(part)
-        case If(branches, otherwise):
+        case ast.If(branches, otherwise):
             return any(map(_has_default, (*(result for _, result in branches), otherwise)))
     return False
 
@@ -424,13 +424,13 @@ class Queued:
                 # An expression that reads another object has no place in this one.
                 if computable := [node for node in nodes if not variables_in(node) and not is_computed(node)]:
                     # Queries are compiled from text, which errors and explanations show. So render the nodes as jq.
-                    query = Query.compile(render(reduce(Comma, computable)), owner=component.definition)
+                    query = Query.compile(render(reduce(ast.Comma, computable)), owner=component.definition)
                     queued += [QueuedFields(query, missing, while_held)] if query.is_plain else []
         return tuple(queued)
 
 
-def _queued_nodes(pods: PodDefinition | None) -> Iterator[tuple[list[Node], int, bool]]:
-    metadata: Node | None
+def _queued_nodes(pods: PodDefinition | None) -> Iterator[tuple[list[ast.Node], int, bool]]:
+    metadata: ast.Node | None
     match pods:
         case PodTemplate(template):
             metadata, spec = field_of(template.node, "metadata"), field_of(template.node, "spec")

@@ -20,8 +20,7 @@ from karta_interpreter.definitions.karta.definition import (
     Reference,
     absent_if_unknown,
 )
-from karta_interpreter.languages.jq import Absent, Query, Unresolved
-from karta_interpreter.languages.jq.compiled.values import order_key
+from karta_interpreter.languages.jq import Absent, Query, Unresolved, order_key
 
 
 class ObjectNames:

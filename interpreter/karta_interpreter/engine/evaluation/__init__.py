@@ -3,6 +3,7 @@
 from karta_interpreter.engine.evaluation.attribution import (
     Attribution,
     attributing,
+    instance_key,
     instance_of,
     matches_component_type,
     pod_name,
@@ -59,6 +60,7 @@ __all__ = [
     "evaluate",
     "failure",
     "instance_ids",
+    "instance_key",
     "instance_of",
     "leaves_count_unset",
     "match_status",

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from karta_interpreter.base.errors import InterpretationError, QueryError
-from karta_interpreter.base.k8s.projection import Projection
+from karta_interpreter.base.k8s import Projection
 from karta_interpreter.base.karmada import Operation, Results, by_operation
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.engine.operations.aggregate import aggregate_status, aggregation_reads

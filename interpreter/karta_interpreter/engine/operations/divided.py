@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from typing import TypeAlias
 
 from karta_interpreter.base.k8s import Object, Path, set_value
-from karta_interpreter.definitions.karta import Definition
-from karta_interpreter.definitions.karta.annotations import Divided
+from karta_interpreter.definitions.karta import Definition, Divided
 
 Share: TypeAlias = tuple[Divided, Path, int, str]
 """A number that goes along with a count: its rule, its path, the cluster's share, and how it comes about."""

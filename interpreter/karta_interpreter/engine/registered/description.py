@@ -8,7 +8,7 @@ from karta_interpreter.definitions.karta.annotation_records import Annotations
 from karta_interpreter.definitions.karta.model import ComponentDefinition, GangScheduling
 from karta_interpreter.definitions.karta.schema import read_karta
 from karta_interpreter.definitions.karta.schema_types import expressions
-from karta_interpreter.definitions.sources.snapshot import ServedDefinition
+from karta_interpreter.definitions.sources import ServedDefinition
 from karta_interpreter.engine.evaluation import Status
 from karta_interpreter.engine.operations import Operation, healthy_statuses
 from karta_interpreter.engine.registered.operations import find_served, operations_for

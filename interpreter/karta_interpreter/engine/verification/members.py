@@ -6,8 +6,7 @@ from typing import NamedTuple
 from karta_interpreter.base.errors import WorkloadError
 from karta_interpreter.base.k8s import Object, get, grouped, objects_in
 from karta_interpreter.definitions.karta import ComponentRules, Definition
-from karta_interpreter.engine.evaluation import PodSet, matches_component_type
-from karta_interpreter.engine.evaluation.attribution import instance_key
+from karta_interpreter.engine.evaluation import PodSet, instance_key, matches_component_type
 
 
 class MemberGroup(NamedTuple):

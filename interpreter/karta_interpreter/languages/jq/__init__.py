@@ -6,6 +6,7 @@ others in a process that can be stopped. All code about jq, and the only import 
 
 from karta_interpreter.languages.jq.analysis import Execution, Reason, examine, forget_many, most_outputs
 from karta_interpreter.languages.jq.assign import Location
+from karta_interpreter.languages.jq.compiled.costs import CHARACTERS
 from karta_interpreter.languages.jq.compiled.function_body import OutputSink
 from karta_interpreter.languages.jq.compiled.functions import (
     GENERATORS,
@@ -18,7 +19,7 @@ from karta_interpreter.languages.jq.compiled.functions import (
 )
 from karta_interpreter.languages.jq.compiled.reads import mark_all, project, sources
 from karta_interpreter.languages.jq.compiled.singles import Singles, repeats_pieces
-from karta_interpreter.languages.jq.compiled.values import equal, normal, to_text, truthy
+from karta_interpreter.languages.jq.compiled.values import equal, normal, order_key, to_text, truthy
 from karta_interpreter.languages.jq.compiled.variables import Absent, Unresolved, noting_absent
 from karta_interpreter.languages.jq.query import Query, queries_in, quoted, take_outputs
 from karta_interpreter.languages.jq.syntax.parser import parse
@@ -36,6 +37,7 @@ from karta_interpreter.languages.jq.syntax.traversal import (
 )
 
 __all__ = [
+    "CHARACTERS",
     "GENERATORS",
     "PICKERS",
     "Absent",
@@ -61,6 +63,7 @@ __all__ = [
     "most_outputs",
     "normal",
     "noting_absent",
+    "order_key",
     "owner_of",
     "parse",
     "parts_of",

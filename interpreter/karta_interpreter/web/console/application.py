@@ -16,10 +16,10 @@ from aiohttp import web
 
 from karta_interpreter import __version__
 from karta_interpreter.base.errors import InterpretationError, ServeError
-from karta_interpreter.base.k8s.values import GVK, JSON, Object
+from karta_interpreter.base.k8s import GVK, JSON, Object
 from karta_interpreter.definitions.karta import example_files
 from karta_interpreter.definitions.karta.schema_export import json_schema
-from karta_interpreter.definitions.sources.snapshot import Snapshot
+from karta_interpreter.definitions.sources import Snapshot
 from karta_interpreter.web.console import catalogue
 from karta_interpreter.web.console.answers import PageQuestion
 from karta_interpreter.web.console.guard import guard, page_policy

@@ -15,7 +15,7 @@ from aiohttp.web import Request, Response
 from karta_interpreter.base.findings import did_you_mean
 from karta_interpreter.base.k8s import GVK, json_pointer
 from karta_interpreter.definitions.karta import ROOT_KIND
-from karta_interpreter.definitions.sources.store import Store
+from karta_interpreter.definitions.sources import Store
 from karta_interpreter.web.types_api import models
 from karta_interpreter.web.types_api.application import ABOUT, USER, json_response, read
 from karta_interpreter.web.types_api.judge import Judge

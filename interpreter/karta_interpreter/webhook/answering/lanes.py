@@ -5,8 +5,7 @@ import time
 from math import inf
 from typing import Final, NamedTuple, Protocol
 
-from karta_interpreter.base.k8s import JSON
-from karta_interpreter.base.k8s.projection import MOST_VALUES, count_values
+from karta_interpreter.base.k8s import JSON, MOST_VALUES, count_values
 from karta_interpreter.base.sandbox.awaiting import AsyncPool, Exchange
 from karta_interpreter.engine.operations import (
     DEFAULT_OPTIONS,

@@ -10,7 +10,7 @@ from http import HTTPStatus
 from math import inf
 from typing import Final
 
-from karta_interpreter.definitions.sources.store import Store
+from karta_interpreter.definitions.sources import Store
 from karta_interpreter.webhook.wire import encode_status
 
 HUNG_SECONDS: Final = 60.0

@@ -15,7 +15,7 @@ from karta_interpreter.base.findings import Finding, warning
 from karta_interpreter.base.k8s import GVK, Object
 from karta_interpreter.base.karmada import API_VERSION
 from karta_interpreter.definitions.karta import ROOT_KIND
-from karta_interpreter.definitions.sources.snapshot import Snapshot
+from karta_interpreter.definitions.sources import Snapshot
 from karta_interpreter.engine.registered.operations import (
     ServedKind,
     are_safe,

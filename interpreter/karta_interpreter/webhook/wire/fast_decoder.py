@@ -11,8 +11,7 @@ import msgspec
 import orjson
 
 from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.base.k8s import GVK, JSON
-from karta_interpreter.base.k8s.projection import UNREAD, Projection, Read, reader
+from karta_interpreter.base.k8s import GVK, JSON, UNREAD, Projection, Read, reader
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.engine.operations import SLOTS, Call, Operation, has_scripts_alone, projection_of
 from karta_interpreter.webhook.wire.request import OPERATIONS, Request, call_about

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Final, TypeAlias
 
-from karta_interpreter.base.k8s.projection import Projection
+from karta_interpreter.base.k8s import Projection
 from karta_interpreter.languages.jq import syntax as ast
 from karta_interpreter.languages.jq.compiled.functions import Reads, function_of
 
