@@ -90,8 +90,16 @@ class _CelWriter(NamedTuple):
                 element, whole = _ELEMENTS[self.depth], _as_list(self.value(right, dot))
                 contained = f"{_as_list(self.value(left, dot))}.all({element}, {element} in {whole})"
                 return Cel(f"{'!' * (operator == '!=')}{contained}", NOT, OutputKind.BOOLEAN)
-            case ast.Binary(_, left, right):
-                return self._binary(node, self.value(left, dot), self.value(right, dot))
+            case ast.Binary("<" | "<=" | ">" | ">=" as operator, left, right):
+                return _ordered(node, operator, self.value(left, dot), self.value(right, dot))
+            case ast.Binary("==" | "!=" as operator, left, right) if _is_literal(right):
+                return is_one(self.value(left, dot), [self.value(right, dot).text], operator)
+            case ast.Binary("==" | "!=" as operator, left, right):
+                return _comparison(self.value(left, dot), operator, self.value(right, dot).within(COMPARISON))
+            case ast.Binary("+" | "-" as operator, left, right):
+                first, second = self.value(left, dot), self.value(right, dot)
+                if first.result is second.result is OutputKind.NUMBER:
+                    return Cel(f"{first.within(SUM)} {operator} {second.within(SUM)}", SUM, OutputKind.NUMBER)
             case ast.If(branches, otherwise) if otherwise:
                 choice = self.value(otherwise, dot)
                 for condition, then in reversed(branches):
@@ -109,18 +117,6 @@ class _CelWriter(NamedTuple):
             raise _unsupported(node)
         choice = _choice(Cel(f"{first.within(COMPARISON)} in [null, false]", COMPARISON), second, first)
         return choice._replace(result=second.result) if second.result is OutputKind.NUMBER else choice
-
-    def _binary(self, node: ast.Binary, first: Cel, second: Cel) -> Cel:
-        operator = node.operator
-        if operator in ("<", "<=", ">", ">="):
-            return _ordered(node, operator, first, second)
-        if operator in ("+", "-") and first.result is second.result is OutputKind.NUMBER:
-            return Cel(f"{first.within(SUM)} {operator} {second.within(SUM)}", SUM, OutputKind.NUMBER)
-        if operator not in ("==", "!="):
-            raise _unsupported(node)
-        if _is_literal(node.right):
-            return is_one(first, [second.text], operator)
-        return _comparison(first, operator, second.within(COMPARISON))
 
     def _call(self, node: ast.FunctionCall, dot: Cel) -> Cel:
         match node.name, node.arguments:

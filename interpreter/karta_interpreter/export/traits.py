@@ -110,12 +110,8 @@ def _has_present(node: ast.Node) -> bool:
 
 def is_truthy(node: ast.Node) -> bool:
     """Return whether no output is null or false."""
-    match node:
-        case ast.Literal(value):
-            return value is not None and value is not False
-        case ast.Array() | ast.Object() | ast.Text() | ast.Negate():
-            return True
-    return False
+    is_true = isinstance(node, ast.Literal) and node.value is not None and node.value is not False
+    return is_true or isinstance(node, ast.Array | ast.Object | ast.Text | ast.Negate)
 
 
 def hint_of(node: ast.Node) -> str:
@@ -125,9 +121,7 @@ def hint_of(node: ast.Node) -> str:
             return name
         case ast.Pipe(_, right):
             return hint_of(right)
-        case ast.Alternative(left, _):
-            return hint_of(left)
-        case ast.Comma(left, _):
+        case ast.Alternative(left, _) | ast.Comma(left, _):
             return hint_of(left)
         case ast.If(((_, then), *_), otherwise):
             hint = hint_of(then)

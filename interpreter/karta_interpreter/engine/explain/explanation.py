@@ -13,8 +13,8 @@ from karta_interpreter.engine.operations import Call, Results
 OBJECT: Final = "object"
 OBSERVED: Final = "observed"
 _LONGEST: Final = 400
-_STEP: Final = re.compile(r'\["((?:[^"\\]|\\.)*)"\]|\[(\d+)\]|([^.\[\]]+)')
 """Longer values are left out of the JSON. Their pointer names their place."""
+_STEP: Final = re.compile(r'\["((?:[^"\\]|\\.)*)"\]|\[(\d+)\]|([^.\[\]]+)')
 
 
 @dataclass(frozen=True, slots=True)

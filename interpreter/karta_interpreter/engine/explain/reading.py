@@ -61,18 +61,9 @@ class Reading(NamedTuple):
         where = field_path(self.location.path)
         limits = [f"at least {self.location.floor}"] if self.location.floor is not None else []
         limits += [f"at most {self.location.cap}"] if self.location.cap is not None else []
-        own = f"{where} is not set, so the default {self.location.default} steps in" if self.has_default else where
+        is_unset = self.location.default is not None and self.places and not truthy(self.places[0].value)
+        own = f"{where} is not set, so the default {self.location.default} steps in" if is_unset else where
         return ", ".join([f"{own}, times {self.location.factor}" if self.location.factor != 1 else own, *limits])
-
-    @property
-    def has_default(self) -> bool:
-        """Whether a default replaces the value at the place."""
-        return bool(
-            self.location is not None
-            and self.location.default is not None
-            and self.places
-            and not truthy(self.places[0].value)
-        )
 
 
 def readings(query: Query | None, obj: Object) -> list[Reading]:

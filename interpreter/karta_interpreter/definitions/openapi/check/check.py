@@ -13,8 +13,10 @@ from karta_interpreter.base.karmada import COUNTING_OPERATIONS, Operation
 from karta_interpreter.definitions.karta import (
     MATCHING_ORDER,
     ROOT_STATUS,
+    AggregateRule,
+    LeftOut,
+    OfDependencies,
     annotation_path,
-    annotations as values,
     field_text,
 )
 from karta_interpreter.definitions.karta.annotation_records import Annotations, parse_annotations
@@ -272,7 +274,7 @@ class _Checked:
             self.expression(annotation_path("state"), field_text(state.status))
         for pattern, rule in annotations.aggregate.items():
             # A condition type is not a field of the list.
-            is_type = rule is values.AggregateRule.ANY and pattern[1:-1] == ("conditions",)
+            is_type = rule is AggregateRule.ANY and pattern[1:-1] == ("conditions",)
             steps = pattern[:-1] if is_type else pattern
             text = SchemaPath(tuple(Entries() if step is None else step for step in steps)).jq
             shapes = self.expression(annotation_path("aggregate"), text)
@@ -337,9 +339,9 @@ class _Checked:
         for dependency in annotations.dependencies:
             for query in queries_in(dependency):
                 shapes = self._quiet(query.text, scope)
-                if isinstance(dependency, values.OfDependencies) and dependency.form == "pods":
+                if isinstance(dependency, OfDependencies) and dependency.form == "pods":
                     covered += _in_pods(shapes, _TEMPLATES, scope)
-                elif isinstance(dependency, values.LeftOut):
+                elif isinstance(dependency, LeftOut):
                     covered += shapes
         covered += [shape for shape in scope.visited if "string" in shape.types]
         return {shape.place for shape in covered}
@@ -371,14 +373,14 @@ _AMOUNT: Final = (
     lambda shape: not shape.values and bool(shape.types & {"integer", "number", "string"}),
 )
 # The expected values that a rule combines into one.
-_AGGREGATED: Final[Mapping[values.AggregateRule, Expected]] = {
+_AGGREGATED: Final[Mapping[AggregateRule, Expected]] = {
     **dict.fromkeys(
-        (values.AggregateRule.SUM, values.AggregateRule.COUNTER, values.AggregateRule.MAX, values.AggregateRule.MIN),
+        (AggregateRule.SUM, AggregateRule.COUNTER, AggregateRule.MAX, AggregateRule.MIN),
         _AMOUNT,
     ),
-    **dict.fromkeys((values.AggregateRule.ANY, values.AggregateRule.ALL), BOOLEAN),
-    values.AggregateRule.UNION: OBJECT,
-    values.AggregateRule.CONCAT: LIST,
+    **dict.fromkeys((AggregateRule.ANY, AggregateRule.ALL), BOOLEAN),
+    AggregateRule.UNION: OBJECT,
+    AggregateRule.CONCAT: LIST,
 }
 
 _TEMPLATES: Final = "podTemplateSpecPath"

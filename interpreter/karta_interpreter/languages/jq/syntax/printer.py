@@ -106,12 +106,6 @@ class _Printer:
                 return self._path(left) + (text[1:] if text.startswith(".[") else text)
             case ast.Pipe(left, right):
                 return f"{show(left, Precedence.COMMA)} | {show(right)}"
-        return self._scope(node)
-
-    def _scope(self, node: ast.Node) -> str:
-        """Return the text of a construct that defines a name."""
-        show = self.show
-        match node:
             case ast.Reduce(source, pattern, init, update):
                 return f"reduce {self._bound(source, pattern)} ({show(init)}; {show(update)})"
             case ast.Foreach(source, pattern, init, update, extract):
