@@ -202,7 +202,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     known = list(known)
     holders = [other for other in known if name.lower() in other.lower()] if len(name) >= _SHORTEST_WORD else []
     suggestion = closest(name, known) or " or ".join(holders)
-    return f"did you mean {suggestion}?" if suggestion else _listed(known)
+    return f"did you mean {suggestion}?" if suggestion else _known_ones(known)
 
 
 def hints(known: Iterable[str]) -> Callable[[str], str]:
@@ -215,7 +215,7 @@ def hints(known: Iterable[str]) -> Callable[[str], str]:
     ('did you mean worker?', 'there are: head, worker')
     """
     sample = list(islice(known, _MOST_KNOWN))
-    listed = _listed(sample)
+    listed = _known_ones(sample)
     listed = listed if len(listed) <= _LONGEST_LIST else f"{listed[:_LONGEST_LIST]}…"
     comparisons = iter(range(_COMPARED))  # shared by all calls of the hint, so that the count is for the whole text
 
@@ -226,5 +226,5 @@ def hints(known: Iterable[str]) -> Callable[[str], str]:
     return hint
 
 
-def _listed(known: list[str]) -> str:
+def _known_ones(known: list[str]) -> str:
     return f"there are: {', '.join(known)}" if known else "there are none"

@@ -43,13 +43,13 @@ def component(script: OperationScript) -> None:
     if script.definition.is_counted_by_status:
         lines.append("  return {}")
     elif all(has_one(script, leaf) for leaf in leaves) and "computed_names" not in script.features:
-        lines += ["  local found = {}", *each_component(script, _component, ""), "  return found"]
+        lines += ["  local found = {}", *each_component(script, _append_component, ""), "  return found"]
     else:
         lines += [*_pod_sets(script), "  return components_of(sets)"]
     script.add("\n".join([*lines, "end"]))
 
 
-def _component(pods: Pods) -> str:
+def _append_component(pods: Pods) -> str:
     fields = f"name = {pods.name}, replicas = {pods.replicas}, replicaRequirements = requirements({pods.spec})"
     return f"found[#found + 1] = {{{fields}}}"
 
@@ -57,10 +57,10 @@ def _component(pods: Pods) -> str:
 def _pod_sets(script: OperationScript) -> Iterator[str]:
     """Yield the lines that make `sets`, the pod sets of an object."""
     yield "  local sets = {}"
-    yield from each_component(script, _pod_set, "add_pod_sets(sets, {}, obj)")
+    yield from each_component(script, _append_pod_set, "add_pod_sets(sets, {}, obj)")
 
 
-def _pod_set(pods: Pods) -> str:
+def _append_pod_set(pods: Pods) -> str:
     spec = f"check_object({pods.name}, {pods.spec})"  # a set without replicas may be asked for nothing else
     fields = f'component = {pods.name}, instance = "", replicas = {pods.replicas}, spec = {spec}'
     return f"sets[#sets + 1] = {{{fields}}}"

@@ -66,15 +66,15 @@ def used(code: str, features: Iterable[str] = ()) -> str:
 
     They have no branches for ``features`` that the definition does not have.
     """
-    functions = _used(code, frozenset(features))
+    functions = _functions_used(code, frozenset(features))
     # Only features of a script make these values, and only then the statements that handle them are needed.
     made = {feature for feature, makers in _FEATURES.items() if not makers.isdisjoint(functions)}
     if made:
-        functions = _used(code, frozenset(features) | made)
+        functions = _functions_used(code, frozenset(features) | made)
     return "\n\n".join(functions[name] for name in LIBRARY if name in functions)
 
 
-def _used(code: str, features: frozenset[str]) -> dict[str, str]:
+def _functions_used(code: str, features: frozenset[str]) -> dict[str, str]:
     functions: dict[str, str] = {}
     waiting = list(words_of(code))
     while waiting:

@@ -25,12 +25,12 @@ from karta_interpreter.languages.jq import project, take_outputs
 
 def revise(script: OperationScript) -> None:
     """Write ``ReviseReplica``."""
-    _with_shares(script, "ReviseReplica", "replicas", _revise)
+    _with_shares(script, "ReviseReplica", "replicas", _write_revision)
 
 
 def revise_components(script: OperationScript) -> None:
     """Write ``ReviseComponents``."""
-    _with_shares(script, "ReviseComponents", "assigned", _revise_components)
+    _with_shares(script, "ReviseComponents", "assigned", _write_components)
 
 
 def _with_shares(
@@ -55,11 +55,11 @@ def _with_shares(
     )
 
 
-def _revise(script: OperationScript, head: str) -> None:
+def _write_revision(script: OperationScript, head: str) -> None:
     leaves = script.definition.counted
     scaled = _only_scaled(script)
     if scaled:
-        _revise_one(script, scaled, head)
+        _write_one_count(script, scaled, head)
         return
     pod_sets = lone_pod_sets(script) if all(has_lone_count(script, leaf) for leaf in leaves) else script.components()
     if script.definition.annotations.is_indivisible:
@@ -76,7 +76,7 @@ def _revise(script: OperationScript, head: str) -> None:
     script.add(f"{head}\n  return revised({pod_sets}, {elastic}, obj, replicas)\nend")
 
 
-def _revise_components(script: OperationScript, head: str) -> None:
+def _write_components(script: OperationScript, head: str) -> None:
     definition = script.definition
     is_lone = all(has_lone_count(script, leaf) for leaf in definition.counted)
     pod_sets = lone_pod_sets(script) if is_lone else script.components()
@@ -123,7 +123,7 @@ def _other_reads(script: OperationScript, scaled: ComponentRules) -> Projection:
     return projection
 
 
-def _revise_one(script: OperationScript, scaled: ComponentRules, head: str) -> None:
+def _write_one_count(script: OperationScript, scaled: ComponentRules, head: str) -> None:
     """Write the function for the only component with a count that may change, at its path or at none."""
     has_others = len(script.definition.counted) > 1
     script.features |= {"others"} if has_others else set()
@@ -135,7 +135,7 @@ def _revise_one(script: OperationScript, scaled: ComponentRules, head: str) -> N
         bounds = [f"{name} = count({quoted(leaf.name)}, {value})" for name, value in bounds_of(script, leaf).items()]
         if leaf is scaled:
             script.features |= {"limits"} if bounds else set()
-            lines += _scaled(script, leaf, bounds)
+            lines += _scaled_set(script, leaf, bounds)
         else:
             own = [*lone_component(script, leaf, lambda pods: f"others = others + ({pods.replicas})")]
             own[-1:-1] = [f"    local {bound}" for bound in bounds]  # one that is not a number is an error
@@ -144,7 +144,7 @@ def _revise_one(script: OperationScript, scaled: ComponentRules, head: str) -> N
     script.add(laid_out(lines))
 
 
-def _scaled(script: OperationScript, component: ComponentRules, bounds: Sequence[str]) -> Iterator[str]:
+def _scaled_set(script: OperationScript, component: ComponentRules, bounds: Sequence[str]) -> Iterator[str]:
     """Yield the lines that make `scaled`, the pod set with the count that may change."""
     path = _count_path(component)
     fields = [f"path = {path.keys}"] if path else []

@@ -56,7 +56,7 @@ class AsyncPool:
                 yield exchange, seconds_left
         except BaseException:
             # Also the cancellation of a client that has left: the process is in the midst of an answer.
-            self._end(process, slot)
+            self._drop(process, slot)
             raise
         process.is_settling = True  # from before the caller can ask again
         settling = self._settle(process, exchange, slot)
@@ -84,9 +84,9 @@ class AsyncPool:
                 self.pool.put_back(process, slot.owner)
                 self.pool.places.release(slot)
             else:
-                self._end(process, slot)
+                self._drop(process, slot)
 
-    def _end(self, process: Process, slot: Slot) -> None:
+    def _drop(self, process: Process, slot: Slot) -> None:
         process.kill()
         # The place is free only when the process is gone: there are never more processes than places.
         try:

@@ -91,7 +91,7 @@ class Budget:
                 return None
             for other in leaving:
                 self._refuse(other, self._sources[other])
-                self._forget(other)
+                self._uncount(other)
             self.refused.pop(source, None)
             self._set(source, max(self._sources.get(source, 0), size))
             return leaving
@@ -105,7 +105,7 @@ class Budget:
     def forget(self, source: Hashable) -> None:
         """Stop counting a source."""
         with self._lock:
-            self._forget(source)
+            self._uncount(source)
             self.refused.pop(source, None)
 
     def _room(self, source: Hashable) -> int:
@@ -115,7 +115,7 @@ class Budget:
         if source in self.refused or len(self.refused) < MOST_REFUSED:
             self.refused[source] = size
 
-    def _forget(self, source: Hashable) -> None:
+    def _uncount(self, source: Hashable) -> None:
         self.held -= self._sources.pop(source, 0)
 
     def _set(self, source: Hashable, size: int) -> None:

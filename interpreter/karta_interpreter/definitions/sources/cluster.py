@@ -210,16 +210,16 @@ class StatusWriter:
             served = kinds[gvk.api_version] if gvk else frozenset[str]()
             if served is not None:
                 hidden_by = winner.source if winner is not karta else ""
-                await self._try(karta, gvk is not None and gvk.kind in served, hidden_by)
+                await self._report_unless_early(karta, gvk is not None and gvk.kind in served, hidden_by)
 
-    async def _try(self, karta: ClusterKarta, crd_served: bool, hidden_by: str) -> None:
+    async def _report_unless_early(self, karta: ClusterKarta, crd_served: bool, hidden_by: str) -> None:
         """Report on a Karta unless it is too early after a failure. Raise only a failure of the whole server."""
         identity = _identity(karta)
         failures, retry_at = self._failed.get(identity, (0, 0.0))
         if time.monotonic() < max(retry_at, self._forbidden_until):
             return
         try:
-            await self._report(karta, crd_served, hidden_by)
+            await self._write_conditions(karta, crd_served, hidden_by)
         except ClusterError as error:
             self._failed[identity] = failures + 1, time.monotonic() + self._pace.pause(failures + 1)
             if error.status < HTTPStatus.INTERNAL_SERVER_ERROR:
@@ -228,7 +228,7 @@ class StatusWriter:
         else:
             self._failed.pop(identity, None)
 
-    async def _report(self, karta: ClusterKarta, crd_served: bool, hidden_by: str) -> None:
+    async def _write_conditions(self, karta: ClusterKarta, crd_served: bool, hidden_by: str) -> None:
         now = datetime.now(UTC)
         before = edit.get(karta.obj, ("status", "conditions"))
         after = conditions_of(karta.loaded, crd_served, generation(karta.obj), now, before, hidden_by=hidden_by)

@@ -147,7 +147,7 @@ class Informer(Generic[View]):
 
     def put(self, obj: Object) -> None:
         """Take an object from an answer of the server, before the watch reports it."""
-        name, version = _name(obj), _number(obj)
+        name, version = _key_of(obj), _number(obj)
         # The watch may report an older version after the answer to our own write.
         if name and version >= self._versions.get(name, 0):
             self.objects, self.left_out = objects, left_out = {**self.objects}, {**self.left_out}
@@ -165,7 +165,7 @@ class Informer(Generic[View]):
 
     def _keep(self, obj: Object, objects: dict[str, View], left_out: dict[str, Object]) -> None:
         """Add an object to ``objects``, in place of newer ones if necessary, or to ``left_out`` if it has no room."""
-        name, view = _name(obj), self._view(obj)
+        name, view = _key_of(obj), self._view(obj)
         age = str(edit.get(obj, ("metadata", "creationTimestamp"), "")), name
         newer = ((self.path, other) for other in self._newer_than(age))
         leaving = self._budget.take((self.path, name), self._weigh(view), newer)
@@ -219,10 +219,10 @@ class Informer(Generic[View]):
                 async for page in pages:
                     # All pages have the version of the first one. A server that cannot keep it answers 410.
                     version = version or _version(page)
-                    items = [obj for obj in objects_in(page.get("items")) if _name(obj)]
+                    items = [obj for obj in objects_in(page.get("items")) if _key_of(obj)]
                     for obj in items:
                         self._keep(obj, objects, left_out)
-                    versions.update((_name(obj), _number(obj)) for obj in items if _name(obj) in objects)
+                    versions.update((_key_of(obj), _number(obj)) for obj in items if _key_of(obj) in objects)
         except ClusterError as error:
             self._note_rejection(error)
             raise
@@ -286,7 +286,7 @@ class Informer(Generic[View]):
         return recovered
 
     def _take(self, kind: str, obj: Object) -> bool:
-        name = _name(obj)
+        name = _key_of(obj)
         if not name or kind not in {"ADDED", "MODIFIED", "DELETED"}:
             return False
         if kind == "DELETED":
@@ -300,7 +300,7 @@ class Informer(Generic[View]):
         return True
 
 
-def _name(obj: Object) -> str:
+def _key_of(obj: Object) -> str:
     """Return the key of an object, empty for a value without a name, which is not an object."""
     namespace, name = (str(edit.get(obj, ("metadata", field), "")) for field in ("namespace", "name"))
     return f"{namespace}/{name}" if namespace and name else name

@@ -115,8 +115,8 @@ def result_in_words_of(name: str, expected: JSON, actual: JSON) -> JSON:
         by_identity = {_identity(name, element): element for element in expected}
         places = {identity: index for index, identity in enumerate(by_identity)}
         ordered = sorted(actual, key=lambda element: places.get(_identity(name, element), len(places)))
-        return [_in_words_of(by_identity.get(_identity(name, element)), element) for element in ordered]
-    return _in_words_of(expected, actual) if name in _NORMALISE else in_words_of(expected, actual)
+        return [_each_in_words_of(by_identity.get(_identity(name, element)), element) for element in ordered]
+    return _each_in_words_of(expected, actual) if name in _NORMALISE else in_words_of(expected, actual)
 
 
 _IDENTITIES: Final = {"components": ("name",), "dependencies": ("apiVersion", "kind", "namespace", "name")}
@@ -127,7 +127,7 @@ def _identity(name: str, element: JSON) -> tuple[str, ...]:
     return tuple(str(get(element, (field,))) for field in _IDENTITIES[name])
 
 
-def _in_words_of(expected: JSON, actual: JSON) -> JSON:
+def _each_in_words_of(expected: JSON, actual: JSON) -> JSON:
     """Return requirements, or an element with requirements, in the expectation's words. Quantities count by value."""
     words = in_words_of(expected, actual)
     for path in (("resourceRequest",), ("replicaRequirements", "resourceRequest")):

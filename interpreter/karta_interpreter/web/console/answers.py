@@ -209,17 +209,17 @@ class _Answers:
         """Return the answers to all operations, the tree, and the answer to one operation as a case of a suite."""
         return {
             "case": next(
-                (self._case(operation) for operation in ORDER if operation == case and not self._missing(operation)), ""
+                (self._case(operation) for operation in ORDER if operation == case and not self._lacks(operation)), ""
             ),
             "definition": self._definition.name,
             "references": [f"{reference.gvk} as ${reference.name}" for reference in self._definition.references],
             "replicas": self._replicas,
-            "answers": [self._answer(operation) for operation in ORDER],
+            "answers": [self._explained(operation) for operation in ORDER],
             "tree": _tree(self._definition, self._object.value, self._inputs.references),
         }
 
-    def _answer(self, operation: Operation) -> Object:
-        if why := self._missing(operation):
+    def _explained(self, operation: Operation) -> Object:
+        if why := self._lacks(operation):
             return {"operation": str(operation), "missing": why, "facts": [], "layers": []}
         printed: list[str] = []
         call = self._inputs.call(operation, self._object, self._replicas)
@@ -228,7 +228,7 @@ class _Answers:
         facts = [self._fact(fact, operation) for fact in explanation.facts]
         return {**_without_change(explanation, operation), **changes, "facts": facts, "printed": printed}
 
-    def _missing(self, operation: Operation) -> str:
+    def _lacks(self, operation: Operation) -> str:
         """Return the text that an operation needs and that is empty, or why it is never answered."""
         if not self._definition.answers(operation):
             return "the definition does not answer it"

@@ -201,10 +201,10 @@ async def listening(served: ConsoleSources, port: int) -> AsyncIterator[str]:
 
 def run(served: ConsoleSources, port: int, started: Callable[[str], None]) -> None:
     """Listen until SIGINT or SIGTERM. ``started`` gets the address. Raises ServeError."""
-    asyncio.run(_run(served, port, started))
+    asyncio.run(_listen_until_signal(served, port, started))
 
 
-async def _run(served: ConsoleSources, port: int, started: Callable[[str], None]) -> None:
+async def _listen_until_signal(served: ConsoleSources, port: int, started: Callable[[str], None]) -> None:
     stopped = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stopped.set)

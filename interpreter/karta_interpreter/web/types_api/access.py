@@ -106,11 +106,11 @@ class ClusterAccess:
 
     async def user(self, token: str) -> str:
         """Return the user's name, as RBAC knows it. Raises ApiError: 401, or 503 if the API server cannot be asked."""
-        return str((await self._user(token)).get("username"))
+        return str((await self._reviewed_user(token)).get("username"))
 
     async def authorize(self, token: str, verb: str) -> None:
         """Raise ApiError, 403, unless the user may do this with Kartas. ``verb`` is a verb of RBAC."""
-        user = await self._user(token)
+        user = await self._reviewed_user(token)
         resource = {"group": api_group(), "version": VERSION, "resource": "kartas", "verb": verb}
         fields = {
             "user": user.get("username"),
@@ -125,7 +125,7 @@ class ClusterAccess:
                 HTTPStatus.FORBIDDEN, f"{who} may not {verb} kartas.{api_group()}; a ClusterRole has to allow it"
             )
 
-    async def _user(self, token: str) -> Object:
+    async def _reviewed_user(self, token: str) -> Object:
         review = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenReview", "spec": {"token": token}}
         answer = await self._ask((token, ""), _USER_REVIEWS, review)
         user = edit.get(answer, ("user",))

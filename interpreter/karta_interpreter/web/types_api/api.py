@@ -41,10 +41,10 @@ _DRAIN_SECONDS = 10.0
 def run(settings: TypesSettings, started: Callable[[], None]) -> None:
     """Serve until SIGTERM or SIGINT. Raises InterpreterError if the program cannot start."""
     with process(settings.log_level) as runner:
-        runner.run(_run(settings, started))
+        runner.run(_serve_until_signal(settings, started))
 
 
-async def _run(settings: TypesSettings, started: Callable[[], None]) -> None:
+async def _serve_until_signal(settings: TypesSettings, started: Callable[[], None]) -> None:
     stopping = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stopping.set)

@@ -77,14 +77,14 @@ def _exchange(channel: Channel, letter: bytes, body: bytes) -> None:
     _, needed = channel.receive()
     if needed:
         with deadline(until - time.monotonic()):
-            channel.send(*_answer(channel, review, orjson.loads(needed)))
+            channel.send(*_encoded(channel, review, orjson.loads(needed)))
     if len(body) > _SMALL:
         channel.flush()
         # Freeing a large tree takes as long as making it, and the kernel frees it immediately.
         channel.end_above(_MOST_FREED)
 
 
-def _answer(channel: Channel, message: Request | admission.Review, needed: dict[str, Any]) -> tuple[bytes, bytes]:
+def _encoded(channel: Channel, message: Request | admission.Review, needed: dict[str, Any]) -> tuple[bytes, bytes]:
     try:
         if isinstance(message, Request):
             if message.call is None:

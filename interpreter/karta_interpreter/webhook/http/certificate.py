@@ -158,7 +158,7 @@ class Authority:
     @property
     def key_pem(self) -> bytes:
         """Return the private key."""
-        return _key_pem(self.key)
+        return _private_pem(self.key)
 
     def issue(self, names: Iterable[str], now: datetime, life: timedelta) -> Certificate:
         """Sign a certificate for names and addresses. It ends with its CA if the CA ends sooner."""
@@ -175,7 +175,7 @@ class Authority:
         )
         return Certificate(
             chain=leaf.public_bytes(Encoding.PEM),
-            key=_key_pem(key),
+            key=_private_pem(key),
             names=names_of(leaf),
             not_after=leaf.not_valid_after_utc.timestamp(),
             authority=self.pem,
@@ -221,5 +221,5 @@ def _general_name(name: str) -> x509.GeneralName:
     return x509.DNSName(name)
 
 
-def _key_pem(key: ec.EllipticCurvePrivateKey) -> bytes:
+def _private_pem(key: ec.EllipticCurvePrivateKey) -> bytes:
     return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())

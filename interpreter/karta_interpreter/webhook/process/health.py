@@ -94,7 +94,7 @@ class HealthListener:
         self._loop = asyncio.new_event_loop()
         self._stop = asyncio.Event()
         self._probes: dict[asyncio.StreamReader, asyncio.WriteTransport] = {}
-        self._thread = threading.Thread(target=self._run, name="health", daemon=True)
+        self._thread = threading.Thread(target=self._answer_probes, name="health", daemon=True)
 
     async def open(self) -> int:
         """Listen and return the port. Raises OSError if the address is not available."""
@@ -111,7 +111,7 @@ class HealthListener:
             self._loop.call_soon_threadsafe(self._stop.set)
             self._thread.join(_PROBE_SECONDS)
 
-    def _run(self) -> None:
+    def _answer_probes(self) -> None:
         with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
             try:
                 runner.run(self._serve())

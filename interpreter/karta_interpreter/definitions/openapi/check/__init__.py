@@ -34,10 +34,10 @@ def contradictions(text: str, source: str, crds: Sequence[Object]) -> Iterator[F
         karta = read_karta(value)[0] if gvk else None
         if gvk is None or karta is None:
             continue
-        yield from unignored(map(position.locate, _contradictions(karta, gvk, crds)), ignores, source, crd=True)
+        yield from unignored(map(position.locate, _with_all(karta, gvk, crds)), ignores, source, crd=True)
 
 
-def _contradictions(karta: KartaResource, gvk: GVK, crds: Sequence[Object]) -> list[Finding]:
+def _with_all(karta: KartaResource, gvk: GVK, crds: Sequence[Object]) -> list[Finding]:
     crds_of_kind = [crd for crd in crds if (_spec(crd, "group"), _spec(crd, "names", "kind")) == (gvk.group, gvk.kind)]
     if not crds_of_kind:
         kinds = sorted({f"{_spec(crd, 'names', 'kind')}.{_spec(crd, 'group')}" for crd in crds})

@@ -67,7 +67,7 @@ def relevant(schema: Object, scale_path: str = "") -> Iterator[RelevantPart]:
     >>> [(part.path.jq, part.sort.value) for part in relevant(schema)]
     [('.spec.groups[].size', 'a count'), ('.spec.groups[].template', 'pods')]
     """
-    by_path = {part.path: part for part in _parts(SchemaPath(("spec",)), below(schema, "spec"))}
+    by_path = {part.path: part for part in _relevant_parts(SchemaPath(("spec",)), below(schema, "spec"))}
     scale, part = SchemaPath(), schema
     for name in scale_path.split(".")[1:]:  # all keys of a map are one step, as in the walk through the schema
         inner = dict(fields(part)).get(name)
@@ -78,7 +78,7 @@ def relevant(schema: Object, scale_path: str = "") -> Iterator[RelevantPart]:
         yield RelevantPart(scale, Sort.COUNT, scale)
 
 
-def _parts(path: SchemaPath, schema: Object, pods: SchemaPath = SchemaPath()) -> Iterator[RelevantPart]:  # noqa: B008
+def _relevant_parts(path: SchemaPath, schema: Object, pods: SchemaPath = SchemaPath()) -> Iterator[RelevantPart]:  # noqa: B008
     sorted_parts = [(at, field_schema, _sort(at, field_schema)) for at, field_schema in parts_below(path, schema)]
     has_pods = any(sort in (Sort.PODS, Sort.RESOURCES) for _, _, sort in sorted_parts)
     for at, field_schema, sort in sorted_parts:
@@ -90,11 +90,11 @@ def _parts(path: SchemaPath, schema: Object, pods: SchemaPath = SchemaPath()) ->
                 inside, pod_schema = at / "spec", below(field_schema, "spec")
             more = {"properties": {name: part for name, part in fields(pod_schema) if name not in _OF_PODS}}
             yield RelevantPart(at, sort, inside / "containers" if is_pod_spec(pod_schema) else at, pods)
-            yield from _parts(inside, more, at)
+            yield from _relevant_parts(inside, more, at)
         elif sort or (has_pods and _is_number(field_schema) and _SIZE.fullmatch(at.names[-1])):
             yield RelevantPart(at, sort or Sort.COUNT, at, pods)
         else:
-            yield from _parts(at, field_schema, pods)
+            yield from _relevant_parts(at, field_schema, pods)
 
 
 def _sort(path: SchemaPath, schema: Object) -> Sort | None:

@@ -251,7 +251,7 @@ def _counted(reports: Sequence[MemberReport], may_complete: bool, ends: bool) ->
 def _condition(polarity: Polarity, name: str, present: Present, counted: _Counted) -> JSON:
     """Merge the conditions of one type, ``present`` by the positions of their clusters."""
     parts = [member for position, member in present.items() if position in counted.positions]
-    status = _status(polarity, name, parts, counted)
+    status = _merged_status(polarity, name, parts, counted)
     if status is None:
         return None
     contributing = [member for member in parts if member.value["status"] == status]
@@ -265,7 +265,7 @@ def _condition(polarity: Polarity, name: str, present: Present, counted: _Counte
     return condition
 
 
-def _status(polarity: Polarity, name: str, parts: Sequence[MemberPart], counted: _Counted) -> JSON:
+def _merged_status(polarity: Polarity, name: str, parts: Sequence[MemberPart], counted: _Counted) -> JSON:
     failing = [member for member in parts if not FAILING.isdisjoint(member.report.matched)]
     if blamed := [member for member in failing if polarity.fails(name, member.value["status"])]:
         return min(blamed, key=_worst_first).value["status"]

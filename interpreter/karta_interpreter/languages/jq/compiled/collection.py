@@ -96,17 +96,17 @@ def contains(value: JSON, needle: JSON) -> bool:
     # To jq, true and false are values of two types.
     if kind(value) != kind(needle) or (isinstance(value, bool) and value != needle):
         raise QueryEvaluationError(f"{type_name(value)} cannot contain {type_name(needle)}")
-    return _contains(value, needle, iter(range(_MOST_COMPARISONS)))
+    return _contains_within(value, needle, iter(range(_MOST_COMPARISONS)))
 
 
-def _contains(value: JSON, needle: JSON, budget: Iterator[int]) -> bool:
+def _contains_within(value: JSON, needle: JSON, budget: Iterator[int]) -> bool:
     if next(budget, None) is None:
         raise QueryLimitError(f"contains needs more than {_MOST_COMPARISONS} comparisons")
     match value, needle:
         case dict(), dict():
-            return all(key in value and _contains(value[key], needle[key], budget) for key in needle)
+            return all(key in value and _contains_within(value[key], needle[key], budget) for key in needle)
         case list(), list():
-            return all(any(_contains(own, other, budget) for own in value) for other in needle)
+            return all(any(_contains_within(own, other, budget) for own in value) for other in needle)
         case str(), str():
             return needle in value
         case _:

@@ -360,12 +360,12 @@ class PythonCode(FunctionBody):
             return truth(self.named(self.value(node, dot)))
         before, self.origins = self.origins, {}  # a condition reads without origins
         self.depth += 1
-        text = self._condition(node, dot)
+        text = self._test(node, dot)
         self.depth -= 1
         self.origins = before
         return text
 
-    def _condition(self, node: ast.Node, dot: str) -> str:
+    def _test(self, node: ast.Node, dot: str) -> str:
         match node:
             case ast.Binary("and" | "or"):
                 return self._decided(node, dot)

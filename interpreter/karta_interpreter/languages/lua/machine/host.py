@@ -60,10 +60,10 @@ class Host:
         yield "print", self._print
         yield "kube_names", lambda: tuple(self._kube)
         yield "own_names", lambda: tuple(self._own)
-        yield "call_kube", lambda name, *arguments: self._call(lambda *values: [self._kube[name](*values)], arguments)
+        yield "call_kube", lambda name, *arguments: self._called(lambda *values: [self._kube[name](*values)], arguments)
         yield (
             "call_own",
-            lambda name, *arguments: self._call(
+            lambda name, *arguments: self._called(
                 lambda *values: map(without_nulls, self._own[name](*values)), arguments
             ),
         )
@@ -141,7 +141,7 @@ class Host:
             text = orjson.dumps(_without_nulls_of(text))
         return text[1:-1].decode("latin-1")
 
-    def _call(self, function: Callable[..., Iterable[JSON]], arguments: Sequence[Any]) -> tuple[Any, ...]:
+    def _called(self, function: Callable[..., Iterable[JSON]], arguments: Sequence[Any]) -> tuple[Any, ...]:
         """Call a function: true and its results, or false and a message."""
         try:
             results = function(*self.given_values(arguments, {}))
