@@ -60,6 +60,16 @@ async def test_another_name(run: Run, plane: ControlPlane, tmp_path: Path) -> No
     assert plane.collections[CONFIGURATIONS] == {}
 
 
+async def test_name_that_is_not_there_needs_no_right_to_delete(run: Run, plane: ControlPlane, tmp_path: Path) -> None:
+    """RBAC gives a server the right for its own name only: an error about rights would hide the typo."""
+    plane.write(CONFIGURATIONS, NAME, {"webhooks": []})
+    plane.refused["DELETE", CONFIGURATIONS] = 403
+
+    result = await unregister(run, plane, tmp_path, "--name", "karta-interpretr")
+
+    assert (result.exit_code, f"there is {NAME}, which --name takes" in result.stderr) == (0, True)
+
+
 async def test_running_server_is_noticed(run: Run, plane: ControlPlane, tmp_path: Path) -> None:
     plane.write(CONFIGURATIONS, NAME, {"webhooks": []})
     plane.on_removal = lambda: plane.write(CONFIGURATIONS, NAME, {"webhooks": []})
@@ -71,6 +81,7 @@ async def test_running_server_is_noticed(run: Run, plane: ControlPlane, tmp_path
 
 
 async def test_missing_right_is_named(run: Run, plane: ControlPlane, tmp_path: Path) -> None:
+    plane.write(CONFIGURATIONS, NAME, {"webhooks": []})
     plane.refused["DELETE", CONFIGURATIONS] = 403
 
     result = await unregister(run, plane, tmp_path)

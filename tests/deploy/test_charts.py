@@ -114,6 +114,11 @@ BY_ISSUER = "certificate.mode=certManager,certificate.certManager.issuerRef.name
 ALERT_DAYS = "prometheusRule.enabled=true,prometheusRule.thresholds.certificateDays"
 CONTRADICTIONS = [
     ("server.healthPort=8443", "server.healthPort and server.port are the same"),
+    ("service.nodePort=30443", "need service.type NodePort or LoadBalancer"),
+    (
+        f"{BY_ISSUER},certificate.certManager.duration=24h",
+        "renewBefore is not less than certificate.certManager.duration",
+    ),
     ("server.extraArgs={--log-level debug}", 'has "--log-level debug" as one option: write "--log-level=debug"'),
     ("server.catalogue=false,karmada.cluster=false", "the server would have no definition: set server.catalogue"),
     ("server.extraArgs={--port=9000}", "set server.port or server.healthPort"),

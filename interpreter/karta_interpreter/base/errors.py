@@ -144,8 +144,8 @@ class ClusterError(InterpreterError):
         self.reason = reason
 
 
+# The `reason` of a ClusterError about a kubeconfig that does not exist, which is wrong usage.
 NO_KUBECONFIG: Final = "NoKubeconfig"
-"""The ``reason`` of a `ClusterError` about a kubeconfig that does not exist, which is wrong usage."""
 
 
 class StopCause(Enum):

@@ -135,15 +135,13 @@ def webhook_configuration_command(  # noqa: PLR0913 - one for each option
 
 
 def _endpoint(url: str | None, service: str | None, ca_file: Path | None) -> Endpoint:
+    if bool(url) == bool(service):
+        raise UsageProblem("error: give the address of the server for Karmada: either --url or --service")
     try:
         authority = certificates(ca_file) if ca_file else b""
-        if url and not service:
-            return Endpoint.of_url(url, authority)
-        if service and not url:
-            return Endpoint.of_service(service, authority)
+        return Endpoint.of_url(url, authority) if url else Endpoint.of_service(service or "", authority)
     except ServeError as error:
         raise UsageProblem(f"error: {error}") from error
-    raise UsageProblem("error: give the address of the server for Karmada: either --url or --service")
 
 
 def _summary(configuration: Object, endpoint: Endpoint) -> str:

@@ -33,11 +33,12 @@ def command(kubeconfig: Path | None, context: str | None, name: str) -> None:
 
 async def _unregister(kubeconfig: Path | None, context: str | None, name: str) -> None:
     async with ApiServer.of(kubeconfig, context) as api:
-        if not await unregister(api, name):
-            names = await registrations(api)
+        names = await registrations(api)
+        if name not in names:
             others = f"; there is {listed(names)}, which --name takes" if names else ""
             say(f"{api.url} has no {KIND} {name}: nothing to do{others}", err=True)
             return
+        await unregister(api, name)
         await asyncio.sleep(_SETTLED_SECONDS)
         if name in await registrations(api):
             raise Problem(

@@ -1,6 +1,7 @@
 import json
 import socket
 import ssl
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -97,6 +98,12 @@ def test_rejection_is_reported_with_any_content(status: int, content: bytes, rea
     assert (error.status, error.reason) == (status, reason)
     assert str(error).startswith("GET https://karmada/apis/run.ai/v1alpha1/kartas: ")
     assert text in str(error)
+
+
+def test_bad_request_without_tls_leads_to_https() -> None:
+    content = b"Client sent an HTTP request to an HTTPS server.\n"
+    assert "https: into the kubeconfig" in str(rejected(replace(_request(), server="http://karmada"), 400, content))
+    assert "https:" not in str(rejected(_request(), 400, content)).removeprefix("GET https:")
 
 
 def test_missing_object_has_no_hint_about_crd() -> None:

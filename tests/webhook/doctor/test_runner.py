@@ -172,6 +172,31 @@ async def test_missing_parts_are_reported_and_the_rest_is_checked(
     assert all(result.advice for result in results if result.level is not Level.OK)
 
 
+@pytest.mark.parametrize(
+    ("error", "is_about_rights"),
+    [pytest.param(FORBIDDEN, True, id="forbidden"), pytest.param(ClusterError("503", status=503), False, id="away")],
+)
+async def test_clusters_that_cannot_be_read_are_not_counted(
+    tmp_path: Path, error: ClusterError, *, is_about_rights: bool
+) -> None:
+    async with serving(interpreter({"Brew": 200}), AUTHORITY.context(tmp_path, NAME)) as port:
+        plane = karmada(port)
+        plane.objects[CLUSTERS] = error
+        results = await examine(plane, name=OURS)
+
+    assert "clusters" not in [result.check for result in results]
+    assert [("missing rights" in result.advice) for result in results if result.check == "control plane"] == [
+        is_about_rights
+    ]
+
+
+async def test_admission_of_a_name_that_is_not_registered_is_not_asked_for() -> None:
+    """RBAC gives a server the right to see its own only: an error about rights would hide a typo in the name."""
+    plane = karmada(1)
+    plane.objects[ADMISSION.replace(OURS, "typo")] = FORBIDDEN
+    assert "403" not in str(await examine(plane, name="typo"))
+
+
 async def test_missing_crd_of_kartas_is_said(tmp_path: Path) -> None:
     async with serving(interpreter({"Brew": 200}), AUTHORITY.context(tmp_path, NAME)) as port:
         plane = karmada(port)

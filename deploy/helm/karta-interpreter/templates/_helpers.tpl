@@ -351,6 +351,12 @@ labels:
 {{- if and $issuer (not $issuer.name) -}}
 {{- fail "certificate.certManager.issuerRef needs a name" -}}
 {{- end -}}
+{{- $hours := list $certificate.certManager.duration $certificate.certManager.renewBefore -}}
+{{- if and (eq $certificate.mode "certManager") (regexMatch "^[0-9.]+h [0-9.]+h$" (join " " $hours)) -}}
+{{- if le (first $hours | trimSuffix "h" | float64) (last $hours | trimSuffix "h" | float64) -}}
+{{- fail "certificate.certManager.renewBefore is not less than certificate.certManager.duration" -}}
+{{- end -}}
+{{- end -}}
 {{- $public := and (not $certificate.caKey) $issuer (eq $certificate.mode "certManager") -}}
 {{- if not (or $public (eq $certificate.caKey "ca.crt")) -}}
 {{- fail (printf "certificate.caKey has to be ca.crt: in mode %s the authority is under this key" $certificate.mode) -}}

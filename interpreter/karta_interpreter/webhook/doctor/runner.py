@@ -40,7 +40,8 @@ from karta_interpreter.webhook.registration.registrar import CONFIGURATIONS
 _API, _CONTROL_PLANE, _ADDRESS = "api server", "control plane", "address"
 _CUSTOMIZATIONS = f"/apis/{API_VERSION}/resourceinterpretercustomizations"
 _CLUSTERS = "/apis/cluster.karmada.io/v1alpha1/clusters"
-_SKIPPED = "the checks about it are left out; give the user of the kubeconfig the missing rights"
+_SKIPPED = "the checks about it are left out"
+_RIGHTS = f"{_SKIPPED}; give the user of the kubeconfig the missing rights"
 
 _NO_KARMADA = (
     "this is not a Karmada: give the kubeconfig of karmada-apiserver with --kubeconfig, or its "
@@ -64,6 +65,7 @@ _BY_REASON = {
     "Unreadable": "another server answers at this URL: correct the server in the kubeconfig",
 }
 _BY_STATUS = {
+    HTTPStatus.BAD_REQUEST: "check the server in the kubeconfig: https, its host and its port",
     HTTPStatus.UNAUTHORIZED: "get new credentials, and write them into the kubeconfig",
     HTTPStatus.FORBIDDEN: "give the user of the kubeconfig this right, or use the kubeconfig of another user",
     HTTPStatus.NOT_FOUND: "another server answers at this URL, such as a proxy: correct the server in the kubeconfig",
@@ -91,7 +93,7 @@ async def examine(api: ApiServer, *, name: str, url: str = "") -> list[CheckResu
     try:
         configurations = await api.list(CONFIGURATIONS)
     except ClusterError as error:
-        advice = _NO_KARMADA if error.status == HTTPStatus.NOT_FOUND else _SKIPPED
+        advice = _NO_KARMADA if error.status == HTTPStatus.NOT_FOUND else _RIGHTS
         return [*results, problem(_CONTROL_PLANE, str(error), advice), *await _server_at(url)]
     webhooks = [webhook for configuration in configurations for webhook in read_webhooks(configuration)]
     ours = [webhook for webhook in webhooks if webhook.configuration == name]
@@ -105,7 +107,7 @@ async def examine(api: ApiServer, *, name: str, url: str = "") -> list[CheckResu
         *judge_gate(ours, foreign, customizations),
         *judge_precedence(ours, foreign, customizations),
         *await _kinds(plane, ours),
-        *judge_admission(await plane.admission(name), ours),
+        *(judge_admission(await plane.admission(name), ours) if ours else ()),
         *await _servers(plane, ours, url),
     ]
     return [*results, *plane.results]
@@ -151,7 +153,8 @@ class _ControlPlane:
         try:
             return await (existing(answer) if optional else answer)
         except ClusterError as error:
-            self.results.append(warning(_CONTROL_PLANE, str(error), _SKIPPED))
+            is_forbidden = error.status == HTTPStatus.FORBIDDEN
+            self.results.append(warning(_CONTROL_PLANE, str(error), _RIGHTS if is_forbidden else _SKIPPED))
             return None
 
 
@@ -168,7 +171,8 @@ async def _kinds(plane: _ControlPlane, ours: Sequence[RegisteredWebhook]) -> lis
     # A rule with * registers kinds that it does not name.
     if ours and not any(rule.wide for webhook in ours for rule in webhook.rules):
         results += judge_coverage(kartas, kinds)
-    return [*results, *judge_clusters(await plane.objects(_CLUSTERS) or (), [webhook.client for webhook in ours])]
+    clusters = await plane.objects(_CLUSTERS)
+    return [*results, *(judge_clusters(clusters, [hook.client for hook in ours]) if clusters is not None else ())]
 
 
 async def _servers(plane: _ControlPlane, ours: Sequence[RegisteredWebhook], url: str) -> list[CheckResult]:

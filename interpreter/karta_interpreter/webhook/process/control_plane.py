@@ -66,8 +66,9 @@ class ControlPlane:
         if settings.register and at_url and at_service:
             raise SettingsError("--register takes one address: give --public-url or --service, not both")
         if settings.register and not (at_url or at_service):
-            needed = "give --public-url URL or --service NAMESPACE/NAME:PORT"
-            raise SettingsError(f"--register needs the address Karmada calls: {needed}")
+            raise SettingsError(
+                "--register needs the address Karmada calls: give --public-url URL or --service NAMESPACE/NAME:PORT"
+            )
         self._address = (at_url or at_service) if settings.register else None
 
     async def close(self) -> None:

@@ -57,7 +57,9 @@ def parts_of_url(url: str) -> tuple[str, int, str]:
         url_parts = urlsplit(url)
         port = url_parts.port or 443
     except ValueError as error:
-        raise SettingsError(f'"{url}" is not a URL: {error}') from error
+        raise SettingsError(
+            f'"{url}" is not a URL: {error}; write https://HOST[:PORT][/PATH], and an IPv6 address in brackets'
+        ) from error
     if url_parts.scheme != "https" or not url_parts.hostname:
         raise SettingsError(f'Karmada cannot call "{url}": it takes https://HOST[:PORT][/PATH] only')
     # `urlsplit` drops blanks, such as the line end of an environment variable. Karmada rejects them.

@@ -15,7 +15,7 @@ from karta_interpreter.base.k8s import JSON, Object, edit
 from karta_interpreter.base.karmada import API_VERSION
 from karta_interpreter.base.rate_limit import RateLimit
 from karta_interpreter.definitions.sources import Store, keep_running
-from karta_interpreter.definitions.sources.api_server import CRDS, ApiServer
+from karta_interpreter.definitions.sources.api_server import CRDS, ApiServer, existing
 from karta_interpreter.definitions.sources.informer import Informer, Pace
 from karta_interpreter.engine.registered.operations import served_kinds
 from karta_interpreter.webhook.registration.admission_ca import AdmissionCA
@@ -30,19 +30,13 @@ from karta_interpreter.webhook.registration.conflicts import Messages, rival
 CONFIGURATIONS = f"/apis/{API_VERSION}/resourceinterpreterwebhookconfigurations"
 
 
-async def unregister(api: ApiServer, name: str = NAME) -> bool:
-    """Delete a configuration. Return whether it existed. Raises ClusterError, also if the server is no Karmada."""
-    try:
-        await api.delete(f"{CONFIGURATIONS}/{name}")
-    except ClusterError as error:
-        if error.reason == "NotFound":  # the object, not the API
-            return False
-        raise
-    return True
+async def unregister(api: ApiServer, name: str = NAME) -> None:
+    """Delete a configuration, unless it is gone. Raises ClusterError."""
+    await existing(api.delete(f"{CONFIGURATIONS}/{name}"))
 
 
 async def registrations(api: ApiServer) -> list[str]:
-    """Return the names of all configurations."""
+    """Return the names of all configurations. Raises ClusterError, also if the server is no Karmada."""
     return sorted(str(edit.get(obj, ("metadata", "name"))) for obj in await api.list(CONFIGURATIONS))
 
 
