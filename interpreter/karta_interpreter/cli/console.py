@@ -64,7 +64,7 @@ def command(
     has_cluster = kubeconfig is not None or context is not None
     layers = [asyncio.run(cluster_layer(kubeconfig, context))] if has_cluster else []
     snapshot = snapshot_of(filenames, below=[*layers, load_catalogue()])
-    print_findings(combine(layers))
+    print_findings(Snapshot(findings=combine(layers).findings, quarantined=snapshot.quarantined))
     texts = _texts(snapshot, filenames, path)
     definitions = [entry.definition for entry in snapshot.entries.values()]
     report = verify_folder(folder, definitions, WorkloadSelection()).to_json() if folder else None
@@ -81,6 +81,8 @@ def command(
 
 def _texts(snapshot: Snapshot, filenames: Sequence[str], path: str | None) -> Texts:
     karta = next((text for filename in filenames for _, text in read_texts(filename)), "")
+    if filenames and not karta:
+        raise UsageProblem(f"error: {', '.join(filenames)}: there is no definition; files end in .yaml, .yml or .json")
     if path is None:
         return Texts(karta)
     obj = read_object(path)

@@ -240,22 +240,22 @@ def unknown_variables(names: Iterable[str], options: Iterable[click.Option] = BY
     >>> unknown_variables(["KARTA_INTEPRETER_KINDS", "KARTA_PORT"])
     ['KARTA_INTEPRETER_KINDS']
     """
-    ours = (name for name in names if closest(_parts(name)[0], [_PREFIX]) and not _OF_KUBERNETES.match(name))
-    return sorted(set(ours) - {str(option.envvar) for option in options})
+    unknown = set(names) - {str(option.envvar) for option in options}
+    alike = (name for name in unknown if closest(name.removesuffix(_setting_of(name)), [_PREFIX]))
+    return sorted(name for name in alike if not _OF_KUBERNETES.match(name))
 
 
-def _parts(variable: str) -> tuple[str, str]:
-    """Return the prefix of a variable, and the name of its setting."""
-    match = re.fullmatch("([^_]*_[^_]*_)(.*)", variable)
-    return (match[1], match[2]) if match else ("", variable)
+def _setting_of(variable: str) -> str:
+    """Return what follows the prefix, or what would be one, of a variable."""
+    return variable.split("_", 2)[-1]
 
 
 def warn_of_variables(options: Collection[click.Option] = BY_FIELD.values()) -> None:
     """Log the environment variables that look like settings and are none of these options."""
-    settings = [_parts(str(option.envvar))[1] for option in options]
+    settings = [_setting_of(str(option.envvar)) for option in options]
     for name in unknown_variables(os.environ, options):
         # Without the prefix, which makes any two of them alike.
-        suggestion = closest(_parts(name)[1], settings)
+        suggestion = closest(_setting_of(name), settings)
         hint = (
             f"did you mean {_PREFIX}{suggestion}?"
             if suggestion

@@ -117,6 +117,21 @@ def test_kartas_of_a_cluster_are_shown(
     assert (found.origin.rpartition("/")[2], found.definition.name) == (origin, name)
 
 
+def test_definition_that_cannot_be_used_is_named(
+    run: Run, served: list[tuple[ConsoleSources, int]], tmp_path: Path
+) -> None:
+    (tmp_path / "karta.yaml").write_text(KARTA)
+    (tmp_path / "other.yaml").write_text("kind: Karta")
+    result = run("console", "-f", str(tmp_path))
+
+    assert (result.exit_code, f"{tmp_path / 'other.yaml'}:1:1: error" in result.stderr, len(served)) == (0, True, 1)
+
+
+def test_folder_without_definitions_is_an_error(run: Run, tmp_path: Path) -> None:
+    result = run("console", "-f", str(tmp_path))
+    assert (result.exit_code, "there is no definition; files end in .yaml" in result.stderr) == (2, True)
+
+
 def test_cluster_that_does_not_answer_is_an_error(run: Run, tmp_path: Path) -> None:
     result = run("console", "--kubeconfig", kubeconfig(tmp_path, "http://127.0.0.1:1"))
     assert (result.exit_code, result.stderr.startswith("error: ")) == (1, True)

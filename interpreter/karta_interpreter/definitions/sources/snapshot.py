@@ -116,10 +116,11 @@ class Selection:
                 continue
             of_group = {name for gvk in gvks if (name := _names(gvk)[2]).startswith(f"{kind}/")}
             same_form = {name for gvk in gvks for name in _names(gvk) if _form(name) == _form(kind)}
-            alike = sorted(of_group or same_form)
-            same = [name for name in alike if name.lower().split("/")[-1] == kind.lower().split("/")[-1]]
-            is_list = not {*";| "}.isdisjoint(kind)
-            hint = "write the names with commas between them" if is_list else did_you_mean(kind, same or alike)
+            alike = sorted(of_group or same_form or {_names(gvk)[2] for gvk in gvks})
+            own = kind.lower().replace(".", "/").split("/")[-1]
+            same = [name for name in alike if name.lower().split("/")[-1] == own]
+            is_list = not {*",;| "}.isdisjoint(kind)
+            hint = f"write {flag} in front of each name" if is_list else did_you_mean(kind, same or alike)
             yield warning("unknown-kind", (), f"{flag} {kind}: there is no definition for it", hint)
 
 

@@ -15,8 +15,9 @@ import orjson
 from aiohttp import web
 
 from karta_interpreter import __version__
-from karta_interpreter.base.errors import InterpretationError, ServeError
-from karta_interpreter.base.k8s import GVK, JSON, Object
+from karta_interpreter.base.errors import ServeError
+from karta_interpreter.base.findings import closest
+from karta_interpreter.base.k8s import JSON, Object
 from karta_interpreter.definitions.karta import example_files
 from karta_interpreter.definitions.karta.schema_export import json_schema
 from karta_interpreter.definitions.sources import Snapshot
@@ -87,7 +88,7 @@ class Console:
                 web.get("/api/start", self._start),
                 web.get("/api/schema", self._schema),
                 web.get("/api/kinds", self._kinds),
-                web.get("/api/kinds/{api_version:.+}/{kind}", self._kind),
+                web.get("/api/kinds/{kind:.+/.+}", self._kind),
                 web.get("/api/member", self._member),
                 web.post("/api/answers", self._answers),
             ]
@@ -144,13 +145,12 @@ class Console:
         return _json_bytes(await asyncio.to_thread(lambda: self._rows))
 
     async def _kind(self, request: web.Request) -> web.Response:
-        try:
-            gvk = GVK.parse(request.match_info["api_version"], request.match_info["kind"])
-        except InterpretationError as error:
-            raise web.HTTPNotFound(reason="this is not a kind") from error
-        entry = self._served.snapshot.entries.get(gvk)
-        if entry is None:
-            raise web.HTTPNotFound(reason="there is no definition for this kind")
+        kinds = {f"{gvk.api_version}/{gvk.kind}": entry for gvk, entry in self._served.snapshot.entries.items()}
+        if (entry := kinds.get(request.match_info["kind"])) is None:
+            # The same kind of another API version, or one that is written nearly like it.
+            name = request.match_info["kind"]
+            other = ", ".join(kind for kind in kinds if Path(kind).name == Path(name).name) or closest(name, kinds)
+            raise web.HTTPNotFound(reason=f"there is no definition for this kind{other and f'; there is {other}'}")
         return _json_bytes(await asyncio.to_thread(lambda: orjson.dumps(catalogue.page(entry))))
 
     async def _member(self, _: web.Request) -> web.Response:

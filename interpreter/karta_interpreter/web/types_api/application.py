@@ -132,7 +132,7 @@ def _problem(error: web.HTTPException, request: web.Request) -> ApiError:
         detail = f"this path takes {allowed}, not {request.method[:_LONGEST]}{_INSTEAD.get(request.method, '')}"
         return ApiError(405, detail, headers={"Allow": allowed})
     if isinstance(error, web.HTTPNotFound):
-        paths = dict.fromkeys(f"{ROOT}{operation.path}" for operation in OPERATIONS)
+        paths = dict.fromkeys([*(f"{ROOT}{operation.path}" for operation in OPERATIONS), HEALTH])
         return ApiError(404, f"there is nothing at this path; {did_you_mean(request.path[:_LONGEST], paths)}")
     if isinstance(error, web.HTTPRequestEntityTooLarge):
         return ApiError(413, f"the body has more than {_MOST_BYTES} bytes")

@@ -34,7 +34,9 @@ OPERATORS: Final[Mapping[str, Callable[[str, str], bool]]] = {
     "=^": lambda value, operand: value.startswith(operand),
     "=$": lambda value, operand: value.endswith(operand),
 }
-_CONDITION: Final = f"({'|'.join(FIELDS)})({'|'.join(map(re.escape, OPERATORS))})([^,]*)"
+# No quotes, `|` and `&`, and no other operator: nothing listed has them, and each is a slip that would find nothing.
+_VALUE: Final = "(?:[^,|&\"'= ][^,|&\"']*)?"
+_CONDITION: Final = f"({'|'.join(FIELDS)})({'|'.join(map(re.escape, OPERATORS))})({_VALUE})"
 _NUMBER: Final = re.compile(r"[0-9]{1,9}", re.ASCII)
 _Test = tuple[Callable[[Row], str], Callable[[str, str], bool], str]
 """A field, an operator, and the value to compare with."""
