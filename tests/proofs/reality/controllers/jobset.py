@@ -1,6 +1,7 @@
 """JobSet, with its webhooks."""
 
 from tests.proofs.reality import programs
+from tests.proofs.reality.configuration import configuration
 from tests.proofs.reality.controller import Controller, Kind, labelled
 from tests.proofs.rig.cluster import Cluster
 from tests.proofs.rig.processes import free_port
@@ -9,19 +10,9 @@ from tests.proofs.rig.processes import free_port
 def _start(cluster: Cluster) -> None:
     source, port = programs.JOBSET.source() / "config" / "components", free_port()
     cluster.install_crds((source / "crd" / "bases").glob("*.yaml"))
-    config = cluster.write_config(
-        "jobset",
-        {
-            "apiVersion": "config.jobset.x-k8s.io/v1alpha1",
-            "kind": "Configuration",
-            "webhook": {"port": port, "host": "127.0.0.1", "certDir": str(cluster.certificates)},
-            "metrics": {"bindAddress": "0"},
-            "health": {"healthProbeBindAddress": f"127.0.0.1:{free_port()}"},
-            "leaderElection": {"leaderElect": False},
-            "internalCertManagement": {"enable": False},
-            "clientConnection": {"qps": 500, "burst": 1000},
-        },
-    )
+    webhook = {"port": port, "certDir": str(cluster.certificates)}
+    content = configuration("config.jobset.x-k8s.io/v1alpha1", webhook, internalCertManagement={"enable": False})
+    config = cluster.write_config("jobset", content)
     cluster.run("jobset", f"--config={config}")
     cluster.wait_for_port("jobset", port)
     # As its kustomization has it: only pods of JobSets.

@@ -4,6 +4,7 @@ import base64
 from dataclasses import replace
 
 from tests.proofs.reality import programs
+from tests.proofs.reality.configuration import configuration
 from tests.proofs.reality.controller import Controller
 from tests.proofs.reality.controllers.appwrapper import APPWRAPPER
 from tests.proofs.reality.controllers.builtin import BUILTIN
@@ -35,7 +36,14 @@ def _start(cluster: Cluster) -> None:
     source, port = programs.KUEUE.source() / "config" / "components", free_port()
     cluster.install_crds((source / "crd" / "bases").glob("*.yaml"))
     _let_manage_certificates(cluster, port)
-    config = cluster.write_config("kueue", _configuration(cluster, port))
+    content = configuration(
+        "config.kueue.x-k8s.io/v1beta2",
+        {"port": port, "certDir": str(cluster.certificates)},
+        namespace=_NAMESPACE,
+        integrations={"frameworks": [*_FRAMEWORKS]},
+        featureGates={"VisibilityOnDemand": False},
+    )
+    config = cluster.write_config("kueue", content)
     cluster.run("kueue", f"--config={config}")
     cluster.wait_for_port("kueue", port)
     cluster.install_webhooks("kueue", source / "webhook" / "manifests.yaml", port)
@@ -62,21 +70,6 @@ def _let_manage_certificates(cluster: Cluster, port: int) -> None:
         metadata = {"name": f"{plural}.kueue.x-k8s.io"}
         crd = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": metadata}
         cluster.member.merge(crd, conversion)
-
-
-def _configuration(cluster: Cluster, port: int) -> dict[str, object]:
-    return {
-        "apiVersion": "config.kueue.x-k8s.io/v1beta2",
-        "kind": "Configuration",
-        "namespace": _NAMESPACE,
-        "health": {"healthProbeBindAddress": f"127.0.0.1:{free_port()}"},
-        "metrics": {"bindAddress": "0"},
-        "webhook": {"port": port, "host": "127.0.0.1", "certDir": str(cluster.certificates)},
-        "leaderElection": {"leaderElect": False},
-        "clientConnection": {"qps": 500, "burst": 1000},
-        "integrations": {"frameworks": [*_FRAMEWORKS]},
-        "featureGates": {"VisibilityOnDemand": False},
-    }
 
 
 def _named(kind: str, name: str, spec: object) -> dict[str, object]:

@@ -1,6 +1,7 @@
 """LeaderWorkerSet, with its webhooks."""
 
 from tests.proofs.reality import programs
+from tests.proofs.reality.configuration import configuration
 from tests.proofs.reality.controller import Controller, Kind
 from tests.proofs.rig.api import Object
 from tests.proofs.rig.cluster import Cluster
@@ -10,19 +11,9 @@ from tests.proofs.rig.processes import free_port
 def _start(cluster: Cluster) -> None:
     source, port = programs.LWS.source() / "config", free_port()
     cluster.install_crds((source / "crd" / "bases").glob("*.yaml"))
-    config = cluster.write_config(
-        "lws",
-        {
-            "apiVersion": "config.lws.x-k8s.io/v1alpha1",
-            "kind": "Configuration",
-            "webhook": {"port": port, "host": "127.0.0.1", "certDir": str(cluster.certificates)},
-            "metrics": {"bindAddress": "0"},
-            "health": {"healthProbeBindAddress": f"127.0.0.1:{free_port()}"},
-            "leaderElection": {"leaderElect": False},
-            "internalCertManagement": {"enable": False},
-            "clientConnection": {"qps": 500, "burst": 1000},
-        },
-    )
+    webhook = {"port": port, "certDir": str(cluster.certificates)}
+    content = configuration("config.lws.x-k8s.io/v1alpha1", webhook, internalCertManagement={"enable": False})
+    config = cluster.write_config("lws", content)
     cluster.run("lws", f"--config={config}")
     cluster.wait_for_port("lws", port)
     # As its kustomization has it: only pods of LeaderWorkerSets.

@@ -1,6 +1,7 @@
 """Kubeflow Trainer with its webhooks, above JobSet."""
 
 from tests.proofs.reality import programs
+from tests.proofs.reality.configuration import configuration
 from tests.proofs.reality.controller import Controller, Kind, labelled
 from tests.proofs.reality.controllers.jobset import JOBSET
 from tests.proofs.rig.cluster import Cluster, documents
@@ -14,19 +15,8 @@ def _start(cluster: Cluster) -> None:
     manifests, port = programs.TRAINER.source() / "manifests" / "base", free_port()
     cluster.install_crds((manifests / "crds").glob("trainer*.yaml"))
     cluster.add_namespace("kubeflow-system")
-    config = cluster.write_config(
-        "trainer",
-        {
-            "apiVersion": "config.trainer.kubeflow.org/v1alpha1",
-            "kind": "Configuration",
-            "webhook": {"port": port, "host": "127.0.0.1"},
-            "metrics": {"bindAddress": "0"},
-            "health": {"healthProbeBindAddress": f"127.0.0.1:{free_port()}"},
-            "leaderElection": {"leaderElect": False},
-            "certManagement": {"enable": False},
-            "clientConnection": {"qps": 500, "burst": 1000},
-        },
-    )
+    content = configuration("config.trainer.kubeflow.org/v1alpha1", {"port": port}, certManagement={"enable": False})
+    config = cluster.write_config("trainer", content)
     cluster.run("trainer", f"--config={config}", POD_NAMESPACE="kubeflow-system")
     cluster.wait_for_port("trainer", port)
     cluster.install_webhooks("trainer", manifests / "webhook" / "manifests.yaml", port)
