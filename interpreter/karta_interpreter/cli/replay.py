@@ -133,16 +133,20 @@ class Replay:
         if interpreter and interpreter.entry.definition.references:
             findings.left_out[f"{gvk.kind}: {_LOOKS_UP}"] += 1
             return
-        name = "/".join(filter(None, [request.namespace, request.name]))
-        is_redacted = _MARK in orjson.dumps(recorded.request)
         key = Key(gvk, call.operation, self._cause(gvk, call, recorded.options, changed))
-        group = findings.groups.setdefault(key, ChangeGroup())
+        self._add(findings.groups.setdefault(key, ChangeGroup()), recorded, request, changed)
+
+    def _add(
+        self, group: ChangeGroup, recorded: RecordedCall, request: Request, changed: tuple[Difference, ...]
+    ) -> None:
+        name = "/".join(filter(None, [request.namespace, request.name]))
         group.calls += 1
         if name not in group.objects:
             self._charge(name)
         group.objects.add(name)
         if len(group.examples) < _MOST_EXAMPLES:
             self._charge(request.uid, *[repr(changed)] * _PARSED)
+            is_redacted = _MARK in orjson.dumps(recorded.request)
             group.examples.append(Example(request.uid, name, is_redacted, changed))
 
     def differences(self, recorded: RecordedCall, request: Request) -> tuple[Difference, ...]:
