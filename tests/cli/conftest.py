@@ -12,37 +12,11 @@ from click.testing import CliRunner, Result
 
 from karta_interpreter.cli.program import program
 from karta_interpreter.webhook.log import NAME
+from tests.support.karta import karta_text
 from tests.support.waiting import HANG
 
 # As in tests/server: aiohttp reads the authorities of this machine in each process that imports it.
 os.environ["SSL_CERT_FILE"] = os.devnull
-
-KARTA = """\
-apiVersion: run.ai/v1alpha1
-kind: Karta
-metadata:
-  name: {name}
-spec:
-  structureDefinition:
-    rootComponent:
-      name: main
-      kind:
-        group: example.io
-        version: v1
-        kind: {kind}
-      specDefinition:
-        podTemplateSpecPath: .spec.template
-      scaleDefinition:
-        replicasPath: {replicas}
-      statusDefinition:
-        phaseDefinition:
-          path: .status.phase
-        statusMappings:
-          running:
-          - byPhase: Running
-          failed:
-          - byPhase: Failed
-"""
 
 WORKLOAD = """\
 apiVersion: example.io/v1
@@ -81,16 +55,13 @@ applied: true
 
 @pytest.fixture
 def karta() -> Callable[..., str]:
-    def text(kind: str = "Job", *, name: str = "", replicas: str = ".spec.replicas // 1") -> str:
-        return KARTA.format(kind=kind, name=name or kind.lower(), replicas=replicas)
-
-    return text
+    return karta_text
 
 
 @pytest.fixture
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The current folder, with a definition, a workload of its kind and the statuses of two clusters."""
-    (tmp_path / "karta.yaml").write_text(KARTA.format(kind="Job", name="job", replicas=".spec.replicas // 1"))
+    (tmp_path / "karta.yaml").write_text(karta_text())
     (tmp_path / "job.yaml").write_text(WORKLOAD)
     (tmp_path / "desired.yaml").write_text(WORKLOAD.replace("replicas: 3", "replicas: 5"))
     (tmp_path / "statuses.yaml").write_text(STATUSES)

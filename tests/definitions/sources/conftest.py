@@ -6,31 +6,7 @@ import pytest
 import yaml
 
 from karta_interpreter.base.k8s.values import GVK
-
-_KARTA = """\
-apiVersion: run.ai/v1alpha1
-kind: Karta
-metadata:
-  name: {name}
-spec:
-  structureDefinition:
-    rootComponent:
-      name: main
-      kind:
-        group: example.io
-        version: v1
-        kind: {kind}
-      specDefinition:
-        podTemplateSpecPath: .spec.template
-      scaleDefinition:
-        replicasPath: {replicas}
-      statusDefinition:
-        phaseDefinition:
-          path: .status.phase
-        statusMappings:
-          running:
-          - byPhase: Running
-"""
+from tests.support.karta import karta_text
 
 
 def gvk_of(kind: str) -> GVK:
@@ -44,12 +20,7 @@ def gvk() -> Callable[[str], GVK]:
 
 @pytest.fixture(scope="session")
 def karta() -> Callable[..., str]:
-    """The text of a definition; ``replicas`` is its one expression to break."""
-
-    def text(kind: str = "Job", *, name: str = "", replicas: str = ".spec.replicas // 1") -> str:
-        return _KARTA.format(kind=kind, name=name or kind.lower(), replicas=replicas)
-
-    return text
+    return karta_text
 
 
 @pytest.fixture(scope="session")

@@ -8,8 +8,8 @@ import yaml
 from click.testing import CliRunner, Result
 
 from karta_interpreter.cli.program import program
-from tests.cli.conftest import KARTA
 from tests.proofs.conformance.thirdparty.__main__ import command
+from tests.support.karta import karta_text
 
 Run = Callable[..., Result]
 
@@ -40,7 +40,7 @@ def run() -> Run:
 @pytest.fixture(autouse=True)
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The current folder, with a definition and its suite."""
-    (tmp_path / "karta.yaml").write_text(KARTA.format(kind="Job", name="job", replicas=".spec.replicas // 1"))
+    (tmp_path / "karta.yaml").write_text(karta_text())
     (tmp_path / "testdata").mkdir()
     (tmp_path / "testdata" / "suite.yaml").write_text(_SUITE)
     monkeypatch.chdir(tmp_path)
