@@ -1,31 +1,19 @@
 """Karmada's own Lua VM, asked over pipes."""
 
 import json
-import subprocess
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from pathlib import Path
 from threading import Thread
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
+from tests.proofs.conformance.piped import Piped
 from tests.proofs.conformance.question import Outcome, Question
 
 
-class Peer:
-    """The running program; a context manager that ends it."""
+class Peer(Piped):
+    """The running program."""
 
-    def __init__(self, program: Path) -> None:
-        self._process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._process.kill()
-        self._process.communicate()
+    name = "Karmada's Lua VM"
 
     def ask(self, questions: Iterable[Question]) -> Iterator[Outcome]:
         """Answer each question once, in order; the program works ahead while the caller looks at an answer."""
@@ -43,22 +31,14 @@ class Peer:
         return float(answer["microseconds"])
 
     def _exchange(self, lines: Sequence[bytes]) -> Iterator[dict[str, Any]]:
-        stdin, stdout = self._process.stdin, self._process.stdout
-        assert stdin
-        assert stdout
-
         def write() -> None:
             with suppress(BrokenPipeError):  # the reader below says that the program has ended
-                stdin.write(b"".join(lines))
-                stdin.flush()
+                self._write(b"".join(lines))
 
         writer = Thread(target=write)
         writer.start()
         for _ in lines:
-            line = stdout.readline()
-            if not line:
-                raise RuntimeError(f"Karmada's Lua VM ended with {self._process.wait()}")
-            yield json.loads(line, parse_int=_integer)
+            yield json.loads(self._read(), parse_int=_integer)
         writer.join()
 
 

@@ -1,14 +1,12 @@
 """gojq itself, asked over pipes."""
 
 import json
-import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from karta_interpreter.base.k8s.values import JSON
+from tests.proofs.conformance.piped import Piped
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,20 +29,10 @@ class Reading:
     descends: bool
 
 
-class Gojq:
-    """The running program; a context manager that ends it."""
+class Gojq(Piped):
+    """The running program."""
 
-    def __init__(self, program: Path) -> None:
-        self._process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._process.kill()
-        self._process.communicate()
+    name = "gojq"
 
     def run(self, programs: Sequence[str], value: JSON) -> list[Outcome]:
         """What each program gives for the same input."""
@@ -70,13 +58,6 @@ class Gojq:
         ]
 
     def _ask(self, question: dict[str, Any]) -> dict[str, Any]:
-        stdin, stdout = self._process.stdin, self._process.stdout
-        assert stdin
-        assert stdout
-        stdin.write(json.dumps(question).encode() + b"\n")
-        stdin.flush()
-        line = stdout.readline()
-        if not line:
-            raise RuntimeError(f"gojq ended with {self._process.wait()}")
-        answer: dict[str, Any] = json.loads(line)
+        self._write(json.dumps(question).encode() + b"\n")
+        answer: dict[str, Any] = json.loads(self._read())
         return answer
