@@ -2,114 +2,83 @@
 
 import json
 
-from karta_interpreter.languages.jq.syntax import (
-    Alternative,
-    Array,
-    ArrayPattern,
-    Assign,
-    Binary,
-    Bind,
-    Break,
-    Comma,
-    Define,
-    Foreach,
-    Format,
-    FunctionCall,
-    Identity,
-    If,
-    Index,
-    Iterate,
-    Label,
-    Literal,
-    Negate,
-    Node,
-    Object,
-    ObjectPattern,
-    Pattern,
-    Pipe,
-    RecursiveDescent,
-    Reduce,
-    Slice,
-    Text,
-    Try,
-    Variable,
-    VariablePattern,
-)
+from karta_interpreter.languages.jq import syntax as ast
 
 
-def explicit(node: Node | None) -> str:  # noqa: C901, PLR0911, PLR0912 - one line per construct is the clearest
+def explicit(node: ast.Node | None) -> str:  # noqa: C901, PLR0911, PLR0912 - one line per construct is the clearest
     """The text of a tree with parentheses around everything."""
     match node:
         case None:
             return ""
-        case Identity():
+        case ast.Identity():
             return "(.)"
-        case RecursiveDescent():
+        case ast.RecursiveDescent():
             return "(..)"
-        case Literal(value):
+        case ast.Literal(value):
             return f"({json.dumps(value)})"
-        case Variable(name):
+        case ast.Variable(name):
             return f"(${name})"
-        case Break(name):
+        case ast.Break(name):
             return f"(break ${name})"
-        case Format(name):
+        case ast.Format(name):
             return f"(@{name})"
-        case Text(parts, name):
+        case ast.Text(parts, name):
             inner = (json.dumps(part)[1:-1] if isinstance(part, str) else rf"\({explicit(part)})" for part in parts)
             return f'({f"@{name}" if name else ""}"{"".join(inner)}")'
-        case FunctionCall(name, arguments):
+        case ast.FunctionCall(name, arguments):
             return f"({name}({'; '.join(map(explicit, arguments))}))" if arguments else f"({name})"
-        case Index(target, key):
+        case ast.Index(target, key):
             return f"({explicit(target)}[{explicit(key)}])"
-        case Slice(target, start, stop):
+        case ast.Slice(target, start, stop):
             return f"({explicit(target)}[{explicit(start)}:{explicit(stop)}])"
-        case Iterate(target):
+        case ast.Iterate(target):
             return f"({explicit(target)}[])"
-        case Try(body, None):
+        case ast.Try(body, None):
             return f"(try ({explicit(body)}))"
-        case Try(body, handler):
+        case ast.Try(body, handler):
             return f"(try ({explicit(body)}) catch ({explicit(handler)}))"
-        case Array(body):
+        case ast.Array(body):
             return f"([{explicit(body)}])"
-        case Object(entries):
+        case ast.Object(entries):
             return f"({{{', '.join(f'{explicit(entry.key)}: {explicit(entry.value)}' for entry in entries)}}})"
-        case Negate(body):
+        case ast.Negate(body):
             return f"(-{explicit(body)})"
-        case Pipe(left, right):
+        case ast.Pipe(left, right):
             return f"({explicit(left)} | {explicit(right)})"
-        case Comma(left, right):
+        case ast.Comma(left, right):
             return f"({explicit(left)}, {explicit(right)})"
-        case Alternative(left, right):
+        case ast.Alternative(left, right):
             return f"({explicit(left)} // {explicit(right)})"
-        case Binary(operator, left, right) | Assign(operator, left, right):
+        case ast.Binary(operator, left, right) | ast.Assign(operator, left, right):
             return f"({explicit(left)} {operator} {explicit(right)})"
-        case If(branches, otherwise):
+        case ast.If(branches, otherwise):
             tests = " el".join(f"if {explicit(test)} then {explicit(result)}" for test, result in branches)
-            return f"({tests} else {explicit(otherwise or Identity())} end)"
-        case Bind(source, patterns, body):
+            return f"({tests} else {explicit(otherwise or ast.Identity())} end)"
+        case ast.Bind(source, patterns, body):
             return f"({explicit(source)} as {' ?// '.join(map(_pattern, patterns))} | {explicit(body)})"
-        case Reduce(source, pattern, init, update):
+        case ast.Reduce(source, pattern, init, update):
             return f"(reduce {explicit(source)} as {_pattern(pattern)} ({explicit(init)}; {explicit(update)}))"
-        case Foreach(source, pattern, init, update, extract):
+        case ast.Foreach(source, pattern, init, update, extract):
             steps = "; ".join(explicit(step) for step in (init, update, extract) if step)
             return f"(foreach {explicit(source)} as {_pattern(pattern)} ({steps}))"
-        case Define(name, params, definition, body):
+        case ast.Define(name, params, definition, body):
             head = f"{name}({'; '.join(params)})" if params else name
             return f"(def {head}: {explicit(definition)}; {explicit(body)})"
-        case Label(name, body):
+        case ast.Label(name, body):
             return f"(label ${name} | {explicit(body)})"
         case _:
             raise TypeError(node)
 
 
-def _pattern(pattern: Pattern) -> str:
+def _pattern(pattern: ast.Pattern) -> str:
     match pattern:
-        case VariablePattern(name):
+        case ast.VariablePattern(name):
             return f"${name}"
-        case ArrayPattern(elements):
+        case ast.ArrayPattern(elements):
             return f"[{', '.join(map(_pattern, elements))}]"
-        case ObjectPattern(entries):
+        case ast.ObjectPattern(entries):
             pairs = (
-                (_pattern(key) if isinstance(key, VariablePattern) else explicit(key), value) for key, value in entries
+                (_pattern(key) if isinstance(key, ast.VariablePattern) else explicit(key), value)
+                for key, value in entries
             )
             return f"{{{', '.join(f'{key}: {_pattern(value)}' for key, value in pairs)}}}"

@@ -12,46 +12,14 @@ import pytest
 from hypothesis import given, strategies as st
 
 from karta_interpreter.base.errors import QuerySyntaxError
-from karta_interpreter.languages.jq.syntax import (
-    Alternative,
-    Array,
-    ArrayPattern,
-    Assign,
-    Binary,
-    Bind,
-    Break,
-    Comma,
-    Define,
-    Entry,
-    Foreach,
-    Format,
-    FunctionCall,
-    Identity,
-    If,
-    Index,
-    Iterate,
-    Label,
-    Literal,
-    Negate,
-    Node,
-    Object,
-    ObjectPattern,
-    Pipe,
-    RecursiveDescent,
-    Reduce,
-    Slice,
-    Text,
-    Try,
-    Variable,
-    VariablePattern,
-)
+from karta_interpreter.languages.jq import syntax as ast
 from karta_interpreter.languages.jq.syntax.parser import DEPTH_LIMIT, parse
 from tests.languages.jq.syntax.corpus import ACCEPTED, REJECTED
 from tests.languages.jq.syntax.explicit import explicit
 from tests.support.rows import rows
 
-DOT = Identity()
-ONE, TWO, THREE = Literal(1), Literal(2), Literal(3)
+DOT = ast.Identity()
+ONE, TWO, THREE = ast.Literal(1), ast.Literal(2), ast.Literal(3)
 INPUTS: list[Any] = [
     None,
     {"a": {"b": [1, {"c": 2}], "k": "x", "x": 3}, "k": "b", "b": 3},
@@ -61,8 +29,8 @@ INPUTS: list[Any] = [
 ]
 
 
-def field(name: str, target: Node = DOT) -> Node:
-    return Index(target, Literal(name))
+def field(name: str, target: ast.Node = DOT) -> ast.Node:
+    return ast.Index(target, ast.Literal(name))
 
 
 def outputs(text: str, *values: Any) -> list[list[Any]]:
@@ -137,66 +105,78 @@ def test_precedence_is_that_of_libjq(prefix: str, chain: list[tuple[str, str, st
         pytest.param(".a", field("a"), id="a field"),
         pytest.param('."a"', field("a"), id="a quoted field is a field"),
         pytest.param('.["a"]', field("a"), id="a literal key is a field"),
-        pytest.param(".a[0]", Index(field("a"), Literal(0)), id="an index"),
-        pytest.param(".[-1]", Index(DOT, Literal(-1)), id="a negative number is one literal"),
-        pytest.param("-.a", Negate(field("a")), id="a negation"),
-        pytest.param("-true", Negate(Literal(value=True)), id="true is not a number"),
-        pytest.param("..", RecursiveDescent(), id="recursive descent"),
-        pytest.param(".[]", Iterate(DOT), id="iteration"),
-        pytest.param(".[1:]", Slice(DOT, ONE, None), id="a slice without an end"),
-        pytest.param(".[:.a]", Slice(DOT, None, field("a")), id="a slice without a start"),
-        pytest.param(".a.[1:]", Slice(field("a"), ONE, None), id="gojq takes a dot before a slice"),
-        pytest.param(".a?", Try(field("a")), id="an optional field"),
-        pytest.param(".a.b?", Pipe(field("a"), Try(field("b"))), id="the question mark covers one step"),
-        pytest.param(".a[]?", Pipe(field("a"), Try(Iterate(DOT))), id="also of an iteration"),
-        pytest.param("(.a.b)?", Try(field("b", field("a"))), id="parentheses make it cover everything"),
-        pytest.param(".a[.k]?", Try(Index(field("a"), field("k"))), id="a key from the input needs the input"),
-        pytest.param(".a??", Try(Try(field("a"))), id="the second one covers everything"),
-        pytest.param(".a?.b", field("b", Try(field("a"))), id="suffixes go on after it"),
-        pytest.param("1 // 2 // 3", Alternative(ONE, Alternative(TWO, THREE)), id="defaults to the right"),
-        pytest.param("1 - 2 - 3", Binary("-", Binary("-", ONE, TWO), THREE), id="differences to the left"),
-        pytest.param("1 | 2 | 3", Pipe(ONE, Pipe(TWO, THREE)), id="pipes to the right"),
-        pytest.param("1, 2, 3", Comma(Comma(ONE, TWO), THREE), id="commas to the left"),
-        pytest.param(".a |= 1", Assign("|=", field("a"), ONE), id="an assignment"),
-        pytest.param("try 1 catch 2", Try(ONE, TWO), id="try with a handler"),
-        pytest.param("null", Literal(None), id="null"),
-        pytest.param("null(1)", FunctionCall("null", (ONE,)), id="a call of a constant's name is a call"),
+        pytest.param(".a[0]", ast.Index(field("a"), ast.Literal(0)), id="an index"),
+        pytest.param(".[-1]", ast.Index(DOT, ast.Literal(-1)), id="a negative number is one literal"),
+        pytest.param("-.a", ast.Negate(field("a")), id="a negation"),
+        pytest.param("-true", ast.Negate(ast.Literal(value=True)), id="true is not a number"),
+        pytest.param("..", ast.RecursiveDescent(), id="recursive descent"),
+        pytest.param(".[]", ast.Iterate(DOT), id="iteration"),
+        pytest.param(".[1:]", ast.Slice(DOT, ONE, None), id="a slice without an end"),
+        pytest.param(".[:.a]", ast.Slice(DOT, None, field("a")), id="a slice without a start"),
+        pytest.param(".a.[1:]", ast.Slice(field("a"), ONE, None), id="gojq takes a dot before a slice"),
+        pytest.param(".a?", ast.Try(field("a")), id="an optional field"),
+        pytest.param(".a.b?", ast.Pipe(field("a"), ast.Try(field("b"))), id="the question mark covers one step"),
+        pytest.param(".a[]?", ast.Pipe(field("a"), ast.Try(ast.Iterate(DOT))), id="also of an iteration"),
+        pytest.param("(.a.b)?", ast.Try(field("b", field("a"))), id="parentheses make it cover everything"),
+        pytest.param(".a[.k]?", ast.Try(ast.Index(field("a"), field("k"))), id="a key from the input needs the input"),
+        pytest.param(".a??", ast.Try(ast.Try(field("a"))), id="the second one covers everything"),
+        pytest.param(".a?.b", field("b", ast.Try(field("a"))), id="suffixes go on after it"),
+        pytest.param("1 // 2 // 3", ast.Alternative(ONE, ast.Alternative(TWO, THREE)), id="defaults to the right"),
+        pytest.param("1 - 2 - 3", ast.Binary("-", ast.Binary("-", ONE, TWO), THREE), id="differences to the left"),
+        pytest.param("1 | 2 | 3", ast.Pipe(ONE, ast.Pipe(TWO, THREE)), id="pipes to the right"),
+        pytest.param("1, 2, 3", ast.Comma(ast.Comma(ONE, TWO), THREE), id="commas to the left"),
+        pytest.param(".a |= 1", ast.Assign("|=", field("a"), ONE), id="an assignment"),
+        pytest.param("try 1 catch 2", ast.Try(ONE, TWO), id="try with a handler"),
+        pytest.param("null", ast.Literal(None), id="null"),
+        pytest.param("null(1)", ast.FunctionCall("null", (ONE,)), id="a call of a constant's name is a call"),
         pytest.param("1.0", ONE, id="an integral number is an integer"),
-        pytest.param("9007199254740995", Literal(9007199254740996.0), id="beyond 2**53 it is a double"),
-        pytest.param("1e1000", Literal(sys.float_info.max), id="the largest double instead of infinity"),
-        pytest.param("f(1; 2)", FunctionCall("f", (ONE, TWO)), id="a call"),
-        pytest.param("$x", Variable("x"), id="a variable"),
-        pytest.param("@uri", Format("uri"), id="a format"),
-        pytest.param('"a"', Literal("a"), id="a string"),
-        pytest.param('"a\\(1)b"', Text(("a", ONE, "b")), id="an interpolation"),
-        pytest.param('"\\u0041\\n"', Literal("A\n"), id="escapes"),
-        pytest.param('@uri "a"', Text(("a",), "uri"), id="a formatted string keeps its format"),
-        pytest.param("[]", Array(None), id="an empty array"),
-        pytest.param("[1]", Array(ONE), id="an array"),
-        pytest.param("{}", Object(()), id="an empty object"),
-        pytest.param("{a}", Object((Entry(Literal("a"), field("a")),)), id="a name alone reads the field"),
-        pytest.param("{$x}", Object((Entry(Literal("x"), Variable("x")),)), id="a variable alone names it"),
-        pytest.param("{$x: 1}", Object((Entry(Variable("x"), ONE),)), id="a variable as a key is its value"),
+        pytest.param("9007199254740995", ast.Literal(9007199254740996.0), id="beyond 2**53 it is a double"),
+        pytest.param("1e1000", ast.Literal(sys.float_info.max), id="the largest double instead of infinity"),
+        pytest.param("f(1; 2)", ast.FunctionCall("f", (ONE, TWO)), id="a call"),
+        pytest.param("$x", ast.Variable("x"), id="a variable"),
+        pytest.param("@uri", ast.Format("uri"), id="a format"),
+        pytest.param('"a"', ast.Literal("a"), id="a string"),
+        pytest.param('"a\\(1)b"', ast.Text(("a", ONE, "b")), id="an interpolation"),
+        pytest.param('"\\u0041\\n"', ast.Literal("A\n"), id="escapes"),
+        pytest.param('@uri "a"', ast.Text(("a",), "uri"), id="a formatted string keeps its format"),
+        pytest.param("[]", ast.Array(None), id="an empty array"),
+        pytest.param("[1]", ast.Array(ONE), id="an array"),
+        pytest.param("{}", ast.Object(()), id="an empty object"),
+        pytest.param("{a}", ast.Object((ast.Entry(ast.Literal("a"), field("a")),)), id="a name alone reads the field"),
         pytest.param(
-            "{(1, 2 | f): 3}", Object((Entry(Pipe(Comma(ONE, TWO), FunctionCall("f")), THREE),)), id="a computed key"
+            "{$x}", ast.Object((ast.Entry(ast.Literal("x"), ast.Variable("x")),)), id="a variable alone names it"
         ),
-        pytest.param("{a: 1 | 2}", Object((Entry(Literal("a"), Pipe(ONE, TWO)),)), id="a value may be a pipe"),
-        pytest.param("{if: 1}", Object((Entry(Literal("if"), ONE),)), id="a keyword as a key"),
-        pytest.param("if 1 then 2 end", If(((ONE, TWO),), None), id="if without else"),
-        pytest.param("if 1 then 2 elif 3 then 1 else 2 end", If(((ONE, TWO), (THREE, ONE)), TWO), id="elif"),
-        pytest.param("1 + 2 as $x | 3", Bind(Binary("+", ONE, TWO), (VariablePattern("x"),), THREE), id="a binding"),
-        pytest.param("1, 2 as $x | 3", Comma(ONE, Bind(TWO, (VariablePattern("x"),), THREE)), id="not of the comma"),
+        pytest.param(
+            "{$x: 1}", ast.Object((ast.Entry(ast.Variable("x"), ONE),)), id="a variable as a key is its value"
+        ),
+        pytest.param(
+            "{(1, 2 | f): 3}",
+            ast.Object((ast.Entry(ast.Pipe(ast.Comma(ONE, TWO), ast.FunctionCall("f")), THREE),)),
+            id="a computed key",
+        ),
+        pytest.param(
+            "{a: 1 | 2}", ast.Object((ast.Entry(ast.Literal("a"), ast.Pipe(ONE, TWO)),)), id="a value may be a pipe"
+        ),
+        pytest.param("{if: 1}", ast.Object((ast.Entry(ast.Literal("if"), ONE),)), id="a keyword as a key"),
+        pytest.param("if 1 then 2 end", ast.If(((ONE, TWO),), None), id="if without else"),
+        pytest.param("if 1 then 2 elif 3 then 1 else 2 end", ast.If(((ONE, TWO), (THREE, ONE)), TWO), id="elif"),
+        pytest.param(
+            "1 + 2 as $x | 3", ast.Bind(ast.Binary("+", ONE, TWO), (ast.VariablePattern("x"),), THREE), id="a binding"
+        ),
+        pytest.param(
+            "1, 2 as $x | 3", ast.Comma(ONE, ast.Bind(TWO, (ast.VariablePattern("x"),), THREE)), id="not of the comma"
+        ),
         pytest.param(
             ". as [$a] ?// {$b, $c: $d, e: $f} | 1",
-            Bind(
+            ast.Bind(
                 DOT,
                 (
-                    ArrayPattern((VariablePattern("a"),)),
-                    ObjectPattern(
+                    ast.ArrayPattern((ast.VariablePattern("a"),)),
+                    ast.ObjectPattern(
                         (
-                            (Literal("b"), VariablePattern("b")),
-                            (VariablePattern("c"), VariablePattern("d")),
-                            (Literal("e"), VariablePattern("f")),
+                            (ast.Literal("b"), ast.VariablePattern("b")),
+                            (ast.VariablePattern("c"), ast.VariablePattern("d")),
+                            (ast.Literal("e"), ast.VariablePattern("f")),
                         )
                     ),
                 ),
@@ -204,16 +184,20 @@ def test_precedence_is_that_of_libjq(prefix: str, chain: list[tuple[str, str, st
             ),
             id="patterns",
         ),
-        pytest.param("reduce 1 as $x (2; 3)", Reduce(ONE, VariablePattern("x"), TWO, THREE), id="reduce"),
-        pytest.param("foreach 1 as $x (2; 3)", Foreach(ONE, VariablePattern("x"), TWO, THREE, None), id="foreach"),
+        pytest.param("reduce 1 as $x (2; 3)", ast.Reduce(ONE, ast.VariablePattern("x"), TWO, THREE), id="reduce"),
         pytest.param(
-            "foreach 1 as $x (2; 3; .)", Foreach(ONE, VariablePattern("x"), TWO, THREE, DOT), id="its extract"
+            "foreach 1 as $x (2; 3)", ast.Foreach(ONE, ast.VariablePattern("x"), TWO, THREE, None), id="foreach"
         ),
-        pytest.param("def f($a; g): 1; 2 | 3", Define("f", ("$a", "g"), ONE, Pipe(TWO, THREE)), id="a definition"),
-        pytest.param("label $x | break $x", Label("x", Break("x")), id="a label"),
+        pytest.param(
+            "foreach 1 as $x (2; 3; .)", ast.Foreach(ONE, ast.VariablePattern("x"), TWO, THREE, DOT), id="its extract"
+        ),
+        pytest.param(
+            "def f($a; g): 1; 2 | 3", ast.Define("f", ("$a", "g"), ONE, ast.Pipe(TWO, THREE)), id="a definition"
+        ),
+        pytest.param("label $x | break $x", ast.Label("x", ast.Break("x")), id="a label"),
     ],
 )
-def test_trees(text: str, tree: Node) -> None:
+def test_trees(text: str, tree: ast.Node) -> None:
     assert repr(parse(text)) == repr(tree)
 
 
@@ -234,7 +218,7 @@ def test_trees(text: str, tree: Node) -> None:
         pytest.param(".a.b?", lambda pipe: pipe.right, ".a.b?", id="an optional step is the whole path"),
     ],
 )
-def test_nodes_know_their_place(text: str, find: Callable[[Any], Node], expected: str) -> None:
+def test_nodes_know_their_place(text: str, find: Callable[[Any], ast.Node], expected: str) -> None:
     span = find(parse(text)).span
     assert text[span.start : span.end] == expected
 
