@@ -198,7 +198,7 @@ def command(  # noqa: PLR0913 - one for each option
 ) -> None:
     """Run golden suites and show answers that differ from the expected ones.
 
-    PATH is a suite, or a folder where every YAML file below a folder "testdata" is one; the current folder by
+    PATH is a suite, or a folder where every YAML or JSON file below a folder "testdata" is one; the current folder by
     default. The definitions and customizations in the folder that has "testdata" answer a suite, or those of -f. The
     exit code is 1 when a case fails or has a TODO for its reason, or if a definition there has an error.
     """
@@ -260,7 +260,7 @@ def _suites(paths: Sequence[Path]) -> list[Path]:
     suites = [suite for path in paths for suite in (find_suites(path) if path.is_dir() else [path])]
     if not suites:
         places = ", ".join(map(str, paths))
-        raise UsageProblem(f'error: {places}: there is no suite; suites are YAML files in folders "testdata"')
+        raise UsageProblem(f'error: {places}: there is no suite; suites are YAML or JSON files in folders "testdata"')
     by_place: dict[Path, Path] = {}
     for suite in suites:
         by_place.setdefault(suite.absolute(), suite)
@@ -300,8 +300,10 @@ def _interpreter(unreadable: list[SuiteError], filenames: tuple[str, ...], gvk: 
         interpreter = interpreter_for(gvk, filenames, [])
     except Problem as problem:
         return problem.message
-    if not interpreter.files_are_right:  # such as a case outside of testdata
-        unreadable.append(SuiteError(f"{', '.join(filenames)}: a file there has an error, which is shown above"))
+    error = SuiteError(f"{', '.join(filenames)}: a file there has an error, which is shown above")
+    # Such as a case outside of testdata, which is said for one of the kinds.
+    if not interpreter.files_are_right and str(error) not in map(str, unreadable):
+        unreadable.append(error)
     return interpreter
 
 

@@ -66,10 +66,12 @@ def command(
     if not paths:
         raise UsageProblem('error: give definitions: PATH or -f PATH, "-" for stdin')
     check_stdin((*paths, *crd))
-    crds = read_crds(crd) if crd else []
     has_cluster = kubeconfig is not None or context is not None
-    if has_cluster:
-        crds += asyncio.run(_crds_of(kubeconfig, context))
+    crds = (
+        [*(read_crds(crd) if crd else ()), *(asyncio.run(_crds_of(kubeconfig, context)) if has_cluster else ())]
+        if crd or has_cluster
+        else None
+    )
     files_of_paths = dict(zip(paths, read_existing(paths), strict=True))
     all_files = list(files_of_paths.values())
     customizations = [customization for files in all_files for customization in files.customizations]
@@ -77,14 +79,13 @@ def command(
     findings += combine(files.layer for files in all_files).findings
     _, conflicts = merge(customizations)
     findings += conflicts
-    is_error = not (has_cluster or _has_crd(all_files, crds))
-    if crds or has_cluster:
-        compared = dict.fromkeys((*crd_findings(all_files, crds), *script_findings(customizations, crds)))
-        findings += [
-            replace(finding, severity=Severity.ERROR) if is_error and finding.rule == "crd-missing" else finding
-            for finding in compared
-        ]
-    document = _document(all_files, in_order(findings), has_crds=bool(crds or has_cluster))
+    is_error = not (has_cluster or _has_crd(all_files, crds or ()))
+    compared = dict.fromkeys((*crd_findings(all_files, crds), *script_findings(customizations, crds)))
+    findings += [
+        replace(finding, severity=Severity.ERROR) if is_error and finding.rule == "crd-missing" else finding
+        for finding in compared
+    ]
+    document = _document(all_files, in_order(findings), has_crds=crds is not None)
     summary = document["summary"]
     if output == "table":
         say(findings_text(findings), nl=False)
@@ -192,7 +193,7 @@ def _summary(number: Mapping[str, int]) -> str:
     return ", ".join(counts + ([count(number["unreadable"], "unreadable file")] if number["unreadable"] else []))
 
 
-def crd_findings(all_files: Iterable[DefinitionFiles], crds: Sequence[Object]) -> Iterator[Finding]:
+def crd_findings(all_files: Iterable[DefinitionFiles], crds: Sequence[Object] | None) -> Iterator[Finding]:
     """Yield the contradictions between the CRDs and all readable Kartas of files, each finding with its place.
 
     Several CRDs of one kind are its releases: only contradictions with all of them are a finding.

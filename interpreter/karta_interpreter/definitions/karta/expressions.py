@@ -290,20 +290,13 @@ def matching_text(node: ast.Node, text: str) -> str:
     return re.sub(r'^"([^"]*)"$', r"\1", text) if isinstance(results[-1], ast.Index) else text
 
 
-def never_counts(node: ast.Node) -> bool:
-    """Return whether an expression gives a boolean, a list or an object, but for `or`, which has a rule of its own.
+def in_one_word(text: str) -> str:
+    """Return a text as the types and reasons of conditions are written, which have no spaces.
 
-    >>> never_counts(parse(".spec.on and .spec.n > 1")), never_counts(parse("[.spec.groups[].n]"))
-    (True, True)
-    >>> never_counts(parse(".spec.n // 1"))
-    False
+    >>> in_one_word("Nodes are lost "), in_one_word("example.com/ready")
+    ('NodesAreLost', 'example.com/ready')
     """
-    results = [*_walk(node, _results)]
-    return (
-        isinstance(node, ast.Identity)
-        or any(isinstance(result, ast.Array | ast.Object) for result in results)
-        or (is_boolean(node) and not any(getattr(result, "operator", "") == "or" for result in results))
-    )
+    return re.sub(r"\s+(\S?)", lambda begin: begin[1].upper(), text.strip())
 
 
 def open_choices(node: ast.Node) -> list[str]:
@@ -331,6 +324,10 @@ def misread_defaults(node: ast.Node, *, of_count: bool) -> Iterator[tuple[str, s
     [('default-is-factor', '.spec.n // 1 * .spec.m', '(.spec.n // 1) * .spec.m')]
     >>> list(misread_defaults(parse('.spec.phase or "Pending"'), of_count=False))
     [('or-is-boolean', '.spec.phase or "Pending"', '.spec.phase // "Pending"')]
+    >>> list(misread_defaults(parse('.status.phase == "Ready" or "Green"'), of_count=False))
+    [('or-is-boolean', '.status.phase == "Ready" or "Green"', '.status.phase == "Ready" or .status.phase == "Green"')]
+    >>> list(misread_defaults(parse('.status.ready >= "3"'), of_count=False))
+    [('text-ordered', '.status.ready >= "3"', '.status.ready >= 3')]
     """
     results = {id(result) for result in _walk(node, _results)} if of_count else set()
     for current in _walk(node, children):
@@ -342,51 +339,19 @@ def misread_defaults(node: ast.Node, *, of_count: bool) -> Iterator[tuple[str, s
                 is_value = isinstance(right, ast.Literal) and type(right.value) in (str, int, float)
                 if id(current) in results or is_value:
                     yield "or-is-boolean", render(current), render(_chosen(left, right))
+            case ast.Binary("<" | "<=" | ">" | ">=" as operator, left, ast.Literal(str() as text)) if re.fullmatch(
+                "[0-9]{1,15}", text
+            ):
+                yield "text-ordered", render(current), render(ast.Binary(operator, left, ast.Literal(int(text))))
 
 
 def _chosen(left: ast.Node, right: ast.Node) -> ast.Node:
-    if isinstance(left, ast.Binary) and left.operator == "and":  # `a and b or c` of Lua
-        return ast.If(((left.left, left.right),), right)
+    match left:
+        case ast.Binary("and", condition, then):  # `a and b or c` of Lua
+            return ast.If(((condition, then),), right)
+        case ast.Binary("==", value, _):
+            return ast.Binary("or", left, ast.Binary("==", value, right))
     return ast.Alternative(left, right)
-
-
-def never_boolean(node: ast.Node) -> bool:
-    """Return whether an expression, or a branch of it, gives a text, a number, a list or an object as it is written.
-
-    >>> never_boolean(parse('if .status.ready then "Healthy" else false end')), never_boolean(parse(".status.ready"))
-    (True, False)
-    """
-    return any(
-        type(result.value) is not bool
-        if isinstance(result, ast.Literal)
-        else isinstance(result, ast.Array | ast.Object | ast.Text)
-        for result in _walk(node, _results)
-    )
-
-
-def parts_read(node: ast.Node) -> Iterator[tuple[Path, str]]:
-    """Yield each path below spec or status that has a part which an expression reads, with the part as it is written.
-
-    >>> list(parts_read(parse(".spec.groups[].name")))
-    [(('spec', 'groups'), '[]')]
-    """
-    paths = dict[int, Path]()  # of the nodes that only read fields, each made from the path of its target
-    for current in reversed([*_walk(node, children)]):
-        part = ""
-        match current:
-            case ast.Identity():
-                paths[id(current)] = ()
-            case ast.Index(target, ast.Literal(str(key))):
-                part = f".{key}"
-                if id(target) in paths:
-                    paths[id(current)] = (*paths[id(target)], key)
-            case ast.Index():
-                part = "[…]"
-            case ast.Iterate():
-                part = "[]"
-        path = paths.get(id(current.target), ()) if isinstance(current, ast.Index | ast.Iterate) else ()
-        if path[:1] in (("spec",), ("status",)) and path[1:]:
-            yield path, part
 
 
 def without_default(node: ast.Node) -> ast.Node:

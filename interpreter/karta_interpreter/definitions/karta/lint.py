@@ -1,29 +1,26 @@
 """Warnings about definitions that Karta's admission webhook accepts, but that do not work as they seem to."""
 
 import re
-from collections.abc import Collection, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from karta_interpreter.base.findings import Finding, closest, error, warning
 from karta_interpreter.base.k8s import Path, grouped
 from karta_interpreter.base.karmada import COUNTING_OPERATIONS, Operation
 from karta_interpreter.definitions.karta.annotation_records import ANNOTATIONS, Annotations
-from karta_interpreter.definitions.karta.annotations import WHOLE, Retained, annotation_path, field_text
+from karta_interpreter.definitions.karta.annotations import Retained, annotation_path
 from karta_interpreter.definitions.karta.catalogue import catalogue_kinds
 from karta_interpreter.definitions.karta.compile import action_value
 from karta_interpreter.definitions.karta.expressions import (
     Parsed,
     compares_alternative,
     fields_read,
+    in_one_word,
     is_boolean,
     matching_text,
     misread_defaults,
     names_places,
-    never_boolean,
-    never_counts,
     open_choices,
-    parts_read,
-    plain_path,
     reads_object,
     selections,
     several,
@@ -52,8 +49,6 @@ from karta_interpreter.languages.jq import render
 _LONGEST_VALUE = 80
 _SPELLED = {"true": "True", "false": "False", "unknown": "Unknown"}
 _OF_POD = re.compile(r"[][.\w]*\.((initC|c)ontainers(\[\])?|metadata)")  # parts of a pod, as the end of a path
-# Fields of one number or text for each instance.
-_SINGLE = ("replicasPath", "minReplicasPath", "maxReplicasPath", "instanceIdPath", "imagePath", "schedulerNamePath")
 _OTHER_OBJECT = {"podSelector", "gangScheduling", "namesExpression"}  # fields with expressions about another object
 # The least and the most replicas, by the names of their fields.
 _SWAPPED = re.compile(r"[^/]*\.max[^./\n]*(//.*)?\n[^/]*\.min[^./\n]*(//.*)?", re.IGNORECASE)
@@ -255,7 +250,8 @@ def _compared(matcher: StatusMatcher, test: Parsed | None) -> Iterator[tuple[Pat
     yield ("byPhase",), "a phase", matcher.by_phase, matcher.by_phase and (matcher.by_phase.strip() or "PHASE")
     for index, condition in enumerate(matcher.by_conditions):
         at, status = ("byConditions", index), condition.status.strip()
-        yield (*at, "type"), "the type of a condition", condition.type, condition.type.strip() or "Ready"
+        yield (*at, "type"), "the type of a condition", condition.type, in_one_word(condition.type) or "Ready"
+        yield (*at, "reason"), "the reason of a condition", condition.reason, in_one_word(condition.reason)
         yield (
             (*at, "status"),
             "the status of a condition",
@@ -272,7 +268,7 @@ def _expressions(
     structure: StructureDefinition, parsed: Sequence[Parsed], annotations: Annotations
 ) -> Iterator[Finding]:
     """Check for expressions that are allowed but do not give the answer that they seem to give."""
-    wholes = yield from _parts(parsed, annotations)
+    yield from _values(parsed, annotations)
     # The path of the root component has one step less than the path of another one.
     by_component = grouped(
         (expression.path[: 3 if ROOT[2] in expression.path else 4], expression) for expression in parsed
@@ -286,7 +282,7 @@ def _expressions(
             if at and at[0] in ("specDefinition", "scaleDefinition"):
                 yield from _per_instance(component, expression, usable.get(("instanceIdPath",)))
             if "podSelector" in at:
-                yield from _selector(expression, component.pod_selector or PodSelector(), wholes)
+                yield from _selector(expression, component.pod_selector or PodSelector())
             if "suspendDefinition" in at and not names_places(expression.query):
                 yield _about("suspend-path-not-writable", expression)
             if "suspendDefinition" in at and fields_read(expression.node) == {"status"}:
@@ -301,52 +297,25 @@ def _expressions(
             yield from _scale_places(component, changing[component.name], usable, retained)
 
 
-def _parts(parsed: Sequence[Parsed], annotations: Annotations) -> Generator[Finding, None, Mapping[Path, str]]:
-    """Check each value by the expressions that read a part of it. Return one such part of each path."""
+def _values(parsed: Sequence[Parsed], annotations: Annotations) -> Iterator[Finding]:
+    """Check each value by the form of its expression."""
     own = [expression for expression in parsed if _OTHER_OBJECT.isdisjoint(expression.path)]
-    parts = [(expression, *part) for expression in own for part in parts_read(expression.node)]
-    lists = {path for _, path, part in parts if part == "[]"}
-    wholes = {path: field_text(path) + part for _, path, part in parts}
-    for expression in own:
-        path = plain_path(expression.node)
-        if path and expression.path == _REPORTED[1]:
-            lists.add(path)
-        if path and expression.path[-1] == "podTemplateSpecPath":
-            wholes[path] = f"{expression.text}.spec"
     health = annotations.health
-    phases = [expression.node for expression in own if expression.path == _REPORTED[0]]
-    if health and (never_boolean(health.node) or several(health.node) or health.node in phases):
+    if health and several(health.node):
         yield violation("health-not-boolean", annotation_path("health"), text=health.text)
+    for query in annotations.queries():
+        yield from _value(Parsed(annotation_path(query.annotation), query.text, query.node), of_count=False)
     for expression in own:
-        yield from _values(expression, of_count="scaleDefinition" in expression.path)
-        yield from _part(expression, lists, wholes)
-    about_annotations = (
-        Parsed(annotation_path(query.annotation), query.text, query.node)
-        for query in annotations.queries()
-        if query.of == WHOLE
-    )
-    parts += [(expression, *part) for expression in about_annotations for part in parts_read(expression.node)]
-    for expression, whole, read in parts:
-        if whole in lists and read[0] == ".":
-            yield _about("entry-expected", expression, text=field_text(whole), field=read[1:])
-    return wholes
+        yield from _value(expression, of_count="scaleDefinition" in expression.path)
+        at = expression.path[-1]
+        if at in ("podTemplateSpecPath", "podSpecPath") and _OF_POD.fullmatch(expression.text):
+            yield _about("part-for-pods", expression, text=expression.text)
+        if at in _TOO_DEEP and (whole := re.fullmatch(_TOO_DEEP[at], expression.text)):
+            yield _about("path-misread", expression, written=expression.text, better=whole[1])
 
 
-def _part(expression: Parsed, lists: Collection[Path], wholes: Mapping[Path, str]) -> Iterator[Finding]:
-    at, path = expression.path[-1], plain_path(without_default(expression.node)) or ()
-    what = "a list" if path in lists else "a part of a pod" if _OF_POD.fullmatch(expression.text) else ""
-    if what and at in ("podTemplateSpecPath", "podSpecPath"):
-        yield _about("list-for-pods", expression, text=expression.text, what=what)
-    if (path in wholes or path == ("status",)) and (at in _SINGLE or expression.path == _REPORTED[0]):
-        yield _about("part-expected", expression, text=field_text(path), part=wholes.get(path, ".status.phase"))
-    if at in _TOO_DEEP and (whole := re.fullmatch(_TOO_DEEP[at], expression.text)):
-        yield _about("path-misread", expression, written=expression.text, better=whole[1])
-
-
-def _selector(expression: Parsed, selector: PodSelector, wholes: Collection[Path]) -> Iterator[Finding]:
-    path, kind = plain_path(expression.node) or (), selector.component_type
-    if path[:1] == ("spec",) and any(path[:length] in wholes for length in range(2, len(path) + 1)):
-        yield _about("selector-of-workload", expression)
+def _selector(expression: Parsed, selector: PodSelector) -> Iterator[Finding]:
+    kind = selector.component_type
     if kind is None or kind.key != expression.text:
         return
     if kind.value is not None and compares_alternative(kind.key):
@@ -355,11 +324,10 @@ def _selector(expression: Parsed, selector: PodSelector, wholes: Collection[Path
         yield _about("selector-boolean", expression)
 
 
-def _values(expression: Parsed, *, of_count: bool) -> Iterator[Finding]:
+def _value(expression: Parsed, *, of_count: bool) -> Iterator[Finding]:
     """Check where a value comes from, and which default replaces an absent value."""
     rules = {
         "count-from-status": fields_read(expression.node) == {"status"},
-        "count-not-number": never_counts(expression.node),
     }
     yield from (_about(rule, expression) for rule, is_broken in rules.items() if of_count and is_broken)
     for rule, written, better in misread_defaults(expression.node, of_count=of_count):
@@ -425,7 +393,7 @@ def _scale_places(
         return
     if (count := render(without_default(expression.node))) in retained:
         yield violation("count-retained", annotation_path("retain"), text=count, name=component.name)
-    has_own_rule = is_boolean(expression.node) or never_counts(expression.node) or shared_default(expression.node)
+    has_own_rule = is_boolean(expression.node) or shared_default(expression.node)
     if not has_own_rule and not takes_number(expression.query):
         is_elastic = "is elastic, but no" if is_named else "has a count that ReviseReplica cannot change: no"
         more = (

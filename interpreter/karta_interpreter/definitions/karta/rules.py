@@ -64,11 +64,6 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
         "the count is read from the status, which a template does not have before its first report",
         "read the field of the spec that the controller follows",
     ),
-    "count-not-number": (
-        Severity.WARNING,
-        "the expression gives a boolean, a list or an object, and never a count",
-        "write the path of the number; `[…] | length` and `[…] | add` make a number of a list",
-    ),
     "count-retained": (
         Severity.WARNING,
         "retain keeps the member's `{text}`, so the count that Karmada gives {name} never arrives",
@@ -79,15 +74,10 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
         "`{written}` multiplies the default only: `//` applies last",
         "write `{better}`",
     ),
-    "entry-expected": (
-        Severity.WARNING,
-        "`{text}` is a list, of which `.{field}` reads nothing",
-        "write `{text}[].{field}` for each entry, `{text}[0].{field}` for the first",
-    ),
     "fragments-empty": (Severity.WARNING, "the fragmented pod spec definition has no path", "name a piece"),
     "health-not-boolean": (
         Severity.WARNING,
-        "`{text}` may give a text, nothing or several results where true or false belongs, which is an error then",
+        "`{text}` may give nothing or several results where true or false belongs, which is an error then",
         'compare it: `.status.phase == "Running"`; of entries write `any(.status.conditions[]?; .type == "Ready")`',
     ),
     "instance-id-path-missing": (
@@ -104,11 +94,6 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
         Severity.WARNING,
         "{kind} looks like the name of a resource, not a kind",
         "write the kind as manifests do, such as {meant}",
-    ),
-    "list-for-pods": (
-        Severity.WARNING,
-        "`{text}` is {what}, and not what describes one pod",
-        "name the template or spec of a pod: in each entry by `[]`, or around its containers",
     ),
     "matcher-empty": (
         Severity.WARNING,
@@ -157,10 +142,10 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
         'the component "{name}" is its own owner, directly or through others',
         "the owners of every component must lead to the root",
     ),
-    "part-expected": (
+    "part-for-pods": (
         Severity.WARNING,
-        "`{text}` is an object or a list: another expression reads `{part}`",
-        "write the path of one number or text",
+        "`{text}` is a part of a pod, and not what describes one",
+        "name the template or spec of a pod, which is around its containers",
     ),
     "path-misread": (
         Severity.WARNING,
@@ -267,11 +252,6 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
         "keyPath compares, so its result is true or false and is there for every pod",
         "write the path alone as keyPath, and what it has to be as value",
     ),
-    "selector-of-workload": (
-        Severity.WARNING,
-        "the expression is about a pod, and reads a field of the workload",
-        'read a label that the controller gives to pods: `.metadata.labels["KEY"]`',
-    ),
     "several-in-reference": (
         Severity.WARNING,
         "the expression may give several results where one belongs, which is an error when it does",
@@ -333,6 +313,11 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
         Severity.WARNING,
         "suspending writes to `{text}`, and no resume action does",
         "add a resume action; of a count, which it cannot know, suspend by another switch",
+    ),
+    "text-ordered": (
+        Severity.WARNING,
+        "`{written}` compares with a text, and in jq every text is more than any number",
+        "write `{better}`",
     ),
     "type-selector-empty": (
         Severity.ERROR,

@@ -59,11 +59,11 @@ class Case:
 
 
 def find_suites(folder: Path) -> tuple[Path, ...]:
-    """Return the suite files below a folder: every YAML file inside a directory called ``testdata``, sorted.
+    """Return the suite files below a folder: every YAML or JSON file inside a directory called ``testdata``, sorted.
 
     Files in directories called ``objects`` are shared by cases and are not suites.
     """
-    files = (*folder.rglob("*.yaml"), *folder.rglob("*.yml"))
+    files = (*folder.rglob("*.yaml"), *folder.rglob("*.yml"), *folder.rglob("*.json"))
     # A folder that is itself called testdata counts. So does the current folder, though its path has no name.
     folder_names = (folder.name, folder.resolve().name)
     in_folders = (path for path in files if path.parent.name != OBJECTS)

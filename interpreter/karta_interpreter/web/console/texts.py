@@ -132,7 +132,7 @@ def read_crds(text: str) -> tuple[Object, ...]:
 @lru_cache(_TEXTS)
 def contradicted(karta: str, crd: str) -> Sequence[Finding]:
     """Return the contradictions between the CustomResourceDefinitions of a text and the Kartas of another one."""
-    return tuple(contradictions(karta, "", read_crds(crd)))
+    return tuple(contradictions(karta, "", read_crds(crd) or None))
 
 
 @lru_cache(_TEXTS)

@@ -14,7 +14,7 @@ from karta_interpreter.definitions.karta import ROOT_KIND, gvk_of
 from karta_interpreter.definitions.karta.loading import KINDS
 from karta_interpreter.definitions.karta.model import KartaResource
 from karta_interpreter.definitions.karta.schema import read_karta
-from karta_interpreter.definitions.openapi.check.check import check
+from karta_interpreter.definitions.openapi.check.check import check, check_alone
 from karta_interpreter.definitions.openapi.schema import CustomKind
 from karta_interpreter.languages.lua.ignores import placed_objects, unignored
 
@@ -22,8 +22,8 @@ _MOST_KINDS: Final = 20
 _OF_ANY_RELEASE: Final = ("crd-reference", "crd-unread")
 
 
-def contradictions(text: str, source: str, crds: Sequence[Object]) -> Iterator[Finding]:
-    """Yield the contradictions between the CRDs and the readable Kartas of a text."""
+def contradictions(text: str, source: str, crds: Sequence[Object] | None) -> Iterator[Finding]:
+    """Yield the contradictions between the CRDs and the readable Kartas of a text, or without CRDs within these."""
     try:
         objects = placed_objects(text, source, *KINDS)
     except ManifestError:  # a separate finding
@@ -34,7 +34,11 @@ def contradictions(text: str, source: str, crds: Sequence[Object]) -> Iterator[F
         karta = read_karta(value)[0] if gvk else None
         if gvk is None or karta is None:
             continue
-        yield from unignored(map(position.locate, _with_all(karta, gvk, crds)), ignores, source, crd=True)
+        placed = [*map(position.locate, check_alone(karta) if crds is None else _with_all(karta, gvk, crds))]
+        hidden = {(finding.rule, finding.line) for finding in placed}
+        # An ignore that hides nothing may be for a CRD that is not given.
+        used = [ignore for ignore in ignores if crds is not None or (ignore.rule, ignore.line) in hidden]
+        yield from unignored(placed, used, source, crd=True)
 
 
 def _with_all(karta: KartaResource, gvk: GVK, crds: Sequence[Object]) -> list[Finding]:

@@ -3,8 +3,9 @@
 import json
 import re
 from collections.abc import Iterator, Mapping
+from copy import deepcopy
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from karta_interpreter.base.errors import QuerySyntaxError
 from karta_interpreter.base.findings import Finding, Severity, Span, did_you_mean, error, warning
@@ -41,8 +42,8 @@ from karta_interpreter.definitions.openapi.check.expected import (
     Expected,
     hint,
 )
-from karta_interpreter.definitions.openapi.check.outputs import listed_values, outputs
-from karta_interpreter.definitions.openapi.check.shape import NULL, POD, Shape, Shapes, TypeScope, literal
+from karta_interpreter.definitions.openapi.check.outputs import WORDS, listed_values, outputs
+from karta_interpreter.definitions.openapi.check.shape import NULL, POD, WRONG_TYPE, Shape, Shapes, TypeScope, literal
 from karta_interpreter.definitions.openapi.draft.statuses import least_value, undecided
 from karta_interpreter.definitions.openapi.references import PODS, references
 from karta_interpreter.definitions.openapi.schema import Entries, SchemaPath, below, is_pod_spec
@@ -58,22 +59,8 @@ def check(karta: KartaResource, schema: Object, scale_path: str = "") -> list[Fi
     where a definition is of several releases of a project: another one may have the field. A text that the schema does
     not list is a warning, since older objects may have it.
     """
-    checked = _Checked(schema)
-    for path, text in expressions(karta.spec, ("spec",)):
-        if isinstance(text, ObjectQuery):
-            continue  # the schema of that object is not given
-        if isinstance(text, PodQuery):
-            checked.expression(path, text, inputs=(POD,), schema="a pod")
-        else:
-            checked.expression(path, text, EXPECTED.get(str(path[-1])))
-    for path, component in karta.spec.structure_definition.components:
-        checked.component(path, component)
-    status = karta.spec.structure_definition.root_component.status_definition
-    if status is not None:
-        checked.status(status)
     annotations, _ = parse_annotations(karta)  # loading reports their own findings
-    checked.annotations(annotations)
-    checked.aggregation(annotations)
+    checked = _followed(karta, annotations, schema, "the CRD")
     answered = [name for name in annotations.operations or Operation if not annotations.lua.of(name)]
     if not COUNTING_OPERATIONS.isdisjoint(answered):
         checked.unread(scale_path, annotations.written_from)
@@ -88,11 +75,63 @@ def check(karta: KartaResource, schema: Object, scale_path: str = "") -> list[Fi
     ]
 
 
+def check_alone(karta: KartaResource) -> list[Finding]:
+    """Return the contradictions between the parts of a Karta, and to what all kinds have, as warnings."""
+    checked = _followed(karta, parse_annotations(karta)[0], _own_schema(karta), "this kind")
+    return [
+        replace(finding, severity=Severity.WARNING)
+        for finding in checked.findings
+        if finding.rule in (WRONG_TYPE, "crd-unknown-field", "crd-unknown-value")
+    ]
+
+
+def _own_schema(karta: KartaResource) -> Object:
+    """Return an open schema with what all kinds have, and with the objects, lists, counts and phases of a Karta."""
+    schema, typed, scope = deepcopy(_USUAL), dict[str, str](), TypeScope()
+    for path, text in expressions(karta.spec, ("spec",)):
+        if not isinstance(text, ObjectQuery | PodQuery) and (node := _parsed(text)):
+            shapes = outputs(node, (Shape(_USUAL, ".", place="$"),), scope)
+            found = [(_TYPED[name], shape.place) for name in _TYPED if name in path for shape in shapes]
+            typed = {at: noun for noun, at in found if noun != "array"} | typed
+            typed |= {at.rpartition("[]")[0]: noun for noun, at in found if noun == "array"}
+    # Parts inside of others first: a value that has parts is no count, whatever reads it so.
+    for place in sorted({shape.place for shape in scope.visited} | typed.keys(), reverse=True):
+        part = schema
+        for name, quoted in _STEP.findall(place):
+            inside = part.setdefault("properties", {}) if name or quoted else part
+            part = inside.setdefault(name or quoted or "items", dict(_OPEN))
+        has_parts = typed.get(place) != "array" and part.keys() & {"properties", "items"}
+        if place in typed and not has_parts and _OWN_TYPE.match(place):
+            part["type"] = typed[place]
+    return schema
+
+
+def _followed(karta: KartaResource, annotations: Annotations, schema: Object, named: str) -> "_Checked":
+    """Follow the expressions of a Karta through a schema, which the findings call ``named``."""
+    checked = _Checked(schema, named)
+    for path, text in expressions(karta.spec, ("spec",)):
+        if isinstance(text, ObjectQuery):
+            continue  # the schema of that object is not given
+        if isinstance(text, PodQuery):
+            checked.expression(path, text, inputs=(POD,), schema="a pod")
+        else:
+            checked.expression(path, text, EXPECTED.get(str(path[-1])))
+    for path, component in karta.spec.structure_definition.components:
+        checked.component(path, component)
+    status = karta.spec.structure_definition.root_component.status_definition
+    if status is not None:
+        checked.status(status)
+    checked.annotations(annotations)
+    checked.aggregation(annotations)
+    return checked
+
+
 class _Checked:
     """One run over a definition. Collects ``findings``."""
 
-    def __init__(self, schema: Object) -> None:
+    def __init__(self, schema: Object, named: str) -> None:
         self.findings: list[Finding] = []
+        self._named = named
         self._coverage = Coverage()
         self._root = Shape(schema, ".", is_sure=True, place="$")
 
@@ -102,14 +141,14 @@ class _Checked:
         text: str,
         expected: Expected | None = None,
         inputs: Shapes = (),
-        schema: str = "the CRD",
+        schema: str = "",
         coverage: Coverage | None = None,
     ) -> Shapes:
         """Follow an expression about the workload, or about ``inputs``, and compare its outputs with ``expected``."""
         node = _parsed(text)
         if node is None:
             return ()
-        scope = TypeScope(schema=schema)
+        scope = TypeScope(schema=schema or self._named)
         shapes = outputs(node, inputs or (self._root,), scope)
         (coverage or self._coverage).add(shapes, scope.visited)
         self.findings += [replace(contradiction, path=path, expression=text) for contradiction in scope.found]
@@ -125,8 +164,10 @@ class _Checked:
         typed = [shape for shape in shapes if shape != NULL]
         if typed and all(shape.is_known and not fits(shape) for shape in typed):
             shape = typed[0]
-            message = f"{shape.at or 'this'} is {shape.noun} in the CRD, not {noun}"
-            advice = advice or hint(self._root, shape, expected)
+            message = f"{shape.at or 'this'} is {shape.noun} in {self._named}, not {noun}"
+            is_alone = self._named != "the CRD" and expected != BOOLEAN
+            near = f"write the path of {noun}; --crd shows what there is" if is_alone else ""
+            advice = advice or near or hint(self._root, shape, expected)
             self._add(error("crd-wrong-type", path, message, advice), text, Span(0, len(text)))
 
     def _add(self, finding: Finding, text: str, span: Span = ast.NOWHERE) -> None:
@@ -366,6 +407,40 @@ def _in_pods(shapes: Shapes, form: str, scope: TypeScope) -> Iterator[Shape]:
             if is_pod_spec(spec.schema):
                 yield from (shape, spec)
 
+
+_OPEN: Final = {"x-kubernetes-preserve-unknown-fields": True}
+_USUAL: Final[dict[str, Any]] = {
+    **_OPEN,
+    "properties": {
+        "spec": {**_OPEN, "properties": {"replicas": {"type": "integer"}}},
+        "status": {
+            **_OPEN,
+            "properties": {
+                **{f"{word}Replicas": {"type": "integer"} for word in ("available", "current", "ready", "updated")},
+                "observedGeneration": {"type": "integer"},
+                "conditions": {
+                    "type": "array",
+                    "items": {
+                        **_OPEN,
+                        "properties": {
+                            **{name: {"type": "string", "pattern": WORDS[0]} for name in ("type", "reason")},
+                            **{name: {"type": "string"} for name in ("status", "message")},
+                        },
+                    },
+                },
+            },
+        },
+    },
+}
+"""What all kinds have that have it at all."""
+_STEP: Final = re.compile(r"\.(\w+)|\[(?:\]|\"(.*?)\"\])")
+_OWN_TYPE: Final = re.compile(r"\$\.(?!.*\bmetadata\b)")  # values of annotations are strings, even counts
+_TYPED: Final = {
+    "instanceIdPath": "array",
+    **dict.fromkeys(("podTemplateSpecPath", "podSpecPath"), "object"),
+    "scaleDefinition": "integer",
+    "phaseDefinition": "string",
+}
 
 _GIVEN: Final[Mapping[type, Expected]] = {str: TEXT, bool: BOOLEAN, dict: OBJECT}
 _AMOUNT: Final = (

@@ -20,7 +20,7 @@ def _is_pod_spec(shape: Shape) -> bool:
 
 def _is_template(shape: Shape) -> bool:
     specs = shape.field("spec") if "object" in shape.types else None
-    return bool(specs) and all(not spec.is_known or _is_pod_spec(spec) for spec in specs or ())
+    return bool(specs) and any(not spec.is_known or _is_pod_spec(spec) for spec in specs or ())
 
 
 TEXT: Final = of("a string", "string")
@@ -57,8 +57,8 @@ def hint(root: Shape, shape: Shape, expected: Expected) -> str:
     noun, fits = expected
     if not shape.at.startswith("."):
         return f"it has: {', '.join(shape.fields)}" if shape.fields else ""
-    steps = _steps(shape.at)
-    places = [_steps(shape.at) for top in root.field(steps[0]) or () for shape in _fitting(top, fits, _DEEPEST)]
+    steps = shape.at[1:].split(".")
+    places = [shape.at[1:].split(".") for top in root.field(steps[0]) or () for shape in _fitting(top, fits, _DEEPEST)]
     near = {candidate: _shared(candidate, steps) for candidate in map(tuple, places)}
     nearest = [candidate for candidate, shared in near.items() if shared == max(near.values())]
     if nearest:
@@ -71,18 +71,11 @@ def hint(root: Shape, shape: Shape, expected: Expected) -> str:
     return f"it has: {', '.join(shape.fields)}" if shape.fields else f"the schema has nothing there that is {noun}"
 
 
-def _steps(at: str) -> list[str]:
-    return at[1:].split(".")
-
-
 def _shared(candidate: tuple[str, ...], steps: list[str]) -> int:
     """Return how many first steps are equal, with or without the entries of a list."""
     pairs = zip(candidate, steps, strict=False)
-    return next((depth for depth, (ours, theirs) in enumerate(pairs) if _name(ours) != _name(theirs)), len(candidate))
-
-
-def _name(step: str) -> str:
-    return step.removesuffix("[]")
+    differ = (depth for depth, pair in enumerate(pairs) if len({step.removesuffix("[]") for step in pair}) > 1)
+    return next(differ, len(candidate))
 
 
 def _fitting(shape: Shape, fits: Callable[[Shape], bool], depth: int) -> Iterator[Shape]:

@@ -6,6 +6,7 @@ from itertools import chain, product
 from typing import Final
 
 from karta_interpreter.base.findings import Finding, Span, did_you_mean, error, warning
+from karta_interpreter.definitions.karta.expressions import in_one_word
 from karta_interpreter.definitions.openapi.check.shape import (
     ANY,
     BOOLEAN,
@@ -214,6 +215,11 @@ def _result(result: OutputKind, inputs: Shapes, elements: Shapes, last: Shapes) 
     return (_RESULTS.get(result, ANY),)
 
 
+WORDS: Final = (
+    "^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$",
+    "^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$",
+)
+"""The patterns of the reasons and the types of Kubernetes' conditions, which are words without spaces."""
 _COMPARISONS: Final = ("==", "!=", "<", "<=", ">", ">=", "and", "or")
 _ALIKE: Final[Mapping[str, frozenset[str]]] = {
     "+": frozenset(("number", "string", "array", "object")),
@@ -229,7 +235,7 @@ _NOUNS: Final = {"number": "numbers", "string": "strings", "array": "lists", "ob
 def _operation(node: ast.Binary, lefts: Shapes, rights: Shapes, scope: TypeScope) -> Shapes:
     """Return the shapes of an operator's outputs. Add impossible operations to ``scope.found``."""
     operator = node.operator
-    if operator in ("==", "!="):
+    if operator in _COMPARISONS[:-2]:
         _compared(lefts, node.right, scope)
         _compared(rights, node.left, scope)
     if operator in _COMPARISONS:
@@ -296,6 +302,8 @@ def _compared(shapes: Shapes, other: ast.Node, scope: TypeScope) -> None:
         return
     literal_shape, typed = literal(other.value), [shape for shape in shapes if shape != NULL]
     listed = listed_values(shapes)
+    if typed and all(shape.schema.get("pattern") in WORDS for shape in typed):
+        listed = [in_one_word(str(other.value))]
     if listed and isinstance(other.value, str) and other.value not in listed:
         message = f'{typed[0].at or "this"} is never "{other.value}" in {scope.schema}'
         hint = did_you_mean(other.value, listed)

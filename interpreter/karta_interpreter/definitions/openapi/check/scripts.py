@@ -12,13 +12,13 @@ from karta_interpreter.languages.lua.customization import LoadedCustomization
 
 # A field behind a name, and what it is compared with, replaced by or set to.
 _READ = re.compile(
-    r"""(?<![\w.])(\w+)((?:\.\w+|\[["']\w+["']\])(?:\.\w+|\[["']?\w+["']?\])*)"""
-    r"""(?:\s*(==|~=|=|\bor\b)\s*("[^"\n]*"|'[^'\n]*'|\d+\b))?"""
+    r"""(?<![\w.])#?(\w+)((?:\.\w+|\[["']\w+["']\])(?:\.\w+|\[["']?\w+["']?\])*)"""
+    r"""(?:\s*(==|~=|[<>]=?|=|\bor\b)\s*("[^"\n]*"|'[^'\n]*'|\d+\b))?"""
 )
 
 
-def script_findings(customizations: Iterable[LoadedCustomization], crds: Sequence[Object]) -> Iterator[Finding]:
-    """Yield what the CRDs of a kind contradict in its scripts: fields behind a parameter, and their values."""
+def script_findings(customizations: Iterable[LoadedCustomization], crds: Sequence[Object] | None) -> Iterator[Finding]:
+    """Yield what CRDs, or without them what all kinds have, contradict in scripts: fields of parameters, and values."""
     for customization, gvk, script in (
         (loaded, loaded.gvk, script) for loaded in customizations if loaded.gvk for script in loaded.scripts
     ):
@@ -56,5 +56,5 @@ def script_findings(customizations: Iterable[LoadedCustomization], crds: Sequenc
 def _in_jq(field: re.Match[str]) -> str:
     path = re.sub(r"""\[(["']?)(\w+)\1\]""", lambda key: f".{key[2]}" if key[1] else "[]", field[2])
     value = json.dumps(field[4][1:-1]) if field[4] and not field[4].isdigit() else field[4]
-    operator = {"~=": "!=", "==": "=="}.get(field[3], "//")
-    return f"{path} {operator} {value}" if value else path
+    operator = "//" if field[3] in ("=", "or") else (field[3] or "").replace("~", "!")
+    return f"{path} {operator} {value}" if value and field[0][0] != "#" else path

@@ -156,7 +156,23 @@ TEXT: Final = Shape(_TEXT)
 NUMBER: Final = Shape({"type": "number"})
 BOOLEAN: Final = Shape({"type": "boolean"})
 NULL: Final = Shape({"type": "null"})
-POD: Final = Shape({"type": "object", "properties": {**_EMBEDDED, "spec": {}, "status": {}}}, ".")
+_OF_POD: Final = (
+    *("activeDeadlineSeconds", "affinity", "automountServiceAccountToken", "containers", "dnsConfig", "dnsPolicy"),
+    *("enableServiceLinks", "ephemeralContainers", "hostAliases", "hostIPC", "hostNetwork", "hostPID", "hostUsers"),
+    *("hostname", "hostnameOverride", "imagePullSecrets", "initContainers", "nodeName", "nodeSelector", "os"),
+    *("overhead", "preemptionPolicy", "priority", "priorityClassName", "readinessGates", "resourceClaims"),
+    *("resources", "restartPolicy", "runtimeClassName", "schedulerName", "schedulingGates", "schedulingGroup"),
+    *("securityContext", "serviceAccount", "serviceAccountName", "setHostnameAsFQDN", "shareProcessNamespace"),
+    *("subdomain", "terminationGracePeriodSeconds", "tolerations", "topologySpreadConstraints", "volumes"),
+    "workloadRef",
+)
+POD: Final = Shape(
+    {
+        "type": "object",
+        "properties": {**_EMBEDDED, "spec": {"properties": {name: {} for name in _OF_POD}}, "status": {}},
+    },
+    ".",
+)
 
 
 def list_of(shapes: Iterable[Shape]) -> Shape:

@@ -101,6 +101,19 @@ _READ_OTHERWISE: Final = {
         "a text in [ ] is one key, dots and all",
         "write the path without quotes, as obj.spec.replicas",
     ),
+    re.compile(r"""((?:\.\w+ *[<>]=?|\b\w*[rR]eplicas? *[<>=~]=?) *["']\d+["'])"""): (
+        "a text never equals a number, and a comparison of both by < or > is an error",
+        "write the number without quotes",
+    ),
+    re.compile(r"(\bfor \w+ *= *0 *, *#)"): ("the entries of a list begin with 1", "write `for i = 1, #list do`"),
+    re.compile(
+        r"""(\btype\([^()\n]*\) *[=~]= *(?:(?:nil|table|string)\b(?!\.)|"""
+        r"""["'](?!(?:nil|number|string|boolean|table|function)["'])\w+["']))"""
+    ): ("the type of a value is a text", 'write "nil", "number", "string", "boolean" or "table"'),
+    re.compile(r"(\.status *[=~]= *(?:true|false)\b)"): (
+        "the status of a condition is a text, which never equals true or false",
+        'write "True" or "False"',
+    ),
     re.compile(r"\bfor (\w+) in i?pairs\([^)\n]*\) do\b(?=(?:(?!\bend\b).){0,200}?\b\1[.\[])", re.DOTALL): (
         "the first variable of a loop is the number or key of an entry",
         "write `for _, entry in ipairs(list) do`",
