@@ -114,6 +114,7 @@ BY_ISSUER = "certificate.mode=certManager,certificate.certManager.issuerRef.name
 ALERT_DAYS = "prometheusRule.enabled=true,prometheusRule.thresholds.certificateDays"
 CONTRADICTIONS = [
     ("server.healthPort=8443", "server.healthPort and server.port are the same"),
+    ("service.type=NodePort,service.loadBalancerClass=ours", "loadBalancerClass needs service.type LoadBalancer"),
     ("service.nodePort=30443", "need service.type NodePort or LoadBalancer"),
     (
         f"{BY_ISSUER},certificate.certManager.duration=24h",
