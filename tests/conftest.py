@@ -6,6 +6,7 @@
 import gc
 import os
 from collections.abc import Generator, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from hypothesis import HealthCheck, settings
 from karta_interpreter.base.sandbox import process
 from karta_interpreter.languages.jq.bounded import evaluation
 from karta_interpreter.languages.lua.machine import worker
-from tests.support.catalogue_once import share_definitions
+from tests.support.catalogue_once import share_definitions, sharing
 from tests.support.examples import EXAMPLES
 from tests.support.forking import forking, write_program
 from tests.support.waiting import HANG, Clock
@@ -35,8 +36,8 @@ yaml.SafeLoader = yaml.CSafeLoader  # type: ignore[misc, assignment]
 
 share_definitions()
 
-_CATALOGUE_TESTS = Path(__file__).parent / "catalogue"
-_SLOW = Path(__file__).parent / "proofs"
+_TESTS = Path(__file__).parent
+_CATALOGUE_TESTS, _SLOW = _TESTS / "catalogue", _TESTS / "proofs"
 _WHOLE_CATALOGUE = {"entries", "load_catalogue", "swept_cases"}
 """What modules import that read the definitions of all kinds, or their suites."""
 
@@ -144,6 +145,14 @@ def pytest_collection_finish() -> None:
     gc.enable()
     gc.freeze()
     gc.set_threshold(20_000, 20, 50)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
+    """Load each made-up definition once for tests of what is done with definitions, and that replace no part of it."""
+    is_given = item.path.is_relative_to(_TESTS / "engine") or item.path.is_relative_to(_TESTS / "export")
+    with sharing() if is_given and "monkeypatch" not in getattr(item, "fixturenames", ()) else nullcontext():
+        yield
 
 
 @pytest.hookimpl(trylast=True)
