@@ -200,7 +200,8 @@ def test_replay_of_chosen_kinds_leaves_the_others_out(run: Run, folder: Path) ->
 
     assert result.exit_code == 0
     assert result.stderr == (
-        "warning: --kinds RayCluster: no recorded call is about it\n0 calls in 2 files: 0 answers differ\n"
+        "warning: --kinds RayCluster: no recorded call is about it; others are about Job\n"
+        "0 calls in 2 files: 0 answers differ\n"
     )
 
 

@@ -36,6 +36,7 @@ from karta_interpreter.webhook.wire import Request, encode_results
 from karta_interpreter.webhook.wire.recording import RecordedCall, files_in, read, results_of
 from karta_interpreter.webhook.wire.request import request_of
 
+_MOST_OTHERS: Final = 20
 _MOST_EXAMPLES: Final = 3
 # Calls with differences at the same places of a kind that get their own cause. The others get the last cause.
 _MOST_EXPLAINED: Final = 20
@@ -80,11 +81,15 @@ class ChangeGroup:
 
 @dataclass
 class Findings:
-    """The content of replayed files: the calls by kind and operation, the differing answers, and the omissions."""
+    """The content of replayed files: the calls by kind and operation, the differing answers, and the omissions.
+
+    ``others`` are kinds that were not selected.
+    """
 
     asked: Counter[tuple[GVK, Operation]] = field(default_factory=Counter)
     groups: dict[Key, ChangeGroup] = field(default_factory=dict)
     left_out: Counter[str] = field(default_factory=Counter)
+    others: set[str] = field(default_factory=set)
 
     @property
     def different(self) -> int:
@@ -119,6 +124,7 @@ class Replay:
             request = request_of(recorded.request)
             gvk, call = _question(request)
             if not self._selection.takes(gvk):
+                findings.others |= {gvk.kind} if len(findings.others) < _MOST_OTHERS else set()
                 return
             changed = self.differences(recorded, request)
         except (RecordingError, RequestError) as error:
@@ -271,8 +277,9 @@ def command(
 
 
 def _warnings(findings: Findings, kinds: Sequence[str], unknown: Sequence[GVK]) -> Iterator[str]:
+    others = f"; others are about {', '.join(sorted(findings.others))}" if findings.others else ""
     yield from (
-        f"--kinds {kind}: no recorded call is about it"
+        f"--kinds {kind}: no recorded call is about it{others}"
         for kind in kinds
         if not any(Selection((kind,)).takes(gvk) for gvk, _ in findings.asked)
     )

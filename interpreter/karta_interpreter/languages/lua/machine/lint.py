@@ -105,6 +105,10 @@ _READ_OTHERWISE: Final = {
         "a text never equals a number, and a comparison of both by < or > is an error",
         "write the number without quotes",
     ),
+    re.compile(r"\bfunction +Retain\(\w+, *(\w+)\)\s+return +\1\b"): (
+        "the object of the member stays as it is, and no change of the template arrives",
+        "set the fields that a member changes in the first parameter, and return that",
+    ),
     re.compile(r"(\bfor \w+ *= *0 *, *#)"): ("the entries of a list begin with 1", "write `for i = 1, #list do`"),
     re.compile(
         r"""(\btype\([^()\n]*\) *[=~]= *(?:(?:nil|table|string)\b(?!\.)|"""
