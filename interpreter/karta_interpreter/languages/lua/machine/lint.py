@@ -105,6 +105,8 @@ _READ_OTHERWISE: Final = {
         "a text never equals a number, and a comparison of both by < or > is an error",
         "write the number without quotes",
     ),
+    re.compile(r"[{,]\s*(replica) *=(?!=)"): ("nothing that a script returns has a key replica", "write replicas"),
+    re.compile(r"\b(resourceRequests)\b"): ("requirements have no resourceRequests", "write resourceRequest"),
     re.compile(r"\bfunction +Retain\(\w+, *(\w+)\)\s+return +\1\b"): (
         "the object of the member stays as it is, and no change of the template arrives",
         "set the fields that a member changes in the first parameter, and return that",
