@@ -73,6 +73,11 @@ def test_suites_are_found_from_inside_of_their_folder(
     assert (result.exit_code, result.stderr) == (0, "1 kind, 2 cases: 2 passed, 0 failed\n")
 
 
+def test_suite_may_be_json(suite: Path, run: Callable[..., Result]) -> None:
+    (suite.parent / "more.json").write_text(json.dumps(next(yaml.safe_load_all(_SUITE)), indent=1))
+    assert run("test").stderr == "1 kind, 3 cases: 3 passed, 0 failed\n"
+
+
 @pytest.mark.usefixtures("suite")
 def test_given_definitions_answer_instead_of_those_beside_the_suites(
     run: Callable[..., Result], tmp_path: Path, karta: Callable[..., str]
@@ -204,6 +209,13 @@ def test_case_outside_of_testdata_is_an_error(suite: Path, run: Callable[..., Re
     result = run("test", str(folder))
     assert result.exit_code == 1
     assert "more.yaml:1:1: error [not-a-karta] this is a case of a suite" in result.stderr
+
+
+def test_error_in_given_files_is_said_once(suite: Path, run: Callable[..., Result]) -> None:
+    suite.write_text(f"{_SUITE}---\n{_SUITE.replace('kind: Job', 'kind: Queue')}")
+    Path("case.yaml").write_text(_SUITE)
+    result = run("test", "-f", "karta.yaml", "-f", "case.yaml")
+    assert (result.exit_code, (result.stdout + result.stderr).count("a file there has an error")) == (1, 1)
 
 
 @pytest.mark.usefixtures("suite")

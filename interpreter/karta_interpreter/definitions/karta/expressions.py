@@ -317,11 +317,20 @@ def open_choices(node: ast.Node) -> list[str]:
     ]
 
 
+_AFTER: Final = {
+    **dict.fromkeys("*/", "default-is-factor"),
+    **dict.fromkeys(("==", "!=", "<", "<=", ">", ">="), "default-compared"),
+}
+"""The operators that jq applies before `//`, and the rule about a default beside each."""
+
+
 def misread_defaults(node: ast.Node, *, of_count: bool) -> Iterator[tuple[str, str, str]]:
     """Yield each default that jq reads otherwise: the rule that it breaks, its text, and what it is meant to be.
 
     >>> list(misread_defaults(parse(".spec.n // 1 * .spec.m"), of_count=False))
     [('default-is-factor', '.spec.n // 1 * .spec.m', '(.spec.n // 1) * .spec.m')]
+    >>> list(misread_defaults(parse(".status.ready // 0 > 3"), of_count=False))
+    [('default-compared', '.status.ready // 0 > 3', '(.status.ready // 0) > 3')]
     >>> list(misread_defaults(parse('.spec.phase or "Pending"'), of_count=False))
     [('or-is-boolean', '.spec.phase or "Pending"', '.spec.phase // "Pending"')]
     >>> list(misread_defaults(parse('.status.phase == "Ready" or "Green"'), of_count=False))
@@ -332,9 +341,9 @@ def misread_defaults(node: ast.Node, *, of_count: bool) -> Iterator[tuple[str, s
     results = {id(result) for result in _walk(node, _results)} if of_count else set()
     for current in _walk(node, children):
         match current:
-            case ast.Alternative(left, ast.Binary("*" | "/" as operator, ast.Literal(int()) as default, right)):
+            case ast.Alternative(left, ast.Binary(operator, ast.Literal() as default, right)) if operator in _AFTER:
                 better = ast.Binary(operator, ast.Alternative(left, default), right)
-                yield "default-is-factor", render(current), render(better)
+                yield _AFTER[operator], render(current), render(better)
             case ast.Binary("or", left, right):
                 is_value = isinstance(right, ast.Literal) and type(right.value) in (str, int, float)
                 if id(current) in results or is_value:

@@ -69,6 +69,11 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
         "retain keeps the member's `{text}`, so the count that Karmada gives {name} never arrives",
         "write `replicas: {text}`, which keeps it if the label of Karmada for that is set",
     ),
+    "default-compared": (
+        Severity.WARNING,
+        "`{written}` compares the default only: `//` applies last",
+        "write `{better}`",
+    ),
     "default-is-factor": (
         Severity.WARNING,
         "`{written}` multiplies the default only: `//` applies last",

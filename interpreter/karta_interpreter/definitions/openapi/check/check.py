@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, Final
 
 from karta_interpreter.base.errors import QuerySyntaxError
@@ -158,12 +159,13 @@ class _Checked:
         return shapes
 
     def _compare(self, path: Path, text: str, shapes: Shapes, expected: Expected, advice: str = "") -> None:
-        """Report outputs if none is as expected."""
+        """Report outputs if none is as expected, or of those that are to be true or false, if any is not."""
         noun, fits = expected
         # Null stands for an absent value, which is allowed in every field about pods and counts.
         typed = [shape for shape in shapes if shape != NULL]
-        if typed and all(shape.is_known and not fits(shape) for shape in typed):
-            shape = typed[0]
+        wrong = [shape for shape in typed if shape.is_known and not fits(shape)]
+        if wrong and (expected == BOOLEAN or wrong == typed):
+            shape = wrong[0]
             message = f"{shape.at or 'this'} is {shape.noun} in {self._named}, not {noun}"
             is_alone = self._named != "the CRD" and expected != BOOLEAN
             near = f"write the path of {noun}; --crd shows what there is" if is_alone else ""
@@ -408,6 +410,8 @@ def _in_pods(shapes: Shapes, form: str, scope: TypeScope) -> Iterator[Shape]:
                 yield from (shape, spec)
 
 
+_EXPRESSIONS: Final = 256
+"""The syntax trees that are kept: each expression of a definition is followed two or three times."""
 _OPEN: Final = {"x-kubernetes-preserve-unknown-fields": True}
 _USUAL: Final[dict[str, Any]] = {
     **_OPEN,
@@ -479,6 +483,7 @@ def _written_as(shape: Shape) -> str:
     return f"a string has quotes of its own: value: '\"{(shape.values or ['text'])[0]}\"'{choice}"
 
 
+@lru_cache(_EXPRESSIONS)
 def _parsed(text: str) -> ast.Node | None:
     """Return the syntax tree of an expression, None if it does not parse, which is a separate finding."""
     try:
