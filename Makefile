@@ -120,7 +120,7 @@ console-test: .venv/dev.stamp ## Try the API by generated requests, and the cons
 	@command -v npm >/dev/null && command -v chromium >/dev/null || { echo "make console-test is skipped: the console needs npm and chromium"; exit 0; }; \
 	$(MAKE) --no-print-directory console && \
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/browser.txt && \
-	CONSOLE_TEST=1 $(PYTEST) --numprocesses auto --dist worksteal tests/web/console/browser
+	CONSOLE_TEST=1 $(PYTEST) -n 0 tests/web/console/browser
 
 dist: .venv/run.stamp ## Build the sdist, and the wheel from it, into dist/ (with the page of the console, where npm is there)
 	@$(PAGE)
