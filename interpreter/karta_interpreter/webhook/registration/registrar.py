@@ -40,6 +40,11 @@ async def registrations(api: ApiServer) -> list[str]:
     return sorted(str(edit.get(obj, ("metadata", "name"))) for obj in await api.list(CONFIGURATIONS))
 
 
+async def is_registered(api: ApiServer, name: str = NAME) -> bool:
+    """Return whether there is a configuration with that name."""
+    return await existing(api.get(f"{CONFIGURATIONS}/{name}")) is not None
+
+
 _logger = logging.getLogger(__name__)
 _PACE = Pace()
 _DEBOUNCE = 0.3
