@@ -326,10 +326,8 @@ def _selector(expression: Parsed, selector: PodSelector) -> Iterator[Finding]:
 
 def _value(expression: Parsed, *, of_count: bool) -> Iterator[Finding]:
     """Check where a value comes from, and which default replaces an absent value."""
-    rules = {
-        "count-from-status": fields_read(expression.node) == {"status"},
-    }
-    yield from (_about(rule, expression) for rule, is_broken in rules.items() if of_count and is_broken)
+    if of_count and fields_read(expression.node) == {"status"}:
+        yield _about("count-from-status", expression)
     for rule, written, better in misread_defaults(expression.node, of_count=of_count):
         yield _about(rule, expression, written=written, better=better)
     for written in useless_defaults(expression.node, of_count=of_count):

@@ -124,6 +124,7 @@ def _followed(karta: KartaResource, annotations: Annotations, schema: Object, na
         checked.status(status)
     checked.annotations(annotations)
     checked.aggregation(annotations)
+    _parsed.cache_clear()  # no tree outlives the check of its definition
     return checked
 
 
