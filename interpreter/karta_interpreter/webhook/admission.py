@@ -197,7 +197,10 @@ def validate(review: Review, existing_kinds: Mapping[GVK, str]) -> bytes:
         findings = load_definition(obj).findings
     except DefinitionError as err:
         findings = err.findings
-    findings = (*findings, *_second(obj, existing_kinds))
+    # Loaded here: the same processes answer calls, which need none of it.
+    from karta_interpreter.definitions.openapi.check import object_contradictions  # noqa: PLC0415 - see above
+
+    findings = (*findings, *object_contradictions(obj), *_second(obj, existing_kinds))
     if not any(finding.severity is Severity.ERROR for finding in findings) or _settled(review, obj):
         return allow(review.uid, warnings=warnings_of(findings))
     # A denial has the errors in its message. Only the other findings are warnings.

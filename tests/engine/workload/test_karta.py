@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from karta_interpreter import GVK, DefinitionError, Karta, Severity, Workload, WorkloadError, WorkloadTree
 from tests.support.examples import few
@@ -67,6 +68,16 @@ def test_warnings_are_kept_as_findings(texts: dict[str, str]) -> None:
     karta = Karta.load(texts["Tavern"].replace("byPhase: Open", ""))
     assert [(finding.rule, finding.severity) for finding in karta.findings] == [("matcher-empty", Severity.WARNING)]
     assert karta.findings == Karta.check(texts["Tavern"].replace("byPhase: Open", ""))
+
+
+@rows("as_source", [pytest.param(str, id="a text"), pytest.param(yaml.safe_load, id="an object")])
+def test_check_finds_parts_that_contradict_each_other(texts: dict[str, str], as_source: Callable[[str], Any]) -> None:
+    by_labels = texts["Tavern"].replace(".spec.maxReplicas", ".metadata.labels")
+    (finding,) = Karta.check(as_source(by_labels))
+    assert (finding.rule, finding.message) == (
+        "crd-wrong-type",
+        ".metadata.labels is an object in this kind, not a number",
+    )
 
 
 @rows(

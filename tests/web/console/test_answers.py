@@ -201,6 +201,14 @@ def test_case_leaves_out_what_an_api_server_writes() -> None:
     assert kept == [{"name", "generation"}] * 3
 
 
+def test_without_a_crd_parts_of_the_karta_are_compared() -> None:
+    page = asked(karta=KARTA.replace(".spec.replicas // 1", ".metadata.labels"))
+
+    (finding,) = page["findings"]
+    assert (finding["rule"], finding["line"]) == ("crd-wrong-type", 15)
+    assert page["answers"]
+
+
 def test_findings_have_the_line_of_the_text_and_leave_the_answers_out() -> None:
     page = asked(karta=KARTA.replace(".spec.replicas // 1", ".spec.replicas //"))
     (finding,) = page["findings"]

@@ -202,6 +202,12 @@ def test_validate_stores_nothing(server: TypesServer) -> None:
     assert server.get(f"{TYPES}?filterBy=name==OnlyMill").json["total"] == 0
 
 
+def test_parts_that_contradict_each_other_are_a_finding(server: TypesServer) -> None:
+    by_labels = karta("PartMill", scaleDefinition={"replicasPath": ".metadata.labels"})
+    answer = server.post(workload_type("PartMill", by_labels), f"{TYPES}:validate")
+    assert [found["rule"] for found in answer.json["findings"]] == ["crd-wrong-type"], answer.json
+
+
 def test_findings_are_all_in_one_answer(server: TypesServer) -> None:
     broken = karta("WrongMill", scaleDefinition={"replicasPath": ".a["}, specDefinition={"podTemplateSpecPath": "env"})
     other = karta("OtherMill", version="v2", group="other.example.org")

@@ -133,6 +133,14 @@ def test_lint_is_a_warning_and_no_refusal(karta: Raw, review: Body) -> None:
     assert len(warning) <= 120
 
 
+def test_parts_that_contradict_each_other_are_a_warning(karta: Raw, review: Body) -> None:
+    answer = response(judged(review(changed(karta, REPLICAS, ".metadata.labels")), {}))
+
+    assert answer["allowed"] is True
+    (warning,) = answer["warnings"]
+    assert ".metadata.labels is an object in this kind, not a number" in warning
+
+
 def test_refusal_has_separate_warnings(karta: Raw, review: Body) -> None:
     bad = changed(changed(karta, REPLICAS, "env"), (*ROOT, "statusDefinition", "statusMappings", "failed"), [{}])
 

@@ -51,12 +51,16 @@ class Karta:
 
     @classmethod
     def check(cls, source: Path | str | Object) -> tuple[Finding, ...]:
-        """Return the findings about all Kartas of a source (as in `load`). Never raises.
+        """Return the findings about all Kartas of a source (as in `load`), also contradictions between their parts.
+
+        Never raises.
 
         >>> [finding.rule for finding in Karta.check({"apiVersion": "v1", "kind": "Pod"})]
         ['not-a-karta']
         """
-        return tuple(finding for loaded in _read(source) for finding in loaded.findings)
+        from karta_interpreter.engine.workload.karta_reader import check  # noqa: PLC0415 - as in `_read`
+
+        return tuple(check(source))
 
     @classmethod
     def catalogue(cls) -> Mapping[GVK, "Karta"]:

@@ -1,12 +1,12 @@
-"""Reads the Kartas of a source: a file, a text or an object."""
+"""Reads and checks the Kartas of a source: a file, a text or an object."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 from karta_interpreter.base.errors import WorkloadError
-from karta_interpreter.base.findings import error
+from karta_interpreter.base.findings import Finding, error
 from karta_interpreter.base.k8s import Object
 from karta_interpreter.definitions.karta.loading import Loaded, load_documents, load_object
 from karta_interpreter.engine.workload.document import check_json
@@ -18,29 +18,52 @@ _OBJECT = "<object>"
 
 def read(source: Path | str | Object) -> tuple[Loaded, ...]:
     """Load each Karta of a source. Never raises, not even for a missing file."""
+    return _load(*_content(source))
+
+
+def check(source: Path | str | Object) -> Iterator[Finding]:
+    """Yield the findings about each Karta of a source, and the contradictions between its parts. Never raises."""
+    # Not at the top: a program that only loads a Karta compares nothing.
+    from karta_interpreter.definitions.openapi.check import contradictions, object_contradictions  # noqa: PLC0415
+
+    content, name = _content(source)
+    yield from (finding for loaded in _load(content, name) for finding in loaded.findings)
+    if isinstance(content, str):
+        yield from contradictions(content, name, None)
+    elif isinstance(content, dict):
+        yield from object_contradictions(content)
+
+
+def _load(content: str | Object | Loaded, name: str) -> tuple[Loaded, ...]:
+    if isinstance(content, str):
+        return tuple(load_documents(content, name))
+    return (content if isinstance(content, Loaded) else load_object(content, name),)
+
+
+def _content(source: Path | str | Object) -> tuple[str | Object | Loaded, str]:
+    """Return the text or object of a source, or why there is none, and the name of the source in findings."""
     if isinstance(source, str) and _TEXT_START.search(source):
-        return tuple(load_documents(source, _TEXT))
+        return source, _TEXT
     if isinstance(source, str) and not source.strip():
-        return (_unusable("unreadable", "the text is empty; a Karta has apiVersion, kind and spec", _TEXT),)
+        return _unusable("unreadable", "the text is empty; a Karta has apiVersion, kind and spec", _TEXT), _TEXT
     if isinstance(source, str | Path):
-        return tuple(_read_file(source))
+        return _content_of_file(source), str(source)
     try:
         check_json(source)
     except WorkloadError as err:
         other = f"a Karta is read from a path, a text or an object, not {type(source).__name__}"
-        return (_unusable("schema", str(err) if isinstance(source, dict) else other, _OBJECT),)
-    return (load_object(source, _OBJECT),)
+        return _unusable("schema", str(err) if isinstance(source, dict) else other, _OBJECT), _OBJECT
+    return source, _OBJECT
 
 
-def _read_file(path: Path | str) -> Iterable[Loaded]:
+def _content_of_file(path: Path | str) -> str | Loaded:
     try:
-        text = Path(path).read_text(encoding="utf-8-sig")
+        return Path(path).read_text(encoding="utf-8-sig")
     except OSError as err:
         advice = "; load each of its files: Path(folder).rglob('*.yaml')" * isinstance(err, IsADirectoryError)
-        return (_unusable("unreadable", f"cannot be read: {err.strerror or err}{advice}", str(path)),)
+        return _unusable("unreadable", f"cannot be read: {err.strerror or err}{advice}", str(path))
     except ValueError:  # UnicodeDecodeError, or a null byte in a path
-        return (_unusable("unreadable", "cannot be read: not UTF-8 text, or no path at all", str(path)),)
-    return load_documents(text, str(path))
+        return _unusable("unreadable", "cannot be read: not UTF-8 text, or no path at all", str(path))
 
 
 def _unusable(rule: str, message: str, source: str) -> Loaded:

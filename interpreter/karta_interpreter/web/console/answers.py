@@ -128,9 +128,10 @@ def answer(question: PageQuestion) -> dict[str, JSON]:
     inputs = _inputs_of(question)
     findings = [finding.to_json() for loaded, _ in kartas for finding in loaded.findings]
     page: dict[str, JSON] = {"findings": findings, "problems": inputs.problems, "answers": []}
+    crd = question.crd if inputs.crds else ""
+    page["findings"] += [finding.to_json() for finding in contradicted(question.karta, crd)]
     if inputs.crds:
         kinds = tuple(loaded.gvk for loaded, _ in kartas if loaded.gvk)
-        page["findings"] += [finding.to_json() for finding in contradicted(question.karta, question.crd)]
         page["paths"] = field_paths(question.crd, kinds)
     if inputs.object is None:
         return page

@@ -21,6 +21,7 @@ from karta_interpreter.base.sandbox.child import Answer, Channel
 from karta_interpreter.definitions.karta import ROOT_KIND, gvk_of
 from karta_interpreter.definitions.karta.loading import load_object
 from karta_interpreter.definitions.karta.schema import message_of
+from karta_interpreter.definitions.openapi.check import object_contradictions
 from karta_interpreter.definitions.sources import decode
 from karta_interpreter.web.console.questions import ANSWER, FAILURE, processes, responding
 from karta_interpreter.web.types_api.models import (
@@ -112,6 +113,7 @@ def judge(body: bytes) -> bytes:
             for index, (karta, gvk) in enumerate(zip(kartas, kinds, strict=True))
             for finding in (
                 *load_object(karta, "").findings,
+                *object_contradictions(karta),
                 *_not_stored(karta),
                 *(_other_kinds(gvk, submitted) if gvk else ()),
             )

@@ -9,7 +9,7 @@ from typing import Final
 
 from karta_interpreter.base.errors import ManifestError
 from karta_interpreter.base.findings import DefinitionError, Finding, closest, error, warning
-from karta_interpreter.base.k8s import GVK, Object, edit
+from karta_interpreter.base.k8s import GVK, JSON, Object, edit
 from karta_interpreter.definitions.karta import ROOT_KIND, gvk_of
 from karta_interpreter.definitions.karta.loading import KINDS
 from karta_interpreter.definitions.karta.model import KartaResource
@@ -28,17 +28,24 @@ def contradictions(text: str, source: str, crds: Sequence[Object] | None) -> Ite
         objects = placed_objects(text, source, *KINDS)
     except ManifestError:  # a separate finding
         return
-    # Read from the text: a Karta with other errors has no definition, but is compared, too.
     for value, position, ignores in objects:
-        gvk = gvk_of(value) if isinstance(value, dict) else None
-        karta = read_karta(value)[0] if gvk else None
-        if gvk is None or karta is None:
-            continue
-        placed = [*map(position.locate, check_alone(karta) if crds is None else _with_all(karta, gvk, crds))]
+        placed = [*map(position.locate, object_contradictions(value, crds))]
         hidden = {(finding.rule, finding.line) for finding in placed}
         # An ignore that hides nothing may be for a CRD that is not given.
         used = [ignore for ignore in ignores if crds is not None or (ignore.rule, ignore.line) in hidden]
         yield from unignored(placed, used, source, crd=True)
+
+
+def object_contradictions(value: JSON, crds: Sequence[Object] | None = None) -> list[Finding]:
+    """Return the contradictions between the CRDs and a Karta object, or without CRDs within it.
+
+    A Karta with other errors has no definition, but is compared, too.
+    """
+    gvk = gvk_of(value) if isinstance(value, dict) else None
+    karta = read_karta(value)[0] if gvk else None
+    if gvk is None or karta is None:
+        return []
+    return check_alone(karta) if crds is None else _with_all(karta, gvk, crds)
 
 
 def _with_all(karta: KartaResource, gvk: GVK, crds: Sequence[Object]) -> list[Finding]:

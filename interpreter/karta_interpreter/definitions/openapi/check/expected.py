@@ -1,5 +1,6 @@
 """The expected outputs of an expression, and where the schema has such a value."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
@@ -31,10 +32,11 @@ PART_OF_TEMPLATE: Final[Expected] = (
     "a pod template, with spec",
     lambda shape: "object" in shape.types and shape.field("spec") is not None and "containers" not in shape.fields,
 )
+_VALUE: Final = re.compile(r"\.metadata\.(?:labels|annotations)[.[]")
 _COUNT: Final[Expected] = (
     "a number",
     # The values of annotations and labels are strings, even counts.
-    lambda shape: bool(shape.types & {"integer", "number"}) or ".metadata." in shape.at,
+    lambda shape: bool(shape.types & {"integer", "number"}) or _VALUE.search(shape.at) is not None,
 )
 EXPECTED: Final[Mapping[str, Expected]] = {
     "podTemplateSpecPath": ("a pod template, with spec.containers", _is_template),
