@@ -131,7 +131,7 @@ def read_crds(text: str) -> tuple[Object, ...]:
 
 @lru_cache(_TEXTS)
 def contradicted(karta: str, crd: str) -> Sequence[Finding]:
-    """Return the contradictions between the CRDs of a text and the Kartas of another one, or without CRDs within these."""
+    """Return the contradictions between the CRDs of a text and the Kartas of another, or without CRDs within these."""
     return tuple(contradictions(karta, "", read_crds(crd) or None))
 
 
