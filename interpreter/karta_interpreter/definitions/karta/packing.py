@@ -8,6 +8,7 @@ from karta_interpreter.base.k8s import GVK, edit
 from karta_interpreter.definitions.karta.annotations import PREFIX
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.loading import load_definition
+from karta_interpreter.languages.lua.reading import without_linting
 from karta_interpreter.languages.lua.script import Script, Scripts
 
 _UNPACKED = 16
@@ -28,11 +29,12 @@ def pack(definition: Definition) -> str:
 
 @lru_cache(_UNPACKED)
 def unpack(text: str) -> Definition:
-    """Return the packed definition, without its source and the places of its findings. The last ones stay cached."""
+    """Return the packed definition, without its source and its warnings. The last ones stay cached."""
     packed = json.loads(text)
     scripts = Scripts(
         Script(**(packed_script | {"lines": tuple(packed_script["lines"])})) for packed_script in packed["scripts"]
     )
     if packed["manifest"] is None:
         return Definition.of_scripts(GVK(*packed["kind"]), scripts)
-    return load_definition(packed["manifest"]).overridden(scripts)
+    with without_linting():  # done where the definition came from
+        return load_definition(packed["manifest"]).overridden(scripts)

@@ -28,7 +28,8 @@ _lints: Final[ContextVar[bool]] = ContextVar("lints", default=True)
 def without_linting() -> Iterator[None]:
     """Read definitions inside of the block without linting them and their scripts.
 
-    The catalogue uses it, because its tests lint it: the start of a server takes less time, and no process.
+    The catalogue uses it, because its tests lint it: the start of a server takes less time, and no process. A child
+    process that answers calls uses it, because the server has linted the definition.
     """
     token = _lints.set(False)
     try:
