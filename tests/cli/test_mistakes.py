@@ -167,6 +167,11 @@ _MISTAKEN_FILES = {
     "test the definition": ("test", "kind/karta.yaml"),
     "test the object": ("test", "object.yaml"),
     "test in a cluster": ("test", "kind", "--kubeconfig", "config"),
+    "serve a misspelled kind": ("serve", "--kinds", "RayCluter"),
+    "serve a kind and not": ("serve", "--kinds", "Job", "--without", "job"),
+    "verify a member and a folder": ("verify", "--kubeconfig", "config", "kind"),
+    "explain a component": ("explain", "dashboard", "--object", "object.yaml"),
+    "draw twice": ("tree", "object.yaml", "--object", "other.yaml"),
     "replay nothing": ("replay", "empty"),
     "export no kind": ("export", "webhook-configuration", "--service", "a/b", "--no-catalogue"),
 }

@@ -190,7 +190,7 @@ def is_typo(name: str, other: str) -> bool:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return a hint for a name that does not exist.
+    """Return a hint for a name that does not exist. A long list of names is cut off.
 
     >>> did_you_mean("wroker", ["head", "worker"])
     'did you mean worker?'
@@ -216,7 +216,6 @@ def hints(known: Iterable[str]) -> Callable[[str], str]:
     """
     sample = list(islice(known, _MOST_KNOWN))
     listed = _known_ones(sample)
-    listed = listed if len(listed) <= _LONGEST_LIST else f"{listed[:_LONGEST_LIST]}…"
     comparisons = iter(range(_COMPARED))  # shared by all calls of the hint, so that the count is for the whole text
 
     def hint(name: str) -> str:
@@ -227,4 +226,5 @@ def hints(known: Iterable[str]) -> Callable[[str], str]:
 
 
 def _known_ones(known: list[str]) -> str:
-    return f"there are: {', '.join(known)}" if known else "there are none"
+    text = f"there are: {', '.join(known)}" if known else "there are none"
+    return text if len(text) <= _LONGEST_LIST else f"{text[:_LONGEST_LIST]}…"

@@ -94,6 +94,11 @@ def command(
     selected = operation_named(operation) if operation is not None else None
     if target in list(Operation):
         raise UsageProblem(f"error: {target} is an operation: explain KIND --operation {target}")
+    if target and path and not is_path(target):
+        raise UsageProblem(
+            f"error: --object explains the answers on an object, with all its components; {target} without --object "
+            "is for a kind, a field or a rule: give one of them"
+        )
     file = file_given(target, path)
     if target and not is_path(target):
         file = None

@@ -31,8 +31,8 @@ from karta_interpreter.cli.options import (
 )
 from karta_interpreter.cli.program import Problem, UsageProblem, is_usage
 from karta_interpreter.cli.render import table
-from karta_interpreter.definitions.karta import karta_api_group
-from karta_interpreter.definitions.sources import ServedDefinition, Snapshot, list_files
+from karta_interpreter.definitions.karta import catalogue_kinds, karta_api_group
+from karta_interpreter.definitions.sources import Selection, ServedDefinition, Snapshot, list_files
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.webhook.log import flush_log, has_terminal, log, print_text
 from karta_interpreter.webhook.process.server import Started
@@ -177,6 +177,12 @@ def failed(error: InterpreterError) -> SystemExit:
 def _contradictions(settings: Settings) -> Iterator[str]:
     if settings.port and settings.port == settings.health_port:
         yield f"--port and --health-port are both {settings.port}; give each its own"
+    # Files and the cluster may get definitions later.
+    if settings.kinds and not (settings.folders or settings.overrides or settings.cluster):
+        served, selection = catalogue_kinds() if settings.catalogue else {}, Selection(settings.kinds, settings.without)
+        if not any(map(selection.takes, served)):
+            unknown = [f"{finding.message}; {finding.hint}" for finding in selection.findings(served)]
+            yield f"no kind is served: {'; '.join(unknown) or '--without leaves all of --kinds out'}"
     source_of = click.get_current_context().get_parameter_source
     for name, other in _NEEDED.items():
         option, needed = BY_FIELD[name], BY_FIELD[other]

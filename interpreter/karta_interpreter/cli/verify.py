@@ -153,7 +153,7 @@ def command(  # noqa: PLR0913 - one for each option
     if obj and not (kind and slash and name):
         raise UsageProblem(f"error: --object: {obj} is not KIND/NAME, such as rayjob/demo")
     if folder and (kubeconfig or context or save_to):
-        raise UsageProblem("error: give a FOLDER, or --kubeconfig, --context and --save, not both")
+        raise UsageProblem("error: --kubeconfig, --context and --save are for a member; FOLDER, what --save wrote, stands for one: not both")
     if namespace and all_namespaces:
         raise UsageProblem("error: give --namespace or --all-namespaces, not both")
     selection = WorkloadSelection(namespace, kind, name)

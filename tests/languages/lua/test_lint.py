@@ -126,6 +126,26 @@ def _lines(judgements: list[Lint]) -> list[tuple[int, str, str]]:
         ),
         pytest.param("-- nothing", [(0, "missing-function", "")], id="there is no function at all"),
         pytest.param(
+            "function Retain(a, b)\n  if b.x then\n    return a.spec\n  end\n  return a\nend",
+            [(3, "list-misread", "a.spec")],
+            id="a part of the object where the whole is returned",
+        ),
+        pytest.param(
+            "function Retain(a, b)\n  local get = function() return a.spec end\n  a.spec = get()\n  return a\nend",
+            [],
+            id="a part of the object that a function inside returns",
+        ),
+        pytest.param(
+            "function Retain(a, b)\n  local t = type(a.x)\n  if t == 'nil' then a.x = b.x end\n  return a\nend",
+            [],
+            id="a type is compared with nil as a text",
+        ),
+        pytest.param(
+            "function Retain(a, b)\n  if a.x == 'nil' then a.x = b.x end\n  return a\nend",
+            [(2, "list-misread", "==")],
+            id="a value is compared with nil as a text",
+        ),
+        pytest.param(
             "function Retain(a, b)\n  a.x = b.x -- return a\nend",
             [(1, "no-return", "Retain")],
             id="nothing is returned",

@@ -236,8 +236,8 @@ def _operation(node: ast.Binary, lefts: Shapes, rights: Shapes, scope: TypeScope
     """Return the shapes of an operator's outputs. Add impossible operations to ``scope.found``."""
     operator = node.operator
     if operator in _COMPARISONS[:-2]:
-        _compared(lefts, node.right, scope)
-        _compared(rights, node.left, scope)
+        _compared(lefts, node.right, operator, scope)
+        _compared(rights, node.left, operator, scope)
     if operator in _COMPARISONS:
         return (BOOLEAN,)
     _operands(node, lefts, rights, scope)
@@ -295,8 +295,8 @@ def _check_default(shapes: Shapes, default: ast.Node, scope: TypeScope) -> None:
         scope.add(warning(WRONG_TYPE, (), message, hint, span=default.span))
 
 
-def _compared(shapes: Shapes, other: ast.Node, scope: TypeScope) -> None:
-    """Find a literal that no value can equal."""
+def _compared(shapes: Shapes, other: ast.Node, operator: str, scope: TypeScope) -> None:
+    """Find a literal that no value can equal, or whose type alone decides the order."""
     # null and "" are compared with an absent value, whatever the schema lists.
     if not isinstance(other, ast.Literal) or other.value in (None, ""):
         return
@@ -309,7 +309,8 @@ def _compared(shapes: Shapes, other: ast.Node, scope: TypeScope) -> None:
         hint = did_you_mean(other.value, listed)
         scope.add(warning("crd-unknown-value", (), message, hint, span=other.span))
     elif typed and all(shape.is_known and not _kinds(shape) & _kinds(literal_shape) for shape in typed):
-        message = f"{typed[0].at or 'this'} is {typed[0].noun} in {scope.schema}, and never equals {literal_shape.noun}"
+        outcome = "never equals" if operator in ("==", "!=") else f"`{operator}` decides by the types alone next to"
+        message = f"{typed[0].at or 'this'} is {typed[0].noun} in {scope.schema}, and {outcome} {literal_shape.noun}"
         hint = f"compare it with {typed[0].noun}"
         scope.add(warning(WRONG_TYPE, (), message, hint, span=other.span))
 

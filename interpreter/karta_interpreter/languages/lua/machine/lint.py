@@ -91,7 +91,7 @@ _RETURNED: Final = re.compile(
 )
 # A part of a pod template where the whole belongs, as an argument of a function of Karmada.
 _SPEC_GIVEN: Final = re.compile(r"\bkube\.(accuratePodRequirements|getPodDependencies)\( *([\w.]+)\.spec *[,)]")
-# What Lua reads otherwise than it looks, what that is, and what to write. The first group is the word of the finding.
+# What Lua reads otherwise than it looks, what that is, and what to write. The last group is the word of the finding.
 _READ_OTHERWISE: Final = {
     re.compile(r"[.:](match|find|gmatch|gsub)\([^\n)]*\w\|\w"): (
         "a pattern has no alternatives",
@@ -111,6 +111,11 @@ _READ_OTHERWISE: Final = {
         "the object of the member stays as it is, and no change of the template arrives",
         "set the fields that a member changes in the first parameter, and return that",
     ),
+    re.compile(
+        r"\bfunction +(?:AggregateStatus|Retain|ReviseReplica)\( *(\w+)\b[^)]*\)(?:(?!\bfunction\b).)*?"
+        r"\breturn +(\1\.(?:status|spec|metadata)) *(?:;|\bend\b|$)",
+        re.DOTALL | re.MULTILINE,
+    ): ("what this function returns is the whole object", "return the object itself, not a field of it"),
     re.compile(r"(\bfor \w+ *= *0 *, *#)"): ("the entries of a list begin with 1", "write `for i = 1, #list do`"),
     re.compile(
         r"""(\btype\([^()\n]*\) *[=~]= *(?:(?:nil|table|string)\b(?!\.)|"""
@@ -239,8 +244,8 @@ def _read_otherwise(code: str) -> Iterator[Lint]:
         )
     for pattern, (what, hint) in _READ_OTHERWISE.items():
         for match in pattern.finditer(code):
-            message, line = f"Lua reads it otherwise: {what}", code.count("\n", 0, match.start()) + 1
-            yield _warning("list-misread", message, hint, line, match[1])
+            message, word = f"Lua reads it otherwise: {what}", match.lastindex or 0
+            yield _warning("list-misread", message, hint, code.count("\n", 0, match.start(word)) + 1, match[word])
 
 
 def _wrong_returns(operation: str, code: str) -> Iterator[Lint]:
@@ -316,13 +321,16 @@ def _globals(names: Names) -> Iterator[Lint]:
         required = (
             f'write local {mention.name} = require("{mention.name}")'
             if mention.name in MODULES
+            else "it is local to another function or block: pass it as a parameter"
+            if mention.name in names.locals
             else "the libraries are math, os, string and table"
             if mention.name in holders
             else f"a script may call: {', '.join(sorted(MODULES[mention.name.partition('.')[0]]))}"
             if "." in mention.name
             else 'set it by `local`; a key with another sign than _ is written `["a-b"]`'
         )
-        hint = f"did you mean {suggestion}?" if suggestion and mention.name not in MODULES else required
+        is_other = suggestion and mention.name not in MODULES and mention.name not in names.locals
+        hint = f"did you mean {suggestion}?" if is_other else required
         yield _warning("unknown-global", f"{mention.name} is nil: nothing sets it", hint, mention.line, mention.name)
 
 

@@ -93,6 +93,7 @@ class _Reader:
         tokens = (token for token in tokens_of(text) if token[0] != "blank")
         # Nothing in front and behind, so that neighbours can be read.
         self._kinds, self.words, self._lines = zip(*_AROUND, *tokens, *_AROUND, strict=True)
+        self._has_type = "type" in self.words  # whose results are compared with "nil"
         self._open: list[tuple[str, set[str]]] = [("", set())]
         self._modules: dict[str, str] = {}
 
@@ -138,6 +139,12 @@ class _Reader:
             ),
             (f"a new table is never `{word}` to another", "`next(x) == nil` is true of an empty one"): (
                 word in ("==", "~=") and (after, dot) == ("{", "}")
+            ),
+            (f"{after} is a text, which an absent value never equals", "write nil without quotes"): (
+                word in ("==", "~=")
+                and after.strip("\"'") == "nil" != after
+                and before != ")"
+                and (self.words[at - 2] == "." or not self._has_type)
             ),
             ("conditions are a list, which has no entry by name", "look for it: for _, each in ipairs(LIST) do"): (
                 (before, word, after) == (".", "conditions", "[") and self._kinds[at + 2] == "text"
