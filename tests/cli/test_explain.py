@@ -100,7 +100,7 @@ def test_kind_or_karta_shows_reads_of_operation(run: Run, target: tuple[str, ...
         pytest.param(("--object", "", *KARTA), 2, "error: a path is empty", id="an empty path of the object"),
         pytest.param(("job.yaml", "--status-file", "", *KARTA), 2, "error: a path is empty", id="an empty path"),
         pytest.param(("job.yaml", *KARTA, "--operation", "Retain"), 2, "observed-file", id="an object too few"),
-        pytest.param(("Job", "--object", "job.yaml"), 2, "Job without --object is for a kind, a field or a rule", id="two targets"),
+        pytest.param(("Job", "--object", "job.yaml"), 2, "Job without --object is for a kind", id="two targets"),
         pytest.param((), 2, "give a KIND, a FILE with an object, --object FILE, or definitions", id="nothing"),
         pytest.param(("job.yaml",), 1, "the catalogue has no definition for example.io/v1", id="no definition"),
         pytest.param(("-", *KARTA, "--observed-file", "-"), 2, "only one option can read standard input", id="stdin"),

@@ -153,7 +153,9 @@ def command(  # noqa: PLR0913 - one for each option
     if obj and not (kind and slash and name):
         raise UsageProblem(f"error: --object: {obj} is not KIND/NAME, such as rayjob/demo")
     if folder and (kubeconfig or context or save_to):
-        raise UsageProblem("error: --kubeconfig, --context and --save are for a member; FOLDER, what --save wrote, stands for one: not both")
+        raise UsageProblem(
+            "error: FOLDER, what --save wrote, stands for a member: leave it or --kubeconfig, --context and --save out"
+        )
     if namespace and all_namespaces:
         raise UsageProblem("error: give --namespace or --all-namespaces, not both")
     selection = WorkloadSelection(namespace, kind, name)

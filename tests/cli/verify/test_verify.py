@@ -302,7 +302,7 @@ def test_cluster_without_objects_proves_nothing(run: Run, tmp_path: Path) -> Non
     ("arguments", "message"),
     [
         pytest.param(("--object", "demo"), "demo is not KIND/NAME", id="an-object-without-kind"),
-        pytest.param((".", "--context", "x"), "give a FOLDER, or", id="a-folder-and-a-cluster"),
+        pytest.param((".", "--context", "x"), "leave it or --kubeconfig", id="a-folder-and-a-cluster"),
         pytest.param(("-A", "-n", "ml"), "not both", id="two-namespaces"),
         pytest.param(("--kinds", "Deploymnt"), "did you mean Deployment", id="an-unknown-kind"),
     ],
