@@ -311,8 +311,7 @@ def _compared(shapes: Shapes, other: ast.Node, operator: str, scope: TypeScope) 
     elif typed and all(shape.is_known and not _kinds(shape) & _kinds(literal_shape) for shape in typed):
         outcome = "never equals" if operator in ("==", "!=") else f"`{operator}` decides by the types alone next to"
         message = f"{typed[0].at or 'this'} is {typed[0].noun} in {scope.schema}, and {outcome} {literal_shape.noun}"
-        hint = f"compare it with {typed[0].noun}"
-        scope.add(warning(WRONG_TYPE, (), message, hint, span=other.span))
+        scope.add(warning(WRONG_TYPE, (), message, f"compare it with {typed[0].noun}", span=other.span))
 
 
 def _kinds(shape: Shape) -> frozenset[str]:
