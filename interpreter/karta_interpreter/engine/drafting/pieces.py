@@ -42,16 +42,28 @@ def pods_of_fields(
     """
     shown = [workload for workload in evidence if workload.active]
     paths = sorted(_paths(_SPEC, below(kind.schema, "spec")), key=lambda path: len(path.steps))[:_MOST_PATHS]
-    return [
-        _drafted(
-            kind,
-            paths,
-            list(sort.values()),
-            [workload for at, workload in enumerate(shown) if at not in sort],
-            (*(_instances(paths, [*sort.values()]) if in_entries else (_SPEC, {})), selector),
+    drafted: list[tuple[PodsField, Decision]] = []
+    for of_component, sort in _sorts(shown):
+        having = [*sort.values()]
+        place, by_instance = _instances(paths, having) if in_entries else (_SPEC, {})
+        parts = [part for workload in having for part in _parts(place, by_instance, workload)]
+        depth = len(place.steps)
+        inside = [path for path in paths if path.steps[:depth] == place.steps and path != place]
+        template, doubts = _template([SchemaPath(path.steps[depth:]) for path in inside], parts)
+        text = f"{place.jq} | {template}"
+        if part := _part_of(template, having, [workload for at, workload in enumerate(shown) if at not in sort]):
+            text = f"if ({part}) then {text} else empty end"
+            doubts.append(f"Does ({part}) tell the objects that have them?")
+        doubts += [f"Fewer than {FEW} parts of objects are little evidence."] if len(parts) < FEW else []
+        note = f"The containers of {count(len(having), 'object')} are made of these fields. {' '.join(doubts)}".rstrip()
+        selector = {**of_component, **by_instance}
+        decision = Decision(
+            {"specDefinition": {Form.TEMPLATE.value: text}, **({"podSelector": selector} if selector else {})},
+            ((("specDefinition",), f"CHECK: {note}" if doubts else note),),
         )
-        for selector, sort in _sorts(shown)
-    ]
+        pods = PodsField(place, {}, Form.FRAGMENTS, ((_SPEC, below(kind.schema, "spec")),))
+        drafted.append((pods, decision))
+    return drafted
 
 
 def _part_of(template: str, having: Sequence[Evidence], lacking: Sequence[Evidence]) -> str:
@@ -102,31 +114,6 @@ def _has(pod: Object, label: Label) -> bool:
     """Return whether a pod has a label, with any value if the label has none. All pods have the one without a key."""
     key, value = label
     return not key or (label_of(pod, key) == value if value else key in (get(pod, ("metadata", "labels")) or {}))
-
-
-def _drafted(
-    kind: CustomKind,
-    paths: Sequence[SchemaPath],
-    having: Sequence[Evidence],
-    lacking: Sequence[Evidence],
-    instances: tuple[SchemaPath, Object, Object],
-) -> tuple[PodsField, Decision]:
-    place, by_instance, selector = instances
-    parts = [part for workload in having for part in _parts(place, by_instance, workload)]
-    depth = len(place.steps)
-    inside = [path for path in paths if path.steps[:depth] == place.steps and path != place]
-    template, doubts = _template([SchemaPath(path.steps[depth:]) for path in inside], parts)
-    text = f"{place.jq} | {template}"
-    if part := _part_of(template, having, lacking):
-        text = f"if ({part}) then {text} else empty end"
-        doubts.append(f"Does ({part}) tell the objects that have them?")
-    doubts += [f"Fewer than {FEW} parts of objects are little evidence."] if len(parts) < FEW else []
-    note = f"The containers of {count(len(having), 'object')} are made of these fields. {' '.join(doubts)}".rstrip()
-    selector = {**selector, **by_instance}
-    return PodsField(place, {}, Form.FRAGMENTS, ((_SPEC, below(kind.schema, "spec")),)), Decision(
-        {"specDefinition": {Form.TEMPLATE.value: text}, **({"podSelector": selector} if selector else {})},
-        ((("specDefinition",), f"CHECK: {note}" if doubts else note),),
-    )
 
 
 def _names(pod: Object) -> tuple[str, ...]:

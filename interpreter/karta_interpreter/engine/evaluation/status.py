@@ -1,5 +1,6 @@
 """Determines a workload's normalised status by the rules of Karta's own library (`ExtractStatus` in `pkg/resource`)."""
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from karta_interpreter.base.k8s import JSON, Object, Projection, type_name
@@ -17,10 +18,6 @@ class Condition(NamedTuple):
     status: str | None
     reason: str | None
     message: str | None
-
-
-_NO_CONDITION = Condition(None, None, None, None)
-"""Go's reading of a null in a list of conditions."""
 
 
 class StatusMatch(NamedTuple):
@@ -69,7 +66,10 @@ class StatusReader:
     def __init__(self, root: ComponentRules, rules: StatusRules, obj: Object) -> None:
         self._root = root
         self._obj = obj
-        self.phase = None if rules.phase is None else _phase(root, rules.phase, obj)
+        # Karta's library converts every result before it takes the first: a later one of a wrong type is an error, too.
+        field, query = "phaseDefinition.path", rules.phase
+        phases = [] if query is None else list(_typed(root, field, query, obj, str, "a string"))
+        self.phase: str | None = (phases[0] or "") if phases else None  # Go converts null to the zero value of a string
         self.conditions = () if rules.conditions is None else _conditions(root, rules.conditions, obj)
         # If a type has two conditions, the last one is kept, as in upstream's index.
         self._by_type = {condition.type: condition for condition in self.conditions}
@@ -93,36 +93,31 @@ class StatusReader:
         return bool(results) and to_text(results[0]) == matcher.expected
 
 
-def _phase(root: ComponentRules, query: Query, obj: Object) -> str | None:
-    results = evaluate(root, "phaseDefinition.path", query, obj)
-    # Karta's library converts every result before it takes the first, so a later one of a wrong type is also an error.
-    for value in results:
-        if value is not None and type(value) is not str:
-            raise mistyped(root, "phaseDefinition.path", query, value, "a string")
-    return (results[0] or "") if results else None  # Go converts null to the zero value of a string
+def _typed(root: ComponentRules, field: str, query: Query, obj: Object, kind: type, expected: str) -> Iterator[JSON]:
+    """Yield the results of an expression, which have one type or are null."""
+    for value in evaluate(root, field, query, obj):
+        if value is not None and type(value) is not kind:
+            raise mistyped(root, field, query, value, expected)
+        yield value
 
 
 def _conditions(root: ComponentRules, rule: ConditionsRule, obj: Object) -> tuple[Condition, ...]:
-    conditions: list[Condition] = []
-    for value in evaluate(root, "conditionsDefinition.path", rule.query, obj):
-        if value is not None and type(value) is not list:
-            raise mistyped(root, "conditionsDefinition.path", rule.query, value, "a list of conditions")
-        conditions += [_condition(root, rule, element) for element in value or ()]
+    field, conditions = "conditionsDefinition.path", list[Condition]()
+    for value in _typed(root, field, rule.query, obj, list, "a list of conditions"):
+        for element in value or ():
+            if element is not None and type(element) is not dict:
+                reason = f"gives a condition that is {type_name(element)}, not an object"
+                raise failure(root, field, rule.query, reason)
+            given = element or {}  # Go reads null as an object without fields
+            conditions.append(
+                Condition(
+                    _text(given.get(rule.type_field)),
+                    _text(given.get(rule.status_field)),
+                    _text(given.get(rule.reason_field)),
+                    _text(given.get(rule.message_field)),
+                )
+            )
     return tuple(conditions)
-
-
-def _condition(root: ComponentRules, rule: ConditionsRule, element: JSON) -> Condition:
-    if element is None:
-        return _NO_CONDITION
-    if type(element) is not dict:
-        reason = f"gives a condition that is {type_name(element)}, not an object"
-        raise failure(root, "conditionsDefinition.path", rule.query, reason)
-    return Condition(
-        _text(element.get(rule.type_field)),
-        _text(element.get(rule.status_field)),
-        _text(element.get(rule.reason_field)),
-        _text(element.get(rule.message_field)),
-    )
 
 
 def _text(value: JSON) -> str | None:

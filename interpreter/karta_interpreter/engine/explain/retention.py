@@ -25,33 +25,28 @@ def retention_facts(definition: Definition, call: Call, _options: Options, _resu
     before, places = call.object, Correspondence(definition, call.object, call.member)
     for step, after in retain_steps(definition, call.object, call.member):
         for path, *_ in changes(before, after):
-            yield _fact(definition, step, path, before, after, call, places)
+            ours, value = place_at(path, before), get(after, path, NOTHING)
+            theirs, fact = _source(definition, step, path, before, call.member, places)
+            took = "the member's value" if theirs.exists else "the member has none"
+            took = "the value of the rule" if isinstance(step, Unset) and step.value else took
+            if isinstance(step, Once) and path != step.path:
+                took = "the template's list goes out, which is noted"
+            removed = ", so the template's is removed" if value is NOTHING else ""
+            reason = _REASONS[step] if isinstance(step, str) else f"rule {step}"
+            if step == "counts" and label(call.object, RETAIN_REPLICAS) == "true":
+                reason = f"the template has the label {RETAIN_REPLICAS}"
+            yield replace(
+                fact,
+                note=f"{reason}: {took}{removed}",
+                value=None if value is NOTHING else value,
+                answer=f"/retained{ours.pointer}",
+                # An earlier rule may have moved the value to the place.
+                places=(ours, theirs) if ours == place_at(path, call.object) else (theirs,),
+                writes=(ours.pointer,),
+            )
         before = after
     if before is call.object:
         yield Fact("unchanged", "nothing comes from the member")
-
-
-def _fact(
-    definition: Definition, step: Step, path: Path, before: Object, after: Object, call: Call, places: Correspondence
-) -> Fact:
-    ours, value = place_at(path, before), get(after, path, NOTHING)
-    theirs, fact = _source(definition, step, path, before, call.member, places)
-    took = "the member's value" if theirs.exists else "the member has none"
-    took = "the value of the rule" if isinstance(step, Unset) and step.value else took
-    if isinstance(step, Once) and path != step.path:
-        took = "the template's list goes out, which is noted"
-    removed = ", so the template's is removed" if value is NOTHING else ""
-    reason = _REASONS[step] if isinstance(step, str) else f"rule {step}"
-    if step == "counts" and label(call.object, RETAIN_REPLICAS) == "true":
-        reason = f"the template has the label {RETAIN_REPLICAS}"
-    return replace(
-        fact,
-        note=f"{reason}: {took}{removed}",
-        value=None if value is NOTHING else value,
-        answer=f"/retained{ours.pointer}",
-        places=(ours, theirs) if ours == place_at(path, call.object) else (theirs,),  # an earlier rule may move it
-        writes=(ours.pointer,),
-    )
 
 
 def _source(

@@ -19,13 +19,12 @@ from typing import Final, NamedTuple, TypeAlias
 
 import orjson
 
-from karta_interpreter.base.errors import InterpretationError, QuantityError
+from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s import (
     JSON,
     NOTHING,
     Object,
     Path,
-    Quantity,
     annotation,
     diff,
     generation,
@@ -39,6 +38,7 @@ from karta_interpreter.definitions.karta.annotation_text import AnnotationText
 from karta_interpreter.definitions.karta.schema import read_karta
 from karta_interpreter.engine.evaluation import scale_locations
 from karta_interpreter.engine.operations import Operation
+from karta_interpreter.engine.operations.list_matching import respelled
 from karta_interpreter.engine.operations.retain import RETAIN_REPLICAS, retain, switches
 
 _UNCOMPARED: Final = frozenset({"apiVersion", "kind", "metadata", "status"})
@@ -160,20 +160,11 @@ def differences(ours: Object, theirs: Object, owned: _Owned = ()) -> Iterator[Fi
             pending += reversed(inner)
         elif _is_empty(new) and _is_empty(old):
             continue
-        elif NOTHING in (old, new) or (diff(old, new) and not (AMOUNT.search(field) and _is_equal_amount(old, new))):
+        elif NOTHING in (old, new) or (diff(old, new) and not (AMOUNT.search(field) and respelled(old, new) is new)):
             writer = owners[0][0] if owners else None
             # A missing field is not Karmada's: an object that has lost its parts looks like an atomic one.
             is_lost = writer and not writer.manager and _is_missing(new)
             yield FieldDifference(field, old, new, None if is_lost else writer, whole or field)
-
-
-def _is_equal_amount(old: JSON, new: JSON) -> bool:
-    if not (isinstance(old, str | int | float) and isinstance(new, str | int | float)):
-        return False
-    try:
-        return Quantity.parse(old) == Quantity.parse(new)
-    except QuantityError:
-        return False
 
 
 def field_of(path: Path) -> str:

@@ -74,20 +74,15 @@ def with_domains(results: Results, reader: ReferenceReader | None) -> Results:
     dependencies = results.get("dependencies", ())
     if reader is None or not any(dependency["kind"] == _CLAIM_TEMPLATE for dependency in dependencies):
         return results
-    made = [_maker(dependency, reader) or dependency for dependency in dependencies]
+    made: list[Object] = []
+    for dependency in dependencies:
+        namespace, maker = dependency.get("namespace", ""), None
+        if dependency["kind"] == _CLAIM_TEMPLATE:
+            with suppress(QueryAbsentError):
+                names = reader.names(COMPUTE_DOMAIN, namespace, _TEMPLATE_OF_DOMAIN)
+                maker = names.first(namespace, dependency.get("name", ""))
+        made.append({**dependency, **COMPUTE_DOMAIN.type_meta, "name": maker} if maker else dependency)
     return {"dependencies": sorted(made, key=itemgetter("apiVersion", "kind"))}
-
-
-def _maker(dependency: Object, reader: ReferenceReader) -> Object | None:
-    """Return the ComputeDomain that makes a dependency, None for what none makes."""
-    namespace = dependency.get("namespace", "")
-    name = None
-    if dependency["kind"] == _CLAIM_TEMPLATE:
-        with suppress(QueryAbsentError):
-            name = reader.names(COMPUTE_DOMAIN, namespace, _TEMPLATE_OF_DOMAIN).first(
-                namespace, dependency.get("name", "")
-            )
-    return {**dependency, **COMPUTE_DOMAIN.type_meta, "name": name} if name else None
 
 
 _CLAIM_TEMPLATE: Final = "ResourceClaimTemplate"

@@ -23,6 +23,8 @@ T = TypeVar("T")
 _NAME = "name"
 _Instance = tuple[Path, str, str]
 """A list, a component, and the id of the component's instance at an element of the list."""
+_Element = tuple[Path, str, int]
+"""A list, the id of an instance, and the index of its element in the list."""
 
 
 def unless_broken(read: Callable[..., T], *arguments: object) -> T | None:
@@ -138,19 +140,15 @@ class Correspondence:
         ids: dict[tuple[Path, int], list[tuple[str, str]]] = {}
         ours: dict[_Instance, int] = {}
         for component in reversed(self._definition.components):
-            for elements, name, index in _named_elements(component, self._desired):
+            for elements, name, index in unless_broken(list[_Element], _elements(component, self._desired)) or ():
                 ours[elements, component.name, name] = index
-            for elements, name, index in _named_elements(component, self._observed):
+            for elements, name, index in unless_broken(list[_Element], _elements(component, self._observed)) or ():
                 ids.setdefault((elements, index), []).append((component.name, name))
         return ids, ours, {(elements, index) for (elements, _, _), index in ours.items()}
 
 
-def _named_elements(component: ComponentRules, obj: Object) -> Sequence[tuple[Path, str, int]]:
-    """Return list, id and index of every instance that is an element of a list, none if they cannot be read."""
-    return unless_broken(list, _elements(component, obj)) or ()
-
-
-def _elements(component: ComponentRules, obj: Object) -> Iterator[tuple[Path, str, int]]:
+def _elements(component: ComponentRules, obj: Object) -> Iterator[_Element]:
+    """Yield every instance that is an element of a list."""
     query = component.instance_ids
     if query is None:
         return

@@ -149,12 +149,19 @@ def _followed(rule: RetainRule, places: Correspondence, template: Object, observ
     if isinstance(rule, RetainedCount):
         is_left = label(template, RETAIN_REPLICAS) == "true"
         rule = Retained(rule.place) if is_left else Unset(rule.place)
-    if not isinstance(rule, Retained):
-        return _adapt(rule, places, template)
-    if rule.condition is not None and not truthy(unless_broken(rule.condition.first, observed)):
+    if isinstance(rule, Retained):
+        if rule.condition is None or truthy(unless_broken(rule.condition.first, observed)):
+            for path, value in places.shared(rule.place, template, rule.absent, drops=rule.drops):
+                template = remove(template, path) if value is None else set_value(template, path, value)
         return template
-    for path, value in places.shared(rule.place, template, rule.absent, drops=rule.drops):
-        template = remove(template, path) if value is None else set_value(template, path, value)
+    for path, theirs in places.shared(rule.place, template):
+        ours = get(template, path)
+        if isinstance(rule, KeepQuantityFormat):
+            result = respelled(ours, theirs)
+        else:
+            result = _with_unset(rule, ours, theirs, get(template, path[:-1]))
+        if result is not None and result != ours:
+            template = set_value(template, path, result)
     return template
 
 
@@ -175,18 +182,6 @@ def _joined(value: JSON) -> str:
     """Return the texts of a list in one, "" for any other value."""
     is_list = isinstance(value, list) and all(isinstance(element, str) for element in value)
     return ",".join(value) if is_list else ""
-
-
-def _adapt(rule: Unset | KeepQuantityFormat, places: Correspondence, template: Object) -> Object:
-    for path, theirs in places.shared(rule.place, template):
-        ours = get(template, path)
-        if isinstance(rule, KeepQuantityFormat):
-            result = respelled(ours, theirs)
-        else:
-            result = _with_unset(rule, ours, theirs, get(template, path[:-1]))
-        if result is not None and result != ours:
-            template = set_value(template, path, result)
-    return template
 
 
 def _with_unset(rule: Unset, ours: JSON, theirs: JSON, owner: JSON) -> JSON:

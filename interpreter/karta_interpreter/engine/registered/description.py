@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from karta_interpreter.base.k8s import GVK, Object
-from karta_interpreter.definitions.karta import Definition, ExtraDependency, Matcher
+from karta_interpreter.definitions.karta import ExtraDependency, Matcher
 from karta_interpreter.definitions.karta.annotation_records import Annotations
 from karta_interpreter.definitions.karta.model import ComponentDefinition, GangScheduling
 from karta_interpreter.definitions.karta.schema import read_karta
@@ -45,6 +45,11 @@ def describe(entry: ServedDefinition) -> Object:
     gated = operations_for(definition, served, multiple_pod_templates=True)
     dependencies = (extra.kind for extra in annotations.dependencies if isinstance(extra, ExtraDependency))
     mappings = dict(definition.status.mappings) if definition.status else {}
+    healthy = [str(status) for status in Status if status in healthy_statuses(definition)]
+    if annotations.health is not None:
+        healthy = [_one_line(annotations.health.text)]
+    if definition.scripts.of(Operation.INTERPRET_HEALTH):
+        healthy = ["a script decides"]
     return {
         **definition.gvk.type_meta,
         "definition": definition.name,
@@ -52,7 +57,7 @@ def describe(entry: ServedDefinition) -> Object:
         "writtenFrom": annotations.written_from,
         "operations": list(map(str, operations_for(definition, served))),
         "operationsWithMultiplePodTemplatesScheduling": list(map(str, gated)),
-        "healthy": list(_healthy(definition)),
+        "healthy": healthy,
         "scripts": sorted(definition.scripts.operations),
         "retain": [_one_line(str(retained)) for retained in annotations.retained],
         "queueLabels": list(annotations.queue_labels if definition.suspend else ()),
@@ -105,17 +110,6 @@ def _component(component: ComponentDefinition, annotations: Annotations) -> Obje
         "elastic": annotations.is_elastic(component.name),
     }
     return {name: value for name, value in fields.items() if value}
-
-
-def _healthy(definition: Definition) -> Iterator[str]:
-    expression = definition.annotations.health
-    if definition.scripts.of(Operation.INTERPRET_HEALTH):
-        yield "a script decides"
-    elif expression is not None:
-        yield _one_line(expression.text)
-    else:
-        healthy = healthy_statuses(definition)
-        yield from (str(status) for status in Status if status in healthy)
 
 
 def _ways(matchers: Sequence[Matcher]) -> Iterator[str]:

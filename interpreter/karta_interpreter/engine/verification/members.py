@@ -53,12 +53,16 @@ def members(definition: Definition, sets: Sequence[PodSet], pods: Sequence[Objec
     )
     for pod, (components, keys) in zip(pods, keys_of_pods, strict=True):
         told = {(name, instance if name in tells else "") for name, instance in keys}
-        candidates = [number for key in told for number in numbers_by_key.get(key, ())]
-        matches = _best(definition, sets, components, pod, candidates)
-        if not matches:
+        scores = {
+            number: likeness(sets[number].template, pod) for key in told for number in numbers_by_key.get(key, ())
+        }
+        best = max(scores.values(), default=0)
+        # Without a selector a pod that resembles none of several templates belongs to none.
+        may_be_stray = len(definition.leaves) > 1 and components and components[0].selector.component_type is None
+        if not scores or (may_be_stray and not best):
             strays.append(pod)
-            continue
-        _join(joined, matches, pod)
+        else:
+            _join(joined, {number for number, score in scores.items() if score == best}, pod)
     ordered = sorted({id(group): group for group in joined}.values(), key=lambda group: min(group[0]))
     groups = tuple(
         MemberGroup(tuple(sets[index] for index in sorted(numbers)), tuple(pods)) for numbers, pods in ordered
@@ -82,22 +86,6 @@ def components_of(definition: Definition, pod: Object) -> list[ComponentRules]:
     """Return the components that select a pod, or else those that select no type."""
     selecting = [leaf for leaf in definition.leaves if is_selected(leaf, pod)]
     return selecting or [leaf for leaf in definition.leaves if leaf.selector.component_type is None]
-
-
-def _best(
-    definition: Definition,
-    sets: Sequence[PodSet],
-    components: Sequence[ComponentRules],
-    pod: Object,
-    numbers: Iterable[int],
-) -> set[int]:
-    """Return the numbers of those pod sets whose templates a pod resembles most."""
-    scores = {number: likeness(sets[number].template, pod) for number in numbers}
-    best = max(scores.values(), default=0)
-    # Without a selector a pod that resembles none of several templates belongs to none.
-    if not best and len(definition.leaves) > 1 and components and components[0].selector.component_type is None:
-        return set()
-    return {number for number, score in scores.items() if score == best}
 
 
 def is_selected(component: ComponentRules, pod: Object) -> bool:

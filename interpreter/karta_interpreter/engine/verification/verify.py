@@ -63,16 +63,13 @@ def _answers(definition: Definition, evidence: Evidence, crd: Object | None) -> 
         answers[Question.HEALTH] = (lambda: judge_health(definition, evidence, pods()), True)
     if definition.answers(Operation.INTERPRET_DEPENDENCY):
         answers[Question.DEPENDENCIES] = (partial(judge_dependencies, definition, evidence), False)
-    answers[Question.RETAIN] = (partial(judge_retention, definition, evidence, _schema(definition, crd)), False)
+    schema: Object = {}
+    with suppress(DefinitionError):  # there is no CRD, or it lacks the version
+        schema = CustomKind.of(crd or {}, definition.gvk.version).schema
+    answers[Question.RETAIN] = (partial(judge_retention, definition, evidence, schema), False)
     if definition.answers(Operation.AGGREGATE_STATUS) and definition.answers(Operation.INTERPRET_STATUS):
         answers[Question.STATUS] = (partial(judge_status, definition, evidence), False)
     return answers
-
-
-def _schema(definition: Definition, crd: Object | None) -> Object:
-    with suppress(DefinitionError):
-        return CustomKind.of(crd or {}, definition.gvk.version).schema
-    return {}
 
 
 def _answered(definition: Definition, obj: Object, question: Question, answer: Answer) -> Iterator[Judgement]:

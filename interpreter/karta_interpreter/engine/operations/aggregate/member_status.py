@@ -99,23 +99,19 @@ def _report(
     # Until its controller has seen an object, the object has no status, even with an observed generation.
     if not reported or (reported.keys() <= _GENERATIONS and (observed_generation(reported) or 0) < 1):
         return MemberReport(item.cluster, {})
-    matched = _matched(definition, template, reported) if rank else ()
     # `status_history` sets the template's own generation, and reads the members' generations from their items.
+    own = {key: value for key, value in reported.items() if key not in BOOKKEEPING}
+    matched: tuple[Status, ...] = ()
+    if rank:
+        # The known part of the member's object: without a generation that it does not report.
+        metadata = template.get("metadata")
+        known = {**(metadata if isinstance(metadata, dict) else {}), "generation": reported.get("generation")}
+        matched = match_status(definition, {**template, "metadata": known, "status": own}).matched
     status = {
         key: _without_generations(value) if type(value) in _NESTED else value
-        for key, value in (_without(reported, removed) if removed else reported).items()
-        if key not in BOOKKEEPING
+        for key, value in (_without(own, removed) if removed else own).items()
     }
     return MemberReport(item.cluster, status, matched, tuple(sorted(map(rank, matched))) if rank else (), reported)
-
-
-def _matched(definition: Definition, template: Object, reported: Object) -> tuple[Status, ...]:
-    # The known part of the member's object: without a generation that it does not report.
-    status = {key: value for key, value in reported.items() if key not in BOOKKEEPING}
-    metadata = template.get("metadata")
-    template_metadata = metadata if isinstance(metadata, dict) else {}
-    member = {**template, "metadata": {**template_metadata, "generation": reported.get("generation")}, "status": status}
-    return match_status(definition, member).matched
 
 
 def _without_generations(value: JSON) -> JSON:
