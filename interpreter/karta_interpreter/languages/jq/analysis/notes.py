@@ -105,7 +105,12 @@ class _Meter:
             case ast.FunctionCall():
                 return self._call(node)
             case ast.Iterate(target):
-                return _iterated(target, self.measure(target))
+                growth = self.measure(target)
+                match target:
+                    case ast.Slice(_, None, ast.Literal(int() as most)) if most > 0 and growth.count is not None:
+                        work = growth.work + growth.size
+                        return replace(growth, count=growth.count * most, work=work, cheap=False)
+                return costs.piped(growth, costs.ELEMENTS)
             case ast.Alternative(left, right):
                 return costs.chosen(self._all([left, right]))
             case ast.Binary():
@@ -203,13 +208,6 @@ class _Meter:
     def _note(self, node: ast.Node, reason: str) -> costs.Growth:
         self.notes.append(Reason(node.span, f"`{_name(node)}` {reason}"))
         return costs.INPUT
-
-
-def _iterated(node: ast.Node, growth: costs.Growth) -> costs.Growth:
-    match node:
-        case ast.Slice(_, None, ast.Literal(int() as most)) if most > 0 and growth.count is not None:
-            return replace(growth, count=growth.count * most, work=growth.work + growth.size, cheap=False)
-    return costs.piped(growth, costs.ELEMENTS)
 
 
 def _problem(argument: ast.Node, kind: Argument) -> str:

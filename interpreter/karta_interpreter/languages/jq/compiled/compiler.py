@@ -313,7 +313,13 @@ class PythonCode(FunctionBody):
 
         def spell(pieces: Sequence[str | ast.Node], after: list[str]) -> None:
             while pieces and (isinstance(pieces[-1], str) or pieces[-1] in singles):
-                pieces, after = pieces[:-1], [self._piece(pieces[-1], dot, convert), *after]
+                piece = pieces[-1]
+                spelled = (
+                    self.module.constant(piece)
+                    if isinstance(piece, str)
+                    else self.bind(f"{convert}({self.value(piece, dot)})")
+                )
+                pieces, after = pieces[:-1], [spelled, *after]
             match pieces:
                 case [*before, ast.Node() as last]:
 
@@ -325,11 +331,6 @@ class PythonCode(FunctionBody):
                     sink.write(self.bind(f"''.join(({''.join(f'{piece}, ' for piece in after)}))"))
 
         spell(node.parts, [])
-
-    def _piece(self, piece: str | ast.Node, dot: str, convert: str) -> str:
-        if isinstance(piece, str):
-            return self.module.constant(piece)
-        return self.bind(f"{convert}({self.value(piece, dot)})")
 
     def _binary(self, node: ast.Binary, dot: str, sink: OutputSink[str]) -> None:
         operator = MERGE if is_merge(node) else node.operator

@@ -233,7 +233,10 @@ class _Parser:
             start = self.advance()
             body = self.prefixed()
             if start.text == "-":
-                return _negated(body, self.span(start))
+                match body:  # a negated number is the negative number
+                    case ast.Literal(int() | float() as number) if not isinstance(number, bool):
+                        return ast.Literal(-number, span=self.span(start))
+                return ast.Negate(body, span=self.span(start))
             handler = self.prefixed() if self.accept("catch") else None
             return ast.Try(body, handler, span=self.span(start))
 
@@ -571,14 +574,6 @@ def _operation(operator: str, left: ast.Node, right: ast.Node) -> ast.Node:
     if OPERATORS[operator] is Precedence.ASSIGNMENT:
         return ast.Assign(operator, left, right, span=span)
     return ast.Binary(operator, left, right, span=span)
-
-
-def _negated(body: ast.Node, span: Span) -> ast.Node:
-    """Return a negation. A negated number is the negative number."""
-    match body:
-        case ast.Literal(int() | float() as number) if not isinstance(number, bool):
-            return ast.Literal(-number, span=span)
-    return ast.Negate(body, span=span)
 
 
 def _after(kind: type[ast.Comma | ast.Pipe], left: ast.Node, right: ast.Node) -> ast.Node:

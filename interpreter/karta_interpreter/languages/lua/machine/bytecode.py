@@ -67,7 +67,11 @@ class _Dump:
         self._unpack("iiBBB")  # its lines, parameters and registers
         code_at, code = self._at + 4, self._array("I")
         for _ in range(self._count()):
-            self._constant()
+            (kind,) = self._unpack("B")
+            if kind == 4:  # noqa: PLR2004 - a string
+                self._text()
+            else:
+                self._at += {0: 0, 1: 1, 3: 8}[kind]
         functions = [self.function() for _ in range(self._count())]
         self._array("H")  # its upvalues
         self._text()
@@ -97,10 +101,3 @@ class _Dump:
         (size,) = self._unpack("Q")
         self._at += size
         return self._data[self._at - size : self._at - 1].decode(errors="replace") if size else ""
-
-    def _constant(self) -> None:
-        (kind,) = self._unpack("B")
-        if kind == 4:  # noqa: PLR2004 - a string
-            self._text()
-        else:
-            self._at += {0: 0, 1: 1, 3: 8}[kind]

@@ -75,15 +75,12 @@ def sprintf(form: str, *arguments: JSON) -> str:
         elif used >= len(values):
             pieces.append(f"%!{verb}(MISSING)")
         else:
-            pieces.append(_value(_directive(directive), *values[used]))
+            width = int(directive[2]) if directive[2].isdecimal() else 0
+            precision = None if directive[3] is None else int(directive[3] or 0)
+            pieces.append(_value(_Directive(directive[1], width, precision, verb), *values[used]))
             used += 1
     extra = ", ".join(f"{_GO_TYPES[kind]}={_text(kind, value)}" for kind, value in values[used:])
     return "".join((*pieces, form[position:], f"%!(EXTRA {extra})" if extra else ""))
-
-
-def _directive(match: re.Match[str]) -> _Directive:
-    width = int(match[2]) if match[2].isdecimal() else 0
-    return _Directive(match[1], width, None if match[3] is None else int(match[3] or 0), match[4])
 
 
 def _value(directive: _Directive, kind: str, value: JSON) -> str:

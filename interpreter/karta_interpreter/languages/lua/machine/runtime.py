@@ -20,7 +20,7 @@ Nothing here limits a script: a machine runs in a process that has limits of its
 
 import math
 from collections.abc import Sequence
-from functools import cache, lru_cache, partial
+from functools import lru_cache, partial
 from pkgutil import get_data
 from random import getrandbits
 from typing import Any, Final, NamedTuple, NoReturn
@@ -81,7 +81,8 @@ class Runtime:
         for name, function in self._host.functions():
             functions[name] = as_function(function)
         for module in _PARTS:
-            self._lua.execute(_LOAD, _text(module), self._machine, functions)
+            text = (get_data(__package__, f"lua/{module}.lua") or b"").decode()
+            self._lua.execute(_LOAD, text, self._machine, functions)
         # The parts hold on to everything they need. Nothing else of Lua or lupa is left for a script to find.
         self._lua.execute(_EMPTY)
         self._chunk = lru_cache(_MOST_CHUNKS)(self._load)
@@ -128,11 +129,6 @@ class Runtime:
 
 def _pair(result: Any) -> tuple[Any, str | None]:  # noqa: ANN401 - a function of Lua, or nil and a message
     return result if isinstance(result, tuple) else (result, None)
-
-
-@cache
-def _text(argument: str) -> str:
-    return (get_data(__package__, f"lua/{argument}.lua") or b"").decode()
 
 
 def _error(outcome: str, details: Sequence[Any], function: str) -> BaseException:
