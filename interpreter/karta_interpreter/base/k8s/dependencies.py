@@ -155,18 +155,16 @@ def _of_volumes(spec: Object) -> list[_Found]:
             if sources.keys().isdisjoint(volume):
                 continue  # before looking for each of many sources: a volume has one
             if source := next((source for source in sources if volume.get(source) is not None), None):
-                references_of = _of_projection if source == "projected" else _of_source
-                names += references_of(kind, object_field(volume, source, path), sources[source], (*path, source))
+                names += _of_source(kind, source, object_field(volume, source, path), (*path, source))
     return names
 
 
-def _of_source(kind: str, source: Object, field: str, path: Path) -> list[_Found]:
-    return [(kind, _name_in(source, field, path) if field.endswith("Ref") else text_field(source, field, path))]
-
-
-def _of_projection(kind: str, projection: Object, field: str, path: Path) -> list[_Found]:
-    sources = objects_field(projection, "sources", path)
-    return [(kind, _name_in(source, field, (*path, "sources", index))) for index, source in enumerate(sources)]
+def _of_source(kind: str, source: str, value: Object, path: Path) -> list[_Found]:
+    field = _SOURCES[kind][source]
+    if source == "projected":
+        projections = enumerate(objects_field(value, "sources", path))
+        return [(kind, _name_in(projection, field, (*path, "sources", index))) for index, projection in projections]
+    return [(kind, _name_in(value, field, path) if field.endswith("Ref") else text_field(value, field, path))]
 
 
 def _name_in(parent: Object, field: str, path: Path) -> str:

@@ -27,8 +27,8 @@ _MAX_HEADERS = 64
 _SPREAD = 0.9, 1.1
 
 
-Soon: TypeAlias = asyncio.Task[tuple[bytes, bool]]
-"""Returns an answer, and whether it is the last one on its connection."""
+Soon: TypeAlias = asyncio.Task[bytes]
+"""Returns an answer."""
 
 
 class Answers(Protocol):

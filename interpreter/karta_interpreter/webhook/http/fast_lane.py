@@ -158,9 +158,9 @@ class FastLane(Connection):
         if self.transport is None or awaited.cancelled():
             return
         # There is a result, because `Calls` makes an answer of every error.
-        answer, is_last = awaited.result()
-        self._write(answer, b"" if not (is_last or self.is_old) else _LAST)
-        if is_last or self.is_old:
+        is_last = self.is_old or self._application.draining
+        self._write(awaited.result(), _LAST if is_last else b"")
+        if is_last:
             self.transport.close()
         elif self._held:
             held = bytes(self._held)

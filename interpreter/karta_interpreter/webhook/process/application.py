@@ -12,7 +12,7 @@ from multidict import CIMultiDict
 
 from karta_interpreter.base.errors import RequestError
 from karta_interpreter.base.k8s import GVK, parse_duration
-from karta_interpreter.webhook.answering.calls import Awaited, Calls
+from karta_interpreter.webhook.answering.calls import Calls
 from karta_interpreter.webhook.http.bodies import read_body
 from karta_interpreter.webhook.http.connection import Soon
 from karta_interpreter.webhook.log import log
@@ -87,12 +87,9 @@ class Application:
             return None
         # Counted before the task runs: other calls may come in this turn of the event loop.
         load.begin()
-        soon = asyncio.create_task(self._await(answer, _seconds(parameters, self._settings.call_limit)))
+        soon = asyncio.create_task(answer(_seconds(parameters, self._settings.call_limit)))
         soon.add_done_callback(lambda _: load.end())
         return soon
-
-    async def _await(self, answer: Awaited, seconds: float) -> tuple[bytes, bool]:
-        return await answer(seconds), self._readiness.draining
 
     def refuse(self, status: int, message: str, **headers: str) -> Response:
         """Return an HTTP error."""

@@ -101,19 +101,10 @@ def _aggregated(call: Call, results: Results) -> _Fields:
     return _patch(patch)
 
 
-def _status(_: Call, results: Results) -> _Fields:
-    status = results["status"]
-    if not isinstance(status, dict):
-        # Karmada would take a list, but the Work that stores it would not.
-        raise InterpretationError(f"the status must be an object, but is {type_name(status)}")
-    return {"rawStatus": status}
-
-
-def _health(_: Call, results: Results) -> _Fields:
-    healthy = results["healthy"]
-    if not isinstance(healthy, bool):
-        raise InterpretationError(f"health must be true or false, but is {type_name(healthy)}")
-    return {"healthy": healthy}
+def _of_type(expected: type, value: JSON, rule: str) -> JSON:
+    if not isinstance(value, expected):
+        raise InterpretationError(f"{rule}, but is {type_name(value)}")
+    return value
 
 
 def _dependencies(_: Call, results: Results) -> _Fields:
@@ -135,8 +126,11 @@ _FIELDS: Final[Mapping[str, Callable[[Call, Results], _Fields]]] = by_operation(
     revise_components=lambda call, results: _patch(diff(call.object, results["revised"])),
     retain=lambda call, results: _patch(diff(call.object, results["retained"])),
     aggregate_status=_aggregated,
-    interpret_status=_status,
-    interpret_health=_health,
+    # Karmada would take a list, but the Work that stores it would not.
+    interpret_status=lambda _, results: {
+        "rawStatus": _of_type(dict, results["status"], "the status must be an object")
+    },
+    interpret_health=lambda _, results: {"healthy": _of_type(bool, results["healthy"], "health must be true or false")},
     interpret_dependency=_dependencies,
 )
 
