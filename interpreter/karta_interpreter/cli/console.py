@@ -1,6 +1,5 @@
 """``karta-interpreter console``: the console in a browser on this machine."""
 
-import asyncio
 import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,7 +8,7 @@ from threading import Thread
 import click
 
 from karta_interpreter.base.k8s.values import GVK
-from karta_interpreter.cli.definitions import cluster_layer, print_findings, snapshot_of
+from karta_interpreter.cli.definitions import cluster_layer, print_findings, snapshot_of, with_cluster
 from karta_interpreter.cli.files import check_stdin, read_object, read_texts
 from karta_interpreter.cli.member import WorkloadSelection
 from karta_interpreter.cli.options import FOLDER, WholeNumber, definitions, file_option
@@ -62,7 +61,7 @@ def command(
     """
     check_stdin([source for source in (path, *filenames) if source])
     has_cluster = kubeconfig is not None or context is not None
-    layers = [asyncio.run(cluster_layer(kubeconfig, context))] if has_cluster else []
+    layers = [with_cluster(kubeconfig, context, cluster_layer)] if has_cluster else []
     snapshot = snapshot_of(filenames, below=[*layers, load_catalogue()])
     print_findings(Snapshot(findings=combine(layers).findings, quarantined=snapshot.quarantined))
     texts = _texts(snapshot, filenames, path)

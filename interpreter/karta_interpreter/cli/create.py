@@ -1,6 +1,5 @@
 """``karta-interpreter create``: drafts of definitions."""
 
-import asyncio
 import textwrap
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -12,7 +11,7 @@ from karta_interpreter.base.k8s import GVK, Object, edit, grouped
 from karta_interpreter.base.k8s.manifest import read_documents
 from karta_interpreter.base.k8s.yaml_writer import WIDTH, to_authored_yaml
 from karta_interpreter.cli.calls import Arguments, ask
-from karta_interpreter.cli.definitions import interpreter_for, kinds_of
+from karta_interpreter.cli.definitions import interpreter_for, kinds_of, with_cluster
 from karta_interpreter.cli.diff_input import MEMBERS
 from karta_interpreter.cli.draft_evidence import Shown, from_files, from_folder, from_member
 from karta_interpreter.cli.explain import warnings_text
@@ -34,7 +33,6 @@ from karta_interpreter.definitions.karta.loading import load_definition, load_do
 from karta_interpreter.definitions.openapi.check import contradictions
 from karta_interpreter.definitions.openapi.draft import Draft, draft
 from karta_interpreter.definitions.openapi.schema import CustomKind
-from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.engine.drafting.drafting import draft_from
 from karta_interpreter.engine.explain import warnings_about
 from karta_interpreter.engine.operations import Call, Operation, StatusItem
@@ -98,7 +96,7 @@ def karta_command(  # noqa: PLR0913 - one for each option
     elif folder:
         shown = from_folder(folder, kind)
     elif is_member:
-        shown = asyncio.run(_from_member(kubeconfig, context, str(kind), namespace))
+        shown = with_cluster(kubeconfig, context, lambda api: from_member(api, str(kind), namespace or ""))
     elif not crd:
         raise UsageProblem("error: give --crd, or objects with their pods: --context, --from, or --object and --pods")
     else:
@@ -107,11 +105,6 @@ def karta_command(  # noqa: PLR0913 - one for each option
         _print(draft(custom), custom, f"Drafted from the CustomResourceDefinition {custom.crd}.", crd_of_kind)
         return
     _print_from(shown, _crd(read_crds(crd), shown.gvk.kind) if crd else shown.crd, version)
-
-
-async def _from_member(kubeconfig: Path | None, context: str | None, kind: str, namespace: str | None) -> Shown:
-    async with ApiServer.of(kubeconfig, context) as api:
-        return await from_member(api, kind, namespace or "")
 
 
 def _print_from(shown: Shown, crd: Object | None, version: str | None) -> None:

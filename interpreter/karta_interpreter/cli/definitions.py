@@ -1,9 +1,10 @@
 """The definition and the scripts that answer for a kind, from the given files or from the catalogue."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypedDict
+from typing import TYPE_CHECKING, TypedDict, TypeVar
 
 import click
 
@@ -51,6 +52,10 @@ from karta_interpreter.definitions.sources.cluster_karta import ClusterKarta
 from karta_interpreter.engine.workload import Karta, Workload
 from karta_interpreter.languages.lua.customization import KIND, LoadedCustomization, load_customizations, merge
 
+if TYPE_CHECKING:
+    from karta_interpreter.definitions.sources.api_server import ApiServer
+
+_Result = TypeVar("_Result")
 DEFINITIONS = (KARTA[1], RESOURCE_INTERFACE[1], KIND)
 """The kinds of definitions and customizations, which are not workloads."""
 
@@ -412,14 +417,26 @@ def snapshot_of(
     return combine((*(files.layer for files in definition_files), *below), scripts, selection)
 
 
-async def cluster_layer(kubeconfig: Path | None, context: str | None) -> SourceDefinitions:
-    """Return the definitions of a cluster's Kartas, of each kind the one that a server takes. Raises ClusterError."""
+def with_cluster(
+    kubeconfig: Path | None, context: str | None, work: Callable[["ApiServer"], Awaitable[_Result]]
+) -> _Result:
+    """Return the result of work with a cluster. Raises ClusterError."""
     # Imported only if needed: the extra [console] has no client of Kubernetes.
-    from karta_interpreter.definitions.sources import cluster  # noqa: PLC0415
-    from karta_interpreter.definitions.sources.api_server import ApiServer, existing  # noqa: PLC0415
+    from karta_interpreter.definitions.sources.api_server import ApiServer  # noqa: PLC0415
+
+    async def connected() -> _Result:
+        async with ApiServer.of(kubeconfig, context) as api:
+            return await work(api)
+
+    return asyncio.run(connected())
+
+
+async def cluster_layer(api: "ApiServer") -> SourceDefinitions:
+    """Return the definitions of a cluster's Kartas, of each kind the one that a server takes. Raises ClusterError."""
+    from karta_interpreter.definitions.sources import cluster  # noqa: PLC0415 - as above
+    from karta_interpreter.definitions.sources.api_server import existing  # noqa: PLC0415
 
     path = kartas_path()
-    async with ApiServer.of(kubeconfig, context) as api:
-        objects = await existing(api.list(path)) or ()  # the CRD of Kartas may not exist there
+    objects = await existing(api.list(path)) or ()  # the CRD of Kartas may not exist there
     kartas = (ClusterKarta.first_seen(f"kartas/{name_of(obj)}", path, obj) for obj in objects)
     return cluster.layer_of_kartas(sorted(kartas, key=lambda karta: karta.age))

@@ -114,9 +114,9 @@ async def _examine_until_well(
 async def _verify(kubeconfig: Path | None, context: str | None, member: str) -> list[CheckResult]:
     """Verify a few objects of each kind by the Kartas of the control plane, or else by the catalogue."""
     try:
-        snapshot = combine([await cluster_layer(kubeconfig, context), load_catalogue()])
-        definitions = [entry.definition for entry in snapshot.entries.values()]
-        async with ApiServer.of(kubeconfig, member) as api:
+        async with ApiServer.of(kubeconfig, context) as plane, ApiServer.of(kubeconfig, member) as api:
+            snapshot = combine([await cluster_layer(plane), load_catalogue()])
+            definitions = [entry.definition for entry in snapshot.entries.values()]
             report = await verify_member(api, definitions, WorkloadSelection(most=_MOST_VERIFIED))
     except ClusterError as error:
         return [problem("member", str(error), "give a context of the member, and the rights of deploy/member")]

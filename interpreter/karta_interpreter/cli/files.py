@@ -3,14 +3,14 @@
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from errno import ENOENT
-from functools import cache, lru_cache
+from functools import cache
 from itertools import islice, starmap
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import BinaryIO, TypeVar
+from typing import TypeVar
 
 from karta_interpreter.base.errors import InterpretationError, ManifestError
 from karta_interpreter.base.findings import closest, escaped, listed, with_article
@@ -158,20 +158,16 @@ def read_stream(path: str) -> bytes | None:
         raise UsageProblem("error: standard input is closed")
     try:
         if path == STDIN:
-            return _content(sys.stdin.buffer)
-        return _piped(path, Path(path).stat().st_ino) if Path(path).is_fifo() else None
+            return _read_once(path, sys.stdin.buffer)
+        return _read_once(path, Path(path).stat().st_ino) if Path(path).is_fifo() else None
     except OSError as error:
         raise UsageProblem(f"error: {path}: {error.strerror}") from error
 
 
-@lru_cache(1)
-def _content(stream: BinaryIO) -> bytes:
-    return stream.read()
-
-
 @cache
-def _piped(path: str, _: int) -> bytes:
-    return Path(path).read_bytes()
+def _read_once(path: str, _: Hashable) -> bytes:
+    """Return the content of standard input or a pipe, which the second argument tells from others of the same path."""
+    return sys.stdin.buffer.read() if path == STDIN else Path(path).read_bytes()
 
 
 @contextmanager

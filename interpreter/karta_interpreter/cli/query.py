@@ -62,7 +62,7 @@ def command(expression: str, target: str | None, path: str | None, assign: str |
         if not answer["outputs"] and (first := next(absent, None)):
             say(f"nothing at {field_path(first)}", err=True)
         if assign is not None:
-            answer["changes"] = changes(workload, _assigned(query, workload, _value(assign)))
+            answer["changes"] = changes(workload, _assigned(query, workload, assign))
     say(_text(answer) if output == "table" else written(answer, output), nl=False)
 
 
@@ -95,8 +95,14 @@ def _typo(path: Path, workload: Object) -> list[str]:
     return []
 
 
-def _assigned(query: Query, workload: Object, value: JSON) -> JSON:
-    """Write a number as ReviseReplica does, any other value as a suspend action does."""
+def _assigned(query: Query, workload: Object, text: str) -> JSON:
+    """Write the value of JSON text: a number as ReviseReplica does, any other value as a suspend action does."""
+    try:
+        value = orjson.loads(text)  # unlike `json`, no NaN, no half of a surrogate pair, and no depth without end
+    except ValueError as error:
+        raise UsageProblem(
+            f"error: --assign {text}: this is not JSON; a string needs quotes of its own: '\"{text}\"'"
+        ) from error
     if type(value) is not int:
         return query.assign(workload, value)
     for index, location in enumerate(query.locate_each(workload), start=1):
@@ -104,15 +110,6 @@ def _assigned(query: Query, workload: Object, value: JSON) -> JSON:
             raise Problem(f"error: output {index} is not read from one place, so nothing can be written through it")
         workload = location.write(workload, value)
     return workload
-
-
-def _value(text: str) -> JSON:
-    try:
-        return orjson.loads(text)  # unlike `json`, no NaN, no half of a surrogate pair, and no depth without end
-    except ValueError as error:
-        raise UsageProblem(
-            f"error: --assign {text}: this is not JSON; a string needs quotes of its own: '\"{text}\"'"
-        ) from error
 
 
 def _text(answer: Object) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from karta_interpreter.base.findings import listed
+from karta_interpreter.cli.definitions import with_cluster
 from karta_interpreter.cli.options import ObjectName, control_plane
 from karta_interpreter.cli.program import Problem
 from karta_interpreter.cli.render import say
@@ -28,20 +29,19 @@ def command(kubeconfig: Path | None, context: str | None, name: str) -> None:
     The command deletes its ResourceInterpreterWebhookConfiguration, and Karmada uses its own interpreters again. Stop
     the servers first: one that registers itself creates the object again. A missing object is not an error.
     """
-    asyncio.run(_unregister(kubeconfig, context, name))
+    with_cluster(kubeconfig, context, lambda api: _unregister(api, name))
 
 
-async def _unregister(kubeconfig: Path | None, context: str | None, name: str) -> None:
-    async with ApiServer.of(kubeconfig, context) as api:
-        names = await registrations(api)
-        if name not in names:
-            others = f"; there is {listed(names)}, which --name takes" if names else ""
-            say(f"{api.url} has no {KIND} {name}: nothing to do{others}", err=True)
-            return
-        await unregister(api, name)
-        await asyncio.sleep(_SETTLED_SECONDS)
-        if await is_registered(api, name):
-            raise Problem(
-                f"error: {KIND} {name} was deleted and created again: a server with --register runs; stop it first"
-            )
-        say(f"deleted {KIND} {name} at {api.url}", err=True)
+async def _unregister(api: ApiServer, name: str) -> None:
+    names = await registrations(api)
+    if name not in names:
+        others = f"; there is {listed(names)}, which --name takes" if names else ""
+        say(f"{api.url} has no {KIND} {name}: nothing to do{others}", err=True)
+        return
+    await unregister(api, name)
+    await asyncio.sleep(_SETTLED_SECONDS)
+    if await is_registered(api, name):
+        raise Problem(
+            f"error: {KIND} {name} was deleted and created again: a server with --register runs; stop it first"
+        )
+    say(f"deleted {KIND} {name} at {api.url}", err=True)

@@ -1,6 +1,5 @@
 """``karta-interpreter validate``: all findings about definitions and customizations."""
 
-import asyncio
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -11,7 +10,7 @@ import click
 
 from karta_interpreter.base.findings import Finding, Severity, count
 from karta_interpreter.base.k8s import Object, edit
-from karta_interpreter.cli.definitions import DefinitionFiles, read_existing
+from karta_interpreter.cli.definitions import DefinitionFiles, read_existing, with_cluster
 from karta_interpreter.cli.files import check_stdin, read_crds
 from karta_interpreter.cli.options import LATER, inputs, output
 from karta_interpreter.cli.program import Problem, UsageProblem
@@ -21,7 +20,7 @@ from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.definitions.openapi.check import contradictions
 from karta_interpreter.definitions.openapi.check.scripts import script_findings
 from karta_interpreter.definitions.sources import UNREADABLE, Quarantined, combine, decode
-from karta_interpreter.definitions.sources.api_server import CRDS, ApiServer
+from karta_interpreter.definitions.sources.api_server import CRDS
 from karta_interpreter.languages.lua.customization import LoadedCustomization, merge
 from karta_interpreter.languages.lua.ignores import ignores_of
 
@@ -68,7 +67,10 @@ def command(
     check_stdin((*paths, *crd))
     has_cluster = kubeconfig is not None or context is not None
     crds = (
-        [*(read_crds(crd) if crd else ()), *(asyncio.run(_crds_of(kubeconfig, context)) if has_cluster else ())]
+        [
+            *(read_crds(crd) if crd else ()),
+            *(with_cluster(kubeconfig, context, lambda api: api.list(CRDS)) if has_cluster else ()),
+        ]
         if crd or has_cluster
         else None
     )
@@ -96,11 +98,6 @@ def command(
         say(written(document, output), nl=False)
     if summary["errors"] or (strict and summary["warnings"]):
         raise SystemExit(Problem.exit_code)
-
-
-async def _crds_of(kubeconfig: Path | None, context: str | None) -> Sequence[Object]:
-    async with ApiServer.of(kubeconfig, context) as api:
-        return await api.list(CRDS)
 
 
 def _findings(path: str, files: DefinitionFiles) -> Iterator[Finding]:
