@@ -1,9 +1,9 @@
 """The kinds of a snapshot for the page: a row for each, and everything about one of them."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -15,7 +15,9 @@ from karta_interpreter.engine.operations import Operation
 from karta_interpreter.engine.registered.description import describe, gate_text, summarize
 from karta_interpreter.engine.suites.suite import Case, load_suite
 
-_REALITY: Final = Path(__file__).parent / "reality.json"
+_COMPARISONS: Final[Mapping[str, list[Object]]] = json.loads(
+    (Path(__file__).parent / "reality.json").read_text(encoding="utf-8")
+)
 _FIRST: Final = {Operation.INTERPRET_REPLICA: 0, Operation.INTERPRET_COMPONENT: 1, Operation.INTERPRET_HEALTH: 2}
 """The operations with the first examples."""
 _KINDS: Final = 64
@@ -40,13 +42,7 @@ def rows(snapshot: Snapshot) -> list[Object]:
 def compared(entry: ServedDefinition) -> list[Object]:
     """Return the comparisons of `make reality` with controllers, or none for a definition outside of the catalogue."""
     gvk = entry.definition.gvk
-    return _reality().get(f"{gvk.api_version} {gvk.kind}", []) if entry.origin == ORIGIN else []
-
-
-@cache
-def _reality() -> dict[str, list[Object]]:
-    comparisons: dict[str, list[Object]] = json.loads(_REALITY.read_text(encoding="utf-8"))
-    return comparisons
+    return _COMPARISONS.get(f"{gvk.api_version} {gvk.kind}", []) if entry.origin == ORIGIN else []
 
 
 def page(entry: ServedDefinition) -> Object:
