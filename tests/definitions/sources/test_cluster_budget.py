@@ -155,6 +155,10 @@ def test_budget_counts_what_is_kept_and_oldest_has_room(changes: list[tuple[str,
         assert not size or name != "e" or informer.objects[name] == obj, "the oldest has room"
 
 
+def test_budget_with_room_looks_for_nothing_that_gives_way() -> None:
+    assert Budget(10).take("a", 10, map(pytest.fail, ["a newer object was looked for"])) == []
+
+
 def test_names_of_refused_objects_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(budgets, "MOST_REFUSED", 3)
     api: Any = None

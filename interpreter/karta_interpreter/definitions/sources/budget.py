@@ -69,9 +69,9 @@ class Budget:
             f"remove {self._what}, or give the container more memory"
         )
 
-    def has_room(self, source: Hashable, size: int) -> bool:
-        """Return whether there is room for the new text of a source."""
-        return size <= self._room(source)
+    def has_room(self, source: Hashable, size: int | None = None) -> bool:
+        """Return whether there is room for the new text of a source, by default for the one that was refused."""
+        return (self.refused.get(source, 0) if size is None else size) <= self._room(source)
 
     def take(self, source: Hashable, size: int, giving_way: Iterable[Source] = ()) -> Sequence[Source] | None:
         """Count the present text of a source, or its previous one if larger. Return None if there is no room for it.
@@ -81,11 +81,12 @@ class Budget:
         with self._lock:
             room = self._room(source)
             leaving: list[Source] = []
-            for other in giving_way:
-                if size <= room:
-                    break
+            # Not asked without need: finding those that give way takes longer with each object.
+            for other in giving_way if size > room else ():
                 room += self._sources[other]
                 leaving.append(other)
+                if size <= room:
+                    break
             if size > room:
                 self._refuse(source, size)
                 return None

@@ -138,7 +138,7 @@ class Informer(Generic[View]):
                 version = await self._list()
                 changed()
                 version = await self._watch(version, changed)
-                while not self._may_have_room():
+                while not any(self._budget.has_room((self.path, name)) for name in self.left_out):
                     version = await self._watch(version, changed)
             except ClusterError:
                 self._failures += 1
@@ -203,11 +203,6 @@ class Informer(Generic[View]):
             self._ages.pop(name, None)
             self._budget.forget((self.path, name))
         self._newest = None
-
-    def _may_have_room(self) -> bool:
-        """Return whether an object that was left out may have room now."""
-        sources = ((self.path, name) for name in self.left_out)
-        return any(self._budget.has_room(source, self._budget.refused.get(source, 0)) for source in sources)
 
     async def _list(self) -> str:
         objects: dict[str, View] = {}
