@@ -468,7 +468,10 @@ def _pattern(annotation: AnnotationText, text: str) -> PathPattern | None:
 def parse_outcomes(annotation: AnnotationText) -> Mapping[str, str]:
     """Return the final conditions, each with the condition that announces it."""
     outcomes: dict[str, str] = {}
-    ends = _final_conditions(annotation.karta)
+    status = annotation.karta.spec.structure_definition.root_component.status_definition
+    matchers = (*status.status_mappings.completed, *status.status_mappings.failed) if status else ()
+    # The condition types that, if true, mean that the workload has completed or failed.
+    ends = {condition.type for matcher in matchers for condition in matcher.by_conditions if condition.status == "True"}
     for condition, announcement in annotation.yaml(dict).items():
         unmapped = [name for name in (condition, announcement) if not isinstance(name, str) or name not in ends]
         for name in unmapped:
@@ -480,17 +483,6 @@ def parse_outcomes(annotation: AnnotationText) -> Mapping[str, str]:
         elif not unmapped:
             outcomes[condition] = announcement
     return outcomes
-
-
-def _final_conditions(karta: KartaResource) -> frozenset[str]:
-    """Return the condition types that, if true, mean that the workload has completed or failed."""
-    status = karta.spec.structure_definition.root_component.status_definition
-    if status is None:
-        return frozenset()
-    matchers = (*status.status_mappings.completed, *status.status_mappings.failed)
-    return frozenset(
-        condition.type for matcher in matchers for condition in matcher.by_conditions if condition.status == "True"
-    )
 
 
 def parse_lua(annotation: AnnotationText) -> Scripts:
@@ -625,25 +617,24 @@ _PLAIN_KEY: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*", re.ASCII)
 
 def parse_state(annotation: AnnotationText) -> tuple[values.PreservedState, ...]:
     """Return the entries of ``state``."""
-    entries = _entries(annotation, _state_problems)
-    return tuple(state for index, entry in entries for state in _preserved(annotation, index, entry))
-
-
-def _preserved(annotation: AnnotationText, index: int, entry: Object) -> Iterator[values.PreservedState]:
-    path = _pattern(annotation, entry["status"])
-    if path is None:
-        return
-    if not all(step is not None and _PLAIN_KEY.fullmatch(step) for step in path):
-        hint = "Karmada reads one value by JSONPath; write it like .status.job.id"
-        annotation.error(f"`{entry['status']}` is not a path of plain names", hint, (index, "status"))
-        return
-    texts = entry["spec"] if isinstance(entry["spec"], list) else [entry["spec"]]
-    places = [annotation.query(text, index, "spec") for text in texts]
-    for query in filter(None, places):
-        _check_place(annotation, query, index)
-    rules = tuple(values.Unset(query) for query in places if query)
-    if len(rules) == len(texts):
-        yield values.PreservedState(tuple(step for step in path if step is not None), entry["label"], rules)
+    states: list[values.PreservedState] = []
+    for index, entry in _entries(annotation, _state_problems):
+        path = _pattern(annotation, entry["status"])
+        if path is None:
+            continue
+        if not all(step is not None and _PLAIN_KEY.fullmatch(step) for step in path):
+            hint = "Karmada reads one value by JSONPath; write it like .status.job.id"
+            annotation.error(f"`{entry['status']}` is not a path of plain names", hint, (index, "status"))
+            continue
+        texts = entry["spec"] if isinstance(entry["spec"], list) else [entry["spec"]]
+        places = [annotation.query(text, index, "spec") for text in texts]
+        for query in filter(None, places):
+            _check_place(annotation, query, index)
+        rules = tuple(values.Unset(query) for query in places if query)
+        if len(rules) == len(texts):
+            names = tuple(step for step in path if step is not None)
+            states.append(values.PreservedState(names, entry["label"], rules))
+    return tuple(states)
 
 
 def _state_problems(entry: Object) -> Iterator[Problem]:

@@ -88,7 +88,6 @@ def lint(karta: KartaResource, parsed: Sequence[Parsed], annotations: Annotation
     if structure.root_component.status_definition is not None:
         yield from _status(structure.root_component.status_definition, parsed, annotations)
     yield from _expressions(structure, parsed, annotations)
-    yield from _references(parsed)
 
 
 def _kind(root: GroupVersionKind) -> Iterator[Finding]:
@@ -312,6 +311,10 @@ def _values(parsed: Sequence[Parsed], annotations: Annotations) -> Iterator[Find
             yield _about("part-for-pods", expression, text=expression.text)
         if at in _TOO_DEEP and (whole := re.fullmatch(_TOO_DEEP[at], expression.text)):
             yield _about("path-misread", expression, written=expression.text, better=whole[1])
+        # A reference is about one object, unless it names several.
+        if expression.path[: len(REFERENCES)] == REFERENCES and several(expression.node):
+            more = f", or look up a list of objects: `[{expression.text}]`" if "lookup" in expression.path else ""
+            yield _about("several-in-reference", expression, more=more)
 
 
 def _selector(expression: Parsed, selector: PodSelector) -> Iterator[Finding]:
@@ -334,15 +337,6 @@ def _value(expression: Parsed, *, of_count: bool) -> Iterator[Finding]:
         yield _about("useless-default", expression, written=written, what="count" if of_count else "other value")
     for text in open_choices(expression.node):
         yield _about("choice-without-else", expression, text=text)
-
-
-def _references(parsed: Iterable[Parsed]) -> Iterator[Finding]:
-    for expression in parsed:
-        is_one = expression.path[: len(REFERENCES)] == REFERENCES and expression.path[-1] != "namesExpression"
-        # It is about one object, unless it names several.
-        if is_one and several(expression.node):
-            more = f", or look up a list of objects: `[{expression.text}]`" if "lookup" in expression.path else ""
-            yield _about("several-in-reference", expression, more=more)
 
 
 def _per_instance(component: ComponentDefinition, expression: Parsed, ids: Parsed | None) -> Iterator[Finding]:

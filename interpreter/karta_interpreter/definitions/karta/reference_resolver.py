@@ -168,7 +168,13 @@ def _looked_up(reference: Reference, obj: Object, reader: ReferenceReader | None
     namespaces = _namespaces(reference, obj)
     query = reference.lookup
     if query is None:
-        rules = [replace(rule, values=tuple(_values(rule, obj))) for rule in reference.labels]
+        rules: list[LabelRule] = []
+        for rule in reference.labels:
+            texts = (
+                value if isinstance(value, str) else _checked_text(value, _one(value, obj, f"the label {rule.key}"))
+                for value in rule.values
+            )
+            rules.append(replace(rule, values=tuple(text for text in texts if text is not None)))
         with _naming(str(reference.gvk)):
             listed = [target for namespace in namespaces for target in _present(reader).list(reference.gvk, namespace)]
         return [candidate for candidate in listed if all(_follows(rule, candidate) for rule in rules)]
@@ -244,14 +250,6 @@ def _checked_text(query: Query, value: JSON) -> str | None:
     if value is not None and not isinstance(value, str):
         raise InterpretationError(f"`{query.text}` gives {type_name(value)} where text belongs")
     return value
-
-
-def _values(rule: LabelRule, obj: Object) -> Iterator[str]:
-    texts = (
-        value if isinstance(value, str) else _checked_text(value, _one(value, obj, f"the label {rule.key}"))
-        for value in rule.values
-    )
-    return (text for text in texts if text is not None)
 
 
 def _follows(rule: LabelRule, obj: Object) -> bool:

@@ -7,7 +7,6 @@ from typing import Final, TypeAlias
 from karta_interpreter.base.k8s import Object
 from karta_interpreter.definitions.openapi.schema import (
     SchemaPath,
-    below,
     fields,
     is_pod_spec,
     is_pod_template,
@@ -53,17 +52,21 @@ def references(path: SchemaPath, schema: Object, is_known: IsKnown) -> Iterator[
         name = next(step for step in reversed(at.steps) if isinstance(step, str))
         if is_known(at) or name in _NOT_NEEDED:
             continue
+        is_reference_name = bool(_OBJECT.search(name) or _REFERENCE.search(name))
         if is_pod_template(field_schema) or is_pod_spec(field_schema):
             inside, is_any_known = _references_in_pods(at, field_schema, is_known)
             yield from inside if is_any_known or not inside else [(at, PODS)]
         elif is_text(field_schema):
             is_alias = f"{name}Name" in dict(fields(schema))
-            if (_OBJECT.search(name) or _REFERENCE.search(name)) and not (is_alias or listed_texts(field_schema)):
+            if is_reference_name and not (is_alias or listed_texts(field_schema)):
                 yield at, _kind(name)
         else:
-            if _is_reference(name, field_schema) and not is_known(at / "name"):
+            inner = dict(fields(field_schema))
+            name_schema = inner.get("name", {})
+            refers = (is_reference_name or inner.keys() <= _REFERRING) and name not in _NOT_OBJECTS
+            if refers and is_text(name_schema) and not listed_texts(name_schema) and not is_known(at / "name"):
                 yield at / "name", _kind(name)
-            if "accessModes" not in dict(fields(field_schema)):  # a claim refers to data of its cluster
+            if "accessModes" not in inner:  # a claim refers to data of its cluster
                 yield from references(at, field_schema, is_known)
 
 
@@ -76,13 +79,6 @@ def _references_in_pods(path: SchemaPath, schema: Object, is_known: IsKnown) -> 
         return at in covered[-1:]
 
     return list(references(path, schema, is_known_here)), bool(covered)
-
-
-def _is_reference(field: str, schema: Object) -> bool:
-    name, names = below(schema, "name"), dict(fields(schema)).keys()
-    if not is_text(name) or listed_texts(name) or field in _NOT_OBJECTS:
-        return False
-    return names <= _REFERRING or bool(_OBJECT.search(field) or _REFERENCE.search(field))
 
 
 def _kind(field: str) -> str:

@@ -61,15 +61,19 @@ def statuses(kind: CustomKind, switch: str) -> Statuses:
     ``switch`` is the field that suspends a workload. It shows a suspended workload if the status does not.
     """
     status = below(kind.schema, "status")
-    phase = next(_phases(status), None)
+    # Texts of an object in the status come last.
+    places = [_STATUS / name for name in PHASES]
+    places += [_STATUS / name / inner for name, _ in fields(status) for inner in PHASES[:2]]
+    phase = next((at for at in places if is_text(below(kind.schema, *at.names))), None)
+    phases = listed_texts(below(kind.schema, *phase.names)) if phase else []
     has_conditions = has_entries(status, "conditions", "type", "status")
-    if phase is not None and (listed_texts(phase[1]) or not has_conditions):
-        definition, note = _by_phase(*phase)
+    if phase and (phases or not has_conditions):
+        definition, note = _by_phase(phase, phases)
     elif has_conditions:
         definition, note = _by_conditions(kind, status)
-        if phase is not None:
-            definition = {"phaseDefinition": {"path": phase[0].jq}, **definition}
-            note += f" {phase[0].jq} is a phase without a list of its values; byPhase can match them."
+        if phase:
+            definition = {"phaseDefinition": {"path": phase.jq}, **definition}
+            note += f" {phase.jq} is a phase without a list of its values; byPhase can match them."
     else:
         definition, note = _by_replicas(status, kind.scale_path)
     if switch:
@@ -78,20 +82,7 @@ def statuses(kind: CustomKind, switch: str) -> Statuses:
     return definition, note
 
 
-def _phases(status: Object) -> Iterator[tuple[SchemaPath, Object]]:
-    """Yield the texts of a status that may be its phase. Texts of an object in it come last."""
-    root = SchemaPath(("status",))
-    yield from ((root / name, below(status, name)) for name in PHASES if is_text(below(status, name)))
-    yield from (
-        (root / name / inner, below(field_schema, inner))
-        for name, field_schema in fields(status)
-        for inner in PHASES[:2]
-        if is_text(below(field_schema, inner))
-    )
-
-
-def _by_phase(path: SchemaPath, schema: Object) -> Statuses:
-    listed = listed_texts(schema)
+def _by_phase(path: SchemaPath, listed: Sequence[str]) -> Statuses:
     phases = listed or ("Pending", "Running", "Succeeded", "Failed")
     meanings = ((_MEANINGS.get(phase.lower()), {"byPhase": phase}) for phase in phases)
     mappings = grouped((status, matcher) for status, matcher in meanings if status)
