@@ -1,7 +1,8 @@
 import copy
 import pickle
 from collections.abc import Callable
-from datetime import date
+from dataclasses import FrozenInstanceError
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -146,6 +147,7 @@ def test_object_without_karta_is_error_with_candidates(obj: dict[str, Any], mess
 
 
 WRONG: Any = "batch/v1"
+POD: dict[str, Any] = {"metadata": {"name": "sum-x7k2p"}}
 OTHER: dict[str, Any] = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}}
 JOB: dict[str, Any] = {
     "apiVersion": "batch/v1",
@@ -188,8 +190,10 @@ JOB: dict[str, Any] = {
                 (2.0, "replicas are a whole number, not float"),
             )
         ),
-        pytest.param(lambda job: job.karta.explain(3, JOB), "there is no operation 3", id="a number for an operation"),
-        pytest.param(lambda job: job.karta.explain(JOB, "Retain"), "there is no operation {'apiVersion'", id="swapped"),
+        pytest.param(
+            lambda job: job.karta.explain(3, JOB), "there is no operation of type int", id="a number for an operation"
+        ),
+        pytest.param(lambda job: job.karta.explain(JOB, "Retain"), "there is no operation of type dict", id="swapped"),
         pytest.param(
             lambda job: job.with_references(JOB), "references are a list of objects, not dict", id="one object"
         ),
@@ -267,6 +271,53 @@ JOB: dict[str, Any] = {
             )
         ),
         pytest.param(
+            lambda job: Workload(job.object, job.karta), "write Workload(karta, object)", id="arguments swapped"
+        ),
+        pytest.param(
+            lambda job: job.karta.answers(job), "not Workload; its own is .object", id="a workload as its object"
+        ),
+        pytest.param(lambda job: job.replaced([JOB]), "not list; give one of its entries", id="a list for one object"),
+        pytest.param(lambda job: job.attribute(POD), "not dict; give [it]", id="one pod for a list"),
+        pytest.param(
+            lambda job: job.attribute({"items": [POD]}), "give its items", id="a list of Kubernetes for a list"
+        ),
+        pytest.param(
+            lambda job: job.infer_component(OTHER), "a pod is of kind Pod, not Deployment", id="another object as a pod"
+        ),
+        pytest.param(
+            lambda job: job.verify([POD], crd=JOB),
+            "of kind CustomResourceDefinition, not Job",
+            id="the object as a CRD",
+        ),
+        pytest.param(
+            lambda job: job.verify([POD], crd={"spec": {"names": {"kind": "RayJob"}}}),
+            "the CRD is of the kind RayJob, but the Karta is for batch/v1, Kind=Job",
+            id="the CRD of another kind",
+        ),
+        pytest.param(
+            lambda job: job.verify([POD], now=datetime.now(tz=UTC)), "now is a time in seconds", id="a date as now"
+        ),
+        pytest.param(lambda job: job.verify([POD], now=1.8e12), "now is a time in seconds", id="milliseconds as now"),
+        pytest.param(
+            lambda job: job.minimum_members("job", "jbo"),
+            'component job has no instance "jbo"; ',
+            id="no such instance",
+        ),
+        *(
+            pytest.param(
+                lambda job, spec=spec: job.root.update_pod_templates({"": {"spec": spec}}),
+                f"the new value cannot be stored: spec.containers{message}",
+                id=f"containers that Kubernetes does not take: {message}",
+            )
+            for spec, message in (
+                ({"containers": {"name": "main"}}, " needs a list"),
+                (
+                    {"containers": [{"name": "main", "resources": {"requests": {"memory": "1GB"}}}]},
+                    '[0].resources.requests.memory: "1GB" is not a quantity',
+                ),
+            )
+        ),
+        pytest.param(
             lambda job: job.root.update_fragmented_pod_specs({"": 3}),
             "give a FragmentedPodSpec for an instance, not int",
             id="a number for pieces",
@@ -277,6 +328,35 @@ def test_wrong_type_is_a_workload_error(ask: Callable[[Any], object], message: s
     with pytest.raises(WorkloadError) as caught:
         ask(Workload(Karta.for_object(JOB), JOB))
     assert message in str(caught.value)
+
+
+def test_values_are_frozen_by_the_usual_error() -> None:
+    job = Workload(Karta.for_object(JOB), JOB)
+    values: tuple[Any, ...] = job, job.karta, job.root
+    for value in values:
+        with pytest.raises(FrozenInstanceError, match="cannot assign to field 'suspend'"):
+            value.suspend = True
+
+
+def test_workload_names_the_owner_of_an_attribute() -> None:
+    with pytest.raises(AttributeError, match="a workload has no answers; see karta, "):
+        _ = Workload(Karta.for_object(JOB), JOB).answers  # type: ignore[attr-defined]
+
+
+async def _fetched() -> dict[str, Any]:
+    return JOB
+
+
+def test_coroutine_in_the_place_of_an_object_asks_for_await() -> None:
+    coroutine = _fetched()
+    with pytest.raises(WorkloadError, match="an object is a dict of JSON values, not coroutine; await it"):
+        Karta.for_object(coroutine)  # type: ignore[arg-type]
+    coroutine.close()
+
+
+def test_url_in_the_place_of_a_path_asks_for_its_text() -> None:
+    with pytest.raises(DefinitionError, match="a URL is not fetched: give its text"):
+        Karta.load("https://example.com/karta.yaml")
 
 
 def test_answers_are_those_of_the_operations_that_an_object_alone_allows() -> None:

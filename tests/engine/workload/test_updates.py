@@ -128,6 +128,12 @@ def test_pieces_are_written_together(make: Make) -> None:
             id="a piece of another type",
         ),
         pytest.param(
+            FragmentedPodSpec(container={"resources": {"requests": {"cpu": "1 core"}}}),
+            WorkloadError,
+            'containerPath: the new value cannot be stored: .*cpu: "1 core" is not a quantity',
+            id="a unit that Kubernetes does not have",
+        ),
+        pytest.param(
             FragmentedPodSpec(containers=[{"name": ("a",)}]), WorkloadError, "type tuple", id="what JSON does not have"
         ),
     ],

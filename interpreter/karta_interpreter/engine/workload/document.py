@@ -1,10 +1,11 @@
 """Checks of an object before it is read, and of the fields that no change may touch."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from math import isfinite
+from typing import Final
 
 from karta_interpreter.base.errors import InterpretationError, WorkloadError
 from karta_interpreter.base.k8s import GVK, JSON, MAX_DEPTH, Object, Path, field_path, get, parts_of
@@ -16,28 +17,40 @@ IDENTITY: tuple[Path, ...] = (("apiVersion",), ("kind",), ("status",), *(("metad
 """The fields that a change of pods must leave alone: the identity of the object and its status."""
 
 
-def checked_object(value: JSON, noun: str = "an object") -> Object:
-    """Return the value, which must be a dict of JSON values. Raise a WorkloadError about ``noun`` if it is not."""
+def checked_object(value: JSON, noun: str = "an object", kind: str = "") -> Object:
+    """Return the value, which must be a dict of JSON values. Raise a WorkloadError about ``noun`` if it is not.
+
+    With a ``kind``, an object that names another one is rejected as well.
+    """
     if not isinstance(value, dict):
-        hint = "; yaml.safe_load makes one of text" * isinstance(value, str)
-        raise WorkloadError(f"{noun} is a dict of JSON values, not {type(value).__name__}{hint}")
+        name = type(value).__name__
+        raise WorkloadError(f"{noun} is a dict of JSON values, not {name}{_MADE_OF.get(name, '')}")
     if str(value.get("kind")).endswith("List") and "items" in value:
         raise WorkloadError(f"{noun} is given alone, not in a {value['kind']}: give its items")
+    if kind and value.get("kind", kind) != kind:
+        raise WorkloadError(f"{noun} is of kind {kind}, not {value['kind']}")
     check_json(value)
     return value
 
 
-checked_pod = partial(checked_object, noun="a pod")
+_MADE_OF: Final = {
+    "str": "; yaml.safe_load makes one of text",
+    "coroutine": "; await it",
+    "list": "; give one of its entries",
+    "Workload": "; its own is .object",
+}
+checked_pod = partial(checked_object, noun="a pod", kind="Pod")
 
 
-def checked_objects(values: JSON, plural: str, noun: str = "an object") -> Iterator[Object]:
-    """Return the values. Each must be a dict of JSON values. Raises WorkloadError as `checked_object`."""
+def checked_objects(values: JSON, plural: str, check: Callable[[JSON], Object] = checked_object) -> Iterator[Object]:
+    """Return the values. Each must be a dict of JSON values. Raises WorkloadError as ``check``."""
     if not isinstance(values, Iterable) or isinstance(values, str | dict):
-        raise WorkloadError(f"{plural} are a list of objects, not {type(values).__name__}")
-    return map(partial(checked_object, noun=noun), values)
+        hint = ("; give its items" if "items" in values else "; give [it]") if isinstance(values, dict) else ""
+        raise WorkloadError(f"{plural} are a list of objects, not {type(values).__name__}{hint}")
+    return map(check, values)
 
 
-checked_pods = partial(checked_objects, plural="pods", noun="a pod")
+checked_pods = partial(checked_objects, plural="pods", check=checked_pod)
 
 
 def check_workload(obj: JSON, gvk: GVK | None) -> None:

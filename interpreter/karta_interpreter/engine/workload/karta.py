@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from karta_interpreter.engine.explain import Explanation
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # with slots, Python's error about a name that is no field would be another one
 class Karta:
     """A definition that is ready to use. It says how the workloads of one kind are read and changed.
 
@@ -112,7 +112,7 @@ class Karta:
         from karta_interpreter.engine.operations import Call, StatusItem  # noqa: PLC0415 - as above
 
         if operation not in list(Operation):
-            name = str(operation)[:40]
+            name = operation[:40] if type(operation) is str else f"of type {type(operation).__name__}"
             raise WorkloadError(f"there is no operation {name}; {did_you_mean(name, list(Operation))}")
         if type(replicas) not in (int, type(None)):
             raise WorkloadError(f"replicas are a whole number, not {type(replicas).__name__}")

@@ -60,7 +60,11 @@ def _content_of_file(path: Path | str) -> str | Loaded:
     try:
         return Path(path).read_text(encoding="utf-8-sig")
     except OSError as err:
-        advice = "; load each of its files: Path(folder).rglob('*.yaml')" * isinstance(err, IsADirectoryError)
+        advice = (
+            "; load each of its files: Path(folder).rglob('*.yaml')"
+            if isinstance(err, IsADirectoryError)
+            else "; a URL is not fetched: give its text" * (":/" in str(path))
+        )
         return _unusable("unreadable", f"cannot be read: {err.strerror or err}{advice}", str(path))
     except ValueError:  # UnicodeDecodeError, or a null byte in a path
         return _unusable("unreadable", "cannot be read: not UTF-8 text, or no path at all", str(path))

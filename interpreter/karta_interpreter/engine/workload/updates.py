@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import Final
 
-from karta_interpreter.base.errors import PathNotWritableError, WorkloadError
-from karta_interpreter.base.k8s import JSON, Object, get, type_name
+from karta_interpreter.base.errors import InterpreterError, PathNotWritableError, WorkloadError
+from karta_interpreter.base.k8s import JSON, Counting, Object, get, pod_requirements, type_name
 from karta_interpreter.definitions.karta import ComponentRules
 from karta_interpreter.engine.evaluation import JSON_TYPES, OBJECT_TYPES, PIECE_TYPES
 from karta_interpreter.engine.workload.document import check_json
@@ -57,7 +57,16 @@ class _Target:
             raise WorkloadError(f"{self}: a pod template has its pod in spec; write {{'spec': …}} around it")
         try:
             check_json(value)
-        except WorkloadError as err:
+            # Karta's own library takes the types of Kubernetes, which hold no other quantities and lists.
+            specs: dict[str, JSON] = {
+                "PodTemplateSpec": get(value, ("spec",)),
+                "PodSpec": value,
+                "[]Container": {"containers": value},
+                "Container": {"containers": [value]},
+                "ResourceRequirements": {"containers": [{"resources": value}]},
+            }
+            pod_requirements({"spec": specs.get(self.go_type)}, Counting.SCHEDULER)
+        except InterpreterError as err:
             raise WorkloadError(f"{self}: the new value cannot be stored: {err}") from err
         return value
 

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from karta_interpreter.engine.verification import Judgement
 
 Value = TypeVar("Value")
+_MOST_SECONDS = 1e11
 
 
 class _Named(dict[str, Value]):
@@ -55,7 +56,7 @@ class _Named(dict[str, Value]):
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # with slots, Python's error about a name that is no field would be another one
 class Component:
     """A component of a workload (`Component` of Karta's library).
 
@@ -189,7 +190,7 @@ class Component:
         return f"Component({self.name} of {self.workload!r})"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # as Component
 class Workload:
     """An object, read and changed through its Karta (the component factory of Karta's library).
 
@@ -209,7 +210,7 @@ class Workload:
 
     def __post_init__(self) -> None:
         if not isinstance(self.karta, Karta):
-            raise WorkloadError(f"the definition of a workload is a Karta, not {type(self.karta).__name__}")
+            raise WorkloadError(f"write Workload(karta, object): the first is a Karta, not {type(self.karta).__name__}")
         check_workload(self.object, None if self.any_kind else self.karta.gvk)
 
     @property
@@ -286,7 +287,8 @@ class Workload:
             raise WorkloadError(f"component {component}: an instance id is not empty; leave it out for all instances")
         with reading():
             if instance is not None and instance not in instance_ids(rules, self.object):
-                raise ComponentNotFoundError(f'component {component} has no instance "{instance}"')
+                hint = did_you_mean(str(instance), instance_ids(rules, self.object))
+                raise ComponentNotFoundError(f'component {component} has no instance "{instance}"; {hint}')
             return sum(
                 location.scale.minimum or location.scale.effective
                 for location in scale_locations(definition, self.object)
@@ -343,13 +345,19 @@ class Workload:
         # Not at the top: a program that only reads workloads loads no operations.
         from karta_interpreter.engine.verification import Evidence, judge_crd, verify  # noqa: PLC0415 - see above
 
+        gvk, names = self.karta.gvk, ("spec", "names", "kind")
+        if crd and get(checked_object(crd, "a CRD", "CustomResourceDefinition"), names) != gvk.kind:
+            raise WorkloadError(f"the CRD is of the kind {get(crd, names)}, but the Karta is for {gvk}")
+        # A number so large is in milliseconds.
+        if type(now) not in (int, float, type(None)) or (now or 0) > _MOST_SECONDS:
+            raise WorkloadError(f"now is a time in seconds since 1970, as time.time(), not {now!r}")
         evidence = Evidence(
             self.object,
             tuple(checked_pods(pods)),
             tuple(checked_objects(owners, "owners")),
             now=time.time() if now is None else now,
         )
-        differing = judge_crd(self._definition, checked_object(crd, "a CRD")) if crd else ()
+        differing = judge_crd(self._definition, crd) if crd else ()
         return (*verify(self._definition, evidence, crd), *differing)
 
     def replaced(self, obj: Object) -> "Workload":
@@ -360,7 +368,9 @@ class Workload:
 
         def __getattr__(self, name: str) -> NoReturn:
             raise AttributeError(
-                f"a workload has no {name}; see component(NAME).scales, and object", name=name, obj=self
+                f"a workload has no {name}; see {'karta, ' * hasattr(Karta, name)}component(NAME).scales, and object",
+                name=name,
+                obj=self,
             )
 
     def __repr__(self) -> str:
