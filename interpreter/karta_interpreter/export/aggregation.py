@@ -55,6 +55,7 @@ def aggregate(script: OperationScript) -> None:
     rules = definition.annotations.aggregate
     required = definition.annotations.required_status
     mappings = dict(definition.status.mappings) if definition.status else {}
+    meanings = _meanings(definition.status)
     nested = {path: rule for path, rule in rules.items() if path[:-1] != ("status",)}
     worst_first: list[JSON] = sorted({*mappings, Status.UNDEFINED}, key=ranks(definition))
     projection = Projection()
@@ -73,12 +74,27 @@ def aggregate(script: OperationScript) -> None:
         ),
         "kept": _fields_with(rules, {AggregateRule.OMIT}),
         "counters": _fields_with(rules, {AggregateRule.COUNTER}),
-        "kept_paths": _kept_paths(nested),
+        "kept_paths": lua_value(
+            [
+                {"path": path, "is_counter": rule is AggregateRule.COUNTER}
+                for (_, *path), rule in nested.items()
+                if rule in OF_TEMPLATE and None not in path
+            ]
+        ),
         "sums": _fields_with(rules, ADDING_UP),
         "of_cluster": _fields_with(rules, OF_A_CLUSTER),
         "anywhere": _fields_with(rules, {AggregateRule.ANY}, ("status", "conditions")),
         "required": lua_value([{"path": path[1:], "value": value} for path, value in required.items()]),
-        "outcomes": _outcomes(script),
+        "outcomes": lua_value(
+            [
+                {
+                    "name": name,
+                    "announcement": announcement,
+                    "is_failure": not FAILING.isdisjoint(meanings.get((name, "True"), ())),
+                }
+                for name, announcement in definition.annotations.outcomes.items()
+            ]
+        ),
         "is_suspended": _suspended(script),
         **(
             {}
@@ -153,26 +169,6 @@ def _key(path: PathPattern) -> str:
 
 def _set(names: list[str]) -> str:
     return "{" + ", ".join(f"{key_text(name)} = true" for name in names) + "}"
-
-
-def _kept_paths(rules: Mapping[PathPattern, AggregateRule]) -> str:
-    """Return the paths that are kept inside of fields."""
-    paths = [
-        f"{{path = {lua_value(path)}, is_counter = {lua_value(rule is AggregateRule.COUNTER)}}}"
-        for (_, *path), rule in rules.items()
-        if rule in OF_TEMPLATE and None not in path
-    ]
-    return "{" + ", ".join(paths) + "}"
-
-
-def _outcomes(script: OperationScript) -> str:
-    meanings = _meanings(script.definition.status)
-    outcomes = [
-        f"{{name = {quoted(name)}, announcement = {quoted(announcement)}, "
-        f"is_failure = {lua_value(bool(meanings.get((name, 'True'), set()) & FAILING))}}}"
-        for name, announcement in script.definition.annotations.outcomes.items()
-    ]
-    return "{" + ", ".join(outcomes) + "}"
 
 
 def _suspended(script: OperationScript) -> str:

@@ -46,18 +46,12 @@ def words_of(code: str) -> frozenset[str]:
     return frozenset(_WORD.findall(_COMMENT_OR_TEXT.sub('""', code)))
 
 
-def _read() -> dict[str, str]:
-    functions: dict[str, str] = {}
-    folder = files(__package__) / "library"
-    for name in _ORDER:
-        for part in (folder / f"{name}.lua").read_text(encoding="utf-8").strip().split("\n\n"):
-            head = _HEAD.search(part)
-            if head:
-                functions[head[1]] = part
-    return functions
-
-
-LIBRARY: Final = _read()
+LIBRARY: Final = {
+    head[1]: part
+    for name in _ORDER
+    for part in (files(__package__) / "library" / f"{name}.lua").read_text(encoding="utf-8").strip().split("\n\n")
+    if (head := _HEAD.search(part))
+}
 """The texts by name, in the order of a script."""
 
 

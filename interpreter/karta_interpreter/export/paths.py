@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial, reduce
+from itertools import chain
 from typing import NamedTuple
 
 from karta_interpreter.base.k8s import Projection, grouped
@@ -92,9 +93,11 @@ def guarded_paths(node: ast.Node, *, may_be_null: bool = False) -> list[Guarded]
     if terms is None or not all(path.steps == ("status",) or path.is_plain for _, path in terms):
         return None
     by_conditions = grouped(terms)
-    if any(
-        _reads_status(condition) or variables_in(condition) for conditions in by_conditions for condition in conditions
-    ):
+    projection = Projection()
+    for condition in chain.from_iterable(by_conditions):
+        mark_all(project(condition, (projection,)))
+    # A template has its status from the member.
+    if is_read(projection, ("status",)) or any(map(variables_in, chain.from_iterable(by_conditions))):
         return None
     return [
         Guarded(render(reduce(partial(ast.Binary, "and"), conditions)) if conditions else "", tuple(paths))
@@ -108,13 +111,6 @@ def _branches(node: ast.Node) -> Iterator[ast.Node]:
         yield from (then for _, then in node.branches)
     for child in children(node):
         yield from _branches(child)
-
-
-def _reads_status(condition: ast.Node) -> bool:
-    """Return whether a condition reads the status, which a template has from the member."""
-    projection = Projection()
-    mark_all(project(condition, (projection,)))
-    return projection.is_whole or projection.elements is not None or "status" in projection.fields
 
 
 _Terms = list[tuple[tuple[ast.Node, ...], Path]]

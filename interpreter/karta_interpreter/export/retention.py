@@ -50,8 +50,9 @@ def retain(script: OperationScript) -> None:
     original = "copy(desired)" if rules or all_switches else "desired"
     lines = [f"  local pairing = {{desired = desired, observed = observed, original = {original}}}"]
     # Each field of the member is at a certain path, and none is in a list with elements to match.
+    paths_of_switches = [guarded_paths(query.node) for query in all_switches]
     is_plain = (
-        all(_is_plain(query) for query in all_switches)
+        all(paths and not any(path.condition for path in paths) for paths in paths_of_switches)
         and all(guarded_paths(rule.place.node) for rule in rules)
         and all(guarded_paths(fields.query.node, may_be_null=True) for fields in definition.queued)
     )
@@ -76,11 +77,6 @@ def retain(script: OperationScript) -> None:
         lines += statements
     lines += [f"  if is_changed then {counts} end"] if rules and counts else []
     script.add(laid_out(["function Retain(desired, observed)", *lines, "  return desired", "end"]))
-
-
-def _is_plain(query: Query) -> bool:
-    guarded = guarded_paths(query.node) or []
-    return bool(guarded) and not any(path.condition for path in guarded)
 
 
 def _pairing(script: OperationScript) -> list[str]:

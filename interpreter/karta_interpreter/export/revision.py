@@ -4,7 +4,8 @@ If only one component may change, and its count is at a path through objects, th
 all other objects it contains the functions that follow the places of the counts, and share the pods among these places.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from karta_interpreter.base.k8s import Projection
 from karta_interpreter.definitions.karta import ComponentRules, PodSpec, PodTemplate
@@ -25,23 +26,47 @@ from karta_interpreter.languages.jq import project, take_outputs
 
 def revise(script: OperationScript) -> None:
     """Write ``ReviseReplica``."""
-    _with_shares(script, "ReviseReplica", "replicas", _write_revision)
+    with _with_shares(script, "ReviseReplica", "replicas") as head:
+        leaves = script.definition.counted
+        scaled = _only_scaled(script)
+        if scaled:
+            _write_one_count(script, scaled, head)
+            return
+        is_lone = all(has_lone_count(script, leaf) for leaf in leaves)
+        pod_sets = lone_pod_sets(script) if is_lone else script.components()
+        annotations = script.definition.annotations
+        if annotations.is_indivisible:
+            script.add(f"{head}\n  return undivided({pod_sets}, obj, replicas)\nend")
+            return
+        elastic_leaves = [leaf for leaf in leaves if annotations.elastic is None or annotations.is_elastic(leaf.name)]
+        # The pods may be divided among several counts.
+        if len(elastic_leaves) > 1 or any(leaf.instance_ids for leaf in elastic_leaves):
+            script.features.add("many")
+        elastic = "nil"
+        if annotations.elastic is not None:
+            elastic = "{" + ", ".join(f"[{quoted(name)}] = true" for name in annotations.elastic) + "}"
+        script.add(f"{head}\n  return revised({pod_sets}, {elastic}, obj, replicas)\nend")
 
 
 def revise_components(script: OperationScript) -> None:
     """Write ``ReviseComponents``."""
-    _with_shares(script, "ReviseComponents", "assigned", _write_components)
+    with _with_shares(script, "ReviseComponents", "assigned") as head:
+        definition = script.definition
+        is_lone = all(has_lone_count(script, leaf) for leaf in definition.counted)
+        pod_sets = lone_pod_sets(script) if is_lone else script.components()
+        script.features |= {"indivisible"} if definition.annotations.is_indivisible else set()
+        script.features |= {"computed_names"} if has_computed_names(definition) else set()
+        script.add(f"{head}\n  return with_components({pod_sets}, obj, assigned)\nend")
 
 
-def _with_shares(
-    script: OperationScript, name: str, argument: str, write: Callable[[OperationScript, str], None]
-) -> None:
-    """Write an operation that changes counts, with the numbers that are divided along with them."""
+@contextmanager
+def _with_shares(script: OperationScript, name: str, argument: str) -> Iterator[str]:
+    """Add the numbers that are divided along with counts to the function of a block, which begins with this head."""
     rules = script.definition.annotations.divided
     if not rules:
-        write(script, f"function {name}(obj, {argument})")
+        yield f"function {name}(obj, {argument})"
         return
-    write(script, f"local function with_counts(obj, {argument})")
+    yield f"local function with_counts(obj, {argument})"
     fields = [
         f"{{value = {script.function(rule.value, 'divided number', 'places')}, "
         f"of = {script.list_of(rule.of, 'divided count')}{', is_held = true' if rule.is_held else ''}}}"
@@ -53,36 +78,6 @@ def _with_shares(
         "  local before = counts_before(divided_along, obj)\n"
         f"  return with_shares(divided_along, before, with_counts(obj, {argument}))\nend"
     )
-
-
-def _write_revision(script: OperationScript, head: str) -> None:
-    leaves = script.definition.counted
-    scaled = _only_scaled(script)
-    if scaled:
-        _write_one_count(script, scaled, head)
-        return
-    pod_sets = lone_pod_sets(script) if all(has_lone_count(script, leaf) for leaf in leaves) else script.components()
-    if script.definition.annotations.is_indivisible:
-        script.add(f"{head}\n  return undivided({pod_sets}, obj, replicas)\nend")
-        return
-    annotations = script.definition.annotations
-    elastic_leaves = [leaf for leaf in leaves if annotations.elastic is None or annotations.is_elastic(leaf.name)]
-    # The pods may be divided among several counts.
-    if len(elastic_leaves) > 1 or any(leaf.instance_ids for leaf in elastic_leaves):
-        script.features.add("many")
-    elastic = "nil"
-    if annotations.elastic is not None:
-        elastic = "{" + ", ".join(f"[{quoted(name)}] = true" for name in annotations.elastic) + "}"
-    script.add(f"{head}\n  return revised({pod_sets}, {elastic}, obj, replicas)\nend")
-
-
-def _write_components(script: OperationScript, head: str) -> None:
-    definition = script.definition
-    is_lone = all(has_lone_count(script, leaf) for leaf in definition.counted)
-    pod_sets = lone_pod_sets(script) if is_lone else script.components()
-    script.features |= {"indivisible"} if definition.annotations.is_indivisible else set()
-    script.features |= {"computed_names"} if has_computed_names(definition) else set()
-    script.add(f"{head}\n  return with_components({pod_sets}, obj, assigned)\nend")
 
 
 def _only_scaled(script: OperationScript) -> ComponentRules | None:
