@@ -100,8 +100,18 @@ def named(obj: Object) -> str:
 
 def read_items(path: str) -> tuple[StatusItem, ...]:
     """Return the status of each member cluster: one ``AggregatedStatusItem`` per document."""
-    clusters = set[str]()
-    return tuple(_item(document, clusters) for document in _read(path, manifest.read_documents))
+    items, clusters = list[StatusItem](), set[str]()
+    for document in _read(path, manifest.read_documents):
+        place, value = f"{document.source}:{document.line}", document.value
+        if isinstance(value, list):
+            raise Problem(f"error: {place}: item must be an object, but is a list; write --- above each")
+        if isinstance(value, dict) and ("kind" in value or value.keys().isdisjoint(ITEM_FIELDS)):
+            name = with_article(value["kind"]) if value.get("kind") else "another object"
+            raise Problem(
+                f"error: {place}: this is {name}, not an AggregatedStatusItem; that has clusterName and status"
+            )
+        items.append(StatusItem.written(value, f"{place}: item", clusters))
+    return tuple(items)
 
 
 def read_texts(path: str) -> Iterable[tuple[str, str]]:
@@ -206,21 +216,6 @@ def _object(document: manifest.Document, value: JSON) -> Object:
     if not isinstance(value.get("metadata") or {}, dict):
         raise Problem(f"error: {document.source}:{document.line}: metadata must be an object, with a name in it")
     return value
-
-
-def _item(document: manifest.Document, clusters: set[str]) -> StatusItem:
-    value = document.value
-    if isinstance(value, list):
-        raise Problem(
-            f"error: {document.source}:{document.line}: item must be an object, but is a list; write --- above each"
-        )
-    if isinstance(value, dict) and ("kind" in value or value.keys().isdisjoint(ITEM_FIELDS)):
-        name = with_article(value["kind"]) if value.get("kind") else "another object"
-        raise Problem(
-            f"error: {document.source}:{document.line}: this is {name}, not an AggregatedStatusItem; "
-            "that has clusterName and status"
-        )
-    return StatusItem.written(value, f"{document.source}:{document.line}: item", clusters)
 
 
 def read_crds(paths: Sequence[str]) -> list[Object]:

@@ -92,7 +92,18 @@ def pod_requirements(template: Object, counting: Counting) -> PodRequirements:
 @remembered
 def _requirements(spec: Object, counting: Counting) -> PodRequirements:
     priority_class = text_field(spec, "priorityClassName", _SPEC)
-    return PodRequirements(_resource_request(spec, counting), _node_claim(spec), priority_class)
+    totals: dict[str, int] = {}
+    for index, container in enumerate(objects_field(spec, "containers", _SPEC)):
+        _add_container(totals, container, ("spec", "containers", index))
+    if "initContainers" in spec:
+        _cover_init_containers(totals, objects_field(spec, "initContainers", _SPEC), counting)
+    if counting is Counting.SCHEDULER and "resources" in spec:
+        # After the init containers, which it replaces as well, and before the overhead, which comes on top.
+        totals |= _of_the_pod(object_field(spec, "resources", _SPEC), totals)
+    if "overhead" in spec:
+        _add(totals, object_field(spec, "overhead", _SPEC), _SPEC, "overhead")
+    request = {name: total for name, total in totals.items() if total > 0}
+    return PodRequirements(request, _node_claim(spec), priority_class)
 
 
 REQUIREMENTS_READ: Final = (
@@ -126,20 +137,6 @@ def merge_requirements(requirements: Iterable[PodRequirements]) -> PodRequiremen
         claims[0] if claims and claims.count(claims[0]) == len(claims) else None,
         classes[0] if len(set(classes)) == 1 else "",
     )
-
-
-def _resource_request(spec: Object, counting: Counting) -> dict[str, int]:
-    totals: dict[str, int] = {}
-    for index, container in enumerate(objects_field(spec, "containers", _SPEC)):
-        _add_container(totals, container, ("spec", "containers", index))
-    if "initContainers" in spec:
-        _cover_init_containers(totals, objects_field(spec, "initContainers", _SPEC), counting)
-    if counting is Counting.SCHEDULER and "resources" in spec:
-        # After the init containers, which it replaces as well, and before the overhead, which comes on top.
-        totals |= _of_the_pod(object_field(spec, "resources", _SPEC), totals)
-    if "overhead" in spec:
-        _add(totals, object_field(spec, "overhead", _SPEC), _SPEC, "overhead")
-    return {name: total for name, total in totals.items() if total > 0}
 
 
 def _cover_init_containers(totals: dict[str, int], containers: Iterable[Object], counting: Counting) -> None:

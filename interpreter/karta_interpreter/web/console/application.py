@@ -2,7 +2,6 @@
 
 import asyncio
 import secrets
-import signal
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field
@@ -25,7 +24,7 @@ from karta_interpreter.web.console import catalogue
 from karta_interpreter.web.console.answers import PageQuestion
 from karta_interpreter.web.console.guard import guard, page_policy
 from karta_interpreter.web.console.questions import QuestionError, Questions
-from karta_interpreter.webhook.http.ports import cannot_listen
+from karta_interpreter.webhook.http.ports import cannot_listen, until_signal
 
 HOST: Final = "127.0.0.1"
 """Loopback only: the console has no TLS. From elsewhere it is reached by ``kubectl port-forward`` or ``ssh -L``."""
@@ -201,13 +200,4 @@ async def listening(served: ConsoleSources, port: int) -> AsyncIterator[str]:
 
 def run(served: ConsoleSources, port: int, started: Callable[[str], None]) -> None:
     """Listen until SIGINT or SIGTERM. ``started`` gets the address. Raises ServeError."""
-    asyncio.run(_listen_until_signal(served, port, started))
-
-
-async def _listen_until_signal(served: ConsoleSources, port: int, started: Callable[[str], None]) -> None:
-    stopped = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, stopped.set)
-    async with listening(served, port) as url:
-        started(url)
-        await stopped.wait()
+    asyncio.run(until_signal(listening(served, port), started))

@@ -2,7 +2,6 @@
 
 import asyncio
 import ipaddress
-import signal
 import ssl
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
@@ -25,7 +24,7 @@ from karta_interpreter.web.types_api.records import Storage
 from karta_interpreter.web.types_api.routes import Routes
 from karta_interpreter.web.types_api.settings import TypesSettings
 from karta_interpreter.web.types_api.view import View
-from karta_interpreter.webhook.http.ports import cannot_listen
+from karta_interpreter.webhook.http.ports import cannot_listen, until_signal
 from karta_interpreter.webhook.http.tls import Tls, certificate_files
 from karta_interpreter.webhook.log import log
 from karta_interpreter.webhook.memory import keep_releasing_memory, settle_garbage
@@ -40,21 +39,15 @@ _DRAIN_SECONDS = 10.0
 
 def run(settings: TypesSettings, started: Callable[[], None]) -> None:
     """Serve until SIGTERM or SIGINT. Raises InterpreterError if the program cannot start."""
-    with process(settings.log_level) as runner:
-        runner.run(_serve_until_signal(settings, started))
 
-
-async def _serve_until_signal(settings: TypesSettings, started: Callable[[], None]) -> None:
-    stopping = asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, stopping.set)
-    async with serving(settings) as url:
+    def begin(url: str) -> None:
         settle_garbage()
         log.info("serving", url=url)
         started()
-        await stopping.wait()
-        log.info("stopping")
-    log.info("stopped")
+
+    with process(settings.log_level) as runner:
+        runner.run(until_signal(serving(settings), begin))
+        log.info("stopped")
 
 
 @asynccontextmanager
@@ -82,6 +75,7 @@ async def serving(settings: TypesSettings) -> AsyncIterator[str]:
         await view.rows()  # 10,000 types take a second of processor time; clients do not have to wait for it
         routes = Routes(store, storage, view, judge, choices)
         yield await _listen(application(routes.handlers(), access, ClientLimits(settings.rate)), settings, tls, opened)
+        log.info("stopping")
 
 
 async def _listen(made: web.Application, settings: TypesSettings, tls: Tls | None, opened: AsyncExitStack) -> str:

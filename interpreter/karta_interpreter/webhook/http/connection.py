@@ -132,22 +132,19 @@ class Connection(RequestHandler):
         if self._request_count == count:
             self.disconnect()
 
-    def _expect_end(self) -> None:
-        limit = self._settings.exchange_timeout + self._settings.call_limit
-        # The same count at the next check is the same request. An idle connection has no deadline to miss.
+    def _expect_end(self, before: int | None = None) -> None:
+        # The same count as at the last check is the same request. An idle connection has no deadline to miss.
         count = self._request_count if self.is_busy else None
-        self._set("exchange", limit, self._check_end, count)
+        if count is not None and count == before:
+            self.disconnect()
+        else:
+            limit = self._settings.exchange_timeout + self._settings.call_limit
+            self._set("exchange", limit, self._expect_end, count)
 
     def _set(self, name: str, seconds: float, act: Callable[..., None], *arguments: object) -> None:
         if name in self._timers:
             self._timers[name].cancel()
         self._timers[name] = self._loop.call_later(seconds, act, *arguments)
-
-    def _check_end(self, count: int | None) -> None:
-        if self._request_count == count and self.is_busy:
-            self.disconnect()
-        else:
-            self._expect_end()
 
     def handle_error(
         self,
