@@ -260,8 +260,18 @@ class Definition:
         parts = {} if self._bindings is None else self._bindings.bound(values)
         lenient = {name: absent_if_unknown(value) for name, value in values.items()}
         if self._bindings is not None and lenient != values:
-            lenient_parts = self._bindings.bound(lenient)
-            parts = {name: _with_lenient_pods(part, lenient_parts[name]) for name, part in parts.items()}
+            parts, lenient_parts = {**parts}, self._bindings.bound(lenient)
+            if "components" in parts:
+                pairs = zip(parts["components"], lenient_parts["components"], strict=True)
+                parts["components"] = tuple(replace(component, pods=read.pods) for component, read in pairs)
+            if "annotations" in parts:
+                read = lenient_parts["annotations"]
+                parts["annotations"] = replace(
+                    parts["annotations"],
+                    dependencies=read.dependencies,
+                    added_containers=read.added_containers,
+                    unread=read.unread,
+                )
         absent = (value.reason for value in lenient.values() if isinstance(value, Absent))
         return replace(self, references=(), absent=tuple(absent), **parts)
 
@@ -337,14 +347,6 @@ _EXPRESSIONS: Final = attrgetter("components", "status", "annotations", "referen
 def absent_if_unknown(value: Any) -> Any:  # noqa: ANN401 - the value of a reference
     """Return the value of a reference. A reference that stays unknown reads as null."""
     return Absent(value.reason) if isinstance(value, Unresolved) and value.error is QueryAbsentError else value
-
-
-def _with_lenient_pods(strict: Any, lenient: Any) -> Any:  # noqa: ANN401 - any part of a definition
-    """Return a part of a definition with the lenient pods and dependencies."""
-    if isinstance(strict, tuple):
-        return tuple(replace(component, pods=read.pods) for component, read in zip(strict, lenient, strict=True))
-    lists = ("dependencies", "added_containers", "unread")
-    return replace(strict, **{name: getattr(lenient, name) for name in lists if hasattr(strict, name)})
 
 
 Binding: TypeAlias = Callable[[Mapping[str, JSON]], Any]

@@ -102,13 +102,14 @@ def _typed(root: ComponentRules, field: str, query: Query, obj: Object, kind: ty
 
 
 def _conditions(root: ComponentRules, rule: ConditionsRule, obj: Object) -> tuple[Condition, ...]:
-    field, conditions = "conditionsDefinition.path", list[Condition]()
+    field = "conditionsDefinition.path"
+    conditions: list[Condition] = []
     for value in _typed(root, field, rule.query, obj, list, "a list of conditions"):
         for element in value or ():
-            if element is not None and type(element) is not dict:
+            given = {} if element is None else element  # as Go reads null
+            if type(given) is not dict:
                 reason = f"gives a condition that is {type_name(element)}, not an object"
                 raise failure(root, field, rule.query, reason)
-            given = element or {}  # Go reads null as an object without fields
             conditions.append(
                 Condition(
                     _text(given.get(rule.type_field)),

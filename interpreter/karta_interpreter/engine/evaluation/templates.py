@@ -7,7 +7,6 @@ from typing import Final
 from karta_interpreter.base.errors import QueryError
 from karta_interpreter.base.k8s import CONTAINER_LISTS, JSON, Object, field_path, type_name
 from karta_interpreter.definitions.karta import (
-    AnnotationQuery,
     ComponentRules,
     Definition,
     Fragments,
@@ -55,7 +54,14 @@ def templates(component: ComponentRules, pods: PodDefinition, obj: Object, ids: 
     """
     if isinstance(pods, PodTemplate):
         outputs = read_pods(component, "podTemplateSpecPath", pods.query, obj, ids)
-        return [_whole(component, pods.query, template) for template in outputs]
+        whole: list[Object | None] = []
+        for template in outputs:
+            spec = None if template is None else template.get("spec")
+            if spec is not None and type(spec) is not dict:
+                reason = f"gives a template whose spec is {type_name(spec)}"
+                raise failure(component, "podTemplateSpecPath", pods.query, reason)
+            whole.append(None if spec is None else template)
+        return whole
     if isinstance(pods, PodSpec):
         specs = read_pods(component, "podSpecPath", pods.query, obj, ids)
         if pods.metadata is None:
@@ -83,15 +89,6 @@ def read_pods(component: ComponentRules, field: str, query: Query, obj: Object, 
     return values
 
 
-def _whole(component: ComponentRules, query: Query, template: JSON) -> JSON:
-    spec = None if template is None else template.get("spec")
-    if spec is None:
-        return None
-    if type(spec) is not dict:
-        raise failure(component, "podTemplateSpecPath", query, f"gives a template whose spec is {type_name(spec)}")
-    return template
-
-
 def with_added(
     definition: Definition, component: ComponentRules, obj: Object, templates: Sequence[Object | None]
 ) -> Sequence[Object | None]:
@@ -104,16 +101,12 @@ def with_added(
     # An expression that cannot choose among the instances applies to all of them.
     ids = ("",) * (len(templates) if added.each else 1)
     outputs = aligned(component, "annotation added-containers", added.query, obj, ids, may_lack=True)
-    lists = [_lists(added.query, value) for value in outputs]
+    for field, containers in (pair for value in outputs for pair in (value or {}).items()):
+        if field not in CONTAINER_LISTS or type(containers) not in (list, type(None)):
+            raise added.query.unusable(f"gives {field}; there are the lists {' and '.join(CONTAINER_LISTS)}")
+    lists = [{field: containers for field, containers in (value or {}).items() if containers} for value in outputs]
     pairs = zip(templates, lists if added.each else lists * len(templates), strict=True)
     return [_extended(template, more) if template and more else template for template, more in pairs]
-
-
-def _lists(query: AnnotationQuery, value: Object | None) -> Mapping[str, list[JSON]]:
-    for field, containers in (value or {}).items():
-        if field not in CONTAINER_LISTS or type(containers) not in (list, type(None)):
-            raise query.unusable(f"gives {field}; there are the lists {' and '.join(CONTAINER_LISTS)}")
-    return {field: containers for field, containers in (value or {}).items() if containers}
 
 
 def _extended(template: Object, lists: Mapping[str, list[JSON]]) -> Object:

@@ -199,21 +199,16 @@ def _call(fields: Object, operation: Operation) -> Call:
     subject = desired if desired is not None else observed
     if subject is None:
         raise InterpretationError(f"{operation} needs desiredObj or observedObj")
-    call = Call(operation, subject, replicas=_replicas(fields, operation), items=_items(fields))
+    replicas = fields.get("inputReplicas") if operation is Operation.REVISE_REPLICA else None
+    if operation is Operation.REVISE_REPLICA and replicas is None:
+        # Karmada's harness takes Go's zero value and asks for 0 replicas.
+        raise InterpretationError("ReviseReplica needs inputReplicas, the number of replicas after it")
+    if isinstance(replicas, bool) or not isinstance(replicas, int | None):
+        raise InterpretationError(f"inputReplicas must be an integer, but is {type_name(replicas)}")
+    call = Call(operation, subject, replicas=replicas, items=_items(fields))
     if operation is not Operation.REVISE_COMPONENTS:
         return call
     return structs.replace(call, components=TargetComponent.several(fields.get("inputComponents"), "inputComponents"))
-
-
-def _replicas(fields: Object, operation: Operation) -> int | None:
-    if operation is not Operation.REVISE_REPLICA:
-        return None
-    replicas = fields.get("inputReplicas")
-    if replicas is None:  # Karmada's harness takes Go's zero value and asks for 0 replicas
-        raise InterpretationError("ReviseReplica needs inputReplicas, the number of replicas after it")
-    if isinstance(replicas, bool) or not isinstance(replicas, int):
-        raise InterpretationError(f"inputReplicas must be an integer, but is {type_name(replicas)}")
-    return replicas
 
 
 def _items(fields: Object) -> tuple[StatusItem, ...]:

@@ -14,7 +14,6 @@ from karta_interpreter.definitions.karta import Definition, Known, catalogue_kin
 from karta_interpreter.engine.workload.document import check_kind, checked_object, checked_objects, reading
 
 if TYPE_CHECKING:
-    from karta_interpreter.definitions.karta.loading import Loaded
     from karta_interpreter.engine.explain import Explanation
 
 
@@ -41,7 +40,10 @@ class Karta:
         starts with ``{`` or begins with a key such as ``spec:``. Any other string is the path of a file. Raises
         DefinitionError with all errors and their places in its ``findings``.
         """
-        loaded = _read(source)
+        # Not at the top: it loads pydantic and YAML, which a program needs only when it reads its first Karta.
+        from karta_interpreter.engine.workload.karta_reader import read  # noqa: PLC0415 - see above
+
+        loaded = read(source)
         if len(loaded) == 1:
             return cls(loaded[0].usable())
         findings = tuple(finding for document in loaded for finding in document.findings)
@@ -58,7 +60,7 @@ class Karta:
         >>> [finding.rule for finding in Karta.check({"apiVersion": "v1", "kind": "Pod"})]
         ['not-a-karta']
         """
-        from karta_interpreter.engine.workload.karta_reader import check  # noqa: PLC0415 - as in `_read`
+        from karta_interpreter.engine.workload.karta_reader import check  # noqa: PLC0415 - as in `load`
 
         return tuple(check(source))
 
@@ -222,10 +224,3 @@ class _Catalogue(Mapping[GVK, Karta]):
 
 _loaded = cache(Karta.load)  # only called with files of the catalogue, so the cache is bounded
 _CATALOGUE: Mapping[GVK, Karta] = _Catalogue()
-
-
-def _read(source: Path | str | Object) -> "tuple[Loaded, ...]":
-    # Loads pydantic and YAML, which a program needs only when it reads its first Karta.
-    from karta_interpreter.engine.workload.karta_reader import read  # noqa: PLC0415 - see above
-
-    return read(source)

@@ -6,7 +6,7 @@ tree becomes too large. The root is a node like the others, and instances stay i
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Self
 
@@ -137,13 +137,22 @@ class WorkloadTree:
         """
         if not isinstance(workload, Workload):
             raise WorkloadError(f"a tree is made of a Workload(karta, object), not {type(workload).__name__}")
-        by_instance, strays = _attributed(workload, pods)
+        by_instance, strays = defaultdict[_Key, list[PodNode]](list), list[StrayPod]()
+        attribute = attributing(workload.karta.definition, workload.object)
+        for pod in checked_pods(pods):
+            try:
+                with reading():
+                    attribution = attribute(pod)
+            except WorkloadError as err:
+                strays.append(StrayPod(pod, str(err)))
+            else:
+                by_instance[attribution.component, attribution.instance].append(PodNode(pod, attribution.replica))
         with reading():
             sets = pod_sets(workload.karta.definition, workload.object)
             needs = {
                 (pods.component, pods.instance): pod_requirements(pods.template, Counting.SCHEDULER) for pods in sets
             }
-        return cls(workload, _node(workload.root, needs, by_instance), workload.status, strays)
+        return cls(workload, _node(workload.root, needs, by_instance), workload.status, tuple(strays))
 
     @property
     def replicas(self) -> int:
@@ -180,25 +189,9 @@ def _known(**fields: JSON) -> Wire:
 
 
 def _node(
-    component: Component, requirements: Mapping[_Key, PodRequirements], pods: Mapping[_Key, tuple[PodNode, ...]]
+    component: Component, requirements: Mapping[_Key, PodRequirements], pods: Mapping[_Key, Sequence[PodNode]]
 ) -> ComponentNode:
     keys = [((component.name, id_), instance) for id_, instance in component.instances.items()]
-    instances = [InstanceNode(instance, requirements.get(key), pods.get(key, ())) for key, instance in keys]
+    instances = [InstanceNode(instance, requirements.get(key), tuple(pods.get(key, ()))) for key, instance in keys]
     children = [_node(child, requirements, pods) for child in component.children]
     return ComponentNode(component.name, component.kind, component.has_pods, tuple(instances), tuple(children))
-
-
-def _attributed(
-    workload: Workload, pods: Iterable[Object]
-) -> tuple[dict[_Key, tuple[PodNode, ...]], tuple[StrayPod, ...]]:
-    by_instance, strays = defaultdict[_Key, list[PodNode]](list), list[StrayPod]()
-    attribute = attributing(workload.karta.definition, workload.object)
-    for pod in checked_pods(pods):
-        try:
-            with reading():
-                attribution = attribute(pod)
-        except WorkloadError as err:
-            strays.append(StrayPod(pod, str(err)))
-        else:
-            by_instance[attribution.component, attribution.instance].append(PodNode(pod, attribution.replica))
-    return {key: tuple(nodes) for key, nodes in by_instance.items()}, tuple(strays)
