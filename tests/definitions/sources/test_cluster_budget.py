@@ -155,6 +155,15 @@ def test_budget_counts_what_is_kept_and_oldest_has_room(changes: list[tuple[str,
         assert not size or name != "e" or informer.objects[name] == obj, "the oldest has room"
 
 
+def test_object_that_was_created_again_is_the_newest() -> None:
+    api: Any = None
+    informer = Informer[Object](api, KARTAS, dict, FAST, Budget(30_000), weight_of)
+    for name, second in (("a", 1), ("b", 2), ("a", 3), ("c", 0)):
+        informer.put(_object(name, second, 5000))
+    assert informer.objects.keys() == {"b", "c"}
+    assert informer.left_out.keys() == {"a"}
+
+
 def test_budget_with_room_looks_for_nothing_that_gives_way() -> None:
     assert Budget(10).take("a", 10, map(pytest.fail, ["a newer object was looked for"])) == []
 

@@ -14,10 +14,12 @@ Objects for which a budget has no room are left out, the newest first. They are 
 import asyncio
 import random
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from bisect import bisect_left, insort
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 from http import HTTPStatus
+from itertools import takewhile
 from typing import Generic, TypeVar
 
 from karta_interpreter.base.errors import ClusterError
@@ -102,7 +104,7 @@ class Informer(Generic[View]):
         self._budget = budget or Budget()
         self._weigh = weigh
         self._ages: dict[str, _Age] = {}
-        self._newest: _Age | None = None
+        self._by_age: list[_Age] = []  # the oldest first
         self._versions: dict[str, int] = {}
         self._failures = 0
         self._not_listed: ClusterError | None = None
@@ -167,18 +169,23 @@ class Informer(Generic[View]):
         """Add an object to ``objects``, in place of newer ones if necessary, or to ``left_out`` if it has no room."""
         name, view = _key_of(obj), self._view(obj)
         age = str(edit.get(obj, ("metadata", "creationTimestamp"), "")), name
-        newer = ((self.path, other) for other in self._newer_than(age))
+        newer = ((self.path, other) for _, other in takewhile(age.__lt__, reversed(self._by_age)))
         leaving = self._budget.take((self.path, name), self._weigh(view), newer)
         if leaving is None:
             self._leave_out(name, obj, left_out)
             if name in self._ages and name in self.objects:
                 objects.setdefault(name, self.objects[name])
             return
+        del self._by_age[len(self._by_age) - len(leaving) :]  # the newest
         for _, other in leaving:
             del self._ages[other]
             if other in objects:
                 self._leave_out(other, objects.pop(other), left_out)
-        objects[name], self._ages[name], self._newest = view, age, None
+        if (before := self._ages.get(name)) != age:
+            if before is not None:  # another object had the name
+                del self._by_age[bisect_left(self._by_age, before)]
+            insort(self._by_age, age)
+        objects[name], self._ages[name] = view, age
         left_out.pop(name, None)
 
     def _leave_out(self, name: str, obj: JSON, left_out: dict[str, Object]) -> None:
@@ -191,18 +198,11 @@ class Informer(Generic[View]):
                 "metadata": metadata,
             }
 
-    def _newer_than(self, age: "_Age") -> Iterator[str]:
-        """Yield the names of the objects that are newer, the newest first."""
-        if self._newest is None:
-            self._newest = max(self._ages.values(), default=("", ""))
-        if age < self._newest:
-            yield from (name for _, name in sorted(filter(age.__lt__, self._ages.values()), reverse=True))
-
     def _forget(self, names: Iterable[str]) -> None:
         for name in names:
             self._ages.pop(name, None)
             self._budget.forget((self.path, name))
-        self._newest = None
+        self._by_age = [age for age in self._by_age if age[1] in self._ages]
 
     async def _list(self) -> str:
         objects: dict[str, View] = {}
