@@ -175,8 +175,9 @@ def test_kind_of_the_catalogue_is_compared_with_a_folder(run: Run, files: Path) 
     assert result.exit_code == 1
     assert "InterpretReplica" in result.stdout
     assert (same.exit_code, same.stdout) == (0, "")
-    assert (others.exit_code, others.stdout) == (0, "")
+    assert (others.exit_code, others.stdout) == (1, "")
     assert others.stderr.splitlines()[0] == "warning: neither side has a definition for example.io/v1, Kind=Job"
+    assert others.stderr.endswith(" questions: nothing was compared\n")
 
 
 @pytest.mark.parametrize(

@@ -172,6 +172,8 @@ _MISTAKEN_FILES = {
     "verify a member and a folder": ("verify", "--kubeconfig", "config", "kind"),
     "explain a component": ("explain", "dashboard", "--object", "object.yaml"),
     "draw twice": ("tree", "object.yaml", "--object", "other.yaml"),
+    "examine by the definition": ("doctor", "--kubeconfig", "kind/karta.yaml"),
+    "compare other kinds": ("diff", "--from", "RayCluster", "--to", "RayJob", "object.yaml"),
     "replay nothing": ("replay", "empty"),
     "export no kind": ("export", "webhook-configuration", "--service", "a/b", "--no-catalogue"),
 }

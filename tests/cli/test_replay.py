@@ -198,10 +198,10 @@ def test_replay_takes_the_first_of_several_sides_and_the_catalogue_last(run: Run
 def test_replay_of_chosen_kinds_leaves_the_others_out(run: Run, folder: Path) -> None:
     result = run("replay", str(folder), "--to", "doubled.yaml", "--kinds", "RayCluster")
 
-    assert result.exit_code == 0
+    assert result.exit_code == 1
     assert result.stderr == (
         "warning: --kinds RayCluster: no recorded call is about it; others are about Job\n"
-        "0 calls in 2 files: 0 answers differ\n"
+        "0 calls in 2 files: nothing was compared\n"
     )
 
 

@@ -60,6 +60,17 @@ async def test_another_name(run: Run, plane: ControlPlane, tmp_path: Path) -> No
     assert plane.collections[CONFIGURATIONS] == {}
 
 
+async def test_name_of_the_variable_of_serve(
+    run: Run, plane: ControlPlane, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plane.write(CONFIGURATIONS, NAME, {"webhooks": []})
+    plane.write(CONFIGURATIONS, "mine", {"webhooks": []})
+    monkeypatch.setenv("KARTA_INTERPRETER_REGISTRATION_NAME", "mine")
+
+    assert (await unregister(run, plane, tmp_path)).exit_code == 0
+    assert plane.collections[CONFIGURATIONS].keys() == {NAME}
+
+
 async def test_name_that_is_not_there_needs_no_right_to_delete(run: Run, plane: ControlPlane, tmp_path: Path) -> None:
     """RBAC gives a server the right for its own name only: an error about rights would hide the typo."""
     plane.write(CONFIGURATIONS, NAME, {"webhooks": []})

@@ -89,6 +89,7 @@ TYPOS = [
     ("karta-interpreter", "lifecycle.prestop.sleep.seconds=1", "/lifecycle': .*'prestop' not allowed"),
     ("karta-interpreter", "affinity.nodeAfinity.x=1", "/affinity': .*'nodeAfinity' not allowed"),
     ("karta-interpreter", "tolerations[0].ky=gpu", "/tolerations/0': .*'ky' not allowed"),
+    ("karta-interpreter", "tolerations[1].effect=NoSchedul", "/tolerations/1/effect': value must be one of"),
     ("karta-interpreter", "networkPolicy.from[0].podSelectr.x=1", "/networkPolicy/from/0': .*'podSelectr' not allowed"),
     ("karta-interpreter", "typesApi.from[0].ipblock.cidr=x", "/typesApi/from/0': .*'ipblock' not allowed"),
     ("karta-interpreter", "server.extraEnv[0].val=x", "/server/extraEnv/0': .*'val' not allowed"),
@@ -149,6 +150,10 @@ CONTRADICTIONS = [
     ("resources.limits.memory=3GB", "resources: 3GB is no quantity of Kubernetes: its units are m, Ki"),
     ("resources.requests.cpu=1core", "resources: 1core is no quantity of Kubernetes"),
     ("typesApi.enabled=true,typesApi.resources.requests.cpu=100mcpu", "resources: 100mcpu is no quantity"),
+    (
+        "extraVolumes[0].name=authority,extraVolumeMounts[0].name=ca,extraVolumeMounts[0].mountPath=/ca",
+        "extraVolumeMounts has ca, and extraVolumes has no volume of this name",
+    ),
     (r"kartas.inline.a\.txt=x", "kartas.inline.a.txt: call the file .yaml"),
     (r"overrides.inline.a\.lua=x", "overrides.inline.a.lua: call the file .yaml"),
     ("resources.limits.memory=511Mi", "resources.limits.memory is 511Mi: the processes that answer large"),

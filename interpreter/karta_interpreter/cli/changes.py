@@ -146,13 +146,17 @@ def _cause(fact: Fact) -> str:
     return ": ".join(filter(None, [fact.field.removeprefix(_PREFIX), " ".join(fact.expression.split())]))
 
 
-def print_changes(text: str, warnings: Iterable[str], questions: str, different: int) -> None:
-    """Print the changes, and to stderr the warnings and both numbers. Ends the command if there are changes."""
+def print_changes(text: str, warnings: Iterable[str], questions: str, different: int, *, compared: bool) -> None:
+    """Print the changes, and to stderr the warnings and both numbers.
+
+    Ends the command if there are changes, or if no question was ``compared``.
+    """
     say(text, nl=False)
     for warning in warnings:
         say(one_line(f"warning: {warning}"), err=True)
-    say(f"{questions}: {different} {'answers differ' if different != 1 else 'answer differs'}", err=True)
-    if different:
+    outcome = f"{different} {'answers differ' if different != 1 else 'answer differs'}"
+    say(f"{questions}: {outcome if compared else 'nothing was compared'}", err=True)
+    if different or not compared:
         raise SystemExit(Problem.exit_code)
 
 

@@ -96,7 +96,7 @@ def command(
     another value wherever either side may keep one, with little in the template, with the label that leaves replicas to
     members, and in a queue. A suite gives its own calls. Two errors count as equal. If a Karta of the catalogue is
     compared with a script, the known reason of a difference from Karmada's own script is shown. The exit code is 1 when
-    an answer differs.
+    an answer differs, or if neither side has a definition for any object.
     """
     if not (before and after):
         objects = [*filter(holds_objects, files)]
@@ -147,7 +147,8 @@ def command(
         text = "".join(_change_text(change, full=shown["full"]) for change in changes)
     else:
         text = written([_record(change) for change in changes], output)
-    print_changes(text, warnings, count(len(questions), "question"), len(changes))
+    is_answered = any(side.find(question.gvk) for question in questions for side in compared_sides)
+    print_changes(text, warnings, count(len(questions), "question"), len(changes), compared=is_answered)
 
 
 def _changed_answer(

@@ -255,7 +255,7 @@ def command(
     recording leaves out cannot make a difference. With several files and folders, they take precedence in their order,
     and the catalogue comes last, as `serve` has them. Answers that differ are grouped by kind, operation and cause: the
     expressions or annotations of the new definition that cause the differences. Two errors count as equal.
-    Unreadable recordings are counted and named. The exit code is 1 when an answer differs.
+    Unreadable recordings are counted and named. The exit code is 1 when an answer differs, or if no call is compared.
     """
     check_stdin([*before, *to])
     files = files_in(folder)
@@ -273,7 +273,8 @@ def command(
     groups = sorted(findings.groups.items(), key=lambda group: (group[0].gvk, group[0].operation, -group[1].calls))
     text = _table(groups, full=full) if output == "table" else written(_json(groups, findings), output)
     asked_calls = f"{count(findings.asked.total(), 'call')} in {count(len(files), 'file')}"
-    print_changes(text, _warnings(findings, kinds, unknown), asked_calls, findings.different)
+    warnings = _warnings(findings, kinds, unknown)
+    print_changes(text, warnings, asked_calls, findings.different, compared=bool(findings.asked))
 
 
 def _warnings(findings: Findings, kinds: Sequence[str], unknown: Sequence[GVK]) -> Iterator[str]:

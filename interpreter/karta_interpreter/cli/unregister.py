@@ -21,7 +21,14 @@ _SETTLED_SECONDS = 2.0
 @click.command("unregister")
 @control_plane
 @click.option(
-    "--name", type=ObjectName(), metavar="NAME", default=NAME, show_default=True, help="Name of the registration."
+    "--name",
+    type=ObjectName(),
+    metavar="NAME",
+    default=NAME,
+    show_default=True,
+    envvar="KARTA_INTERPRETER_REGISTRATION_NAME",
+    show_envvar=True,
+    help="Name of the registration.",
 )
 def command(kubeconfig: Path | None, context: str | None, name: str) -> None:
     """Remove a server's registration from Karmada.

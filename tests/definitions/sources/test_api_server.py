@@ -413,7 +413,7 @@ async def test_context_that_is_not_there_is_named_with_those_that_are(tmp_path: 
     ApiServer(str(files[1]), "test-b").check()
 
 
-@pytest.mark.parametrize("text", ["[1]", "a: [", "\x00"])
+@pytest.mark.parametrize("text", ["[1]", "a: [", "\x00", "{kind: Karta}"])
 def test_file_that_is_no_kubeconfig_has_no_context(tmp_path: Path, text: str) -> None:
     (tmp_path / "config").write_text(text)
     with pytest.raises(ClusterError) as caught:

@@ -57,7 +57,9 @@ def test_selection_takes_kind_that_could_not_be_read(selection: Selection) -> No
         pytest.param(
             Selection(("batch/v1beta1/Job",)), "--kinds batch/v1beta1/Job", "batch/v1/Job", id="another version"
         ),
-        pytest.param(Selection(("Job;Pod",)), "--kinds Job;Pod", "--kinds in front of each name", id="a list"),
+        pytest.param(
+            Selection(("Job;Pod",)), "--kinds Job;Pod", "--kinds in front of each name, or spaces", id="a list"
+        ),
         pytest.param(Selection(without=("Job,Pod",)), "--without Job,Pod", "--without in front of", id="a comma"),
         pytest.param(Selection(("batch.v1.Job",)), "--kinds batch.v1.Job", "there are: Job", id="dots"),
         pytest.param(Selection(("Jo*",)), "--kinds Jo*", "there are: apps/v1/*, batch", id="a pattern"),

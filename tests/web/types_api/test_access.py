@@ -72,6 +72,8 @@ def test_client_that_leaves_before_its_body_is_audited(server: TypesServer) -> N
         pytest.param(f"{'t' * 32} ana\n{'t' * 32} bo\n", "a token stands there twice", id="shared"),
         pytest.param(" \n\n", "it has no token", id="blank"),
         pytest.param("short ada", "a token has fewer than 16 characters", id="a token that can be guessed"),
+        pytest.param(f"ada:{'t' * 32}", "or a colon or comma; a line has the token, a space", id="the name first"),
+        pytest.param(f"{'t' * 32},ada,1", "or a colon or comma", id="tokens as those of an API server"),
         pytest.param(None, "No such file or directory", id="no file"),
     ],
 )

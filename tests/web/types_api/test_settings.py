@@ -108,6 +108,13 @@ async def test_kubeconfig_without_effect_is_named(tmp_path: Path, caplog: pytest
         assert "the kubeconfig has no effect" in caplog.messages
 
 
+async def test_definitions_that_are_left_out_are_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    pod = tmp_path / "pod.yaml"
+    pod.write_text("{apiVersion: v1, kind: Pod, metadata: {name: a}}")
+    async with serving(settings(tmp_path, folders=(pod,), kinds=("RayCluter",))):
+        assert {"a named kind has no definition", "definition quarantined"} <= {*caplog.messages}
+
+
 async def test_probe_needs_no_token(tmp_path: Path) -> None:
     async with serving(settings(tmp_path)) as url, ClientSession() as session, session.get(f"{url}/healthz") as answer:
         assert (answer.status, await answer.text()) == (200, "ok\n")

@@ -124,6 +124,11 @@ app.kubernetes.io/instance: {{ (first .).Release.Name | quote }}
 {{- end }}
 {{- end -}}
 
+{{/* Arguments: root, and the name of a volume */}}
+{{- define "karta-interpreter.hasVolume" -}}
+{{- range (first .).Values.extraVolumes }}{{ if eq .name (last $) }}yes{{ end }}{{ end -}}
+{{- end -}}
+
 {{- define "karta-interpreter.ownLabels" -}}
 {{ include "karta-interpreter.selectorLabels" . }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}

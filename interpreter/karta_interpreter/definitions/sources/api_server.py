@@ -342,7 +342,8 @@ def _check_there(kubeconfig: str, context: str | None) -> None:
     )
     if contents and context_name not in names:
         what = f'there is no context "{context_name}"' if context_name else "it names no current-context"
-        raise LookupError(f"{what}; its contexts are: {', '.join(names) or 'none'}")
+        is_kubeconfig = all(content.get("kind", "Config") == "Config" for content in contents)
+        raise (LookupError if is_kubeconfig else TypeError)(f"{what}; its contexts are: {', '.join(names) or 'none'}")
 
 
 async def _send(client: "ApiClient", request: ApiRequest, silence: float | None) -> "ClientResponse":

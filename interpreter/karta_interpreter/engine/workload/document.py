@@ -37,6 +37,7 @@ _MADE_OF: Final = {
     "str": "; yaml.safe_load makes one of text",
     "coroutine": "; await it",
     "list": "; give one of its entries",
+    "PosixPath": "; yaml.safe_load(path.read_text()) makes one of a file",
     "Workload": "; its own is .object",
 }
 checked_pod = partial(checked_object, noun="a pod", kind="Pod")

@@ -82,9 +82,10 @@ class TokenFile:
         pairs = [(fields[0], fields[1].strip() if len(fields) > 1 else "token") for fields in lines if fields]
         if not pairs:
             raise ValueError("it has no token; a line has one, then the name of its user")
-        if any(len(token) < _LEAST for token, _ in pairs):
+        if any(len(token) < _LEAST or {",", ":"} & set(token) for token, _ in pairs):
             raise ValueError(
-                f"a token has fewer than {_LEAST} characters; a line has the token, then the name of its user"
+                f"a token has fewer than {_LEAST} characters, or a colon or comma; "
+                "a line has the token, a space, then the name of its user"
             )
         if len(dict(pairs)) < len(pairs):
             raise ValueError("a token stands there twice; each user has one of their own")

@@ -28,7 +28,7 @@ from karta_interpreter.webhook.http.ports import cannot_listen, until_signal
 from karta_interpreter.webhook.http.tls import Tls, certificate_files
 from karta_interpreter.webhook.log import log
 from karta_interpreter.webhook.memory import keep_releasing_memory, settle_garbage
-from karta_interpreter.webhook.process.server import store_of
+from karta_interpreter.webhook.process.server import log_definitions, store_of
 from karta_interpreter.webhook.process.signals import process
 
 _CERTIFICATE_SECONDS = 10.0
@@ -65,7 +65,7 @@ async def serving(settings: TypesSettings) -> AsyncIterator[str]:
         )
         storage, access = _storage(settings, store, api, cluster), _access(settings, api)
         choices = Choices.of(settings.types_categories, settings.types_priorities)
-        await asyncio.to_thread(store.load)
+        log_definitions(await asyncio.to_thread(store.load))
         _keep(opened, store.watch())
         _keep(opened, keep_releasing_memory())
         if tls:

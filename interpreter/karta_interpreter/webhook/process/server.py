@@ -3,7 +3,7 @@
 import asyncio
 import sys
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -198,14 +198,18 @@ class Server:
 
     def _show(self, snapshot: Snapshot) -> None:
         self._metrics.served(snapshot)
-        scripts = sum(1 for entry in snapshot.scripted.values() for _ in entry.definition.scripts)
-        log.info("definitions loaded", served=len(snapshot.entries), scripts=scripts, generation=snapshot.generation)
-        for conflict in snapshot.findings:
-            message = "a named kind has no definition" if conflict.rule == "unknown-kind" else "definitions conflict"
-            log.warning(message, reason=in_one_line(conflict), source=conflict.source)
-        logged = set(self._quarantined)
-        _log_quarantined([broken for broken in snapshot.quarantined if broken not in logged])
+        log_definitions(snapshot, set(self._quarantined))
         self._quarantined = snapshot.quarantined
+
+
+def log_definitions(snapshot: Snapshot, logged: Collection[Quarantined] = ()) -> None:
+    """Log how many definitions are in use, their conflicts, and the others that are not in ``logged``."""
+    scripts = sum(1 for entry in snapshot.scripted.values() for _ in entry.definition.scripts)
+    log.info("definitions loaded", served=len(snapshot.entries), scripts=scripts, generation=snapshot.generation)
+    for conflict in snapshot.findings:
+        message = "a named kind has no definition" if conflict.rule == "unknown-kind" else "definitions conflict"
+        log.warning(message, reason=in_one_line(conflict), source=conflict.source)
+    _log_quarantined([broken for broken in snapshot.quarantined if broken not in logged])
 
 
 def store_of(settings: DefinitionSettings, cluster: "Cluster | None") -> Store:
