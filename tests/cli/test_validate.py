@@ -126,7 +126,7 @@ def test_standard_input_is_a_file(run: Run) -> None:
 
 @pytest.mark.parametrize("output", ["json", "yaml"])
 def test_findings_for_programs(run: Run, files: Path, karta: Karta, output: str) -> None:
-    (files / "bad.yaml").write_text(karta("Bad", replicas=".a | env"))
+    (files / "bad.yaml").write_text(karta("Bad", replicas=".spec.a | env"))
 
     result = run("validate", "-o", output, _GOOD, "bad.yaml")
 

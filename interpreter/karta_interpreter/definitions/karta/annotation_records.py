@@ -195,6 +195,7 @@ _PLAIN_NAME = re.compile(r"[a-z0-9][-a-z0-9.]*")
 # The value for an empty list in an annotation that takes names.
 _NONE: Final = "none"
 _DEPENDENCY_FIELDS: Final = ("apiVersion", "kind", "name", "namespace")
+_NAMESPACED: Final = re.compile(r'"([-\w]+)/([-.\w]+)"')
 _CORE_KINDS: Final = (
     *("ConfigMap", "Endpoints", "Event", "LimitRange", "List", "Namespace", "Node", "PersistentVolume"),
     *("PersistentVolumeClaim", "Pod", "PodTemplate", "ReplicationController", "ResourceQuota", "Secret", "Service"),
@@ -348,6 +349,9 @@ def _named(annotation: AnnotationText, index: int, field: str, text: str) -> Ann
     before, query = len(annotation.findings), annotation.query(text, index, field, gives=gives, reads=reads)
     if field == "pods":
         _check_templates(annotation, index, query)
+    if field == "name" and (parts := _NAMESPACED.fullmatch(text)):
+        hint = f"""write namespace: '"{parts[1]}"', name: '"{parts[2]}"'"""
+        annotation.error(f"entry {index}: a name has no `/`", hint, (index, field))
     # The fields of the selector that the expression makes, as far as its form shows them.
     made = query.node.entries if field == "labelSelector" and query and isinstance(query.node, ast.Object) else ()
     keys = {entry.key.value for entry in made if isinstance(entry.key, ast.Literal)}
@@ -521,7 +525,7 @@ _RULE_FIELDS: Final = {
     "once": ("once", "note"),
 }
 # A qualified name of Kubernetes (`IsQualifiedName`): a DNS subdomain of 253 characters at most, and a name of 63.
-_LABEL: Final = re.compile(r"([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-\w.]{0,61}[A-Za-z0-9])?", re.ASCII)
+LABEL: Final = re.compile(r"([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-\w.]{0,61}[A-Za-z0-9])?", re.ASCII)
 
 
 def parse_retain(annotation: AnnotationText) -> tuple[RetainRule, ...]:
@@ -589,7 +593,7 @@ def _retained_rule(annotation: AnnotationText, entry: Mapping[str, JSON], at: st
 
 def _sent_once(annotation: AnnotationText, entry: Mapping[str, JSON], at: str | int) -> Iterator[values.Once]:
     problems = list(_field_problems(entry, _RULE_FIELDS["once"]))
-    if not problems and not _LABEL.fullmatch(note := entry["note"]):
+    if not problems and not LABEL.fullmatch(note := entry["note"]):
         problems.append(("note", f'"{note}" is not the name of an annotation', "write it like example.io/sent"))
     for name, message, hint in problems:
         annotation.error(message, hint, (at, name))
@@ -643,7 +647,7 @@ def _state_problems(entry: Object) -> Iterator[Problem]:
         entry = {**entry, "spec": next((path for path in paths if not isinstance(path, str)), "")}
     yield from _field_problems(entry, _STATE_FIELDS)
     label = entry.get("label")
-    if isinstance(label, str) and not _LABEL.fullmatch(label):
+    if isinstance(label, str) and not LABEL.fullmatch(label):
         yield "label", f'"{label}" is not the name of a label', "write it like example.io/replaced-job"
 
 
@@ -652,7 +656,7 @@ def parse_queue_labels(annotation: AnnotationText) -> tuple[str, ...]:
     names = annotation.items()
     if names == [_NONE]:
         return ()
-    wrong = [name for name in names if not _LABEL.fullmatch(name) or name == _NONE]
+    wrong = [name for name in names if not LABEL.fullmatch(name) or name == _NONE]
     for name in wrong:
         annotation.error(f'"{name}" is not the name of a label', "write it like kueue.x-k8s.io/queue-name", (name,))
     components = annotation.karta.spec.structure_definition.components

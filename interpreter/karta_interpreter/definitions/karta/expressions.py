@@ -64,7 +64,7 @@ def check_expressions(karta: KartaResource) -> tuple[list[Parsed], list[Finding]
     """Return the usable expressions of a definition, and the findings about all of them."""
     usable: list[Parsed] = []
     findings: list[Finding] = []
-    names = [reference.name for reference in karta.spec.structure_definition.references]
+    names = [reference.name.removeprefix("$") for reference in karta.spec.structure_definition.references]
     for path, text in expressions(karta.spec, ("spec",)):
         readable = frozenset(names)
         if path[: len(REFERENCES)] == REFERENCES:
@@ -287,7 +287,7 @@ def matching_text(node: ast.Node, text: str) -> str:
         return f"{float(text):.15g}"
     if is_boolean(node) or (types == {bool} and text.lower() in ("true", "false")):
         return "false" if text.lower() == "false" else "true"
-    return re.sub(r'^"([^"]*)"$', r"\1", text) if isinstance(results[-1], ast.Index) else text
+    return re.sub(r'^"([^"]*)"$|^(\w+)\|.*', r"\1\2", text) if isinstance(results[-1], ast.Index) else text
 
 
 def in_one_word(text: str) -> str:
@@ -296,7 +296,7 @@ def in_one_word(text: str) -> str:
     >>> in_one_word("Nodes are lost "), in_one_word("example.com/ready")
     ('NodesAreLost', 'example.com/ready')
     """
-    return re.sub(r"\s+(\S?)", lambda begin: begin[1].upper(), text.strip())
+    return re.sub(r"\s+(\S?)", lambda begin: begin[1].upper(), re.sub(r"[|*].*|!", "", text).strip())
 
 
 def open_choices(node: ast.Node) -> list[str]:
@@ -317,6 +317,11 @@ def open_choices(node: ast.Node) -> list[str]:
     ]
 
 
+# Paths that are numbers by their names.
+_COUNTED: Final = re.compile(
+    r"\.status\..*?(\w*[a-z](Replicas|Nodes|Pods|Instances|Workers|Members|Count)"
+    "|replicas|ready|active|succeeded|failed|available|updated|desired|unavailable)"
+)
 _AFTER: Final = {
     **dict.fromkeys("*/", "default-is-factor"),
     **dict.fromkeys(("==", "!=", "<", "<=", ">", ">="), "default-compared"),
@@ -344,12 +349,24 @@ def misread_defaults(node: ast.Node, *, of_count: bool) -> Iterator[tuple[str, s
             case ast.Alternative(left, ast.Binary(operator, ast.Literal() as default, right)) if operator in _AFTER:
                 better = ast.Binary(operator, ast.Alternative(left, default), right)
                 yield _AFTER[operator], render(current), render(better)
-            case ast.Binary("or", left, right):
+            case ast.Alternative(ast.Binary(operator, left, right), ast.Literal(int() | str() as value) as default) if (
+                _AFTER.get(operator) == "default-compared" and not isinstance(value, bool)
+            ):
+                yield (
+                    _AFTER[operator],
+                    render(current),
+                    render(ast.Binary(operator, left, ast.Alternative(right, default))),
+                )
+            case ast.Binary("==", value, ast.Binary("or", ast.Literal() as first, second)):
+                either = [ast.Binary("==", value, word) for word in (first, second)]
+                yield "or-is-boolean", render(current), render(ast.Binary("or", *either))
+            case ast.Binary("or", left, right) if not isinstance(left, ast.Literal):
                 is_value = isinstance(right, ast.Literal) and type(right.value) in (str, int, float)
                 if id(current) in results or is_value:
                     yield "or-is-boolean", render(current), render(_chosen(left, right))
-            case ast.Binary("<" | "<=" | ">" | ">=" as operator, left, ast.Literal(str() as text)) if re.fullmatch(
-                "[0-9]{1,15}", text
+            case ast.Binary("==" | "!=" | "<" | "<=" | ">" | ">=" as operator, left, ast.Literal(str() as text)) if (
+                re.fullmatch("[0-9]{1,15}", text)
+                and (operator[0] in "<>" or _COUNTED.fullmatch(render(without_default(left))))
             ):
                 yield "text-ordered", render(current), render(ast.Binary(operator, left, ast.Literal(int(text))))
 

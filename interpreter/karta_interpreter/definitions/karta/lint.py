@@ -7,7 +7,7 @@ from dataclasses import replace
 from karta_interpreter.base.findings import Finding, closest, error, warning
 from karta_interpreter.base.k8s import Path, grouped
 from karta_interpreter.base.karmada import COUNTING_OPERATIONS, Operation
-from karta_interpreter.definitions.karta.annotation_records import ANNOTATIONS, Annotations
+from karta_interpreter.definitions.karta.annotation_records import ANNOTATIONS, LABEL, Annotations
 from karta_interpreter.definitions.karta.annotations import Retained, annotation_path
 from karta_interpreter.definitions.karta.catalogue import catalogue_kinds
 from karta_interpreter.definitions.karta.compile import action_value
@@ -29,7 +29,7 @@ from karta_interpreter.definitions.karta.expressions import (
     useless_defaults,
     without_default,
 )
-from karta_interpreter.definitions.karta.identity import REFERENCES, ROOT, ROOT_KIND, ROOT_STATUS, api_group
+from karta_interpreter.definitions.karta.identity import REFERENCES, ROOT, ROOT_KIND, ROOT_STATUS, STRUCTURE, api_group
 from karta_interpreter.definitions.karta.model import (
     ComponentDefinition,
     GroupVersionKind,
@@ -42,18 +42,26 @@ from karta_interpreter.definitions.karta.model import (
     SuspendAction,
 )
 from karta_interpreter.definitions.karta.rules import violation
+from karta_interpreter.definitions.karta.schema_types import expressions
 from karta_interpreter.definitions.karta.status_rules import MATCHING_ORDER, Status
 from karta_interpreter.definitions.karta.validation import repeated
 from karta_interpreter.languages.jq import render
 
 _LONGEST_VALUE = 80
+_OWN = ("podTemplateSpecPath", "podSpecPath", "replicasPath")  # the fields of what no other component has
+_INNER = re.compile(r"\.\w+\W+\w[^|]*")  # a path below a part of the spec
+_BARE_TYPE = re.compile(r'(?!.*\.(?:status|reason)\b(?!\.)).*conditions.*\.type == "(\w+)".*', re.DOTALL)
 _SPELLED = {"true": "True", "false": "False", "unknown": "Unknown"}
 _OF_POD = re.compile(r"[][.\w]*\.((initC|c)ontainers(\[\])?|metadata)")  # parts of a pod, as the end of a path
 _OTHER_OBJECT = {"podSelector", "gangScheduling", "namesExpression"}  # fields with expressions about another object
 # The least and the most replicas, by the names of their fields.
 _SWAPPED = re.compile(r"[^/]*\.max[^./\n]*(//.*)?\n[^/]*\.min[^./\n]*(//.*)?", re.IGNORECASE)
 # Paths that lead to a part of what their fields take, by the fields.
-_TOO_DEEP = {"resourcesPath": r"(.*)\.(requests|limits)", "path": r"(\.status\.\w*[cC]onditions)\[-?\d+\]"}
+_TOO_DEEP = {
+    "resourcesPath": r"(.*)\.(requests|limits)",
+    "path": r"(\.status\.\w*[cC]onditions)\[-?\d+\]",
+    "podTemplateSpecPath": r"(.*[tT]emplate)\.spec",
+}
 _REVISE = "ReviseReplica"
 _COUNTING = COUNTING_OPERATIONS | {_REVISE}
 _REPORTED = ((*ROOT_STATUS, "phaseDefinition", "path"), (*ROOT_STATUS, "conditionsDefinition", "path"))
@@ -76,6 +84,15 @@ def lint(karta: KartaResource, parsed: Sequence[Parsed], annotations: Annotation
             ("child-suspends", "suspendDefinition"): child.suspend_definition is not None,
         }
         yield from (violation(rule, (*path, field)) for (rule, field), is_broken in rules.items() if is_broken)
+    kinds: dict[Path, GroupVersionKind | None] = {
+        **{(*path, "kind"): component.kind for path, component in structure.components},
+        **{(*STRUCTURE, "additionalChildKinds", at): kind for at, kind in enumerate(structure.additional_child_kinds)},
+        **{(*REFERENCES, at, "gvk"): reference.gvk for at, reference in enumerate(structure.references)},
+    }
+    for path, kind in kinds.items():
+        if kind and kind.kind[:1].islower():
+            meant = kind.kind.removesuffix("s").capitalize()
+            yield violation("kind-of-resource", (*path, "kind"), kind=kind.kind, meant=meant)
     if structure.root_component.kind:
         yield from _kind(structure.root_component.kind)
     yield from _leaves(structure, annotations)
@@ -91,9 +108,6 @@ def lint(karta: KartaResource, parsed: Sequence[Parsed], annotations: Annotation
 
 
 def _kind(root: GroupVersionKind) -> Iterator[Finding]:
-    if root.kind[:1].islower():
-        meant = root.kind.removesuffix("s").capitalize()
-        yield violation("kind-of-resource", (*ROOT_KIND, "kind"), kind=root.kind, meant=meant)
     yield from (
         warning(
             "name-invalid",
@@ -130,8 +144,10 @@ def _component(path: Path, component: ComponentDefinition, selector: PodSelector
     }
     yield from (violation(rule, (*path, *at)) for (rule, *at), is_broken in rules.items() if is_broken)
     at = (*path, "podSelector", "componentTypeSelector")
-    if kind is not None and kind.value is not None and kind.value != (better := kind.value.strip("\"' ")):
-        yield violation("matcher-never", (*at, "value"), noun="a label", text=kind.value, better=better)
+    value = {("value",): kind.value} if kind and kind.value and ".labels" in str(kind.key) else {}
+    for place, text in (value | {("matchLabels", key): key for key in (kind.labels if kind else ())}).items():
+        if not LABEL.fullmatch(text) and (better := re.search(r'\["(.+)"\]|([-\w]*\w)\W*$', text)):
+            yield violation("matcher-never", (*at, *place), noun="a label", text=text, better=better[1] or better[2])
     if component.suspend_definition is not None:
         at = (*path, "suspendDefinition")
         yield from _actions((*at, "suspendActions"), component.suspend_definition.suspend_actions)
@@ -143,6 +159,8 @@ def _component(path: Path, component: ComponentDefinition, selector: PodSelector
             if resumed.get(text, str(action.value)) == str(action.value):
                 rule = "suspend-is-resume" if text in resumed else "suspend-stays"
                 yield violation(rule, (*at, "suspendActions", index), text=text)
+            elif str(action.value) == "false" and re.search(r"\.(suspend|pause)(ed|d)?$", text):
+                yield violation("suspend-inverted", (*at, "suspendActions", index), text=text)
 
 
 def _actions(path: Path, actions: Iterable[SuspendAction]) -> Iterator[Finding]:
@@ -159,7 +177,11 @@ def _leaves(structure: StructureDefinition, annotations: Annotations) -> Iterato
     if not leaves and not _COUNTING.isdisjoint(annotations.operations or _COUNTING):
         yield violation("no-pods", ROOT)
     by_selector: dict[Hashable, str] = {}
+    by_path: dict[str, str] = {}
     for path, leaf in leaves if len(leaves) > 1 else ():
+        for at, text in expressions(leaf, path):
+            if at[-1] in _OWN and _INNER.fullmatch(text) and by_path.setdefault(text, leaf.name) != leaf.name:
+                yield violation("path-copied", at, text=text, name=leaf.name, first=by_path[text])
         kind = leaf.pod_selector.component_type if leaf.pod_selector else None
         if kind is None:
             yield violation("type-selector-missing", path, name=leaf.name)
@@ -183,9 +205,10 @@ def _status(definition: StatusDefinition, parsed: Sequence[Parsed], annotations:
         elif (read := fields_read(expression.node)) and "status" not in read:
             yield _about("status-not-reported", expression, fields=" and ".join(sorted(read)))
     yield from (
-        violation("path-misread", (*ROOT_STATUS, "conditionsDefinition"), written=name, better=name.strip(".[]"))
+        violation("path-misread", (*ROOT_STATUS, "conditionsDefinition"), written=name, better=better)
         for field, name in definition.conditions_definition or ()
-        if field != "path" and name and name != name.strip(".[]")
+        if field != "path" and name
+        if name != (better := "status" if (field, name) == ("status_field_name", "type") else name.strip(".[]"))
     )
     for status in MATCHING_ORDER:
         matchers = getattr(definition.status_mappings, status.lower())
@@ -255,7 +278,7 @@ def _compared(matcher: StatusMatcher, test: Parsed | None) -> Iterator[tuple[Pat
             (*at, "status"),
             "the status of a condition",
             condition.status,
-            closest(status, _SPELLED.values()) or status,
+            closest(status, _SPELLED.values()) or (status and "True"),
         )
     if matcher.by_expression and test:
         expected = matcher.by_expression.expected_result
@@ -300,6 +323,8 @@ def _values(parsed: Sequence[Parsed], annotations: Annotations) -> Iterator[Find
     """Check each value by the form of its expression."""
     own = [expression for expression in parsed if _OTHER_OBJECT.isdisjoint(expression.path)]
     health = annotations.health
+    if health and (bare := _BARE_TYPE.fullmatch(render(health.node))):
+        yield violation("condition-without-status", annotation_path("health"), type=bare[1])
     if health and several(health.node):
         yield violation("health-not-boolean", annotation_path("health"), text=health.text)
     for query in annotations.queries():

@@ -280,7 +280,7 @@ class StructureDefinition(Schema):
     @property
     def reference_names(self) -> frozenset[str]:
         """The names by which expressions read references."""
-        return frozenset(reference.name for reference in self.references)
+        return frozenset(reference.name.removeprefix("$") for reference in self.references)
 
     @property
     def components(self) -> tuple[tuple[Path, ComponentDefinition], ...]:

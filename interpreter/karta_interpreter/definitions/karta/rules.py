@@ -71,7 +71,7 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
     ),
     "default-compared": (
         Severity.WARNING,
-        "`{written}` compares the default only: `//` applies last",
+        "in `{written}` the `//` applies last, after the comparison",
         "write `{better}`",
     ),
     "default-is-factor": (
@@ -152,6 +152,11 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
         "`{text}` is a part of a pod, and not what describes one",
         "name the template or spec of a pod, which is around its containers",
     ),
+    "path-copied": (
+        Severity.WARNING,
+        'the component "{name}" reads `{text}`, as "{first}" does',
+        "write the path of {name}",
+    ),
     "path-misread": (
         Severity.WARNING,
         "`{written}` is not the path that it seems to be",
@@ -178,6 +183,11 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
         "the spec definition has no path",
         "name the pod template or spec, or remove it",
     ),
+    "pod-group-member-without-pods": (
+        Severity.WARNING,
+        'the component "{component}" has no pods that a group could wait for',
+        "name the components with a specDefinition",
+    ),
     "reference-kind-incomplete": (
         Severity.ERROR,
         'the reference "{name}" has no full kind',
@@ -187,7 +197,7 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
     "reference-name": (
         Severity.ERROR,
         '"{name}" is not the name of a variable',
-        "letters, digits and underscores, as in trainingRuntime",
+        "letters, digits and underscores, as in trainingRuntime; `$` stands in expressions only",
     ),
     "reference-not-unique": (Severity.ERROR, 'the reference "{name}" is there twice', "give each a name of its own"),
     "reference-without-labels": (
@@ -309,6 +319,11 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
         "the value is not JSON: {shown}",
         "true, false and null have small letters; a string needs quotes of its own: '\"{shown}\"'",
     ),
+    "suspend-inverted": (
+        Severity.WARNING,
+        "suspending writes false to `{text}`, which resumes",
+        "swap the values of the suspend and the resume actions",
+    ),
     "suspend-is-resume": (
         Severity.WARNING,
         "suspending and resuming write the same value to `{text}`",
@@ -321,7 +336,7 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
     ),
     "text-ordered": (
         Severity.WARNING,
-        "`{written}` compares with a text, and in jq every text is more than any number",
+        "`{written}` compares with a text: in jq every text is more than any number, and equals none",
         "write `{better}`",
     ),
     "type-selector-empty": (

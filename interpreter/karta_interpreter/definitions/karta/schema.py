@@ -54,7 +54,8 @@ _GHOSTS = {
     ),
     "key": "write keyPath: '.metadata.labels[\"KEY\"]'",
     "matchLabels": "componentTypeSelector: {keyPath: '.metadata.labels[\"KEY\"]', value: VALUE} matches a label, "
-    "componentInstanceSelector: {idPath: '.metadata.labels[\"KEY\"]'} reads one",
+    "componentInstanceSelector: {idPath: '.metadata.labels[\"KEY\"]'} reads one; "
+    "a reference has list: {matchLabels: {KEY: {value: VALUE}}}",
     **dict.fromkeys(("succeeded", "complete", "done", "finished"), "this status is called completed"),
     **dict.fromkeys(("healthy", "ready", "active", "available"), "this status is called running"),
     **dict.fromkeys(("pending", "creating", "starting", "progressing"), "this status is called initializing"),

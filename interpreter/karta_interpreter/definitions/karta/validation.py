@@ -100,16 +100,17 @@ _MOST_LEVELS: Final = 100
 
 
 def _selector(path: Path, component: model.ComponentDefinition, selector: model.PodSelector) -> Iterator[Finding]:
-    name, kind, ids = component.name, selector.component_type, component.instance_id_path
-    at = (*path, "componentTypeSelector")
-    if kind is not None and not kind.key and not kind.labels:
-        yield violation("type-selector-empty", at, name=name)
-    if kind is not None and kind.value is not None and not kind.key:
-        yield violation("type-selector-value-without-key", (*at, "value"), name=name)
-    if ids is not None and selector.instance_id is None:
-        yield violation("instance-selector-missing", (*path[:-1], "instanceIdPath"), name=name)
-    if ids is None and selector.instance_id is not None:
-        yield violation("instance-id-path-missing", (*path, "componentInstanceSelector"), name=name)
+    kind, ids, at = selector.component_type, component.instance_id_path, (*path, "componentTypeSelector")
+    has_pod_ids = selector.instance_id is not None
+    rules = {
+        ("type-selector-empty", *at): kind and not (kind.key or kind.labels),
+        ("type-selector-value-without-key", *at, "value"): kind and kind.value is not None and not kind.key,
+        ("instance-selector-missing", *path[:-1], "instanceIdPath"): ids is not None and not has_pod_ids,
+        ("instance-id-path-missing", *path, "componentInstanceSelector"): ids is None and has_pod_ids,
+    }
+    yield from (
+        violation(str(rule), tuple(at), name=component.name) for (rule, *at), is_broken in rules.items() if is_broken
+    )
 
 
 def _keyed_lists(karta: model.KartaResource, names: Container[str], hint: Hint) -> Iterator[Finding]:
@@ -127,6 +128,11 @@ def _keyed_lists(karta: model.KartaResource, names: Container[str], hint: Hint) 
         (*_GANG, "podGroups", index, "members"): ("componentName", [member.component for member in group.members])
         for index, group in enumerate(gang.pod_groups)
     }
+    podless = {
+        component.name
+        for _, component in karta.spec.structure_definition.components
+        if component.spec_definition is None and component.pod_selector is None
+    }
     for path, (field, keys) in lists.items():
         for index, key in repeated(keys):
             yield violation("repeated-list-key", (*path, index, field), field=field, key=key)
@@ -134,6 +140,8 @@ def _keyed_lists(karta: model.KartaResource, names: Container[str], hint: Hint) 
             if field == "componentName" and key not in names:
                 rule = "sub-group-not-found" if "subGroups" in path else "pod-group-member-not-found"
                 yield violation(rule, (*path, index, field), component=key, hint=hint(key))
+            elif field == "componentName" and key in podless:
+                yield violation("pod-group-member-without-pods", (*path, index, field), component=key)
 
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

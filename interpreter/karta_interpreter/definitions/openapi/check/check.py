@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import replace
 from functools import lru_cache
@@ -10,7 +11,7 @@ from typing import Any, Final
 
 from karta_interpreter.base.errors import QuerySyntaxError
 from karta_interpreter.base.findings import Finding, Severity, Span, did_you_mean, error, warning
-from karta_interpreter.base.k8s import DEPENDENCY_NAMES, JSON, Object, Path
+from karta_interpreter.base.k8s import DEPENDENCY_NAMES, JSON, Object, Path, grouped
 from karta_interpreter.base.karmada import COUNTING_OPERATIONS, Operation
 from karta_interpreter.definitions.karta import (
     MATCHING_ORDER,
@@ -25,16 +26,15 @@ from karta_interpreter.definitions.karta.annotation_records import Annotations, 
 from karta_interpreter.definitions.karta.compile import action_value
 from karta_interpreter.definitions.karta.expression_text import ObjectQuery, PodQuery
 from karta_interpreter.definitions.karta.model import (
-    ComponentDefinition,
     ExpressionMatcher,
     KartaResource,
     StatusDefinition,
-    SuspendDefinition,
 )
 from karta_interpreter.definitions.karta.schema_types import expressions
 from karta_interpreter.definitions.openapi.check.coverage import Coverage, in_yaml, names_below, parts, unread_text
 from karta_interpreter.definitions.openapi.check.expected import (
     BOOLEAN,
+    CONTAINERS,
     EXPECTED,
     LIST,
     OBJECT,
@@ -44,7 +44,16 @@ from karta_interpreter.definitions.openapi.check.expected import (
     hint,
 )
 from karta_interpreter.definitions.openapi.check.outputs import WORDS, listed_values, outputs
-from karta_interpreter.definitions.openapi.check.shape import NULL, POD, WRONG_TYPE, Shape, Shapes, TypeScope, literal
+from karta_interpreter.definitions.openapi.check.shape import (
+    NULL,
+    POD,
+    SPELLED,
+    WRONG_TYPE,
+    Shape,
+    Shapes,
+    TypeScope,
+    literal,
+)
 from karta_interpreter.definitions.openapi.draft.statuses import least_value, undecided
 from karta_interpreter.definitions.openapi.references import PODS, references
 from karta_interpreter.definitions.openapi.schema import Entries, SchemaPath, below, is_pod_spec
@@ -89,36 +98,56 @@ def check_alone(karta: KartaResource) -> list[Finding]:
 def _own_schema(karta: KartaResource) -> Object:
     """Return an open schema with what all kinds have, and with the objects, lists, counts and phases of a Karta."""
     schema, typed, scope = deepcopy(_USUAL), dict[str, str](), TypeScope()
+    # The first action of a place counts, which suspends.
+    written = {text: next(iter(literal(value).types)) for _, text, value in reversed([*_switched(karta)])}
     for path, text in expressions(karta.spec, ("spec",)):
         if not isinstance(text, ObjectQuery | PodQuery) and (node := _parsed(text)):
             shapes = outputs(node, (Shape(_USUAL, ".", place="$"),), scope)
-            found = [(_TYPED[name], shape.place) for name in _TYPED if name in path for shape in shapes]
+            nouns = (written.get(text), *(_TYPED.get(str(name)) for name in path))
+            found = [(noun, shape.place) for noun in nouns if noun for shape in shapes]
             typed = {at: noun for noun, at in found if noun != "array"} | typed
             typed |= {at.rpartition("[]")[0]: noun for noun, at in found if noun == "array"}
+    places = {shape.place for shape in scope.visited} | typed.keys()
+    schema |= {} if "$.spec" in places else _OPEN  # else the kind has its parts in the place of spec
+    mappings = getattr(karta.spec.structure_definition.root_component.status_definition, "status_mappings", ())
+    phases = grouped((matcher.by_phase.lower(), matcher.by_phase) for _, matchers in mappings for matcher in matchers)
     # Parts inside of others first: a value that has parts is no count, whatever reads it so.
-    for place in sorted({shape.place for shape in scope.visited} | typed.keys(), reverse=True):
+    for place in sorted(places, reverse=True):
         part = schema
         for name, quoted in _STEP.findall(place):
             inside = part.setdefault("properties", {}) if name or quoted else part
             part = inside.setdefault(name or quoted or "items", dict(_OPEN))
         has_parts = typed.get(place) != "array" and part.keys() & {"properties", "items"}
         if place in typed and not has_parts and _OWN_TYPE.match(place):
-            part["type"] = typed[place]
+            part |= {"type": "string", SPELLED: phases} if typed[place] == "phase" else {"type": typed[place]}
     return schema
+
+
+def _switched(karta: KartaResource) -> Iterator[tuple[Path, str, JSON]]:
+    """Yield the path and the place of each value that suspends or resumes, and the value."""
+    for path, component in karta.spec.structure_definition.components:
+        for field, actions in component.suspend_definition or ():
+            for index, action in enumerate(actions):
+                with suppress(ValueError):  # a separate finding
+                    at = (*path, "suspendDefinition", field.replace("_a", "A"), index, "value")
+                    yield at, action.path, action_value(action)
 
 
 def _followed(karta: KartaResource, annotations: Annotations, schema: Object, named: str) -> "_Checked":
     """Follow the expressions of a Karta through a schema, which the findings call ``named``."""
     checked = _Checked(schema, named)
     for path, text in expressions(karta.spec, ("spec",)):
-        if isinstance(text, ObjectQuery):
-            continue  # the schema of that object is not given
         if isinstance(text, PodQuery):
             checked.expression(path, text, inputs=(POD,), schema="a pod")
-        else:
+        elif not isinstance(text, ObjectQuery):  # the schema of that object is not given
             checked.expression(path, text, EXPECTED.get(str(path[-1])))
-    for path, component in karta.spec.structure_definition.components:
-        checked.component(path, component)
+        if path[-1] == "instanceIdPath":
+            checked.instance_ids(path, text)
+        elif path[-1] in _POD_FORMS:
+            checked.template(path, text)
+    for path, at, value in _switched(karta):
+        for shape in checked.quiet(at):
+            checked.written(path, shape, value)
     status = karta.spec.structure_definition.root_component.status_definition
     if status is not None:
         checked.status(status)
@@ -176,22 +205,11 @@ class _Checked:
     def _add(self, finding: Finding, text: str, span: Span = ast.NOWHERE) -> None:
         self.findings.append(replace(finding, expression=text, span=span if span.end else None))
 
-    def component(self, path: Path, component: ComponentDefinition) -> None:
-        """Compare the parts of a component with each other."""
-        if component.instance_id_path is not None:
-            self._instance_ids((*path, "instanceIdPath"), component.instance_id_path)
-        if (spec := component.spec_definition) is not None:
-            pods = {"podTemplateSpecPath": spec.pod_template_spec_path, "podSpecPath": spec.pod_spec_path}
-            for name, text in pods.items():
-                if text is not None:
-                    self._optional((*path, "specDefinition", name), text)
-        if component.suspend_definition is not None:
-            self._suspension((*path, "suspendDefinition"), component.suspend_definition)
-
-    def _instance_ids(self, path: Path, text: str) -> None:
-        for shape in self._quiet(text):
+    def instance_ids(self, path: Path, text: str) -> None:
+        """Warn of ids that several instances may have."""
+        for shape in self.quiet(text):
             at, _, below = shape.at.rpartition("[]")
-            for listed in self._quiet(at) if at else ():
+            for listed in self.quiet(at) if at else ():
                 keys = listed.schema.get("x-kubernetes-list-map-keys")
                 keys = [f".{key}" for key in keys] if isinstance(keys, list) else []
                 is_set = not below and listed.schema.get("x-kubernetes-list-type") == "set"
@@ -204,7 +222,7 @@ class _Checked:
                     message = f"{shape.at} is one of {values} in the CRD, so two instances may have one id"
                     self._add(warning("crd-instance-id", path, message, "the id of an instance has to be unique"), text)
 
-    def _optional(self, path: Path, text: str) -> None:
+    def template(self, path: Path, text: str) -> None:
         """Warn of a template that may be absent in a required part of the workload."""
         node = _parsed(text)
         owner, field = None if node is None else owner_of(node), node
@@ -219,21 +237,10 @@ class _Checked:
                     hint = "add `// {spec: {}}` if the operator makes the pods then"
                     self._add(warning("crd-optional-template", path, message, hint), text)
 
-    def _suspension(self, path: Path, definition: SuspendDefinition) -> None:
-        actions = {"suspendActions": definition.suspend_actions, "resumeActions": definition.resume_actions}
-        for name, listed in actions.items():
-            for index, action in enumerate(listed):
-                try:
-                    value = action_value(action)
-                except ValueError:  # a separate finding
-                    continue
-                for shape in self._quiet(action.path):
-                    self._written((*path, name, index, "value"), shape, value)
-
-    def _written(self, path: Path, shape: Shape, value: JSON, advice: str = "") -> None:
+    def written(self, path: Path, shape: Shape, value: JSON, advice: str = "") -> None:
         value_shape = literal(value)
         if value is not None and shape.is_known and not value_shape.types <= shape.types:
-            message = f"{shape.at} is {shape.noun} in the CRD, and the value is {value_shape.noun}"
+            message = f"{shape.at} is {shape.noun} in {self._named}, and the value is {value_shape.noun}"
             self.findings.append(error("crd-wrong-type", path, message, advice or _written_as(shape)))
         elif isinstance(value, str) and shape.values and value not in shape.values:
             message = f'{shape.at} is never "{value}" in the CRD'
@@ -244,12 +251,12 @@ class _Checked:
         phases, conditions = definition.phase_definition, definition.conditions_definition
         listed, types, statuses = [], [], []
         if phases is not None:
-            shapes = self._quiet(phases.path)
+            shapes = self.quiet(phases.path)
             self._compare((*ROOT_STATUS, "phaseDefinition", "path"), phases.path, shapes, TEXT)
             listed = listed_values(shapes)
         if conditions is not None:
             names = (conditions.type_field_name, conditions.status_field_name)
-            shapes = self._quiet(conditions.path)
+            shapes = self.quiet(conditions.path)
             self._conditions((*ROOT_STATUS, "conditionsDefinition", "path"), conditions.path, shapes, names)
             entries = [element for shape in shapes for element in shape.each()]
             types, statuses = (
@@ -268,7 +275,7 @@ class _Checked:
 
     def _result(self, path: Path, test: ExpressionMatcher) -> None:
         """Compare the text that a result should have with the schema of the result."""
-        expected, shapes = test.expected_result, self._quiet(test.expression)
+        expected, shapes = test.expected_result, self.quiet(test.expression)
         self._listed_only((*path, "expectedResult"), "value", expected, listed_values(shapes))
         self._compare(
             (*path, "expression"),
@@ -284,7 +291,7 @@ class _Checked:
             "write expectedResult as jq prints the value: 7, true",
         )
 
-    def _quiet(self, text: str, scope: TypeScope | None = None) -> Shapes:
+    def quiet(self, text: str, scope: TypeScope | None = None) -> Shapes:
         """Return the outputs of an expression, without findings: `expression` reports them."""
         node = _parsed(text)
         return () if node is None else outputs(node, (self._root,), scope or TypeScope())
@@ -306,8 +313,7 @@ class _Checked:
     def annotations(self, annotations: Annotations) -> None:
         """Follow the expressions about the workload in annotations."""
         for query in annotations.queries():
-            are_pods = query.annotation == "dependencies" and query.gives is dict
-            expected = PART_OF_TEMPLATE if are_pods else _GIVEN.get(query.gives)
+            expected = _GIVEN.get((query.annotation, query.gives)) or _GIVEN.get(query.gives)
             if not (inputs := outputs(query.of, (self._root,), TypeScope())):
                 continue
             coverage = self._coverage if query.read_by else Coverage()  # an operation reads nothing that is omitted
@@ -331,7 +337,7 @@ class _Checked:
         for path, value in annotations.required_status.items():
             for shape in self.expression(annotation_path("required-status"), SchemaPath(path).jq):
                 advice = f"write {json.dumps(least_value(shape.schema))}"
-                self._written(annotation_path("required-status"), shape, value, advice)
+                self.written(annotation_path("required-status"), shape, value, advice)
         if annotations.operations is not None and "AggregateStatus" not in annotations.operations:
             return
         for name, field_path, text in undecided(below(self._root.schema, "status")):
@@ -377,12 +383,12 @@ class _Checked:
         scope, covered = TypeScope(), list[Shape]()
         for _, component in karta.spec.structure_definition.components:
             for path, pods in expressions(component.spec_definition):
-                covered += _in_pods(self._quiet(pods, scope), str(path[0]), scope)
+                covered += _in_pods(self.quiet(pods, scope), str(path[0]), scope)
         for added in annotations.added_containers:
-            covered += parts(self._quiet(added.query.text, scope))
+            covered += parts(self.quiet(added.query.text, scope))
         for dependency in annotations.dependencies:
             for query in queries_in(dependency):
-                shapes = self._quiet(query.text, scope)
+                shapes = self.quiet(query.text, scope)
                 if isinstance(dependency, OfDependencies) and dependency.form == "pods":
                     covered += _in_pods(shapes, _TEMPLATES, scope)
                 elif isinstance(dependency, LeftOut):
@@ -415,12 +421,12 @@ _EXPRESSIONS: Final = 256
 """The syntax trees that are kept: each expression of a definition is followed two or three times."""
 _OPEN: Final = {"x-kubernetes-preserve-unknown-fields": True}
 _USUAL: Final[dict[str, Any]] = {
-    **_OPEN,
     "properties": {
-        "spec": {**_OPEN, "properties": {"replicas": {"type": "integer"}}},
+        "spec": {**_OPEN, "properties": {"replicas": {"type": "integer"}, "template": {**_OPEN, "type": "object"}}},
         "status": {
             **_OPEN,
             "properties": {
+                "phase": {"type": "string"},
                 **{f"{word}Replicas": {"type": "integer"} for word in ("available", "current", "ready", "updated")},
                 "observedGeneration": {"type": "integer"},
                 "conditions": {
@@ -444,13 +450,21 @@ _TYPED: Final = {
     "instanceIdPath": "array",
     **dict.fromkeys(("podTemplateSpecPath", "podSpecPath"), "object"),
     "scaleDefinition": "integer",
-    "phaseDefinition": "string",
+    "phaseDefinition": "phase",
 }
 
-_GIVEN: Final[Mapping[type, Expected]] = {str: TEXT, bool: BOOLEAN, dict: OBJECT}
+_GIVEN: Final[Mapping[object, Expected]] = {
+    str: TEXT,
+    bool: BOOLEAN,
+    dict: OBJECT,
+    ("dependencies", dict): PART_OF_TEMPLATE,
+    ("added-containers", dict): CONTAINERS,
+}
 _AMOUNT: Final = (
     "a number, a quantity or a duration",
-    lambda shape: not shape.values and bool(shape.types & {"integer", "number", "string"}),
+    lambda shape: (
+        not shape.values and SPELLED not in shape.schema and bool(shape.types & {"integer", "number", "string"})
+    ),
 )
 # The expected values that a rule combines into one.
 _AGGREGATED: Final[Mapping[AggregateRule, Expected]] = {

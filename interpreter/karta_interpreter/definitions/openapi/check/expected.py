@@ -28,6 +28,12 @@ TEXT: Final = of("a string", "string")
 OBJECT: Final = of("an object", "object")
 LIST: Final = of("a list", "array")
 BOOLEAN: Final = of("a boolean", "boolean")
+CONTAINERS: Final[Expected] = (
+    "{containers: […], initContainers: […]}",
+    lambda shape: (
+        "object" in shape.types and (not shape.fields or not {"containers", "initContainers"}.isdisjoint(shape.fields))
+    ),
+)
 PART_OF_TEMPLATE: Final[Expected] = (
     "a pod template, with spec",
     lambda shape: "object" in shape.types and shape.field("spec") is not None and "containers" not in shape.fields,
@@ -69,7 +75,8 @@ def hint(root: Shape, shape: Shape, expected: Expected) -> str:
             f"{noun.partition(', with')[0]} near it: {', '.join('.' + '.'.join(candidate) for candidate in shortest)}"
         )
     if expected == BOOLEAN:
-        return f'compare it: `{shape.at} == "{(shape.values or ["value"])[0]}"`'
+        test = "> 0" if shape.types & {"integer", "number"} else f'== "{(shape.values or ["value"])[0]}"'
+        return f"compare it: `{shape.at} {test}`"
     return f"it has: {', '.join(shape.fields)}" if shape.fields else f"the schema has nothing there that is {noun}"
 
 

@@ -5,13 +5,14 @@ from dataclasses import replace
 from itertools import chain, product
 from typing import Final
 
-from karta_interpreter.base.findings import Finding, Span, did_you_mean, error, warning
+from karta_interpreter.base.findings import Finding, Span, closest, did_you_mean, error, warning
 from karta_interpreter.definitions.karta.expressions import in_one_word
 from karta_interpreter.definitions.openapi.check.shape import (
     ANY,
     BOOLEAN,
     NULL,
     NUMBER,
+    SPELLED,
     TEXT,
     WRONG_TYPE,
     Shape,
@@ -22,7 +23,7 @@ from karta_interpreter.definitions.openapi.check.shape import (
     object_of,
     unique,
 )
-from karta_interpreter.languages.jq import Argument, OutputKind, children, function_of, syntax as ast
+from karta_interpreter.languages.jq import Argument, OutputKind, children, function_of, render, syntax as ast
 
 _CONTAINERS: Final = ("array", "object")
 _OF_ELEMENTS: Final = (OutputKind.ELEMENT, OutputKind.SUM, OutputKind.ENTRIES)
@@ -56,21 +57,18 @@ def outputs(node: ast.Node, inputs: Shapes, scope: TypeScope) -> Shapes:  # noqa
             tried = outputs(body, inputs, replace(scope, is_tried=True))
             return tried if handler is None else unique((tried, outputs(handler, (TEXT,), scope)))
         case ast.If(branches, otherwise):
-            results = [inputs if otherwise is None else outputs(otherwise, inputs, scope)]
-            for condition, then in branches:
+            for condition, _ in branches:
                 outputs(condition, inputs, scope)
-                results.append(outputs(then, inputs, scope))
-            return unique(results)
+            otherwise = otherwise or ast.Identity()
+            return unique(outputs(result, inputs, scope) for result in (otherwise, *(then for _, then in branches)))
         case ast.Variable(name):
             return scope.variables.get(name, (ANY,))
-        case ast.Bind(source, patterns, body):
-            shapes = outputs(source, inputs, scope)
-            match patterns:
-                case (ast.VariablePattern(name),):
-                    variables = {**scope.variables, name: shapes}
-                case _:  # patterns name parts, which are not followed and may hide variables of the same name
-                    variables = {}
+        case ast.Bind(source, (ast.VariablePattern(name),), body):
+            variables = {**scope.variables, name: outputs(source, inputs, scope)}
             return outputs(body, inputs, replace(scope, variables=variables))
+        case ast.Bind(source, _, body):  # the patterns name parts, and may hide variables of the same name
+            outputs(source, inputs, scope)
+            return outputs(body, inputs, replace(scope, variables={}))
         case ast.Reduce(source) | ast.Foreach(source):
             outputs(source, inputs, scope)
         case ast.Define(name, _, _, body):
@@ -83,6 +81,9 @@ def outputs(node: ast.Node, inputs: Shapes, scope: TypeScope) -> Shapes:  # noqa
             return (literal(value),)
         case ast.Index(target, ast.Literal(str() as name) as key):
             return _fields(outputs(target, inputs, scope), name, node, key, scope)
+        case ast.Index(_, ast.Binary("==") as test):
+            hint = f"entries are chosen by `PATH[] | select({render(test)})`"
+            scope.add(error(WRONG_TYPE, (), "an index is a number or a name, not a comparison", hint, span=test.span))
         case ast.Index(target, key):
             keys = outputs(key, inputs, scope)
             is_position = bool(keys) and all("integer" in key.types and "string" not in key.types for key in keys)
@@ -119,7 +120,9 @@ def _fields(shapes: Shapes, name: str, node: ast.Node, key: ast.Node, scope: Typ
             wrong.append(_wrong_type(shape, f"`.{name}` reads an object", node.span, scope, hint))
         else:
             at = "" if shape.at == "." else shape.at
+            is_of_workload = at == ".spec" and scope.schema == "a pod" and not closest(name, shape.fields)
             message, hint = f"{scope.schema} has no field {at}.{name}", did_you_mean(name, shape.fields)
+            hint = 'the pods of a component have a label: `.metadata.labels["KEY"]`' if is_of_workload else hint
             wrong.append(error("crd-unknown-field", (), message, hint, span=key.span if key.span.end else node.span))
     return _unless(field_shapes, wrong, scope)
 
@@ -175,6 +178,11 @@ def _called(node: ast.FunctionCall, inputs: Shapes, scope: TypeScope) -> Shapes:
             return (BOOLEAN,)
         case ast.FunctionCall("error", ()):
             return ()
+        case ast.FunctionCall("contains", (part,)) if _are_apart(inputs, parts := outputs(part, inputs, scope)):
+            hint = 'of entries write `any(PATH[]?; .type == "Ready")`'
+            scope.add(_wrong_type(inputs[0], f"never contains {parts[0].noun}", node.span, scope, hint))
+        case ast.FunctionCall("IN", (values,)):
+            _compared(inputs, outputs(values, inputs, scope), values, "==", scope)
     function = function_of(node)
     if function is None:
         return (ANY,)
@@ -236,11 +244,13 @@ def _operation(node: ast.Binary, lefts: Shapes, rights: Shapes, scope: TypeScope
     """Return the shapes of an operator's outputs. Add impossible operations to ``scope.found``."""
     operator = node.operator
     if operator in _COMPARISONS[:-2]:
-        _compared(lefts, node.right, operator, scope)
-        _compared(rights, node.left, operator, scope)
+        _compared(lefts, rights, node.right, operator, scope)
+        _compared(rights, lefts, node.left, operator, scope)
     if operator in _COMPARISONS:
         return (BOOLEAN,)
     _operands(node, lefts, rights, scope)
+    if operator == "*" and _are_apart(lefts, rights):
+        return (TEXT,)  # jq repeats the text
     both = unique((lefts, rights))
     if all("number" in shape.types or "integer" in shape.types for shape in both):
         return (NUMBER,)
@@ -260,58 +270,56 @@ def _operation(node: ast.Binary, lefts: Shapes, rights: Shapes, scope: TypeScope
 
 def _operands(node: ast.Binary, lefts: Shapes, rights: Shapes, scope: TypeScope) -> None:
     """Find operands that the operator can never take."""
-    takes = _ALIKE.get(node.operator, frozenset())
-    if not (takes and lefts and rights and all(shape.is_known and shape != NULL for shape in (*lefts, *rights))):
-        return
-    for left, right in product(lefts, rights):
-        ours, theirs = _kinds(left), _kinds(right)
-        # jq repeats the text that many times.
-        repeats = node.operator == "*" and "string" in ours | theirs and "number" in ours | theirs
-        if ours & theirs & takes or repeats:
-            return
-    wrong, other = (lefts[0], rights[0]) if _kinds(rights[0]) == {"number"} else (rights[0], lefts[0])
-    message = (
-        f"{wrong.at or 'this'} is {wrong.noun} in {scope.schema}, and `{node.operator}` has {other.noun} next to it"
-    )
-    hint = f"`{node.operator}` takes two {' or two '.join(noun for kind, noun in _NOUNS.items() if kind in takes)}"
-    scope.add(error(WRONG_TYPE, (), message, hint, span=node.span))
+    takes, operands = _ALIKE.get(node.operator, frozenset()), (*lefts, *rights)
+    # jq repeats a text as many times as a number says.
+    repeated = {"number", "string"} if node.operator == "*" else {""}
+    pairs = ((_kinds(left), _kinds(right)) for left, right in product(lefts, rights))
+    is_possible = any(ours & theirs & takes or repeated <= ours | theirs for ours, theirs in pairs)
+    if takes and lefts and rights and not is_possible and all(shape.is_known and shape != NULL for shape in operands):
+        wrong, other = (lefts[0], rights[0]) if _kinds(rights[0]) == {"number"} else (rights[0], lefts[0])
+        wants = f"`{node.operator}` has {other.noun} next to it"
+        hint = f"`{node.operator}` takes two {' or two '.join(noun for kind, noun in _NOUNS.items() if kind in takes)}"
+        scope.add(_wrong_type(wrong, wants, node.span, scope, hint))
 
 
 def _check_default(shapes: Shapes, default: ast.Node, scope: TypeScope) -> None:
     """Find a text that stands for an absent number, or a number that stands for an absent text."""
-    if not (isinstance(default, ast.Literal) and isinstance(default.value, str | int | float)):
-        return
-    default_shape, typed = literal(default.value), [shape for shape in shapes if shape != NULL]
-    kinds = {kind for shape in typed for kind in _kinds(shape)}
-    if (
-        kinds in ({"number"}, {"string"})
-        and all(shape.is_known for shape in typed)
-        and not _kinds(default_shape) & kinds
-    ):
-        message = (
-            f"{typed[0].at or 'this'} is {typed[0].noun} in {scope.schema}, and its default is {default_shape.noun}"
-        )
-        hint = f"write {typed[0].noun} behind `//`"
+    typed, value = [shape for shape in shapes if shape != NULL], getattr(default, "value", None)
+    is_one_type = {kind for shape in typed for kind in _kinds(shape)} in ({"number"}, {"string"})
+    if isinstance(value, str | int | float) and is_one_type and _are_apart(typed, (literal(value),)):
+        shown = f"{typed[0].at or 'this'} is {typed[0].noun} in {scope.schema}"
+        message, hint = f"{shown}, and its default is {literal(value).noun}", f"write {typed[0].noun} behind `//`"
         scope.add(warning(WRONG_TYPE, (), message, hint, span=default.span))
 
 
-def _compared(shapes: Shapes, other: ast.Node, operator: str, scope: TypeScope) -> None:
-    """Find a literal that no value can equal, or whose type alone decides the order."""
+def _compared(shapes: Shapes, others: Shapes, node: ast.Node, operator: str, scope: TypeScope) -> None:
+    """Find literals that no value can equal, or whose types alone decide the order."""
+    typed = [shape for shape in shapes if shape != NULL]
     # null and "" are compared with an absent value, whatever the schema lists.
-    if not isinstance(other, ast.Literal) or other.value in (None, ""):
-        return
-    literal_shape, typed = literal(other.value), [shape for shape in shapes if shape != NULL]
-    listed = listed_values(shapes)
-    if typed and all(shape.schema.get("pattern") in WORDS for shape in typed):
-        listed = [in_one_word(str(other.value))]
-    if listed and isinstance(other.value, str) and other.value not in listed:
-        message = f'{typed[0].at or "this"} is never "{other.value}" in {scope.schema}'
-        hint = did_you_mean(other.value, listed)
-        scope.add(warning("crd-unknown-value", (), message, hint, span=other.span))
-    elif typed and all(shape.is_known and not _kinds(shape) & _kinds(literal_shape) for shape in typed):
+    others = others if isinstance(node, ast.Literal | ast.Comma | ast.Array) else ()
+    made = [shape for shape in others if shape not in (NULL, literal(""))]
+    words = [word for shape in made if not shape.at for word in shape.values]
+    are_words = typed and all(shape.schema.get("pattern") in WORDS for shape in typed)
+    listed = [in_one_word(word) for word in words] if are_words else listed_values(shapes)
+    phases = typed[0].schema.get(SPELLED, {}) if typed else {}
+    spelled = {word: phases.get(word.lower(), [word]) for word in words}
+    never = [word for word in words if (listed and word not in listed) or word not in spelled[word]]
+    if never:
+        message = f'{typed[0].at or "this"} is never "{never[0]}" in {scope.schema}'
+        hint = did_you_mean(never[0], listed or spelled[never[0]])
+        scope.add(warning("crd-unknown-value", (), message, hint, span=node.span))
+    elif _are_apart(typed, made):
         outcome = "never equals" if operator in ("==", "!=") else f"`{operator}` decides by the types alone next to"
-        message = f"{typed[0].at or 'this'} is {typed[0].noun} in {scope.schema}, and {outcome} {literal_shape.noun}"
-        scope.add(warning(WRONG_TYPE, (), message, f"compare it with {typed[0].noun}", span=other.span))
+        message = f"{typed[0].at or 'this'} is {typed[0].noun} in {scope.schema}, and {outcome} {made[0].noun}"
+        one_of = 'one of several values is written `path | IN("a", "b")`'
+        hint = one_of if isinstance(node, ast.Array) else f"compare it with {typed[0].noun}"
+        scope.add(warning(WRONG_TYPE, (), message, hint, span=node.span))
+
+
+def _are_apart(shapes: Sequence[Shape], others: Sequence[Shape]) -> bool:
+    """Return whether there are two sides, and no type of one is a type of the other."""
+    kinds, other_kinds = (frozenset(chain(*map(_kinds, side))) for side in (shapes, others))
+    return all((shapes, others, not kinds & other_kinds, *(shape.is_known for shape in (*shapes, *others))))
 
 
 def _kinds(shape: Shape) -> frozenset[str]:
