@@ -93,6 +93,8 @@ def lint(karta: KartaResource, parsed: Sequence[Parsed], annotations: Annotation
         if kind and kind.kind[:1].islower():
             meant = kind.kind.removesuffix("s").capitalize()
             yield violation("kind-of-resource", (*path, "kind"), kind=kind.kind, meant=meant)
+        if kind and path != ROOT_KIND and re.fullmatch(r"v\d\w*", kind.group):
+            yield violation("unknown-group", (*path, "group"), kind=kind.kind, group=kind.group, meant='""')
     if structure.root_component.kind:
         yield from _kind(structure.root_component.kind)
     yield from _leaves(structure, annotations)

@@ -1,5 +1,6 @@
 """What a definition reads is compared with the schema of its CRD."""
 
+import json
 from copy import deepcopy
 from typing import Any
 
@@ -9,7 +10,7 @@ from karta_interpreter.base.findings import Finding
 from karta_interpreter.base.k8s import edit
 from karta_interpreter.definitions.karta.model import KartaResource
 from karta_interpreter.definitions.karta.schema import read_karta
-from karta_interpreter.definitions.openapi.check.check import check
+from karta_interpreter.definitions.openapi.check.check import check, check_alone
 from tests.support.rows import rows
 
 _POD_SPEC = {
@@ -141,8 +142,8 @@ def _checked(karta: KartaResource, schema: dict[str, Any]) -> list[Finding]:
     return [finding for finding in check(karta, schema) if finding.rule != "crd-unread"]
 
 
-def _changed(path: str, value: object) -> dict[str, Any]:
-    karta = deepcopy(_karta())
+def _changed(path: str, value: object, base: dict[str, Any] | None = None) -> dict[str, Any]:
+    karta = deepcopy(base or _karta())
     part: Any = karta
     *steps, last = path.replace("[", ".").replace("]", "").split(".")
     for step in steps:
@@ -553,3 +554,66 @@ def test_unknown_field_is_a_warning_where_another_release_may_have_it(origin: st
     (finding,) = _findings(changed)
     assert finding.startswith(f"{severity}: ")
     assert finding.endswith("[crd-unknown-field]")
+
+
+_COUNT = f"{_OVEN}.scaleDefinition.replicasPath"
+_SUSPEND = f"{_ROOT}.suspendDefinition"
+
+
+@rows(
+    "changes",
+    [
+        pytest.param({}, id="the definition as it is"),
+        pytest.param({f"{_SUSPEND}.suspendActions[0].value": "null"}, id="a switch that is removed"),
+        pytest.param({f"{_SUSPEND}.resumeActions[0].value": "null"}, id="a switch whose removal resumes"),
+        pytest.param(
+            {f"{_SUSPEND}.suspendActions[0].value": "0", f"{_SUSPEND}.resumeActions[0].value": "1.5"},
+            id="two numbers of a switch",
+        ),
+        pytest.param(
+            {f"{_ROOT}.statusDefinition.statusMappings.failed[0]": {"byPhase": "baking"}},
+            id="a phase in both spellings",
+        ),
+        pytest.param(
+            {
+                _COUNT: 'if .status.phase == "baking" then 0 else 1 end',
+                f"{_ROOT}.statusDefinition.statusMappings.failed[0]": {"byPhase": "baking"},
+            },
+            id="one of both spellings in an expression",
+        ),
+        pytest.param(
+            {_COUNT: 'if .status.phase | ascii_downcase | IN("baking", "sold") then 0 else 1 end'},
+            id="a phase in small letters",
+        ),
+        pytest.param(
+            {_COUNT: 'if .spec.mode | IN("on", true) then 0 else 1 end'},
+            id="a text or a boolean",
+        ),
+        pytest.param(
+            {_COUNT: 'if .status.phase == "" or .status.conditions == [] then 0 else 1 end'},
+            id="nothing in a phase and in conditions",
+        ),
+        pytest.param(
+            {_COUNT: 'if .status.phase | contains("ak") then 0 else 1 end'},
+            id="a part of a phase",
+        ),
+    ],
+)
+def test_right_definition_has_no_finding_without_crd(changes: dict[str, object]) -> None:
+    karta = _karta()
+    for path, value in changes.items():
+        karta = _changed(path, value, karta)
+
+    read, wrong = read_karta(karta)
+
+    assert read is not None, wrong
+    assert check_alone(read) == []
+
+
+def test_kind_without_spec_has_its_fields_at_the_top() -> None:
+    text = json.dumps(_karta()).replace(".spec.", ".")
+
+    read, wrong = read_karta(json.loads(text))
+
+    assert read is not None, wrong
+    assert check_alone(read) == []

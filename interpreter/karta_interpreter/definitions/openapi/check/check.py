@@ -99,7 +99,11 @@ def _own_schema(karta: KartaResource) -> Object:
     """Return an open schema with what all kinds have, and with the objects, lists, counts and phases of a Karta."""
     schema, typed, scope = deepcopy(_USUAL), dict[str, str](), TypeScope()
     # The first action of a place counts, which suspends.
-    written = {text: next(iter(literal(value).types)) for _, text, value in reversed([*_switched(karta)])}
+    written = {
+        text: str(literal(value).schema["type"]).replace("integer", "number")
+        for _, text, value in reversed([*_switched(karta)])
+        if value is not None
+    }
     for path, text in expressions(karta.spec, ("spec",)):
         if not isinstance(text, ObjectQuery | PodQuery) and (node := _parsed(text)):
             shapes = outputs(node, (Shape(_USUAL, ".", place="$"),), scope)
@@ -218,8 +222,9 @@ class _Checked:
                     message = f"{at} is keyed by {keyed} in the CRD, so {below or 'it'} may repeat"
                     self._add(warning("crd-instance-id", path, message, f"read the id from {at}[]{keys[0]}"), text)
                 elif not keys and not is_set and 0 < len(shape.values) < _MANY:
-                    values = ", ".join(shape.values)
-                    message = f"{shape.at} is one of {values} in the CRD, so two instances may have one id"
+                    message = (
+                        f"{shape.at} is one of {', '.join(shape.values)} in the CRD, so two instances may have one id"
+                    )
                     self._add(warning("crd-instance-id", path, message, "the id of an instance has to be unique"), text)
 
     def template(self, path: Path, text: str) -> None:
@@ -285,10 +290,14 @@ class _Checked:
             (
                 f'"{expected}"',
                 lambda shape: (
-                    not shape.at or any(re.fullmatch(_TEXTS.get(name, "(?s).*"), expected) for name in shape.types)
+                    not shape.at
+                    or any(
+                        re.fullmatch(_TEXTS.get(SPELLED if SPELLED in shape.schema else name, "(?s).*"), expected)
+                        for name in shape.types
+                    )
                 ),
             ),
-            "write expectedResult as jq prints the value: 7, true",
+            "write expectedResult as jq prints the value: 7, true, Ready",
         )
 
     def quiet(self, text: str, scope: TypeScope | None = None) -> Shapes:
@@ -484,7 +493,7 @@ _NAMES_IN_POD: Final = parse(", ".join(f".{path}" for path in DEPENDENCY_NAMES))
 # The most texts in a schema that may be the names of all possible instances.
 _MANY: Final = 20
 # The texts of values by their type, if not any.
-_TEXTS: Final = {"integer": "-?[0-9]+", "boolean": "true|false"}
+_TEXTS: Final = {"integer": "-?[0-9]+", "boolean": "true|false", SPELLED: "(?s)(?!(true|false)$).*"}
 
 
 def _written_as(shape: Shape) -> str:
