@@ -34,9 +34,11 @@ help: ## Show what there is to do
 
 serve: .venv/run.stamp ## Serve the catalogue over HTTPS on 127.0.0.1:8443 (PORT=... changes it), and start the console
 	@# The server is there first: the console starts when its page is built, and ends with the server.
-	@trap : INT; \
+	@# It waits for the server in the background: so SIGTERM, which make passes on to the shell, ends both.
+	@trap : INT; trap 'kill $$server $$console' TERM; \
 	{ $(MAKE) --no-print-directory --silent $(STATIC)/index.html && echo "The console:" && exec $(BIN)/karta-interpreter console --no-open --port 0; } & \
-	console=$$!; $(BIN)/karta-interpreter serve --port $(PORT); code=$$?; kill $$console 2>/dev/null; exit $$code
+	console=$$!; $(BIN)/karta-interpreter serve --port $(PORT) & server=$$!; wait $$server; code=$$?; \
+	[ $$code -le 128 ] || { wait $$server; code=$$?; }; kill $$console 2>/dev/null; exit $$code
 
 $(STATIC)/index.html: $(shell find interpreter/console -maxdepth 1 -type f; find interpreter/console/src -type f)
 	@command -v npm >/dev/null || { echo "serving without the console: to build its page needs npm"; exit 1; }

@@ -1,7 +1,11 @@
-"""The question that the README asks a server."""
+"""What the README shows of a server: its start and end, and the question that it answers."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
+
+import pytest
 
 from tests.webhook.process.client import post
 from tests.webhook.process.process import running
@@ -19,3 +23,15 @@ async def test_server_answers_as_the_readme_shows() -> None:
         await client.close()
 
     assert answer.body.decode().strip() == shown[2]
+
+
+@pytest.mark.slow
+def test_signal_to_make_serve_ends_the_server(tmp_path: Path) -> None:
+    (tmp_path / "index.html").touch()  # no page is built
+    settings = ("PORT=0", f"STATIC={tmp_path}", f"BIN={Path(sys.executable).parent}", "--assume-old=.venv/run.stamp")
+    command = ["make", "serve", *settings]
+    with subprocess.Popen(command, cwd=_ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as make:
+        assert make.stdout
+        next(line for line in make.stdout if '"serving"' in line)
+        make.terminate()
+        assert '"stopping"' in make.stdout.read(), "read ends with the last process that writes there"
