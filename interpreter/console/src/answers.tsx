@@ -93,7 +93,7 @@ function Unanswered({ page }: { page: Page }) {
     page.stopped ??
     (page.unanswered && mistake ? `Karta, line ${mistake.line}: ${mistake.message}` : page.unanswered) ??
     (problem ? `${TITLES[name as TextName] ?? "Object"}, line ${problem.line}: ${problem.message}` : undefined) ??
-    "Write an object, or take one of the examples.";
+    "Write an object, open a file, or choose a kind for its examples.";
   return (
     <p class="empty" role="alert">
       {prose(text)}

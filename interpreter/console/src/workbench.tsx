@@ -324,10 +324,7 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
 }
 
 function summary(page: Page | null): string {
-  if (!page) return "";
-  if (page.stopped) return page.stopped;
-  if (page.unanswered) return page.unanswered;
-  return page.definition ? `${page.kind} by ${page.definition}` : "";
+  return page?.definition ? `${page.kind} by ${page.definition}` : "";
 }
 
 /** The first example with what clusters report next to it: something to see in every answer. */

@@ -11,7 +11,7 @@ from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.cli.definitions import cluster_layer, print_findings, snapshot_of, with_cluster
 from karta_interpreter.cli.files import check_stdin, read_object, read_texts
 from karta_interpreter.cli.member import WorkloadSelection
-from karta_interpreter.cli.options import FOLDER, WholeNumber, definitions, file_option
+from karta_interpreter.cli.options import FOLDER, WholeNumber, file_option, inputs
 from karta_interpreter.cli.program import UsageProblem
 from karta_interpreter.cli.render import say
 from karta_interpreter.cli.verify import verify_folder
@@ -36,7 +36,7 @@ Examples:
     "--port", type=WholeNumber(0, 65535), default=_PORT, show_default=True, metavar="PORT", help="0 for any free one."
 )
 @click.option("--open/--no-open", "is_opened", default=True, help="Whether to open a browser.")
-@definitions
+@inputs("-f", "--filename", "filenames", text="Definitions and customizations, before those of the catalogue")
 @click.option(
     "--kubeconfig", type=click.Path(path_type=Path), metavar="FILE", help="Show the Kartas of this cluster, too."
 )
@@ -87,7 +87,5 @@ def _texts(snapshot: Snapshot, filenames: Sequence[str], path: str | None) -> Te
     obj = read_object(path)
     if not filenames:
         entry = snapshot.entries.get(GVK.of(obj))
-        if entry is None:
-            raise UsageProblem(f"error: the catalogue has no definition for {GVK.of(obj)}; give one with -f")
-        karta = text_of(entry)
+        karta = text_of(entry) if entry else ""
     return Texts(karta, next((text for _, text in read_texts(path)), "") if path != "-" else to_text(obj))

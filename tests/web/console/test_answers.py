@@ -221,11 +221,14 @@ def test_findings_have_the_line_of_the_text_and_leave_the_answers_out() -> None:
 @rows(
     ("texts", "expected"),
     [
-        pytest.param({"karta": ""}, "write a Karta, or choose a kind", id="nothing written yet"),
+        pytest.param(
+            {"karta": ""}, "write a Karta for example.io/v1, Kind=Crawler, or choose a kind", id="nothing written yet"
+        ),
         pytest.param({"karta": "kind: Karta"}, "fix the errors to see answers", id="errors"),
         pytest.param(
             {"object": "{apiVersion: v1, kind: Pod}"},
-            "the Karta is for example.io/v1, Kind=Crawler, the object is v1, Kind=Pod",
+            "the Karta is for example.io/v1, Kind=Crawler, the object is v1, Kind=Pod; "
+            "change one of them, or choose a kind",
             id="another kind",
         ),
     ],
@@ -236,7 +239,13 @@ def test_without_a_definition_there_is_a_reason(texts: dict[str, str], expected:
 
 def test_karta_of_the_kind_answers_of_several() -> None:
     other = KARTA.replace("kind: Crawler", "kind: Other").replace("name: crawler", "name: other")
-    assert asked(karta=f"{other}---\n{KARTA}")["definition"] == "crawler"
+    page = asked(karta=f"{other}---\n{KARTA}")
+    assert (page["definition"], page["findings"]) == ("crawler", [])
+
+
+def test_second_karta_of_a_kind_is_an_error_at_its_line() -> None:
+    (finding,) = asked(karta=f"{KARTA}---\n{KARTA}")["findings"]
+    assert (finding["rule"], finding["line"]) == ("duplicate-kind", len(f"{KARTA}---\n".splitlines()) + 1)
 
 
 def test_problem_of_text_leaves_others_usable() -> None:

@@ -173,10 +173,15 @@ def test_without_definitions_the_karta_is_that_of_the_kind(
     assert "name: batch-job-v1" in served[0][0].texts.karta
 
 
-def test_object_of_unknown_kind_is_a_usage_error(run: Run, tmp_path: Path) -> None:
+def test_object_of_an_unknown_kind_is_there_to_write_its_karta(
+    run: Run, served: list[tuple[ConsoleSources, int]], tmp_path: Path
+) -> None:
     (tmp_path / "object.yaml").write_text(OBJECT)
     result = run("console", "--object", str(tmp_path / "object.yaml"))
-    assert (result.exit_code, "give one with -f" in result.stderr) == (2, True)
+
+    assert (result.exit_code, result.output) == (0, "")
+    ((found, _),) = served
+    assert (found.texts.karta, found.texts.object) == ("", OBJECT)
 
 
 def test_console_does_not_wait_for_the_browser(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,7 @@ from karta_interpreter.base.k8s import GVK, JSON, Object, Path, edit, patch
 from karta_interpreter.base.k8s.yaml_writer import to_authored_yaml
 from karta_interpreter.definitions.karta import Definition, Known
 from karta_interpreter.definitions.karta.loading import Loaded, load_placed
+from karta_interpreter.definitions.sources import ServedDefinition, SourceDefinitions, combine
 from karta_interpreter.engine.explain import Explanation, Fact, explain
 from karta_interpreter.engine.explain.explanation import OBSERVED, path_of
 from karta_interpreter.engine.operations import (
@@ -126,10 +127,15 @@ def answer(question: PageQuestion) -> dict[str, JSON]:
     """
     kartas = kartas_of(question.karta)
     inputs = _inputs_of(question)
-    findings = [finding.to_json() for loaded, _ in kartas for finding in loaded.findings]
-    page: dict[str, JSON] = {"findings": findings, "problems": inputs.problems, "answers": []}
+    findings = [finding for loaded, _ in kartas for finding in loaded.findings]
+    usable = [
+        ServedDefinition(loaded.definition, "this text", loaded.line) for loaded, _ in kartas if loaded.definition
+    ]
+    findings += combine([SourceDefinitions(tuple(usable))]).findings
     crd = question.crd if inputs.crds else ""
-    page["findings"] += [finding.to_json() for finding in contradicted(question.karta, crd)]
+    findings += contradicted(question.karta, crd)
+    page: dict[str, JSON] = {"problems": inputs.problems, "answers": []}
+    page["findings"] = [finding.to_json() for finding in findings]
     if inputs.crds:
         kinds = tuple(loaded.gvk for loaded, _ in kartas if loaded.gvk)
         page["paths"] = field_paths(question.crd, kinds)
@@ -143,11 +149,11 @@ def answer(question: PageQuestion) -> dict[str, JSON]:
             return page | _Answers(loaded.definition, marker, inputs.object, inputs, question).document(question.case)
     defined = ", ".join(str(loaded.gvk) for loaded, _ in kartas if loaded.definition)
     page["unanswered"] = (
-        f"the Karta is for {defined}, the object is {gvk}"
+        f"the Karta is for {defined}, the object is {gvk}; change one of them, or choose a kind"
         if defined
         else "fix the errors to see answers"
         if kartas
-        else "write a Karta, or choose a kind"
+        else f"write a Karta for {gvk}, or choose a kind"
     )
     return page
 

@@ -61,7 +61,7 @@ def read_object(text: str, kinds: Collection[GVK] = ()) -> Marker | None:
         if len(fitting) != 1:
             has = f"{len(fitting) or 'none'} of them of the definition's kind"
             line, column = (fitting or places)[1].position(())
-            raise TextError(f"contains {len(places)} objects, {has}; pass exactly one", line, column)
+            raise TextError(f"contains {len(places)} objects, {has}; keep one", line, column)
         places = fitting
     return places[0] if places else None
 

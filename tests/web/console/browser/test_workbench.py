@@ -322,7 +322,7 @@ def test_address_that_leads_nowhere_says_so_next_to_the_first_example(
         'apps/v1/Deployment has no example "nothing"',
     }
     put(page, "karta", KARTA)
-    page.wait_for_selector(".status:not(.error-text)")
+    page.wait_for_selector(".status:not(.error-text)", state="attached")
     assert all("404" in errors.pop() for _ in [*errors])
 
 
@@ -342,7 +342,7 @@ def test_answer_that_fails_is_explained(open_page: Open, errors: list[str], answ
     assert float(page.evaluate(opacity)) < 1, "the answers are about other texts"
     page.unroute("**/api/answers")
     put(page, "karta", KARTA)
-    page.wait_for_selector(".status:not(.error-text)")
+    page.wait_for_selector(".status:not(.error-text)", state="attached")
     assert all("Failed to load resource" in errors.pop() for _ in [*errors])
 
 
