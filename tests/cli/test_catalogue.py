@@ -115,6 +115,7 @@ def test_whole_catalogue_is_listed(run: Callable[..., Result]) -> None:
     listed = json.loads(run("catalogue", "list", "-o", "json").stdout)
     assert len(listed) == len(catalogue_files())
     assert {each["origin"] for each in listed} == {"catalogue"}
+    assert "standalone, mixcoord, rootcoord, …\n" in run("catalogue", "list", "milvus").stdout, "lines stay readable"
 
 
 def test_show_has_facts_of_definition(run: Callable[..., Result], band: list[str]) -> None:

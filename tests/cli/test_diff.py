@@ -120,7 +120,7 @@ def test_text_of_an_answer_is_not_taken_for_no_answer(run: Run, files: Path) -> 
         (files / name).write_text(changed % message)
     result = _diff(run, "before.yaml", "after.yaml", "--object", "job.yaml")
 
-    assert "  status.message\n  - not answered\n  + late\n" in result.stdout
+    assert '  status.message\n  - "not answered"\n  + "late"\n' in result.stdout
 
 
 @rows(
@@ -241,6 +241,17 @@ def test_operation_of_only_one_side_is_one_line(run: Run) -> None:
     assert "InterpretDependency\n  no longer answered\n\n" in back.stdout
 
 
+def test_text_is_distinguished_from_a_number_and_from_nothing(run: Run, files: Path) -> None:
+    for name, status in (("before.yaml", "{cpu = '3', message = ''}"), ("after.yaml", "{cpu = 3}")):
+        script = f"function ReflectStatus(obj) return {status} end"
+        (files / name).write_text(
+            CUSTOMIZATION.partition("    replicaResource")[0] + f"    statusReflection:\n      luaScript: {script!r}\n"
+        )
+    result = _diff(run, "before.yaml", "after.yaml", "--object", "job.yaml")
+
+    assert '  status.cpu\n  - "3"\n  + 3\n  status.message\n  - ""\n' in result.stdout
+
+
 def test_long_value_is_shown_with_full(run: Run, files: Path) -> None:
     for name, letter in (("before.yaml", "a"), ("after.yaml", "b")):
         script = f"function ReflectStatus(obj) return {{message = '{letter * 300}'}} end"
@@ -248,8 +259,8 @@ def test_long_value_is_shown_with_full(run: Run, files: Path) -> None:
             CUSTOMIZATION.partition("    replicaResource")[0] + f"    statusReflection:\n      luaScript: {script}\n"
         )
 
-    assert f"  + {'b' * 160}… (300 characters: --full)\n" in _diff(run, "before.yaml", "after.yaml").stdout
-    assert f"  + {'b' * 300}\n" in _diff(run, "before.yaml", "after.yaml", "--object", "job.yaml", "--full").stdout
+    assert f'  + "{"b" * 159}… (302 characters: --full)\n' in _diff(run, "before.yaml", "after.yaml").stdout
+    assert f'  + "{"b" * 300}"\n' in _diff(run, "before.yaml", "after.yaml", "--object", "job.yaml", "--full").stdout
 
 
 def test_difference_to_script_of_karmada_shows_reason(run: Run, files: Path) -> None:

@@ -182,7 +182,11 @@ def test_impossible_case_has_failed(suite: Path, run: Callable[..., Result], tex
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        pytest.param([], 'there is no suite; suites are YAML or JSON files in folders "testdata"', id="no suite"),
+        pytest.param(
+            [],
+            'there is no suite; suites are YAML or JSON files in folders "testdata", and `create suite`',
+            id="no suite",
+        ),
         pytest.param(["absent"], "does not exist", id="no such path"),
     ],
 )

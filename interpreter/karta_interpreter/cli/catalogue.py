@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from textwrap import wrap
+from textwrap import shorten, wrap
 from typing import Unpack
 
 import click
@@ -47,11 +47,11 @@ def list_command(kinds: tuple[str, ...], output: str, **source_options: Unpack[S
             summary["apiVersion"],
             summary["kind"],
             summary["origin"],
-            summary["writtenFrom"] or "-",
+            shorten(summary["writtenFrom"] or "-", _CELL, placeholder=" …"),
             str(len(summary["operations"])),
             "yes" if summary["suspend"] else "no",
             "yes" if summary["gang"] else "no",
-            ", ".join(summary["components"]) or "-",
+            shorten(", ".join(summary["components"]) or "-", _CELL, placeholder=" …"),
         ]
         for summary in summaries
     ]
@@ -115,6 +115,8 @@ def _print(output: str, text: str, document: JSON, problems: Sequence[Quarantine
         raise SystemExit(Problem.exit_code)
 
 
+# The longest text in a cell of the list: `show` has the whole.
+_CELL = 40
 # The width of the last column, for terminals with 100 columns.
 _WIDTH = 78
 _MOST_LINES = 5

@@ -172,7 +172,9 @@ def difference_lines(changed: Sequence[Difference], *, full: bool) -> Iterator[s
             yield f"  {field_path(difference.path)}"
         values = (("-", "red", difference.expected), ("+", "green", difference.actual))
         for sign, colour, value in (row for row in values if row[2] is not NOTHING):
-            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
+            # An error has no path. A text in an answer has quotes, so that "3" is not the number, and "" is seen.
+            is_error = isinstance(value, str) and not difference.path
+            text = value if is_error else json.dumps(value, ensure_ascii=False, sort_keys=True)
             if len(text) > _EXCERPT and not full:
                 text = f"{text[:_EXCERPT]}… ({len(text)} characters: --full)"
             yield click.style(f"  {sign} {one_line(text)}", fg=colour)

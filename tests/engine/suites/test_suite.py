@@ -113,6 +113,8 @@ def test_case_with_error_expects_failure() -> None:
         pytest.param("- a", "a case must be an object, but is a list", id="not an object"),
         pytest.param("{name: a, ouput: {}}", 'case "a": case has the unknown key "ouput" (did you mean output?)',
                      id="a misspelt key would make a case that checks nothing"),
+        pytest.param("{a: 1, b: 1, c: 1, d: 1, e: 1}", "references, statusItems) and 2 more",
+                     id="a mapping of something else"),
         pytest.param("{operation: Retain}", "there is no name: a case has name, operation, desiredObj or observedObj",
                      id="no name"),
         pytest.param("{name: a}", 'case "a": there is no operation: a case has name', id="no operation"),

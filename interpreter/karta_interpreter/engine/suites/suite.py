@@ -256,7 +256,8 @@ def _reject_unknown(where: str, fields: Collection[str], allowed: Collection[str
         if key not in allowed
     ]
     if wrong:
-        raise InterpretationError(f"{where} has the unknown key{'s' * (len(wrong) > 1)} {', '.join(wrong)}")
+        others = f" and {len(wrong[3:])} more" if wrong[3:] else ""
+        raise InterpretationError(f"{where} has the unknown key{'s' * (len(wrong) > 1)} {', '.join(wrong[:3])}{others}")
 
 
 _OTHER_KEYS: Final = {
