@@ -296,7 +296,7 @@ def in_one_word(text: str) -> str:
     >>> in_one_word("Nodes are lost "), in_one_word("example.com/ready")
     ('NodesAreLost', 'example.com/ready')
     """
-    return re.sub(r"\s+(\S?)", lambda begin: begin[1].upper(), re.sub(r"[|*].*|!", "", text).strip())
+    return re.sub(r"\s+(\S?)", lambda begin: begin[1].upper(), re.sub(r"[|*=].*|!", "", text).strip())
 
 
 def open_choices(node: ast.Node) -> list[str]:
@@ -323,7 +323,7 @@ _COUNTED: Final = re.compile(
     "|replicas|ready|active|succeeded|failed|available|updated|desired|unavailable)"
 )
 _AFTER: Final = {
-    **dict.fromkeys("*/", "default-is-factor"),
+    **dict.fromkeys("*/+-", "default-is-factor"),
     **dict.fromkeys(("==", "!=", "<", "<=", ">", ">="), "default-compared"),
 }
 """The operators that jq applies before `//`, and the rule about a default beside each."""
@@ -334,6 +334,8 @@ def misread_defaults(node: ast.Node, *, of_count: bool) -> Iterator[tuple[str, s
 
     >>> list(misread_defaults(parse(".spec.n // 1 * .spec.m"), of_count=False))
     [('default-is-factor', '.spec.n // 1 * .spec.m', '(.spec.n // 1) * .spec.m')]
+    >>> list(misread_defaults(parse('.spec.name // "svc-" + .metadata.name'), of_count=False))
+    []
     >>> list(misread_defaults(parse(".status.ready // 0 > 3"), of_count=False))
     [('default-compared', '.status.ready // 0 > 3', '(.status.ready // 0) > 3')]
     >>> list(misread_defaults(parse('.spec.phase or "Pending"'), of_count=False))
@@ -346,9 +348,22 @@ def misread_defaults(node: ast.Node, *, of_count: bool) -> Iterator[tuple[str, s
     results = {id(result) for result in _walk(node, _results)} if of_count else set()
     for current in _walk(node, children):
         match current:
-            case ast.Alternative(left, ast.Binary(operator, ast.Literal() as default, right)) if operator in _AFTER:
-                better = ast.Binary(operator, ast.Alternative(left, default), right)
-                yield _AFTER[operator], render(current), render(better)
+            case ast.Alternative(left, ast.Binary(operator, ast.Literal() as default, right)) if (
+                operator in _AFTER and (operator != "+" or not isinstance(default.value, str))
+            ):
+                yield (
+                    _AFTER[operator],
+                    render(current),
+                    render(ast.Binary(operator, ast.Alternative(left, default), right)),
+                )
+            case ast.Alternative(
+                left, ast.Alternative(ast.Binary(operator, ast.Literal() as default, right), ast.Literal() as last)
+            ) if operator in _AFTER and not isinstance(default.value, str):
+                yield (
+                    _AFTER[operator],
+                    render(current),
+                    render(ast.Binary(operator, ast.Alternative(left, default), ast.Alternative(right, last))),
+                )
             case ast.Alternative(ast.Binary(operator, left, right), ast.Literal(int() | str() as value) as default) if (
                 _AFTER.get(operator) == "default-compared" and not isinstance(value, bool)
             ):
@@ -358,8 +373,11 @@ def misread_defaults(node: ast.Node, *, of_count: bool) -> Iterator[tuple[str, s
                     render(ast.Binary(operator, left, ast.Alternative(right, default))),
                 )
             case ast.Binary("==", value, ast.Binary("or", ast.Literal() as first, second)):
-                either = [ast.Binary("==", value, word) for word in (first, second)]
-                yield "or-is-boolean", render(current), render(ast.Binary("or", *either))
+                yield (
+                    "or-is-boolean",
+                    render(current),
+                    render(ast.Binary("or", ast.Binary("==", value, first), ast.Binary("==", value, second))),
+                )
             case ast.Binary("or", left, right) if not isinstance(left, ast.Literal):
                 is_value = isinstance(right, ast.Literal) and type(right.value) in (str, int, float)
                 if id(current) in results or is_value:

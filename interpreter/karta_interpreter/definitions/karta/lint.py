@@ -91,8 +91,9 @@ def lint(karta: KartaResource, parsed: Sequence[Parsed], annotations: Annotation
     }
     for path, kind in kinds.items():
         if kind and kind.kind[:1].islower():
-            meant = kind.kind.removesuffix("s").capitalize()
-            yield violation("kind-of-resource", (*path, "kind"), kind=kind.kind, meant=meant)
+            yield violation(
+                "kind-of-resource", (*path, "kind"), kind=kind.kind, meant=kind.kind.removesuffix("s").capitalize()
+            )
         if kind and path != ROOT_KIND and re.fullmatch(r"v\d\w*", kind.group):
             yield violation("unknown-group", (*path, "group"), kind=kind.kind, group=kind.group, meant='""')
     if structure.root_component.kind:
@@ -146,8 +147,8 @@ def _component(path: Path, component: ComponentDefinition, selector: PodSelector
     }
     yield from (violation(rule, (*path, *at)) for (rule, *at), is_broken in rules.items() if is_broken)
     at = (*path, "podSelector", "componentTypeSelector")
-    value = {("value",): kind.value} if kind and kind.value and ".labels" in str(kind.key) else {}
-    for place, text in (value | {("matchLabels", key): key for key in (kind.labels if kind else ())}).items():
+    of_label = [(("value",), kind.value)] if kind and kind.value and ".labels" in str(kind.key) else []
+    for place, text in (*of_label, *((("matchLabels", key), key) for key in (kind.labels if kind else ()))):
         if not LABEL.fullmatch(text) and (better := re.search(r'\["(.+)"\]|([-\w]*\w)\W*$', text)):
             yield violation("matcher-never", (*at, *place), noun="a label", text=text, better=better[1] or better[2])
     if component.suspend_definition is not None:

@@ -76,7 +76,7 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
     ),
     "default-is-factor": (
         Severity.WARNING,
-        "`{written}` multiplies the default only: `//` applies last",
+        "`{written}` computes with the default only: `//` applies last",
         "write `{better}`",
     ),
     "fragments-empty": (Severity.WARNING, "the fragmented pod spec definition has no path", "name a piece"),

@@ -107,8 +107,12 @@ def _own_schema(karta: KartaResource) -> Object:
     for path, text in expressions(karta.spec, ("spec",)):
         if not isinstance(text, ObjectQuery | PodQuery) and (node := _parsed(text)):
             shapes = outputs(node, (Shape(_USUAL, ".", place="$"),), scope)
-            nouns = (written.get(text), *(_TYPED.get(str(name)) for name in path))
-            found = [(noun, shape.place) for noun in nouns if noun for shape in shapes]
+            found = [
+                (noun, shape.place)
+                for noun in (written.get(text), *(_TYPED.get(str(name)) for name in path))
+                if noun
+                for shape in shapes
+            ]
             typed = {at: noun for noun, at in found if noun != "array"} | typed
             typed |= {at.rpartition("[]")[0]: noun for noun, at in found if noun == "array"}
     places = {shape.place for shape in scope.visited} | typed.keys()
@@ -218,8 +222,10 @@ class _Checked:
                 keys = [f".{key}" for key in keys] if isinstance(keys, list) else []
                 is_set = not below and listed.schema.get("x-kubernetes-list-type") == "set"
                 if keys and below not in keys:
-                    keyed = " and ".join(key[1:] for key in keys)
-                    message = f"{at} is keyed by {keyed} in the CRD, so {below or 'it'} may repeat"
+                    message = (
+                        f"{at} is keyed by {' and '.join(key[1:] for key in keys)} in the CRD, "
+                        f"so {below or 'it'} may repeat"
+                    )
                     self._add(warning("crd-instance-id", path, message, f"read the id from {at}[]{keys[0]}"), text)
                 elif not keys and not is_set and 0 < len(shape.values) < _MANY:
                     message = (

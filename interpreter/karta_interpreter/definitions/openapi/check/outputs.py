@@ -120,9 +120,12 @@ def _fields(shapes: Shapes, name: str, node: ast.Node, key: ast.Node, scope: Typ
             wrong.append(_wrong_type(shape, f"`.{name}` reads an object", node.span, scope, hint))
         else:
             at = "" if shape.at == "." else shape.at
-            is_of_workload = at == ".spec" and scope.schema == "a pod" and not closest(name, shape.fields)
-            message, hint = f"{scope.schema} has no field {at}.{name}", did_you_mean(name, shape.fields)
-            hint = 'the pods of a component have a label: `.metadata.labels["KEY"]`' if is_of_workload else hint
+            message = f"{scope.schema} has no field {at}.{name}"
+            hint = (
+                'the pods of a component have a label: `.metadata.labels["KEY"]`'
+                if at == ".spec" and scope.schema == "a pod" and not closest(name, shape.fields)
+                else did_you_mean(name, shape.fields)
+            )
             wrong.append(error("crd-unknown-field", (), message, hint, span=key.span if key.span.end else node.span))
     return _unless(field_shapes, wrong, scope)
 
@@ -169,7 +172,7 @@ _RESULTS: Final[Mapping[OutputKind, Shape]] = {
 }
 
 
-def _called(node: ast.FunctionCall, inputs: Shapes, scope: TypeScope) -> Shapes:
+def _called(node: ast.FunctionCall, inputs: Shapes, scope: TypeScope) -> Shapes:  # noqa: C901 - one case each
     """Return the shapes of a call, from the record of its function."""
     match node:
         case ast.FunctionCall("has", (ast.Literal(str() as field) as key,)):
@@ -179,10 +182,12 @@ def _called(node: ast.FunctionCall, inputs: Shapes, scope: TypeScope) -> Shapes:
         case ast.FunctionCall("error", ()):
             return ()
         case ast.FunctionCall("contains", (part,)) if _are_apart(inputs, parts := outputs(part, inputs, scope)):
-            hint = 'of entries write `any(PATH[]?; .type == "Ready")`'
-            scope.add(_wrong_type(inputs[0], f"never contains {parts[0].noun}", node.span, scope, hint))
+            scope.add(_wrong_type(inputs[0], f"never contains {parts[0].noun}", node.span, scope, _OF_ENTRIES))
         case ast.FunctionCall("IN", (values,)):
             _compared(inputs, outputs(values, inputs, scope), values, "==", scope)
+        case ast.FunctionCall(name) if _are_apart(inputs, _READ.get(name, ())):
+            hint = _OF_OPERATOR if BOOLEAN in inputs else _OF_ENTRIES
+            scope.add(_wrong_type(inputs[0], f"`{name}` does not read it", node.span, scope, hint))
     function = function_of(node)
     if function is None:
         return (ANY,)
@@ -223,6 +228,15 @@ def _result(result: OutputKind, inputs: Shapes, elements: Shapes, last: Shapes) 
     return (_RESULTS.get(result, ANY),)
 
 
+_READ: Final[Mapping[str, Shapes]] = {
+    **dict.fromkeys(("startswith", "endswith", "test", "split", "ascii_downcase", "ascii_upcase"), (TEXT,)),
+    "length": (NULL, TEXT, NUMBER, list_of(()), object_of({})),
+}
+"""What functions can read."""
+_OF_ENTRIES, _OF_OPERATOR = (
+    'compare it with `==`; of entries write `any(PATH[]?; .type == "Ready")`',
+    "`|` applies last: write ( ) around what it reads",
+)
 WORDS: Final = (
     "^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$",
     "^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$",
