@@ -49,6 +49,7 @@ _COUNTED_ELSEWHERE = {
 _CASES_COUNTED_ELSEWHERE = {
     "of a WorkflowTemplate that is there": "a Workflow without parallelism has that of its template (JoinWorkflowSpec)",
     "nodes and GPUs of the runtime": "an InferenceService leaves its nodes to the runtime (multiNodeProcess)",
+    "a pipeline without Ray": "the runtime says so (multiNodeProcess)",
 }
 """The cases of other kinds whose number of pods is in another object."""
 
