@@ -11,6 +11,7 @@ from karta_interpreter.base.k8s import edit
 from karta_interpreter.definitions.karta.model import KartaResource
 from karta_interpreter.definitions.karta.schema import read_karta
 from karta_interpreter.definitions.openapi.check.check import check, check_alone
+from tests.support.counting import calls
 from tests.support.rows import rows
 
 _POD_SPEC = {
@@ -617,3 +618,18 @@ def test_kind_without_spec_has_its_fields_at_the_top() -> None:
 
     assert read is not None, wrong
     assert check_alone(read) == []
+
+
+@rows("function", ["contains", "IN", "startswith", "has"])
+def test_argument_is_followed_once(function: str) -> None:
+    def work(depth: int) -> int:
+        nested = ".spec.mode"
+        for _ in range(depth):
+            nested = f".spec.mode | {function}({nested})"
+        read, _ = read_karta(_changed(_COUNT, nested))
+        assert read is not None
+        return calls(lambda: check_alone(read))
+
+    work(1)  # imports
+    few, some, more = work(2), work(6), work(10)
+    assert more - some <= 1.2 * (some - few)

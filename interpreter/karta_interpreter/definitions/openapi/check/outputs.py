@@ -172,7 +172,7 @@ _RESULTS: Final[Mapping[OutputKind, Shape]] = {
 }
 
 
-def _called(node: ast.FunctionCall, inputs: Shapes, scope: TypeScope) -> Shapes:  # noqa: C901 - one case each
+def _called(node: ast.FunctionCall, inputs: Shapes, scope: TypeScope) -> Shapes:
     """Return the shapes of a call, from the record of its function."""
     match node:
         case ast.FunctionCall("has", (ast.Literal(str() as field) as key,)):
@@ -181,10 +181,6 @@ def _called(node: ast.FunctionCall, inputs: Shapes, scope: TypeScope) -> Shapes:
             return (BOOLEAN,)
         case ast.FunctionCall("error", ()):
             return ()
-        case ast.FunctionCall("contains", (part,)) if _are_apart(inputs, parts := outputs(part, inputs, scope)):
-            scope.add(_wrong_type(inputs[0], f"never contains {parts[0].noun}", node.span, scope, _OF_ENTRIES))
-        case ast.FunctionCall("IN", (values,)):
-            _compared(inputs, outputs(values, inputs, scope), values, "==", scope)
         case ast.FunctionCall(name) if _are_apart(inputs, _READ.get(name, ())):
             hint = _OF_OPERATOR if BOOLEAN in inputs else _OF_ENTRIES
             scope.add(_wrong_type(inputs[0], f"`{name}` does not read it", node.span, scope, hint))
@@ -193,13 +189,19 @@ def _called(node: ast.FunctionCall, inputs: Shapes, scope: TypeScope) -> Shapes:
         return (ANY,)
     if callable(function.code):
         return outputs(function.code(*node.arguments), inputs, scope)
-    elements = inputs
-    if function.arguments[:1] == (Argument.EACH,) or function.result in _OF_ELEMENTS:
-        elements = _elements(inputs, f"`{node.name}` reads a list or an object", _CONTAINERS, ast.Identity(), scope)
+    elements = (
+        _elements(inputs, f"`{node.name}` reads a list or an object", _CONTAINERS, ast.Identity(), scope)
+        if function.arguments[:1] == (Argument.EACH,) or function.result in _OF_ELEMENTS
+        else inputs
+    )
     last = elements
     for argument, kind in zip(node.arguments, function.arguments, strict=True):
         if kind is not Argument.SINGLE:  # it is about the matches of a pattern
             last = outputs(argument, last if kind is Argument.EACH else inputs, scope)
+    if node.name == "IN" and len(node.arguments) == 1:
+        _compared(inputs, last, node.arguments[0], "==", scope)
+    elif node.name == "contains" and _are_apart(inputs, last):
+        scope.add(_wrong_type(inputs[0], f"never contains {last[0].noun}", node.span, scope, _OF_ENTRIES))
     return _result(function.result, inputs, elements, last)
 
 
