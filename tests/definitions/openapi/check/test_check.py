@@ -594,6 +594,7 @@ _SUSPEND = f"{_ROOT}.suspendDefinition"
             {_COUNT: 'if .status.phase == "" or .status.conditions == [] then 0 else 1 end'},
             id="nothing in a phase and in conditions",
         ),
+        pytest.param({_COUNT: ".operation.ovens // 1"}, id="a field of the kind beside spec"),
         pytest.param(
             {_COUNT: 'if .status.phase | contains("ak") then 0 else 1 end'},
             id="a part of a phase",

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from karta_interpreter.base.errors import QuerySyntaxError
-from karta_interpreter.base.findings import Finding, Severity, Span, did_you_mean, error, warning
+from karta_interpreter.base.findings import Finding, Severity, Span, closest, did_you_mean, error, warning
 from karta_interpreter.base.k8s import DEPENDENCY_NAMES, JSON, Object, Path, grouped
 from karta_interpreter.base.karmada import COUNTING_OPERATIONS, Operation
 from karta_interpreter.definitions.karta import (
@@ -116,7 +116,6 @@ def _own_schema(karta: KartaResource) -> Object:
             typed = {at: noun for noun, at in found if noun != "array"} | typed
             typed |= {at.rpartition("[]")[0]: noun for noun, at in found if noun == "array"}
     places = {shape.place for shape in scope.visited} | typed.keys()
-    schema |= {} if "$.spec" in places else _OPEN  # else the kind has its parts in the place of spec
     mappings = getattr(karta.spec.structure_definition.root_component.status_definition, "status_mappings", ())
     phases = grouped((matcher.by_phase.lower(), matcher.by_phase) for _, matchers in mappings for matcher in matchers)
     # Parts inside of others first: a value that has parts is no count, whatever reads it so.
@@ -128,7 +127,13 @@ def _own_schema(karta: KartaResource) -> Object:
         has_parts = typed.get(place) != "array" and part.keys() & {"properties", "items"}
         if place in typed and not has_parts and _OWN_TYPE.match(place):
             part |= {"type": "string", SPELLED: phases} if typed[place] == "phase" else {"type": typed[place]}
-    return schema
+    if "$.spec" not in places:  # the kind has its parts in the place of spec
+        return schema
+    fields = schema["properties"]
+    inner = {*fields["spec"]["properties"], *fields["status"]["properties"]}
+    # A kind may have other fields beside spec, but hardly one that looks like these or like a field inside of them.
+    others = {name for name in fields if name not in _BESIDE and (name in inner or closest(name, _BESIDE))}
+    return {"properties": {name: part for name, part in fields.items() if name not in others}}
 
 
 def _switched(karta: KartaResource) -> Iterator[tuple[Path, str, JSON]]:
@@ -435,7 +440,9 @@ def _in_pods(shapes: Shapes, form: str, scope: TypeScope) -> Iterator[Shape]:
 _EXPRESSIONS: Final = 256
 """The syntax trees that are kept: each expression of a definition is followed two or three times."""
 _OPEN: Final = {"x-kubernetes-preserve-unknown-fields": True}
+_BESIDE: Final = ("spec", "status", "metadata", "apiVersion", "kind")
 _USUAL: Final[dict[str, Any]] = {
+    **_OPEN,
     "properties": {
         "spec": {**_OPEN, "properties": {"replicas": {"type": "integer"}, "template": {**_OPEN, "type": "object"}}},
         "status": {
