@@ -87,8 +87,9 @@ def test_call_has_only_inputs_of_its_operation() -> None:
         pytest.param(b"[]", "must be an object, but is a list", id="a list"),
         pytest.param(b"{}", "request must be an object, but is missing", id="no request"),
         pytest.param(
-            b'{"apiVersion": "apps/v1", "kind": "Deployment"}',
-            'request must be an object, but is missing; kind must be ResourceInterpreterContext, but is "Deployment"',
+            b'{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}}',
+            'request must be an object, but is missing; kind must be ResourceInterpreterContext, but is "Deployment": '
+            "an object stands in request.object",
             id="an object alone",
         ),
         pytest.param(b'{"request": null}', "request must be an object, but is null", id="null request"),

@@ -79,6 +79,7 @@ def request_of(context: JSON) -> Request:
     request = context.get("request")
     if not isinstance(request, dict):
         also = "" if context.get("kind") in (KIND, None) else f"; kind must be {KIND}, but {_found(context, 'kind')}"
+        also += ": an object stands in request.object" if also and "metadata" in context else ""
         raise RequestError(f"request must be an object, but {_found(context, 'request')}{also}")
     texts = _uid(request), _text(request, "namespace"), _text(request, "name"), _text(request, "operation")
     gvk = None
