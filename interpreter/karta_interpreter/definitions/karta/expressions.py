@@ -329,11 +329,26 @@ _AFTER: Final = {
 """The operators that jq applies before `//`, and the rule about a default beside each."""
 
 
+def _grouped(left: ast.Node, right: ast.Node) -> tuple[str, ast.Node] | None:
+    """Return ``left // right`` with each default next to its value, and the first operator behind a default."""
+    match right:
+        case ast.Binary(operator, ast.Literal() as default, term) | ast.Alternative(
+            ast.Binary(operator, ast.Literal() as default, term)
+        ) if operator in _AFTER and not (operator == "+" and isinstance(default.value, str)):
+            if isinstance(right, ast.Alternative):
+                inner = _grouped(term, right.right)
+                term = inner[1] if inner else ast.Alternative(term, right.right)
+            return operator, ast.Binary(operator, ast.Alternative(left, default), term)
+    return None
+
+
 def misread_defaults(node: ast.Node, *, of_count: bool) -> Iterator[tuple[str, str, str]]:
     """Yield each default that jq reads otherwise: the rule that it breaks, its text, and what it is meant to be.
 
     >>> list(misread_defaults(parse(".spec.n // 1 * .spec.m"), of_count=False))
     [('default-is-factor', '.spec.n // 1 * .spec.m', '(.spec.n // 1) * .spec.m')]
+    >>> [better for *_, better in misread_defaults(parse(".a // 0 + .b // 0 + .c // 0"), of_count=False)]
+    ['(.a // 0) + ((.b // 0) + (.c // 0))']
     >>> list(misread_defaults(parse('.spec.name // "svc-" + .metadata.name'), of_count=False))
     []
     >>> list(misread_defaults(parse(".status.ready // 0 > 3"), of_count=False))
@@ -346,24 +361,13 @@ def misread_defaults(node: ast.Node, *, of_count: bool) -> Iterator[tuple[str, s
     [('text-ordered', '.status.ready >= "3"', '.status.ready >= 3')]
     """
     results = {id(result) for result in _walk(node, _results)} if of_count else set()
+    grouped: set[int] = set()
     for current in _walk(node, children):
         match current:
-            case ast.Alternative(left, ast.Binary(operator, ast.Literal() as default, right)) if (
-                operator in _AFTER and (operator != "+" or not isinstance(default.value, str))
-            ):
-                yield (
-                    _AFTER[operator],
-                    render(current),
-                    render(ast.Binary(operator, ast.Alternative(left, default), right)),
-                )
-            case ast.Alternative(
-                left, ast.Alternative(ast.Binary(operator, ast.Literal() as default, right), ast.Literal() as last)
-            ) if operator in _AFTER and not isinstance(default.value, str):
-                yield (
-                    _AFTER[operator],
-                    render(current),
-                    render(ast.Binary(operator, ast.Alternative(left, default), ast.Alternative(right, last))),
-                )
+            case ast.Alternative(left, right) if id(current) not in grouped and (parts := _grouped(left, right)):
+                grouped |= {id(part) for part in _walk(right, children)}
+                operator, better = parts
+                yield _AFTER[operator], render(current), render(better)
             case ast.Alternative(ast.Binary(operator, left, right), ast.Literal(int() | str() as value) as default) if (
                 _AFTER.get(operator) == "default-compared" and not isinstance(value, bool)
             ):

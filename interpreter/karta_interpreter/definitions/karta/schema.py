@@ -65,8 +65,8 @@ _GHOSTS = {
 }
 # What an object is by its kind, or by a field that it has instead of a spec.
 OTHER_FILES: Final = {
-    "CustomResourceDefinition": "a CustomResourceDefinition, not a Karta: it is given with --crd, in the console as CRD, "
-    "and `create karta --crd FILE` drafts a Karta from it",
+    "CustomResourceDefinition": "a CustomResourceDefinition, not a Karta: "
+    "it is given with --crd, in the console as CRD, and `create karta --crd FILE` drafts a Karta from it",
     "operation": "a case of a suite: `test FOLDER` runs it if a folder testdata has it",
     "replicaCount": "a file of values for Helm: give what `helm template` prints",
     **dict.fromkeys(

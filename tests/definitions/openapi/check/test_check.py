@@ -320,6 +320,13 @@ def test_names_and_namespaces_of_references_are_strings_or_lists(field: str, exp
             id="a list that is multiplied, on the left",
         ),
         pytest.param(
+            f"{_OVEN}.specDefinition.podTemplateSpecPath",
+            ".spec.oven.template * (if .spec.mode then {spec: {hostNetwork: true}} else {} end)",
+            "warning: {path}: `*` multiplies numbers, and merges objects only where the form of a side is that of an "
+            "object (write `{{}}` in front: `{{}} * A * B`) [crd-wrong-type]",
+            id="two objects that are multiplied",
+        ),
+        pytest.param(
             f"{_OVEN}.scaleDefinition.replicasPath",
             '.spec.oven.count // "1"',
             "warning: {path}: .spec.oven.count is an integer in the CRD, and its default is a string "

@@ -23,7 +23,7 @@ from karta_interpreter.definitions.openapi.check.shape import (
     object_of,
     unique,
 )
-from karta_interpreter.languages.jq import Argument, OutputKind, children, function_of, render, syntax as ast
+from karta_interpreter.languages.jq import Argument, OutputKind, children, function_of, is_merge, render, syntax as ast
 
 _CONTAINERS: Final = ("array", "object")
 _OF_ELEMENTS: Final = (OutputKind.ELEMENT, OutputKind.SUM, OutputKind.ENTRIES)
@@ -296,6 +296,9 @@ def _operands(node: ast.Binary, lefts: Shapes, rights: Shapes, scope: TypeScope)
         wants = f"`{node.operator}` has {other.noun} next to it"
         hint = f"`{node.operator}` takes two {' or two '.join(noun for kind, noun in _NOUNS.items() if kind in takes)}"
         scope.add(_wrong_type(wrong, wants, node.span, scope, hint))
+    elif node.operator == "*" and not is_merge(node) and {"object"} == {kind for at in operands for kind in _kinds(at)}:
+        message = "`*` multiplies numbers, and merges objects only where the form of a side is that of an object"
+        scope.add(warning(WRONG_TYPE, (), message, "write `{}` in front: `{} * A * B`", span=node.span))
 
 
 def _check_default(shapes: Shapes, default: ast.Node, scope: TypeScope) -> None:
