@@ -1,6 +1,7 @@
 import json
 import re
 import shutil
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -46,8 +47,11 @@ def test_schema_has_exactly_the_values_that_there_are(chart: str) -> None:
     schema = json.loads(text_of(chart, "values.schema.json"))
     for given in ("global", "enabled"):  # by Helm, and by a chart that depends on this one
         schema["properties"].pop(given)
-    # Of a name at the top Helm lists those that there are. Deeper, Helm 3.22 prints another place.
-    assert schema.pop("propertyNames")["enum"] == sorted({*schema["properties"], "global", "enabled"})
+    # Of a name at the top Helm lists those that there are, and a template knows those of the other chart.
+    # Deeper, Helm 3.22 prints another place.
+    names = schema.pop("propertyNames")
+    assert names["else"]["enum"] == sorted({*schema["properties"], "global", "enabled"})
+    assert names["if"]["enum"] == sorted({*chain(*map(values_of, CHARTS))} - {*schema["properties"]})
     assert differences(values_of(chart), schema | {"additionalProperties": False}) == []
 
 
@@ -74,7 +78,7 @@ TYPOS = [
     ("karta-interpreter", "registration.service=karta-interpreter", "/registration/service"),
     ("karta-interpreter", "registration.timeoutSeconds=31", "/registration/timeoutSeconds"),
     ("karta-interpreter", "karmada.kartaApiGroup=karta", "/karmada/kartaApiGroup"),
-    ("karta-interpreter-control-plane", "image.tag=1", "'image'\n.* must be one of 'admission', 'crd'"),
+    ("karta-interpreter-control-plane", "admision.url=x", "'admision'\n.* must be one of 'admission', 'crd'"),
     ("karta-interpreter-control-plane", "kartaApiGroup=karta", "/kartaApiGroup"),
     ("karta-interpreter", "certificate.selfSigned.days=30", "minimum: got 30"),
     ("karta-interpreter", "image.digest=1234", "/image/digest"),
@@ -107,7 +111,6 @@ TYPOS = [
     ("karta-interpreter-control-plane", "admission.enable=true", "'enable' not allowed"),
     ("karta-interpreter-control-plane", "admission.url=https://karta.example.com/", "/admission/url"),
     ("karta-interpreter-control-plane", "admission.failurePolicy=fail", "/admission/failurePolicy"),
-    ("karta-interpreter-control-plane", "admission.caBundle=-----BEGIN CERTIFICATE-----", "/admission/caBundle"),
     ("karta-interpreter", "image.repository=registry.example:5000/karta-interpreter:1.0", "/image/repository"),
 ]
 """What the schema of a chart rejects, and its complaint; Helm prints all complaints at once."""
@@ -147,6 +150,8 @@ CONTRADICTIONS = [
     ("resources.limits.memory=128Mi", "resources.limits.memory is less than resources.requests.memory"),
     ("resources.limits.cpu=50m", "resources.limits.cpu is less than resources.requests.cpu"),
     ("resources.requests.memory=4G,resources.limits.memory=3.5Gi", "resources.limits.memory is less than"),
+    ("resources.limits.memory=3000", "limits.memory is 3000, which is 3000 bytes: write 3000Mi (at least 512Mi)"),
+    ("resources.requests.memory=192m", "resources.requests.memory is 192m, which is 0.192 bytes: write 192Mi"),
     ("resources.limits.memory=3GB", "resources: 3GB is no quantity of Kubernetes: its units are m, Ki"),
     ("resources.requests.cpu=1core", "resources: 1core is no quantity of Kubernetes"),
     ("typesApi.enabled=true,typesApi.resources.requests.cpu=100mcpu", "resources: 100mcpu is no quantity"),
@@ -156,6 +161,9 @@ CONTRADICTIONS = [
     ),
     (r"kartas.inline.a\.txt=x", "kartas.inline.a.txt: call the file .yaml"),
     (r"overrides.inline.a\.lua=x", "overrides.inline.a.lua: call the file .yaml"),
+    (r"kartas.inline.a\.yaml.kind=Karta", "kartas.inline.a.yaml is not text: write `a.yaml: |` and the content"),
+    (r"overrides.inline.a\.yaml=1", "overrides.inline.a.yaml is not text: write `a.yaml: |` and the content"),
+    ("kartas.inline.a.yaml=x", r"other signs than - _ and . (--set needs \. for a dot)"),
     ("resources.limits.memory=511Mi", "resources.limits.memory is 511Mi: the processes that answer large"),
     ("typesApi.enabled=true,typesApi.resources.limits.memory=256Mi", "typesApi.resources.limits.memory is 256Mi"),
 ]
@@ -201,9 +209,20 @@ def test_admission_without_a_way_to_the_server_is_rejected() -> None:
 
 @rendered.needs_helm
 @pytest.mark.sweep
+@pytest.mark.parametrize(("chart", "other"), [(chart, other) for chart in CHARTS for other in CHARTS if chart != other])
+def test_values_of_the_other_chart_are_rejected_with_its_name(chart: str, other: str) -> None:
+    for name in few(sorted({*values_of(other)} - {*values_of(chart)}), "other chart"):
+        assert f": {name} is a value of the chart {other}" in complaints_about(chart, f"{name}.x=1")
+
+
+@rendered.needs_helm
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("values", "complaint"),
     [
+        pytest.param(
+            "admission.enabled=true,admission.caBundle=-----BEGIN CERTIFICATE-----", "`base64 -w0 FILE`", id="PEM"
+        ),
         pytest.param("admission.url=https://a.example", "have no effect without admission.enabled", id="a URL"),
         pytest.param("admission.caBundle=QQ==", "have no effect without admission.enabled", id="a CA"),
         pytest.param(

@@ -65,14 +65,15 @@ API_GROUP = ObjectName("an API group such as run.ai", least_dots=1)
 
 
 class WholeNumber(click.IntRange):
-    """A whole number in a range. An error repeats the value and the range in words."""
+    """A whole number in a range. An error repeats the value and the range in words, and seconds as their unit."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:  # noqa: ANN401 - click's signature
         """Return the number. Anything else is a usage error."""
         try:
             return int(super().convert(value, param, ctx))
         except click.BadParameter:
-            self.fail(f"{value!r} is not a whole number from {self.min} to {self.max}.", param, ctx)
+            unit = " of seconds" if param and param.metavar == "SECONDS" else ""
+            self.fail(f"{value!r} is not a whole number{unit} from {self.min} to {self.max}.", param, ctx)
 
 
 class Counts(click.ParamType[Any]):

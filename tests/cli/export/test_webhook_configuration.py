@@ -148,7 +148,9 @@ def test_broken_definition_prints_nothing(run: Run, files: Path, karta: Callable
             (*URL, "--ca-file", "karta.yaml"), "the CA file karta.yaml holds no PEM certificate", id="a CA that is none"
         ),
         pytest.param(
-            (*URL, "--webhook-timeout", "31"), "'31' is not a whole number from 1 to 30.", id="more than Karmada allows"
+            (*URL, "--webhook-timeout", "31"),
+            "'31' is not a whole number of seconds from 1 to 30.",
+            id="more than Karmada allows",
         ),
         pytest.param((*URL, "--kartas", "missing"), "does not exist", id="no such folder"),
         pytest.param((*URL, "RayJob"), "a kind is given with --kinds", id="a kind as an argument"),

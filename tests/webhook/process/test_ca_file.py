@@ -39,7 +39,7 @@ def test_other_certificates_are_told_of_once(path: Path) -> None:
         pytest.param(None, "cannot be used: No such file or directory", id="away"),
         pytest.param(b"", "holds no PEM certificate: it is empty", id="empty"),
         pytest.param(NEW[:300], "ca.crt holds no PEM certificate: what", id="half of it"),
-        pytest.param(key_pem(KEY), "ca.crt holds no PEM certificate: it has no line", id="something else"),
+        pytest.param(key_pem(KEY), "ca.crt holds no PEM certificate: it holds a private key", id="something else"),
     ],
 )
 def test_without_a_usable_file_the_last_certificates_stay(path: Path, content: bytes | None, problem: str) -> None:

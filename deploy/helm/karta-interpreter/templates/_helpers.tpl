@@ -300,7 +300,10 @@ labels:
 {{- $path := first . -}}
 {{- range $name, $text := last . -}}
 {{- if not (regexMatch "^[-._a-zA-Z0-9]+\\.(ya?ml|json)$" $name) -}}
-{{- fail (printf "%s.%s: call the file .yaml, .yml or .json, without other signs than - _ and ." $path $name) -}}
+{{- fail (printf "%s.%s: call the file .yaml, .yml or .json, without other signs than - _ and . (--set needs \\. for a dot)" $path $name) -}}
+{{- end -}}
+{{- if not (kindIs "string" $text) -}}
+{{- fail (printf "%s.%s is not text: write `%s: |` and the content of the file below, indented" $path $name $name) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
@@ -326,8 +329,14 @@ labels:
 {{- define "karta-interpreter.checkResources" -}}
 {{- $path := first . -}}
 {{- $resources := last . | default dict -}}
-{{- range $resources.requests | default dict -}}
-{{- $_ := include "karta-interpreter.amount" (default 0 .) -}}
+{{- range $part, $quantities := pick $resources "requests" "limits" -}}
+{{- range $name, $quantity := $quantities | default dict -}}
+{{- $amount := include "karta-interpreter.amount" (default 0 $quantity) | float64 -}}
+{{- if and (eq $name "memory") $amount (lt $amount 1048576.0) (regexMatch "^[0-9]+m?$" (toString $quantity)) -}}
+{{- $least := ternary " (at least 512Mi)" "" (eq $part "limits") -}}
+{{- fail (printf "%s.%s.memory is %v, which is %v bytes: write %sMi%s" $path $part $quantity $amount (toString $quantity | trimSuffix "m") $least) -}}
+{{- end -}}
+{{- end -}}
 {{- end -}}
 {{- range $name, $limit := $resources.limits | default dict -}}
 {{- $amount := include "karta-interpreter.amount" (default 0 $limit) | float64 -}}

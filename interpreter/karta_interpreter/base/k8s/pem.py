@@ -13,10 +13,9 @@ def read_certificates(pem: bytes, source: str) -> list[x509.Certificate]:
     ...
     ValueError: tls.crt holds no PEM certificate: it has no line -----BEGIN CERTIFICATE-----
     """
-    begun = pem.count(_BEGIN)
-    if not begun:
-        defect = "it is empty" if not pem.strip() else f"it has no line {_BEGIN.decode()}"
-        raise ValueError(f"{source} holds no PEM certificate: {defect}")
+    if not (begun := pem.count(_BEGIN)):
+        defect = "it holds a private key" if b" PRIVATE KEY-----" in pem else f"it has no line {_BEGIN.decode()}"
+        raise ValueError(f"{source} holds no PEM certificate: {defect if pem.strip() else 'it is empty'}")
     try:
         certificates = x509.load_pem_x509_certificates(pem)
     except (ValueError, x509.InvalidVersion) as error:
@@ -25,6 +24,11 @@ def read_certificates(pem: bytes, source: str) -> list[x509.Certificate]:
     if len(certificates) < begun:
         raise ValueError(f"{source} holds no PEM certificate: one has no end")
     return certificates
+
+
+def are_exchanged(chain: bytes, key: bytes) -> bool:
+    """Whether a private key is where the certificate belongs, and a certificate where the key does."""
+    return b" PRIVATE KEY-----" in chain and _BEGIN not in chain and _BEGIN in key
 
 
 def names_of(leaf: x509.Certificate) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ from cryptography.hazmat.primitives.serialization import (
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from karta_interpreter.base.errors import ServeError
-from karta_interpreter.base.k8s.pem import names_of, read_certificates
+from karta_interpreter.base.k8s.pem import are_exchanged, names_of, read_certificates
 
 _SERVER_USAGES = {ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.ANY_EXTENDED_KEY_USAGE}
 
@@ -64,7 +64,8 @@ def check_pair(chain: bytes, key: bytes, *, sources: Mapping[str, object], now: 
     try:
         leaf = read_certificates(chain, str(sources["chain"]))[0]
     except ValueError as error:
-        raise ServeError(str(error)) from error
+        advice = f", and {sources['key']} holds a certificate: exchange the two" if are_exchanged(chain, key) else ""
+        raise ServeError(f"{error}{advice}") from error
     _private_key(leaf, key, sources)
     names = _names(leaf, sources["chain"])
     if leaf.not_valid_after_utc <= (now or datetime.now(UTC)):
