@@ -125,7 +125,7 @@ def test_certificates_are_what_is_between_the_lines(tmp_path: Path, text: bytes,
 @rows(
     ("text", "reason"),
     [
-        pytest.param(key_pem(KEY), "it has no line -----BEGIN", id="only a key"),
+        pytest.param(key_pem(KEY), "it holds a private key", id="only a key"),
         pytest.param(ONE[:-30], "is damaged or cut off", id="the only one is cut off"),
         pytest.param(ONE + OTHER[:300], "one has no end", id="the second one is cut off"),
         pytest.param(ONE + block(b"junk"), "is damaged or cut off", id="the second one is not a certificate"),
