@@ -174,6 +174,7 @@ _MISTAKEN_FILES = {
     "draw twice": ("tree", "object.yaml", "--object", "other.yaml"),
     "examine by the definition": ("doctor", "--kubeconfig", "kind/karta.yaml"),
     "compare other kinds": ("diff", "--from", "RayCluster", "--to", "RayJob", "object.yaml"),
+    "compare a suite": ("diff", "--from", "kind/testdata", "--to", "kind", "object.yaml"),
     "replay nothing": ("replay", "empty"),
     "export no kind": ("export", "webhook-configuration", "--service", "a/b", "--no-catalogue"),
 }

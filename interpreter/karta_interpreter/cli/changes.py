@@ -13,6 +13,7 @@ from karta_interpreter.base.findings import did_you_mean, format_path
 from karta_interpreter.base.k8s import GVK, JSON, NOTHING, Object, field_path, json_pointer, patch
 from karta_interpreter.cli.calls import CallOutcome, ask
 from karta_interpreter.cli.definitions import (
+    CASE,
     DefinitionFiles,
     Interpreter,
     NoDefinition,
@@ -69,6 +70,8 @@ class Side:
         files = read_existing(self._paths)
         for path, read in zip(self._paths, files, strict=True):
             if not (read.layer.entries or read.customizations):
+                if {finding.message for broken in read.layer.quarantined for finding in broken.findings} == {CASE}:
+                    raise Problem(f"error: {path}: these are suites; give them as FILE, and the scripts with --from")
                 print_findings(combine([read.layer]))
                 raise Problem(f"error: {path}: there is no definition in it that can be used")
         return files

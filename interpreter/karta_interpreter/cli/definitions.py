@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Final, TypedDict, TypeVar
 
 import click
 
@@ -130,8 +130,11 @@ def read_existing(paths: Sequence[str]) -> list[DefinitionFiles]:
 
 def holds_objects(path: str) -> bool:
     """Return whether a path exists and has objects in it, but no definition."""
-    layer = read_definition_files(path).layer
-    return {finding.rule for quarantined in layer.quarantined for finding in quarantined.findings} == {"not-a-karta"}
+    return {
+        finding.rule
+        for quarantined in read_definition_files(path).layer.quarantined
+        for finding in quarantined.findings
+    } == {"not-a-karta"}
 
 
 def _customizations(file: DefinitionFile) -> Iterable[LoadedCustomization]:
@@ -248,7 +251,7 @@ def print_findings(*snapshots: Snapshot) -> bool:
     say(findings_text(findings), err=True, nl=False)
     # An object beside its definition is no mistake. A case there is one: no suite has it.
     return all(
-        finding.severity is not Severity.ERROR or (finding.rule == "not-a-karta" and finding.message != _CASE)
+        finding.severity is not Severity.ERROR or (finding.rule == "not-a-karta" and finding.message != CASE)
         for finding in findings
     )
 
@@ -337,7 +340,7 @@ def _is_named(entry: ServedDefinition, names: Sequence[str]) -> bool:
     return any(_SHORT_NAMES.get(name.lower(), name.lower()) in own_names for name in names)
 
 
-_CASE = f"this is {OTHER_FILES['operation']}".partition(": ")[0]
+CASE: Final = f"this is {OTHER_FILES['operation']}".partition(": ")[0]
 # The kinds that people and kubectl call by a shorter name.
 _SHORT_NAMES = {
     "deploy": "deployment",

@@ -263,6 +263,16 @@ JOB: dict[str, Any] = {
             "statuses are a list of objects, not int",
             id="a number for statuses",
         ),
+        pytest.param(
+            lambda job: job.karta.explain("AggregateStatus", JOB, statuses={"member1": {"phase": "Running"}}),
+            'write a list: [{"clusterName": "member1", "status": {…}}]',
+            id="statuses by cluster",
+        ),
+        pytest.param(
+            lambda job: job.karta.explain("AggregateStatus", JOB, statuses={"clusterName": "member1"}),
+            "not dict; give [it]",
+            id="one status for a list",
+        ),
         *(
             pytest.param(lambda job, ask=ask: ask(job, 3), "pods are a list of objects, not int", id=f"pods {name}")
             for name, ask in (

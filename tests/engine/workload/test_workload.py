@@ -1,4 +1,6 @@
 import copy
+import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -68,6 +70,13 @@ def test_missing_component_has_a_hint(workload: Workload) -> None:
         workload.component("sektion")
     with pytest.raises(ComponentNotFoundError, match="there are: orchestra, conductor, section, chair"):
         workload.component("zzz")
+
+
+def test_instance_asked_for_as_a_component_leads_to_its_component(workload: Workload) -> None:
+    with_sections = replace(workload, object={**workload.object, "spec": {"sections": [{"name": "violins"}]}})
+
+    with pytest.raises(ComponentNotFoundError, match=re.escape('component("section").instances["violins"]')):
+        with_sections.component("violins")
 
 
 def test_workloads_have_a_readable_repr(workload: Workload) -> None:

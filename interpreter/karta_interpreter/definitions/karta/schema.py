@@ -114,6 +114,7 @@ _FIELD_HINTS: Final = {
     "suspendActions": 'write [{path: .spec.suspend, value: "true"}]',
     "byPhase": "write a matcher for each phase: [{byPhase: Ready}, {byPhase: Active}]",
     "byConditions": 'write [{type: Ready, status: "True"}]',
+    "type": 'write [{type: Ready, status: "True"}]',
     "byExpression": 'write {expression: .status.ready, expectedResult: "true"}',
     "expectedResult": 'write the result as text, as expectedResult: "true"',
     "statusMappings": "write a list of matchers below each status, as running: [{byPhase: Running}]",
@@ -258,7 +259,7 @@ def _finding(detail: ErrorDetails, around: JSON) -> Finding:
     path: Path = (*_SPEC, *detail["loc"])
     kind = detail["type"]
     if kind == "extra_forbidden":
-        return _unknown(str(path[-1]), path, _field_names(detail["loc"][:-1]))
+        return _unknown(str(path[-1]), path, _field_names(detail["loc"][:-1]), detail["input"])
     if kind in _EXPECTED:
         names = _field_names(detail["loc"]) if kind == "model_type" else ()
         return _wrong_type(path, _EXPECTED[kind], detail["input"], names)
@@ -307,7 +308,7 @@ def _wrong_type(path: Path, expected: str, value: JSON, field_names: tuple[str, 
     return error("schema", path, f"must be {expected}, not {type_name(value)}", hint)
 
 
-def _unknown(field: str, path: Path, names: tuple[str, ...]) -> Finding:
+def _unknown(field: str, path: Path, names: tuple[str, ...], value: JSON = None) -> Finding:
     """Return the finding for an unknown field: an error if it hides an intended value, else it is only ignored."""
     message = f"there is no field {field}"
     if "fragmentedPodSpecDefinition" in path and (piece := field.removesuffix("Path")) in _OTHER_PIECES:
@@ -329,7 +330,13 @@ def _unknown(field: str, path: Path, names: tuple[str, ...]) -> Finding:
         return error("unknown-field", path, message, f"did you mean {suggestion}?")
     below = f"write a phase below its status: running: [{{byPhase: {field}}}]"
     alike = (f"is {name} meant? else remove it" for name in names if _SAME_WORD.fullmatch(f"{field} {name}"))
-    instead = below if path[-2:-1] == ("statusMappings",) else next(alike, "remove it")
+    instead = (
+        below
+        if path[-2:-1] == ("statusMappings",)
+        else f'write {{type: {field}, status: "{value}"}}'
+        if path[-3:-2] == ("byConditions",) and str(value) in ("True", "False", "Unknown")
+        else next(alike, "remove it")
+    )
     return warning("unknown-field", path, f"{message}; it has no effect", f"{instead}; there are: {', '.join(names)}")
 
 

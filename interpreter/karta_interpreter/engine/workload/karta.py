@@ -118,6 +118,8 @@ class Karta:
             raise WorkloadError(f"there is no operation {name}; {did_you_mean(name, list(Operation))}")
         if type(replicas) not in (int, type(None)):
             raise WorkloadError(f"replicas are a whole number, not {type(replicas).__name__}")
+        if isinstance(statuses, dict) and statuses.keys().isdisjoint(("clusterName", "status", "items")):
+            raise WorkloadError('statuses are not a dict; write a list: [{"clusterName": "member1", "status": {…}}]')
         statuses = tuple(checked_objects(statuses, "statuses"))
         check_kind(obj, self.gvk)
         read = SLOTS[operation].more.replace("items", "statuses")

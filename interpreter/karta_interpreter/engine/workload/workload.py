@@ -2,11 +2,12 @@
 
 import time
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
-from karta_interpreter.base.errors import ComponentNotFoundError, WorkloadError
+from karta_interpreter.base.errors import ComponentNotFoundError, InterpretationError, WorkloadError
 from karta_interpreter.base.findings import did_you_mean
 from karta_interpreter.base.k8s import GVK, Object, diff, get
 from karta_interpreter.base.k8s.patch import Operation as Patch
@@ -234,6 +235,15 @@ class Workload:
         definition = self._definition.component(name)
         if definition is None:
             hint = did_you_mean(str(name), self.components)
+            with suppress(InterpretationError):
+                hint = next(
+                    (
+                        f'{name} is an instance of {owner.name}: component("{owner.name}").instances["{name}"]'
+                        for owner in self._definition.components
+                        if name and name in instance_ids(owner, self.object)
+                    ),
+                    hint,
+                )
             raise ComponentNotFoundError(f'definition {self.karta.name} has no component "{name}"; {hint}')
         return Component(self, definition)
 

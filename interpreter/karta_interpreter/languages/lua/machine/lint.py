@@ -210,7 +210,19 @@ def lint(operation: str, text: str, names_of: Callable[[str], Names]) -> list[Li
             name,
         )
         for name, line in names.methods
-        if name not in names.own_members | MODULES["string"]
+        if name not in names.own_members.union(*MODULES.values())
+    )
+    lints += tuple(
+        _warning(
+            "list-misread",
+            f"{module}.{name} is called by a dot: `:` passes what is before it as the first argument",
+            f"write {module}.{name}(…)",
+            line,
+            name,
+        )
+        for name, line in names.methods
+        for module, members in MODULES.items()
+        if name in members - names.own_members and module != "string"
     )
     lints += tuple(
         _warning("index-zero", f"{name}[0] is nil: lists of Lua begin with 1", f"write {name}[1]", line, name)
@@ -296,11 +308,13 @@ def _missing(name: str, parameters: Sequence[str], functions: Sequence[FunctionV
         if other.name == name:
             hint = "it is local; remove `local`" if other.is_local else "it is defined inside of another function"
             return error(hint, other.line, name)
-    suggestion = closest(name, [other.name for other in functions if not other.is_local])
+    fields = {slot.function: slot.field for slot in SLOTS.values()}
+    suggestion = closest(name, [other.name for other in functions if not (other.is_local or other.name in fields)])
     for other in functions:
         if other.name == suggestion:
             return error(f"rename {suggestion}", other.line, suggestion)
-    return error(_write(name, parameters))
+    misplaced = (f"{other.name} belongs below {fields[other.name]}" for other in functions if other.name in fields)
+    return error("; ".join((_write(name, parameters), *misplaced)))
 
 
 def _write(name: str, parameters: Sequence[str]) -> str:
