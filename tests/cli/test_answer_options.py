@@ -94,7 +94,7 @@ def test_suite_is_run_with_options(run: Run, options: tuple[str, ...], code: int
 def test_diff_asks_both_sides_with_options(run: Run) -> None:
     sides = ("--from", "karta.yaml", "--to", "simple.yaml", "--object", "suite.yaml")
 
-    assert "- 700m" in run("diff", *sides).stdout
+    assert '- "700m"' in run("diff", *sides).stdout
     assert run("diff", *sides, *AS_SERVED).exit_code == 0, "Karmada's formula takes the sidecar for an init container"
 
 
