@@ -46,6 +46,7 @@ _CULPRITS = {
     re.compile(r"(?:^|[{\[,]) *(//|/\*)"): _COMMENT,
     re.compile(r"""^[^#"']*?(\$\{)"""): "nothing fills in the variable of `${`: `envsubst` does",
     re.compile(r"^ *(```)"): "this line belongs to Markdown, not YAML: take what is between two of them",
+    re.compile(r"^(\S*\$) +[a-z]"): "this line belongs to a shell, not YAML: remove it",
     re.compile(r"^ *(-)[A-Za-z]\w*: "): "a space is missing behind this dash",
     re.compile(r"\{[^}\"']* (#)"): "what is behind # is a comment: quote a value that has it",
     re.compile(r"^ *(?:- )?[A-Za-z]+(:)[\w\"'][^:]*$"): "a space is missing behind this colon",

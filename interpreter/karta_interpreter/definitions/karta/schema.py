@@ -61,6 +61,9 @@ _GHOSTS = {
     **dict.fromkeys(("pending", "creating", "starting", "progressing"), "this status is called initializing"),
     **dict.fromkeys(("unhealthy", "error"), "the statuses are called degraded, of what still runs, and failed"),
     **dict.fromkeys(("paused", "stopped"), "this status is called suspended"),
+    **dict.fromkeys(
+        ("minMember", "minAvailable", "minCount"), "write scaleDefinition: {minReplicasPath: PATH} in the component"
+    ),
     "referencedComponents": "it appears in older documentation only and never had an effect; remove it",
 }
 # What an object is by its kind, or by a field that it has instead of a spec.
@@ -316,8 +319,8 @@ def _unknown(field: str, path: Path, names: tuple[str, ...], value: JSON = None)
         hint = f"write podSpecPath: '{pod_spec}' instead of fragmentedPodSpecDefinition"
         return error("unknown-field", path, f"{message}: fragments cannot have {piece}", hint)
     if field in _GHOSTS:
-        # A later release may have another status.
-        severity = warning if field == "referencedComponents" or "statusMappings" in path else error
+        # A later release may have another status, or a minimum here.
+        severity = warning if field == "referencedComponents" or {"statusMappings", "podGroup"} & {*path} else error
         return severity("unknown-field", path, message, _GHOSTS[field])
     all_homes, suggestion = [*_homes().get(field, ())], closest(field, names)
     homes = [home for home in all_homes if home in names] or all_homes

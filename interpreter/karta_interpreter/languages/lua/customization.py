@@ -119,6 +119,7 @@ def _load(value: JSON, position: SourcePosition, ignores: Sequence[Ignore]) -> L
     reading = read_scripts(
         {} if customizations is None else customizations, name or position.source, CUSTOMIZATIONS, position
     )
+    about_scripts = () if customizations is None and "customizations" in value else reading.findings
     shape = [*_shape_findings(value), *about_target]
     if {"InterpretComponent", "ReviseReplica"} <= reading.scripts.operations:
         shape.append(
@@ -130,7 +131,7 @@ def _load(value: JSON, position: SourcePosition, ignores: Sequence[Ignore]) -> L
                 "keep one of the two",
             )
         )
-    findings = tuple(unignored([*map(position.locate, shape), *reading.findings], ignores, position.source))
+    findings = tuple(unignored([*map(position.locate, shape), *about_scripts], ignores, position.source))
     scripts = reading.scripts if gvk else Scripts()
     return LoadedCustomization(name, gvk, scripts, findings, position.source, reading.broken, position.line)
 
@@ -161,7 +162,17 @@ def _shape_findings(value: Object) -> Iterator[Finding]:
     for path, fields in _FIELDS:
         section = edit.get(value, path)
         if isinstance(section, dict):
-            yield from unknown_fields(section, fields, path)
+            instead = {
+                **dict.fromkeys(("target", "customizations"), "it below spec: indent it"),
+                **dict.fromkeys(("group", "version"), _api_version(section)),
+            }
+            yield from unknown_fields(section, fields, path, instead)
+
+
+def _api_version(target: Object) -> str:
+    """Return the apiVersion of a target that has group and version, as the kind of a Karta."""
+    group, version = (target.get(name, name.upper()) for name in ("group", "version"))
+    return f"apiVersion: {group}/{version}" if group else f"apiVersion: {version}"
 
 
 def target_of(value: Object) -> tuple[GVK | None, list[Finding]]:
@@ -172,8 +183,16 @@ def target_of(value: Object) -> tuple[GVK | None, list[Finding]]:
         return None, [error("no-target", _TARGET, message, "add the kind's apiVersion and kind")]
     if wrong := [name for name in ("apiVersion", "kind") if not (isinstance(target.get(name), str) and target[name])]:
         actual = {name: type_name(target[name]) if target.get(name) else "missing or empty" for name in wrong}
-        texts = ((name, f"{name} must be a string, but is {actual[name]}") for name in wrong)
-        return None, [error("no-target", (*_TARGET, name), text) for name, text in texts]
+        hints = {"apiVersion": f"write {_api_version(target)}"}
+        return None, [
+            error(
+                "no-target",
+                (*_TARGET, name),
+                f"{name} must be a string, but is {actual[name]}",
+                hints.get(name, "write the kind as manifests do"),
+            )
+            for name in wrong
+        ]
     if "." in target["apiVersion"] and "/" not in target["apiVersion"]:
         hint = f"write {target['apiVersion']}/VERSION, as the kind's objects do"
         return None, [error("no-target", (*_TARGET, "apiVersion"), "it is a group without a version", hint)]

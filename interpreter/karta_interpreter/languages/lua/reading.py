@@ -1,6 +1,6 @@
 """From the scripts of a customization, by Karmada's field names, to scripts by operation."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -60,9 +60,11 @@ def read_scripts(
     return ScriptReading(Scripts(reader.scripts), tuple(reader.findings), frozenset(reader.broken))
 
 
-def unknown_fields(value: Iterable[str], known: Collection[str], path: Path) -> Iterator[Finding]:
-    """Yield a finding for each field that is not a known one."""
-    operations = {
+def unknown_fields(
+    value: Iterable[str], known: Collection[str], path: Path, instead: Mapping[str, str] | None = None
+) -> Iterator[Finding]:
+    """Yield a finding for each field that is not a known one. ``instead`` says what to write for some of them."""
+    written = dict(instead or ()) | {
         name.lower(): slot.field
         for operation, slot in SLOTS.items()
         if slot.field in known
@@ -73,7 +75,7 @@ def unknown_fields(value: Iterable[str], known: Collection[str], path: Path) -> 
             "unknown-field",
             (*path, field),
             f"there is no field {field}",
-            f"write {operations[field.lower()]}" if field.lower() in operations else did_you_mean(field, known),
+            f"write {written[field.lower()]}" if field.lower() in written else did_you_mean(field, known),
         )
         for field in value
         if field not in known

@@ -125,7 +125,9 @@ def read_crds(text: str) -> tuple[Object, ...]:
     objects = read_objects(text)
     crds = tuple(candidate for candidate in objects if candidate["kind"] == _CRD)
     if objects and not crds:
-        raise TextError(f"there is no {_CRD} in it")
+        raise TextError(
+            f"there is no {_CRD} in it, only {objects[0]['kind']}; paste what `kubectl get crd NAME -o yaml` prints"
+        )
     return crds
 
 

@@ -111,6 +111,10 @@ _READ_OTHERWISE: Final = {
         "the object of the member stays as it is, and no change of the template arrives",
         "set the fields that a member changes in the first parameter, and return that",
     ),
+    re.compile(r"\bfunction +Retain\( *(?=\w*[oO]bserved)(\w+) *, *\w*[dD]esired"): (
+        "Karmada passes the desired object first",
+        "write function Retain(desiredObj, observedObj)",
+    ),
     re.compile(
         r"\bfunction +(?:AggregateStatus|Retain|ReviseReplica)\( *(\w+)\b[^)]*\)(?:(?!\bfunction\b).)*?"
         r"\breturn +(\1\.(?:status|spec|metadata)) *(?:;|\bend\b|$)",
