@@ -78,7 +78,7 @@ def test_workload_is_file_or_option(run: Run, arguments: tuple[str, ...]) -> Non
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        pytest.param((*JOB, "job.yaml", "--pods", "karta.yaml"), 1, "it contains no Pod", id="pods that are none"),
+        pytest.param((*JOB, "job.yaml", "--pods", "karta.yaml"), 1, "no Pod; --pods takes", id="pods that are none"),
         pytest.param(("tree", "--object", "job.yaml"), 1, "the catalogue has no definition for", id="an unknown kind"),
         pytest.param((*JOB, "-", "--pods", "-"), 2, "only one option can read standard input", id="stdin twice"),
         pytest.param(

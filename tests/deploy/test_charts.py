@@ -145,6 +145,7 @@ CONTRADICTIONS = [
     # The alert would fire for as long as the certificate is not due.
     (f"{ALERT_DAYS}=30", "certificateDays is 30: certificates are renewed with 30 days left"),
     (f"{ALERT_DAYS}=14,{BY_ISSUER},certificate.certManager.renewBefore=240h", "are renewed with 10 days left"),
+    (f"image.tag=sha256:{'ab' * 32}", "image.tag is a digest: set image.digest"),
     ("karmada.kubeconfig.secret=", "karmada.kubeconfig.secret is needed"),
     ("typesApi.tokens.secret=tokens", "typesApi.tokens.secret has no effect without typesApi.enabled"),
     ("resources.limits.memory=128Mi", "resources.limits.memory is less than resources.requests.memory"),

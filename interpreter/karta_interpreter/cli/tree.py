@@ -157,5 +157,5 @@ def _pods(path: str | None) -> list[Object]:
         return []
     pods = [obj for obj in read_objects(path) if (obj.get("apiVersion"), obj.get("kind")) == ("v1", "Pod")]
     if not pods:
-        raise Problem(f"error: {path}: it contains no Pod")
+        raise Problem(f"error: {path}: it contains no Pod; --pods takes what `kubectl get pods -o yaml` prints")
     return pods

@@ -70,6 +70,24 @@ HOT = {"name": "hot", "replicas": 2, "template": pods()}
             id="a template whose spec is none of a pod",
         ),
         pytest.param(
+            {},
+            train(HOT | {"template": pods(resources={"requests": {"cpu": 1}, "limits": None, "claims": []})}),
+            [],
+            id="resources with all their fields",
+        ),
+        pytest.param({}, train(HOT | {"template": pods(resources="cpu")}), [], id="resources that are a text"),
+        pytest.param(
+            {},
+            train(HOT | {"template": pods(resources={"request": {"cpu": 1}})}),
+            [
+                (
+                    "group: spec.groups[0].template.spec.containers[0].resources has no field request; "
+                    "did you mean requests?"
+                )
+            ],
+            id="a wrong field of resources",
+        ),
+        pytest.param(
             {"scaleDefinition": {"replicasPath": ".spec.groups[] | .replcias // 1"}},
             train(HOT),
             [

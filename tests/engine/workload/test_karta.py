@@ -147,6 +147,7 @@ def test_object_without_karta_is_error_with_candidates(obj: dict[str, Any], mess
 
 
 WRONG: Any = "batch/v1"
+KIND: Any = "Deployment"
 POD: dict[str, Any] = {"metadata": {"name": "sum-x7k2p"}}
 OTHER: dict[str, Any] = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}}
 JOB: dict[str, Any] = {
@@ -161,6 +162,9 @@ JOB: dict[str, Any] = {
     ("ask", "message"),
     [
         pytest.param(lambda _: Karta.for_object(WRONG), "an object is a dict of JSON values, not str", id="no object"),
+        pytest.param(
+            lambda _: Karta.for_object(KIND), "Deployment is a kind, not an object; `Karta.catalogue()`", id="a kind"
+        ),
         pytest.param(lambda job: job.root.scale_to(3), 'a value for each instance, {"": …}, not int', id="one count"),
         pytest.param(lambda job: job.root.scale_to({3: 3}), 'there is no instance "3"', id="an id that is a number"),
         pytest.param(lambda job: job.component(3), 'has no component "3"', id="a name that is a number"),
@@ -193,7 +197,11 @@ JOB: dict[str, Any] = {
         pytest.param(
             lambda job: job.karta.explain(3, JOB), "there is no operation of type int", id="a number for an operation"
         ),
-        pytest.param(lambda job: job.karta.explain(JOB, "Retain"), "there is no operation of type dict", id="swapped"),
+        pytest.param(
+            lambda job: job.karta.explain(JOB, "Retain"),
+            'the operation comes first: explain("Retain", obj)',
+            id="swapped",
+        ),
         pytest.param(
             lambda job: job.with_references(JOB), "references are a list of objects, not dict", id="one object"
         ),

@@ -318,6 +318,11 @@ def test_list_is_filtered_sorted_and_paged(server: TypesServer, query: str, name
     assert ([each["name"] for each in answer["types"]], answer["total"]) == (names, total)
 
 
+def test_minus_before_field_to_sort_by_names_sort_order(server: TypesServer) -> None:
+    (error,) = server.get(f"{TYPES}?sortBy=-name").json["errors"]
+    assert error["hint"] == "write sortBy=name&sortOrder=desc"
+
+
 def test_categories_and_priorities_are_settings(server: TypesServer, tmp_path: Path) -> None:
     assert [each["id"] for each in server.get("/api/v1/workload-categories").json["categories"]] == [
         "build",

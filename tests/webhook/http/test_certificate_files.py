@@ -43,6 +43,12 @@ def test_chain_may_have_issuers_behind_leaf(tmp_path: Path) -> None:
     [
         pytest.param(chain_pem(KEY), key_pem(new_key()), "does not belong to the certificate in", id="mismatch"),
         pytest.param(
+            chain_pem(new_key()) + chain_pem(KEY),
+            key_pem(KEY),
+            r"tls\.key belongs to certificate 2 in \S*tls\.crt, .*: put it before its CA$",
+            id="a CA first",
+        ),
+        pytest.param(
             chain_pem(KEY, life=timedelta(days=-1)), key_pem(KEY), r"expired at .* UTC: renew it", id="expired"
         ),
         pytest.param(chain_pem(KEY, names=()), key_pem(KEY), "no subject alternative names", id="no names"),

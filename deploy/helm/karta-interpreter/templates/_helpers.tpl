@@ -198,6 +198,8 @@ labels:
 {{- define "karta-interpreter.image" -}}
 {{- if .Values.image.digest -}}
 {{- printf "%s@%s" .Values.image.repository .Values.image.digest -}}
+{{- else if hasPrefix "sha256:" .Values.image.tag -}}
+{{- fail "image.tag is a digest: set image.digest" -}}
 {{- else -}}
 {{- printf "%s:%s" .Values.image.repository (default .Chart.AppVersion .Values.image.tag) -}}
 {{- end -}}

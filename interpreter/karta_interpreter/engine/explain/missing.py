@@ -13,8 +13,8 @@ from textwrap import shorten
 from typing import Final
 
 from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.base.findings import Severity
-from karta_interpreter.base.k8s import Object, field_path, get
+from karta_interpreter.base.findings import Severity, did_you_mean
+from karta_interpreter.base.k8s import CONTAINER_LISTS, Object, field_path, get, parts_of
 from karta_interpreter.definitions.karta import (
     ComponentRules,
     Definition,
@@ -60,6 +60,7 @@ _CONDITIONS: Final = "statusDefinition.conditionsDefinition.path"
 _MOST_COMPONENTS: Final = 4
 _BARE_SPEC: Final = "pods: a pod template has its pod in spec; write {spec: …} around the spec of a pod"
 _TEMPLATE: Final = frozenset({"spec", "metadata"})
+_RESOURCES: Final = ("requests", "limits", "claims")
 _LONGEST: Final = 60
 _NO_POD: Final[Mapping[type, str]] = {
     PodTemplate: "no podTemplate; add // {spec: {}}",
@@ -162,7 +163,7 @@ def _misspelt_parts(definition: Definition, component: ComponentRules, obj: Obje
 def _incomplete(
     definition: Definition, component: ComponentRules, field: str, query: Query, template_readings: Sequence[Reading]
 ) -> Iterator[Fact]:
-    """Yield what pods lack at their places: a spec, or containers."""
+    """Yield what is wrong with pods at their places: no spec, no containers, or resources with an unknown field."""
     for reading in template_readings:
         value, is_spec = reading.value, isinstance(component.pods, PodSpec)
         is_whole = is_spec or isinstance(component.pods, PodTemplate)
@@ -177,6 +178,20 @@ def _incomplete(
             advice = "; it has a spec: write podTemplateSpecPath" if is_spec and "spec" in value else ""
             note = f"{component.name}: {where} has no containers{advice}"
             yield _warn(definition, component, field, query, "no-containers", note, places=reading.places)
+        else:
+            pod, where = (value, where) if is_spec else (value["spec"], f"{where}.spec")
+            yield from (
+                _warn(
+                    *(definition, component, field, query, "resources-unknown"),
+                    f"{component.name}: {where}.{list_name}[{index}].resources has no field {name}; "
+                    f"{did_you_mean(str(name), _RESOURCES)}",
+                    places=reading.places,
+                )
+                for list_name in CONTAINER_LISTS
+                for index, container in parts_of(pod.get(list_name))
+                for name, _ in parts_of(get(container, ("resources",)))
+                if name not in _RESOURCES
+            )
 
 
 def _counts(

@@ -76,6 +76,8 @@ class Karta:
     @classmethod
     def for_object(cls, obj: Object) -> "Karta":
         """Return the catalogue's Karta for the kind of an object. Raises WorkloadError if there is none."""
+        if isinstance(obj, str) and any(obj == gvk.kind for gvk in _CATALOGUE):
+            raise WorkloadError(f"{obj} is a kind, not an object; `Karta.catalogue()` has the Karta of each kind")
         checked_object(obj)
         with reading():
             gvk = GVK.of(obj)
@@ -115,7 +117,11 @@ class Karta:
 
         if operation not in list(Operation):
             name = operation[:40] if type(operation) is str else f"of type {type(operation).__name__}"
-            raise WorkloadError(f"there is no operation {name}; {did_you_mean(name, list(Operation))}")
+            raise WorkloadError(
+                f'the operation comes first: explain("{obj}", obj)'
+                if str(obj) in list(Operation)
+                else f"there is no operation {name}; {did_you_mean(name, list(Operation))}"
+            )
         if type(replicas) not in (int, type(None)):
             raise WorkloadError(f"replicas are a whole number, not {type(replicas).__name__}")
         if isinstance(statuses, dict) and statuses.keys().isdisjoint(("clusterName", "status", "items")):

@@ -70,7 +70,14 @@ class ListQuery:
             elif name in parameters:
                 errors.append(ProblemError(parameter=name, detail="it is given more than once"))
             elif needed := _needed(text, PARAMETERS[name]):
-                errors.append(ProblemError(parameter=name, detail=f'"{text[:100]}" is not {needed}'))
+                is_descending = name == "sortBy" and text.removeprefix("-") in FIELDS
+                errors.append(
+                    ProblemError(
+                        parameter=name,
+                        detail=f'"{text[:100]}" is not {needed}',
+                        hint=f"write sortBy={text[1:]}&sortOrder=desc" if is_descending else None,
+                    )
+                )
             else:
                 parameters[name] = text
         if len(tests) > MOST_CONDITIONS:

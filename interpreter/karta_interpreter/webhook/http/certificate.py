@@ -4,7 +4,7 @@ import asyncio
 import ipaddress
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -19,6 +19,7 @@ from cryptography.hazmat.primitives.serialization import (
     Encoding,
     NoEncryption,
     PrivateFormat,
+    PublicFormat,
     load_pem_private_key,
 )
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
@@ -62,11 +63,11 @@ class CertificateSource(ABC):
 def check_pair(chain: bytes, key: bytes, *, sources: Mapping[str, object], now: datetime | None = None) -> Certificate:
     """Return the pair. Raises ServeError, which names its ``sources``, if Karmada would reject the pair."""
     try:
-        leaf = read_certificates(chain, str(sources["chain"]))[0]
+        leaf, *issuers = read_certificates(chain, str(sources["chain"]))
     except ValueError as error:
         advice = f", and {sources['key']} holds a certificate: exchange the two" if are_exchanged(chain, key) else ""
         raise ServeError(f"{error}{advice}") from error
-    _private_key(leaf, key, sources)
+    _private_key(leaf, key, sources, issuers)
     names = _names(leaf, sources["chain"])
     if leaf.not_valid_after_utc <= (now or datetime.now(UTC)):
         raise ServeError(
@@ -75,8 +76,10 @@ def check_pair(chain: bytes, key: bytes, *, sources: Mapping[str, object], now: 
     return Certificate(chain, key, names, leaf.not_valid_after_utc.timestamp())
 
 
-def _private_key(leaf: x509.Certificate, key: bytes, sources: Mapping[str, object]) -> PrivateKeyTypes:
-    """Return the key of a certificate. Raises ServeError for any other key."""
+def _private_key(
+    leaf: x509.Certificate, key: bytes, sources: Mapping[str, object], issuers: Sequence[x509.Certificate] = ()
+) -> PrivateKeyTypes:
+    """Return the key of a certificate. Raises ServeError for any other key, also for that of one of its ``issuers``."""
     try:
         public = leaf.public_key()
     except (ValueError, UnsupportedAlgorithm) as error:
@@ -88,8 +91,21 @@ def _private_key(leaf: x509.Certificate, key: bytes, sources: Mapping[str, objec
     except (ValueError, UnsupportedAlgorithm) as error:
         raise ServeError(f"{sources['key']} holds no PEM private key that OpenSSL can read") from error
     if private.public_key() != public:
+        # A certificate contains this encoding of its key. Reading the key again fails for an unknown curve.
+        place = next(
+            (
+                number
+                for number, issuer in enumerate(issuers, start=2)
+                if private.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
+                in issuer.tbs_certificate_bytes
+            ),
+            0,
+        )
         raise ServeError(
-            f"the key in {sources['key']} does not belong to the certificate in {sources['chain']}: give a pair"
+            f"the key in {sources['key']} belongs to certificate {place} in {sources['chain']}, and the server's "
+            "certificate comes first: put it before its CA"
+            if place
+            else f"the key in {sources['key']} does not belong to the certificate in {sources['chain']}: give a pair"
         )
     return private
 
