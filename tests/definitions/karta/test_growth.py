@@ -119,6 +119,15 @@ def test_work_grows_linearly_with_size(shape: str) -> None:
     assert most - more <= _MOST * (more - some), (some, more, most)
 
 
+def test_rules_read_long_text_once() -> None:
+    """A pattern that begins anew at each character takes a quarter of an hour, in which a server answers no call."""
+    label = {"componentTypeSelector": {"matchLabels": {f"{'a' * 200_000} b": "c"}}}
+
+    (loaded,) = load_documents(json.dumps(_karta([{**_children(1)[0], "podSelector": label}])), "karta.yaml")
+
+    assert [finding.rule for finding in loaded.findings] == ["matcher-never"]
+
+
 def _work(text: str) -> int:
     examine.cache_clear()
     return calls(lambda: [*load_documents(text, "karta.yaml"), *contradictions(text, "karta.yaml", None)])

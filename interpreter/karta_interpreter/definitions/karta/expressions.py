@@ -319,7 +319,7 @@ def open_choices(node: ast.Node) -> list[str]:
 
 # Paths that are numbers by their names.
 _COUNTED: Final = re.compile(
-    r"\.status\..*?(\w*[a-z](Replicas|Nodes|Pods|Instances|Workers|Members|Count)"
+    r"\.status\.(?>(?:.*\.)?)(\w*[a-z](Replicas|Nodes|Pods|Instances|Workers|Members|Count)"
     "|replicas|ready|active|succeeded|failed|available|updated|desired|unavailable)"
 )
 _AFTER: Final = {

@@ -50,7 +50,9 @@ from karta_interpreter.languages.jq import render
 _LONGEST_VALUE = 80
 _OWN = ("podTemplateSpecPath", "podSpecPath", "replicasPath")  # the fields of what no other component has
 _INNER = re.compile(r"\.\w+\W+\w[^|]*")  # a path below a part of the spec
-_BARE_TYPE = re.compile(r'(?!.*\.(?:status|reason)\b(?!\.)).*conditions.*\.type == "(\w+)".*', re.DOTALL)
+# Atomic groups never look for another begin: a definition may be long.
+_BARE_TYPE = re.compile(r'(?!.*\.(?:status|reason)\b(?!\.))(?>.*?conditions)(?>.*?\.type == "(\w+)").*', re.DOTALL)
+_LABEL_MEANT = re.compile(r'\["([^"]+)"\]|(?<![-\w])([-\w]*\w)\W*$')  # a key in a path, or the last word
 _SPELLED = {"true": "True", "false": "False", "unknown": "Unknown"}
 _OF_POD = re.compile(r"[][.\w]*\.((initC|c)ontainers(\[\])?|metadata)")  # parts of a pod, as the end of a path
 _OTHER_OBJECT = {"podSelector", "gangScheduling", "namesExpression"}  # fields with expressions about another object
@@ -149,7 +151,7 @@ def _component(path: Path, component: ComponentDefinition, selector: PodSelector
     at = (*path, "podSelector", "componentTypeSelector")
     of_label = [(("value",), kind.value)] if kind and kind.value and ".labels" in str(kind.key) else []
     for place, text in (*of_label, *((("matchLabels", key), key) for key in (kind.labels if kind else ()))):
-        if not LABEL.fullmatch(text) and (better := re.search(r'\["(.+)"\]|([-\w]*\w)\W*$', text)):
+        if not LABEL.fullmatch(text) and (better := _LABEL_MEANT.search(text)):
             yield violation("matcher-never", (*at, *place), noun="a label", text=text, better=better[1] or better[2])
     if component.suspend_definition is not None:
         at = (*path, "suspendDefinition")

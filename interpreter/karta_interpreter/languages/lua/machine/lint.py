@@ -116,7 +116,7 @@ _READ_OTHERWISE: Final = {
         "write function Retain(desiredObj, observedObj)",
     ),
     re.compile(
-        r"\bfunction +(?:AggregateStatus|Retain|ReviseReplica)\( *(\w+)\b[^)]*\)(?:(?!\bfunction\b).)*?"
+        r"\bfunction +(?:AggregateStatus|Retain|ReviseReplica)\( *(\w+)\b[^()]*\)(?:(?!\bfunction\b).)*?"
         r"\breturn +(\1\.(?:status|spec|metadata)) *(?:;|\bend\b|$)",
         re.DOTALL | re.MULTILINE,
     ): ("what this function returns is the whole object", "return the object itself, not a field of it"),
