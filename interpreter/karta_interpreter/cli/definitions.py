@@ -130,11 +130,8 @@ def read_existing(paths: Sequence[str]) -> list[DefinitionFiles]:
 
 def holds_objects(path: str) -> bool:
     """Return whether a path exists and has objects in it, but no definition."""
-    return {
-        finding.rule
-        for quarantined in read_definition_files(path).layer.quarantined
-        for finding in quarantined.findings
-    } == {"not-a-karta"}
+    layer = read_definition_files(path).layer
+    return {finding.rule for quarantined in layer.quarantined for finding in quarantined.findings} == {"not-a-karta"}
 
 
 def _customizations(file: DefinitionFile) -> Iterable[LoadedCustomization]:

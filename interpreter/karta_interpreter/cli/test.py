@@ -260,8 +260,10 @@ def _suites(paths: Sequence[Path]) -> list[Path]:
     suites = [suite for path in paths for suite in (find_suites(path) if path.is_dir() else [path])]
     if not suites:
         places = ", ".join(map(str, paths))
-        where = 'suites are YAML or JSON files in folders "testdata", and `create suite` drafts them'
-        raise UsageProblem(f"error: {places}: there is no suite; {where}")
+        raise UsageProblem(
+            f'error: {places}: there is no suite; suites are YAML or JSON files in folders "testdata", '
+            "and `create suite` drafts them"
+        )
     by_place: dict[Path, Path] = {}
     for suite in suites:
         by_place.setdefault(suite.absolute(), suite)

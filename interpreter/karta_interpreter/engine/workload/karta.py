@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from karta_interpreter.engine.explain import Explanation
 
 
-@dataclass(frozen=True)  # with slots, Python's error about a name that is no field would be another one
+@dataclass(frozen=True)  # with slots, setting a name that is no field gives an error about super()
 class Karta:
     """A definition that is ready to use. It says how the workloads of one kind are read and changed.
 

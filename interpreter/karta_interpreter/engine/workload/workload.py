@@ -57,7 +57,7 @@ class _Named(dict[str, Value]):
         )
 
 
-@dataclass(frozen=True)  # with slots, Python's error about a name that is no field would be another one
+@dataclass(frozen=True)  # without slots, as Karta
 class Component:
     """A component of a workload (`Component` of Karta's library).
 
@@ -191,7 +191,7 @@ class Component:
         return f"Component({self.name} of {self.workload!r})"
 
 
-@dataclass(frozen=True)  # as Component
+@dataclass(frozen=True)  # without slots, as Karta
 class Workload:
     """An object, read and changed through its Karta (the component factory of Karta's library).
 
