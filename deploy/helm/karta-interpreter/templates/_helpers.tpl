@@ -360,6 +360,9 @@ labels:
 {{- if and (include "karta-interpreter.isSelfSigned" .) (lt (int $lives.authorityDays) (mul 4 $lives.days | int)) -}}
 {{- fail "certificate.selfSigned.authorityDays is less than four times certificate.selfSigned.days" -}}
 {{- end -}}
+{{- if and $issuer (ne $certificate.mode "certManager") -}}
+{{- fail "certificate.certManager.issuerRef has no effect without certificate.mode certManager" -}}
+{{- end -}}
 {{- if ne $certificate.mode "existingSecret" -}}
 {{- if $certificate.existingSecret -}}
 {{- fail "certificate.existingSecret has no effect without certificate.mode existingSecret" -}}
