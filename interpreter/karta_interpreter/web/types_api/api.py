@@ -20,10 +20,9 @@ from karta_interpreter.web.types_api.cluster_storage import ClusterStorage
 from karta_interpreter.web.types_api.folder_storage import FolderStorage
 from karta_interpreter.web.types_api.judge import Judge
 from karta_interpreter.web.types_api.models import Choices
-from karta_interpreter.web.types_api.records import Storage
 from karta_interpreter.web.types_api.routes import Routes
 from karta_interpreter.web.types_api.settings import TypesSettings
-from karta_interpreter.web.types_api.view import View
+from karta_interpreter.web.types_api.view import Storage, View
 from karta_interpreter.webhook.http.ports import cannot_listen, until_signal
 from karta_interpreter.webhook.http.tls import Tls, certificate_files
 from karta_interpreter.webhook.log import log

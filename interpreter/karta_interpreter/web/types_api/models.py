@@ -125,11 +125,9 @@ class Categories(Model):
     categories: list[Category]
 
 
-class Priority(Model):
+class Priority(Category):
     """A priority of workload types."""
 
-    id: str
-    name: str
     value: int = Field(description="The greater, the more urgent.")
 
 

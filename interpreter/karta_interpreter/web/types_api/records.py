@@ -2,10 +2,9 @@
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final, NamedTuple, Protocol, Self
+from typing import Final, NamedTuple, Self
 from uuid import UUID, uuid5
 
 import orjson
@@ -196,32 +195,3 @@ def writer_of(obj: Object) -> str:
 
 def _full(namespace: str | None, name: str) -> str:
     return f"{namespace}/{name}" if namespace else name
-
-
-class Storage(Protocol):
-    """Stores types, and knows the Kartas of others at the same place.
-
-    Reading and writing raise ApiError: 503 if the place cannot be used, 409 for a Karta of another owner, 412 if
-    another writer was faster.
-    """
-
-    def sources(self) -> Mapping[Any, Any]:
-        """Return the sources of Kartas as last seen. A change replaces the mapping, and each changed value."""
-
-    def records(self, source: Any) -> tuple[Record, ...]:  # noqa: ANN401 - a value of `sources`
-        """Return the Kartas of one of the sources."""
-
-    def exclusive(self) -> AbstractAsyncContextManager[object]:
-        """Return a block in which other writers that store in the same way change nothing."""
-
-    async def read(self, group: str, kind: str) -> StoredType | None:
-        """Return a type as it is stored now, or None if it is not stored. Raises ApiError if it has another owner."""
-
-    async def write(self, desired: StoredType, present: StoredType | None) -> StoredType:
-        """Store a type in place of the type that was read, and return it as it is stored.
-
-        A crash leaves each version in its old or its new state.
-        """
-
-    async def delete(self, present: StoredType) -> None:
-        """Delete a type that was read."""

@@ -21,8 +21,8 @@ from karta_interpreter.web.types_api.application import ABOUT, USER, json_respon
 from karta_interpreter.web.types_api.judge import Judge
 from karta_interpreter.web.types_api.listing import ListQuery
 from karta_interpreter.web.types_api.openapi import ROOT, TYPES, document
-from karta_interpreter.web.types_api.records import Storage, StoredType
-from karta_interpreter.web.types_api.view import API, Row, View
+from karta_interpreter.web.types_api.records import StoredType
+from karta_interpreter.web.types_api.view import API, Row, Storage, View
 from karta_interpreter.webhook.log import log
 
 _LOOK_SECONDS: Final = 0.01

@@ -5,18 +5,19 @@ import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import orjson
 
 from karta_interpreter.base.k8s import grouped, label
 from karta_interpreter.definitions.sources import Snapshot, Store, cluster, files
+from karta_interpreter.web.types_api.cluster_storage import ClusterStorage
+from karta_interpreter.web.types_api.folder_storage import FolderStorage
 from karta_interpreter.web.types_api.models import MOST_ERRORS, Choices, FindingOutput
 from karta_interpreter.web.types_api.records import (
     CATEGORY,
     PRIORITY,
     Record,
-    Storage,
     content,
     etag_of,
     is_ours,
@@ -26,6 +27,13 @@ from karta_interpreter.web.types_api.records import (
 
 API = "api"
 """The source of the types of this API."""
+
+Storage: TypeAlias = ClusterStorage | FolderStorage
+"""Stores types, and knows the Kartas of others at the same place. A change of ``sources`` replaces the mapping.
+
+Reading and writing raise ApiError: 503 if the place cannot be used, 409 for a Karta of another owner, 412 if another
+writer was faster. A crash leaves each version of a type in its old or its new state.
+"""
 
 
 @dataclass(frozen=True, eq=False)
