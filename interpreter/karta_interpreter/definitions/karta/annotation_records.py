@@ -538,7 +538,7 @@ def parse_retain(annotation: AnnotationText) -> tuple[RetainRule, ...]:
         if isinstance(entry, str):
             rules += _retained_path(annotation, entry, at)
         elif isinstance(entry, dict):
-            rules += (_sent_once if "once" in entry else _retained_rule)(annotation, entry, at)
+            rules += _retained_rule(annotation, entry, at)
         else:
             annotation.error(f"an entry is {type_name(entry)} where a jq path belongs", at=(at,))
     return tuple(rules)
@@ -556,15 +556,21 @@ def _retained_path(annotation: AnnotationText, entry: str, at: str | int) -> Ite
     yield values.Retained(query, absent, drops)
 
 
-def _retained_rule(annotation: AnnotationText, entry: Mapping[str, JSON], at: str | int) -> Iterator[RetainRule]:
-    key = next((key for key in ("quantities", "replicas", "owned") if key in entry), "unset")
-    problems = (
-        [("path", "there is no field path", f"write the path alone: - {entry['path']}")]
-        if "path" in entry
-        else list(_field_problems(entry, _RULE_FIELDS[key], optional=_RULE_FIELDS["unset"][1:]))
-    )
+def _rule_problems(entry: Mapping[str, JSON], key: str) -> Iterator[Problem]:
+    if "path" in entry:
+        yield "path", "there is no field path", f"write the path alone: - {entry['path']}"
+    else:
+        yield from _field_problems(entry, _RULE_FIELDS[key], optional=_RULE_FIELDS["unset"][1:])
     if "by" in entry and "value" in entry:
-        problems.append(("value", "by is for lists, and value for a single field", "write two entries"))
+        yield "value", "by is for lists, and value for a single field", "write two entries"
+    note = entry.get("note")
+    if key == "once" and isinstance(note, str) and not LABEL.fullmatch(note):
+        yield "note", f'"{note}" is not the name of an annotation', "write it like example.io/sent"
+
+
+def _retained_rule(annotation: AnnotationText, entry: Mapping[str, JSON], at: str | int) -> Iterator[RetainRule]:
+    key = next((key for key in ("once", "quantities", "replicas", "owned") if key in entry), "unset")
+    problems = list(_rule_problems(entry, key))
     for name, message, hint in problems:
         annotation.error(message, hint, (at, name))
     if problems:
@@ -572,6 +578,12 @@ def _retained_rule(annotation: AnnotationText, entry: Mapping[str, JSON], at: st
     text, absent, drops = split_default(entry[key]) if key == "owned" else (entry[key], None, False)
     query = annotation.query(text, at, key)
     if query is None:
+        return
+    if key == "once":
+        if path := plain_path(query.node):
+            yield values.Once(query, path, entry["note"])
+        else:
+            annotation.error(f"`{query.text}` is not a path of plain names", "write it like .spec.names", (at, "once"))
         return
     _check_place(annotation, query, at)
     owner, element = owner_of(query.node), ast.Iterate(query.node) if "by" in entry else query.node
@@ -589,22 +601,6 @@ def _retained_rule(annotation: AnnotationText, entry: Mapping[str, JSON], at: st
         message = f"`{query.text}` names several fields; a value is for one"
         annotation.error(message, "write an entry for each", (at,))
     yield values.Unset(query, queries.get("by"), queries.get("if"), queries.get("value"))
-
-
-def _sent_once(annotation: AnnotationText, entry: Mapping[str, JSON], at: str | int) -> Iterator[values.Once]:
-    problems = list(_field_problems(entry, _RULE_FIELDS["once"]))
-    if not problems and not LABEL.fullmatch(note := entry["note"]):
-        problems.append(("note", f'"{note}" is not the name of an annotation', "write it like example.io/sent"))
-    for name, message, hint in problems:
-        annotation.error(message, hint, (at, name))
-    query = None if problems else annotation.query(entry["once"], at, "once")
-    if query is None:
-        return
-    path = plain_path(query.node)
-    if path:
-        yield values.Once(query, path, note)
-    else:
-        annotation.error(f"`{query.text}` is not a path of plain names", "write it like .spec.names", (at, "once"))
 
 
 def _check_place(annotation: AnnotationText, query: AnnotationQuery, at: str | int) -> None:
