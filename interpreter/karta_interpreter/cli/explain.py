@@ -285,24 +285,20 @@ def described(name: str) -> str:
     if rule := rules().get(name):
         examples = "".join(f"\n{title}:\n{indent(rule[title].rstrip(), '  ')}\n" for title in ("bad", "good"))
         return f"{name}\n\n{fill(rule['why'], 100)}\n{examples}"
-    fields = _fields()
-    texts = [(owner, types[name]) for owner, types in fields.items() if name in types]
-    names = {*rules(), *chain.from_iterable(fields.values())}
-    suggestion = "" if texts else closest(name, [*names, *(gvk.kind for gvk in catalogue_kinds())])
-    if suggestion in names:
-        raise UsageProblem(f"error: there is no rule or field {name}; did you mean {suggestion}?")
-    return "".join(f"{name}, of {owner}\n{indent(fill(text, 98), '  ')}\n" for owner, text in texts)
-
-
-def _fields() -> Mapping[str, Mapping[str, str]]:
-    """Return what each field and annotation is for, by the part of a Karta that has it."""
+    # What each field and annotation is for, by the part of a Karta that has it.
     schema = cast("dict[str, Any]", json_schema(__version__))
     annotations = schema["properties"]["metadata"]["properties"]["annotations"]
     types = {"annotation": annotations, **schema["definitions"]}
-    return {
+    fields = {
         owner: {
             name.removeprefix(PREFIX): field.get("description", "")
             for name, field in fields_of_type.get("properties", {}).items()
         }
         for owner, fields_of_type in types.items()
     }
+    texts = [(owner, names_of_owner[name]) for owner, names_of_owner in fields.items() if name in names_of_owner]
+    names = {*rules(), *chain.from_iterable(fields.values())}
+    suggestion = "" if texts else closest(name, [*names, *(gvk.kind for gvk in catalogue_kinds())])
+    if suggestion in names:
+        raise UsageProblem(f"error: there is no rule or field {name}; did you mean {suggestion}?")
+    return "".join(f"{name}, of {owner}\n{indent(fill(text, 98), '  ')}\n" for owner, text in texts)

@@ -107,7 +107,7 @@ async def examine(api: ApiServer, *, name: str, url: str = "") -> list[CheckResu
         *judge_gate(ours, foreign, customizations),
         *judge_precedence(ours, foreign, customizations),
         *await _kinds(plane, ours),
-        *(judge_admission(await plane.admission(name), ours) if ours else ()),
+        *(judge_admission(await plane.readable(api.get(f"{ADMISSION}/{name}"), optional=True), ours) if ours else ()),
         *await _servers(plane, ours, url),
     ]
     return [*results, *plane.results]
@@ -122,11 +122,7 @@ class _ControlPlane:
 
     async def objects(self, path: str, *, optional: bool = False) -> Sequence[Object] | None:
         """Return the objects of a collection, None if it cannot be read. An ``optional`` collection need not exist."""
-        return await self._readable(self.api.list(path), optional=optional)
-
-    async def admission(self, name: str) -> Object | None:
-        """Return the admission configuration with a name."""
-        return await self._readable(self.api.get(f"{ADMISSION}/{name}"), optional=True)
+        return await self.readable(self.api.list(path), optional=optional)
 
     async def service(self, client: Client) -> Object | None:
         """Return the Service of a webhook, None if it does not exist. Raises ClusterError."""
@@ -149,7 +145,8 @@ class _ControlPlane:
         names = [entry["version"] for entry in versions] if group else versions
         return {name: await self.api.resources(f"{group}/{name}" if group else name) for name in names}
 
-    async def _readable(self, answer: Awaitable[Answer], *, optional: bool) -> Answer | None:
+    async def readable(self, answer: Awaitable[Answer], *, optional: bool) -> Answer | None:
+        """Return an answer, None if it cannot be had. What is ``optional`` need not exist."""
         try:
             return await (existing(answer) if optional else answer)
         except ClusterError as error:
