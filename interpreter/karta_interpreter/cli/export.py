@@ -353,8 +353,7 @@ def _export_health(
             [definition.gvk.api_version, definition.gvk.kind, reasons.get(definition.gvk, "exported")]
             for definition in definitions
         ]
-        title = f"{tool.name.replace(' ', '').upper()}-HEALTH"
-        say(table(rows, header=["APIVERSION", "KIND", title]), nl=False)
+        say(table(rows, header=["APIVERSION", "KIND", f"{tool.name.replace(' ', '').upper()}-HEALTH"]), nl=False)
     elif exported:
         say(written(document(exported), output), nl=False)
     if left_out and not check:

@@ -262,8 +262,7 @@ def _rule(script: OperationScript, rule: RetainRule) -> list[str]:
     name = f"retained {_last_field(rule.place)}"
     if isinstance(rule, Retained):
         script.features |= {"drops"} if rule.drops else set()
-        drops = "true" if rule.drops else "nil"
-        return _calls(script, "keep_place", rule.place, name, lua_value(rule.absent), drops)
+        return _calls(script, "keep_place", rule.place, name, lua_value(rule.absent), "true" if rule.drops else "nil")
     if isinstance(rule, RetainedCount):
         return _calls(script, "keep_replicas", rule.place, name)
     adapted = "respelled" if isinstance(rule, KeepQuantityFormat) else _unset(script, rule)

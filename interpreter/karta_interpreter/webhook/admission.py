@@ -167,8 +167,7 @@ class Subject:
 def subject(review: Review) -> Subject:
     """Return the subject of a review."""
     obj = _stored(review)
-    name = f'{review.kind} "{name_of(obj or {})}"'
-    return Subject(review.uid, name, is_settled=obj is None or _settled(review, obj))
+    return Subject(review.uid, f'{review.kind} "{name_of(obj or {})}"', is_settled=obj is None or _settled(review, obj))
 
 
 def unjudged(subject: Subject, reason: str) -> bytes:

@@ -79,8 +79,7 @@ def instance_ids(component: ComponentRules, obj: Object) -> tuple[str, ...]:
             raise failure(component, "instanceIdPath", query, reason)
     if len(set(ids)) < len(ids):
         repeated = next(name for name, number in Counter(ids).items() if number > 1)
-        reason = f'two instances have the id "{repeated}"; ids must be unique'
-        raise failure(component, "instanceIdPath", query, reason)
+        raise failure(component, "instanceIdPath", query, f'two instances have the id "{repeated}"; ids must be unique')
     return tuple(ids)
 
 

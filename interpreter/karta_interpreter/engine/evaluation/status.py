@@ -108,8 +108,7 @@ def _conditions(root: ComponentRules, rule: ConditionsRule, obj: Object) -> tupl
         for element in value or ():
             given = {} if element is None else element  # as Go reads null
             if type(given) is not dict:
-                reason = f"gives a condition that is {type_name(element)}, not an object"
-                raise failure(root, field, rule.query, reason)
+                raise failure(root, field, rule.query, f"gives a condition that is {type_name(element)}, not an object")
             conditions.append(
                 Condition(
                     _text(given.get(rule.type_field)),

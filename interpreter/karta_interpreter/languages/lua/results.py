@@ -88,8 +88,7 @@ def _components(returned: Returned, _: Sequence[Object]) -> Results:
     if components is None:
         return {"components": None}
     if lua_type(components) != "table":
-        problem = f"expected result type 'table' or 'nil' from GetComponents, but got '{lua_type(components)}'"
-        raise LuaRunError(problem)
+        raise LuaRunError(f"expected result type 'table' or 'nil' from GetComponents, but got '{lua_type(components)}'")
     try:
         return {"components": read_table("[]Component", components)}
     except LuaRunError as err:
