@@ -264,12 +264,12 @@ def test_broken_definition_before_good_one_is_reported(run: Run, files: Path, ka
         ),
         pytest.param(
             "{apiVersion: apps/v1, kind: Deployment, status: {}}",
-            "it.yaml:1: this is a Deployment, not an AggregatedStatusItem; that has clusterName and status",
+            "it.yaml:1: this is a Deployment, not an AggregatedStatusItem: {clusterName: NAME, status: {…}}",
             id="an object",
         ),
         pytest.param(
             "replicas: 1",
-            "it.yaml:1: this is another object, not an AggregatedStatusItem; that has clusterName and status",
+            "it.yaml:1: this is another object, not an AggregatedStatusItem: {clusterName: NAME, status: {…}}",
             id="a status alone",
         ),
         pytest.param(

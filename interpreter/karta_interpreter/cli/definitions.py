@@ -182,7 +182,8 @@ def _advice(gvk: GVK) -> str:
         return "give one of its items, with its apiVersion and kind"
     versions = {other.api_version for other in catalogue_kinds() if other.kind == gvk.kind}
     near = (
-        closest(gvk.api_version, versions) or (" or ".join(sorted(versions)) if "." not in gvk.group else "")
+        closest(gvk.api_version, versions)
+        or " or ".join(sorted(name for name in versions if "." not in gvk.group or name.startswith(f"{gvk.group}/")))
         if versions
         else closest(gvk.kind, {other.kind for other in catalogue_kinds() if other.group == gvk.group})
     )

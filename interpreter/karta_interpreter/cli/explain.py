@@ -99,9 +99,7 @@ def command(
             f"error: --object explains the answers on an object, with all its components; {target} without --object "
             "is for a kind, a field or a rule: give one of them"
         )
-    file = file_given(target, path)
-    if target and not is_path(target):
-        file = None
+    file = None if target and not is_path(target) else file_given(target, path)
     if target and not (file or filenames) and (text := described(target)):
         say(text, nl=False)
         return

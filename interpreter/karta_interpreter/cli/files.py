@@ -106,9 +106,9 @@ def read_items(path: str) -> tuple[StatusItem, ...]:
         if isinstance(value, list):
             raise Problem(f"error: {place}: item must be an object, but is a list; write --- above each")
         if isinstance(value, dict) and ("kind" in value or value.keys().isdisjoint(ITEM_FIELDS)):
-            name = with_article(value["kind"]) if value.get("kind") else "another object"
             raise Problem(
-                f"error: {place}: this is {name}, not an AggregatedStatusItem; that has clusterName and status"
+                f"error: {place}: this is {with_article(value['kind']) if value.get('kind') else 'another object'}, "
+                "not an AggregatedStatusItem: {clusterName: NAME, status: {…}}"
             )
         items.append(StatusItem.written(value, f"{place}: item", clusters))
     return tuple(items)

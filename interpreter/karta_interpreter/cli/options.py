@@ -21,6 +21,7 @@ Command = Callable[..., None]
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 PATH = click.Path(exists=True, path_type=Path)
 FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
+WRITABLE_FOLDER = click.Path(exists=True, file_okay=False, writable=True, path_type=Path)
 LATER = click.Path(readable=False)
 """A path that the command checks when it reads it. Shells complete it."""
 _COUNT = re.compile(r"[0-9]{1,10}", re.ASCII)
@@ -72,8 +73,7 @@ class WholeNumber(click.IntRange):
         try:
             return int(super().convert(value, param, ctx))
         except click.BadParameter:
-            unit = " of seconds" if param and param.metavar == "SECONDS" else ""
-            self.fail(f"{value!r} is not a whole number{unit} from {self.min} to {self.max}.", param, ctx)
+            self.fail(f"{value!r} is not a whole number{_unit(param)} from {self.min} to {self.max}.", param, ctx)
 
 
 class Counts(click.ParamType[Any]):
@@ -103,8 +103,14 @@ class Decimal(click.FloatRange):
             if not math.isnan(number):
                 return number
         return self.fail(
-            f"{value!r} is not a number {'above' if self.min_open else 'from'} {self.min} to {self.max}.", param, ctx
+            f"{value!r} is not a number{_unit(param)} {'above' if self.min_open else 'from'} {self.min} to {self.max}.",
+            param,
+            ctx,
         )
+
+
+def _unit(param: click.Parameter | None) -> str:
+    return f" of {param.metavar.lower()}" if param and param.metavar in ("SECONDS", "DAYS") else ""
 
 
 # click calls the completers of options with three arguments. A list of words needs only the last one.

@@ -249,7 +249,11 @@ class CommandGroup(click.Group):
                 ),
                 "",
             )
-            ctx.fail(f"No such command '{name}'; {other or did_you_mean(name, names)}")
+            ctx.fail(
+                f"No such command '{name}'; {other or did_you_mean(name, names)}"
+                + f"; `catalogue show {name}` is about one kind"
+                * (ctx.info_name == "catalogue" and not (other or closest(name, names)))
+            )
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
@@ -374,7 +378,8 @@ def _further(message: str, ctx: click.Context) -> str:
     if "unexpected extra arg" not in message:
         is_list = bool(re.match(r"\w+ '[^']*[, ]", message))
         is_of_objects = any(parameter.metavar == "KIND/NAME" for parameter in ctx.command.params)
-        folder = f"Name a folder that exists{'; an object is given with --object KIND/NAME' * is_of_objects}"
+        usable = "which can be written" if "not writable" in message else "that exists"
+        folder = f"Name a folder {usable}{'; an object is given with --object KIND/NAME' * is_of_objects}"
         path = (
             "One case is chosen with --name"
             if ctx.command.name == "test"

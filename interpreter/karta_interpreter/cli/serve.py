@@ -20,10 +20,10 @@ from karta_interpreter.cli.options import (
     API_GROUP,
     COUNTING,
     FILE,
-    FOLDER,
     PATH,
     POD_REQUESTS,
     QUOTA_ESTIMATE,
+    WRITABLE_FOLDER,
     Address,
     Decimal,
     ObjectName,
@@ -139,7 +139,7 @@ OPTIONS: Final[Mapping[str, Sequence[click.Option]]] = {
         setting("grace_period", _SECONDS, "How long to keep serving after a signal to stop.", "SECONDS"),
     ],
     "Recording": [
-        setting("record", FOLDER, "Record requests and answers in this folder, for `replay`.", "FOLDER"),
+        setting("record", WRITABLE_FOLDER, "Record requests and answers in this folder, for `replay`.", "FOLDER"),
         setting("record_secrets", bool, "Whether to record values of environments, Secrets and passwords, too."),
     ],
 }

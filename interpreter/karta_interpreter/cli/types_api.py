@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 import click
 
 from karta_interpreter.base.errors import InterpreterError
-from karta_interpreter.cli.options import FILE, FOLDER, Address, WholeNumber
+from karta_interpreter.cli.options import FILE, WRITABLE_FOLDER, Address, WholeNumber
 from karta_interpreter.cli.serve import BY_FIELD, OPTIONS as SERVER, SettingsCommand, failed, setting, warn_of_variables
 from karta_interpreter.definitions.karta import karta_api_group
 from karta_interpreter.web.types_api.api import run
@@ -24,7 +24,7 @@ OPTIONS: Final[Mapping[str, Sequence[click.Option]]] = {
         BY_FIELD["key_file"],
     ],
     "Types": [
-        _setting("types_folder", FOLDER, "Where to store types without --cluster.", "FOLDER"),
+        _setting("types_folder", WRITABLE_FOLDER, "Where to store types without --cluster.", "FOLDER"),
         _setting("types_token_file", FILE, "Bearer tokens, one on each line, each with a name.", "FILE"),
         _setting("types_categories", str, "A category of types", "NAME", flag="--types-category"),
         _setting("types_priorities", str, "A priority of types", "NAME=VALUE", flag="--types-priority"),

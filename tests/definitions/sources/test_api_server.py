@@ -413,6 +413,16 @@ async def test_context_that_is_not_there_is_named_with_those_that_are(tmp_path: 
     ApiServer(str(files[1]), "test-b").check()
 
 
+@pytest.mark.parametrize("part", ["cluster", "user"])
+def test_part_of_context_that_is_not_there_is_named_with_those_that_are(tmp_path: Path, part: str) -> None:
+    file = write_kubeconfig(tmp_path / "config", "https://localhost")
+    content = json.loads(file.read_text())
+    content["contexts"][0]["context"][part] = "karmda"
+    file.write_text(json.dumps(content))
+    with pytest.raises(ClusterError, match=rf'its context "test" names the {part} "karmda"; its {part}s are: \w+; '):
+        ApiServer.of(file).check()
+
+
 @pytest.mark.parametrize("text", ["[1]", "a: [", "\x00", "{kind: Karta}"])
 def test_file_that_is_no_kubeconfig_has_no_context(tmp_path: Path, text: str) -> None:
     (tmp_path / "config").write_text(text)

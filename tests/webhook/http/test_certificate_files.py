@@ -1,6 +1,7 @@
 """Certificates in files: which are taken, and what is said about the others."""
 
 import os
+from base64 import b64encode
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -56,6 +57,8 @@ def test_chain_may_have_issuers_behind_leaf(tmp_path: Path) -> None:
         pytest.param(
             b"junk", key_pem(KEY), r"no PEM certificate: it has no line -----BEGIN CERTIFICATE-----$", id="junk"
         ),
+        pytest.param(b64encode(chain_pem(KEY)), key_pem(KEY), "; `base64 -d` prints the PEM in it$", id="base64"),
+        pytest.param(b"\x30\x82", key_pem(KEY), "; `openssl x509 -inform der` makes PEM of DER, ", id="DER"),
         pytest.param(
             chain_pem(KEY)[:300], key_pem(KEY), "no PEM certificate: .* is damaged or cut off$", id="half a certificate"
         ),

@@ -14,7 +14,12 @@ def read_certificates(pem: bytes, source: str) -> list[x509.Certificate]:
     ValueError: tls.crt holds no PEM certificate: it has no line -----BEGIN CERTIFICATE-----
     """
     if not (begun := pem.count(_BEGIN)):
-        defect = "it holds a private key" if b" PRIVATE KEY-----" in pem else f"it has no line {_BEGIN.decode()}"
+        defect = (
+            ("it holds a private key" if b" PRIVATE KEY-----" in pem else f"it has no line {_BEGIN.decode()}")
+            + "; `openssl x509 -inform der` makes PEM of DER, `openssl pkcs12 -nodes` of PKCS#12"
+            * pem.startswith(b"\x30\x82")
+            + "; `base64 -d` prints the PEM in it" * pem.startswith(b"LS0tLS1")
+        )
         raise ValueError(f"{source} holds no PEM certificate: {defect if pem.strip() else 'it is empty'}")
     try:
         certificates = x509.load_pem_x509_certificates(pem)

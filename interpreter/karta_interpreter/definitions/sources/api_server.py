@@ -332,18 +332,34 @@ def _check_there(kubeconfig: str, context: str | None) -> None:
     # `$KUBECONFIG` may list several files. Like kubectl, ignore missing ones.
     files = [*filter(os.path.isfile, map(os.path.expanduser, kubeconfig.split(os.pathsep)))]
     if kubeconfig and not files:
-        reason = "it is a pipe or a device" if Path(kubeconfig).exists() else "there is no such file"
-        raise FileNotFoundError("it is a folder" if Path(kubeconfig).is_dir() else reason)
+        raise FileNotFoundError(
+            "it is a folder"
+            if Path(kubeconfig).is_dir()
+            else "it is a pipe or a device"
+            if Path(kubeconfig).exists()
+            else "there is no such file"
+        )
     contents = [yaml.safe_load(Path(file).read_bytes()) for file in files]
-    names = [str(entry["name"]) for content in contents for entry in objects_in(content.get("contexts"))]
+    contexts, clusters, users = (
+        {str(entry["name"]): entry for content in contents for entry in objects_in(content.get(field))}
+        for field in ("contexts", "clusters", "users")
+    )
     # Of several files kubernetes_asyncio takes the last one's.
     context_name = context or next(
         (content["current-context"] for content in reversed(contents) if "current-context" in content), ""
     )
-    if contents and context_name not in names:
+    if contents and context_name not in contexts:
         what = f'there is no context "{context_name}"' if context_name else "it names no current-context"
         is_kubeconfig = all(content.get("kind", "Config") == "Config" for content in contents)
-        raise (LookupError if is_kubeconfig else TypeError)(f"{what}; its contexts are: {', '.join(names) or 'none'}")
+        raise (LookupError if is_kubeconfig else TypeError)(
+            f"{what}; its contexts are: {', '.join(contexts) or 'none'}"
+        )
+    for part, entries in (("cluster", clusters), ("user", users)):
+        if (name := get(contexts.get(context_name), ("context", part))) and str(name) not in entries:
+            raise LookupError(
+                f'its context "{context_name}" names the {part} "{name}"; '
+                f"its {part}s are: {', '.join(entries) or 'none'}"
+            )
 
 
 async def _send(client: "ApiClient", request: ApiRequest, silence: float | None) -> "ClientResponse":

@@ -60,7 +60,13 @@ _CONDITIONS: Final = "statusDefinition.conditionsDefinition.path"
 _MOST_COMPONENTS: Final = 4
 _BARE_SPEC: Final = "pods: a pod template has its pod in spec; write {spec: …} around the spec of a pod"
 _TEMPLATE: Final = frozenset({"spec", "metadata"})
-_RESOURCES: Final = ("requests", "limits", "claims")
+# Of parts of containers and volumes that answers depend on.
+_FIELDS: Final[Mapping[str, Sequence[str]]] = {
+    "resources": ("requests", "limits", "claims"),
+    "secret": ("secretName", "items", "defaultMode", "optional"),
+    "configMap": ("name", "items", "defaultMode", "optional"),
+    "persistentVolumeClaim": ("claimName", "readOnly"),
+}
 _LONGEST: Final = 60
 _NO_POD: Final[Mapping[type, str]] = {
     PodTemplate: "no podTemplate; add // {spec: {}}",
@@ -175,22 +181,26 @@ def _incomplete(
             note = f"{component.name}: {where} has no spec, so it is not a pod template; there are {fields}"
             yield _warn(definition, component, field, query, "no-spec", note, places=reading.places)
         elif not (value if is_spec else value["spec"]).get("containers"):
-            advice = "; it has a spec: write podTemplateSpecPath" if is_spec and "spec" in value else ""
-            note = f"{component.name}: {where} has no containers{advice}"
+            fields = ", ".join(value if is_spec else value["spec"]) or "no fields"
+            advice = (
+                "it has a spec: write podTemplateSpecPath" if is_spec and "spec" in value else f"there are {fields}"
+            )
+            note = f"{component.name}: {where} has no containers; {advice}"
             yield _warn(definition, component, field, query, "no-containers", note, places=reading.places)
         else:
             pod, where = (value, where) if is_spec else (value["spec"], f"{where}.spec")
             yield from (
                 _warn(
-                    *(definition, component, field, query, "resources-unknown"),
-                    f"{component.name}: {where}.{list_name}[{index}].resources has no field {name}; "
-                    f"{did_you_mean(str(name), _RESOURCES)}",
+                    *(definition, component, field, query, "field-unknown"),
+                    f"{component.name}: {where}.{list_name}[{index}].{part} has no field {name}; "
+                    f"{did_you_mean(str(name), fields)}",
                     places=reading.places,
                 )
-                for list_name in CONTAINER_LISTS
-                for index, container in parts_of(pod.get(list_name))
-                for name, _ in parts_of(get(container, ("resources",)))
-                if name not in _RESOURCES
+                for list_name in (*CONTAINER_LISTS, "volumes")
+                for index, entry in parts_of(pod.get(list_name))
+                for part, fields in _FIELDS.items()
+                for name, _ in parts_of(get(entry, (part,)))
+                if name not in fields
             )
 
 
@@ -213,10 +223,13 @@ def _counts(
             note = f"count {count.value}, but {_NO_POD[type(component.pods)]} if the operator makes pods"
             yield _warn(definition, component, field, query, NO_PODS, note, places=count.places, instance=name)
         of_kubernetes = "." not in definition.gvk.group or definition.gvk.group.endswith("k8s.io")
-        # Annotations and labels have texts, and a CRD may have a text for a count.
-        if of_kubernetes and isinstance(count.value, str) and is_given and "metadata" not in count.places[0].path:
-            place = field_path(count.places[0].path)
-            note = f"{component.name}: the count at {place} is a text, which Kubernetes rejects"
+        path = count.places[0].path if is_given else ("metadata",)
+        # Annotations and labels have texts, and a CRD may have a text for a count by another name.
+        if isinstance(count.value, str) and "metadata" not in path and (of_kubernetes or "replicas" in path[-1:]):
+            note = (
+                f"{component.name}: the count at {field_path(path)} is a text, which Kubernetes rejects: "
+                "write it without quotes"
+            )
             yield _warn(definition, component, field, query, "count-is-text", note, places=count.places)
     is_all_default = any(pods) and all(count.value is None for count in counts)
     if absent := _absent(counts, obj, definition):

@@ -111,7 +111,7 @@ DIFFERENCES = (
         "`*` in a plain expression multiplies numbers. It merges objects, at every depth, where one side is an object "
         "by its form: `{a: 1} * .b`, `(.common // {}) * .own`. Merging `.common * .own` and repeating text are errors "
         "there.",
-        _refused_here("a (number and a string|string and a number) cannot be multiplied"),
+        _refused_here("a (number and a string|string and a number) cannot be multiplied(; .*)?"),
     ),
     Difference(
         "`min` and `max` in a plain expression compare values of one type: to jq the smaller one of "

@@ -160,7 +160,10 @@ def _comparable(name: str, value: JSON) -> list[JSON]:
     values = array_of(name, value)
     types = dict.fromkeys(kind(value) for value in values if value is not None)
     if len(types) > 1:
-        raise QueryEvaluationError(f"{name} compares values of one type, not {' with '.join(types)}")
+        raise QueryEvaluationError(
+            f"{name} compares values of one type, not {' with '.join(types)}"
+            + "; write a number without quotes" * any(isinstance(value, str) and value.isdecimal() for value in values)
+        )
     return values
 
 

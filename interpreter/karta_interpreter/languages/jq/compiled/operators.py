@@ -268,4 +268,8 @@ def _integer(number: Number) -> int:
 
 
 def _cannot(left: JSON, right: JSON, verb: str) -> QueryEvaluationError:
-    return QueryEvaluationError(f"{type_name(left)} and {type_name(right)} cannot be {verb}")
+    return QueryEvaluationError(
+        f"{type_name(left)} and {type_name(right)} cannot be {verb}"
+        + "; write a number without quotes"
+        * any(isinstance(value, str) and value.isdecimal() for value in (left, right))
+    )
