@@ -127,6 +127,10 @@ def test_rules_read_long_text_once() -> None:
 
     assert [finding.rule for finding in loaded.findings] == ["matcher-never"]
 
+    (loaded,) = load_documents(json.dumps(_karta([{**_children(1)[0], "a" * 200_000: "b"}])), "karta.yaml")
+
+    assert [finding.rule for finding in loaded.findings] == ["unknown-field"]
+
 
 def _work(text: str) -> int:
     examine.cache_clear()

@@ -41,7 +41,7 @@ _NAME_HINT = (
 _CEL = re.compile(r"\b(object|variables)[.\[]")
 
 # Two names that begin with the same word, with a space between them.
-_SAME_WORD = re.compile(r"([A-Za-z]{5,})\w* \1\w*")
+_SAME_WORD = re.compile(r"([A-Za-z]{5,32})\w* \1\w*")
 
 # Fields that are documented, but not in any released schema, and those of other objects.
 _GHOSTS = {

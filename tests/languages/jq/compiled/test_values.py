@@ -86,6 +86,12 @@ def test_only_null_and_false_are_not_true(value: JSON, expected: bool) -> None:
     assert values.truthy(value) is expected
 
 
+def test_a_long_text_is_read_once_as_a_number() -> None:
+    """A pattern that gives back digits takes hours, in which a server answers no call."""
+    with pytest.raises(QueryEvaluationError, match="cannot be read as a number"):
+        values.to_number(f"{'1' * 1_000_000}.{'1' * 1_000_000}x")
+
+
 @rows(
     ("number", "expected"),
     [

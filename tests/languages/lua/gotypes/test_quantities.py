@@ -5,6 +5,7 @@ import math
 import pytest
 from hypothesis import given, strategies as st
 
+from karta_interpreter.base.errors import QuantityError
 from karta_interpreter.base.k8s.quantity import Quantity
 from karta_interpreter.languages.lua.go_numbers import json_text
 from karta_interpreter.languages.lua.gotypes.scalars import approximate, written_quantity
@@ -37,6 +38,12 @@ from tests.support.rows import rows
 )
 def test_written(text: str, written: str) -> None:
     assert written_quantity(text) == written
+
+
+@pytest.mark.parametrize("text", ["0" * 1_000_000 + "x", "1" * 1_000_000 + "x", "1." + "1" * 1_000_000 + "x"])
+def test_a_long_text_is_read_once(text: str) -> None:
+    with pytest.raises(QuantityError):
+        written_quantity(text)
 
 
 @given(st.from_regex(r"[0-9]{1,12}(\.[0-9]{1,9})?(|[numkMGT]|[KMGT]i|e[0-9])", fullmatch=True))

@@ -22,7 +22,7 @@ EXACT: Final = 2**53
 _INT64: Final = 2**63
 _LARGEST: Final = sys.float_info.max
 _KINDS: Final = {bool: "boolean", int: "number", float: "number", str: "string", list: "array", dict: "object"}
-_NUMERAL: Final = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_NUMERAL: Final = re.compile(r"[+-]?([0-9]++\.?[0-9]*+|\.[0-9]++)([eE][+-]?[0-9]++)?")
 _quote: Final = json.JSONEncoder(ensure_ascii=False).encode
 
 
