@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import FrozenInstanceError
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 import yaml
@@ -148,6 +148,14 @@ def test_object_without_karta_is_error_with_candidates(obj: dict[str, Any], mess
 
 WRONG: Any = "batch/v1"
 KIND: Any = "Deployment"
+
+
+class ClientObject:
+    """An object of the kubernetes client, such as its V1Job."""
+
+    attribute_map: ClassVar = {"api_version": "apiVersion"}
+
+
 POD: dict[str, Any] = {"metadata": {"name": "sum-x7k2p"}}
 OTHER: dict[str, Any] = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}}
 JOB: dict[str, Any] = {
@@ -175,6 +183,31 @@ JOB: dict[str, Any] = {
             id="a list",
         ),
         pytest.param(lambda _: Karta.for_object(WRONG), "not str; yaml.safe_load makes one", id="text"),
+        pytest.param(
+            lambda _: Karta.for_object({"api_version": "batch/v1", "kind": "Job"}),
+            "an object has apiVersion, not api_version; kubernetes.client.ApiClient()",
+            id="the names of Python's client",
+        ),
+        pytest.param(
+            lambda _: Karta.for_object(ClientObject()),  # type: ignore[arg-type]
+            "not ClientObject; kubernetes.client.ApiClient()",
+            id="an object of Python's client",
+        ),
+        pytest.param(
+            lambda job: job.root.update_pod_templates({"": {"spec": {"scheduler_name": "kai"}}}),
+            "a pod has no field scheduler_name; write schedulerName",
+            id="a field in Python's spelling",
+        ),
+        pytest.param(
+            lambda job: job.root.update_pod_templates({"": {"schedulerName": "kai"}}),
+            "a pod template has its pod in spec",
+            id="a pod spec for a template",
+        ),
+        pytest.param(
+            lambda job: job.karta.explain("ReviseComponents", JOB, components={"job": 8}),
+            'components must be a list as [{"name": "worker", "replicas": 8}]',
+            id="components by name",
+        ),
         pytest.param(lambda job: job.with_references([3]), "an object is a dict", id="a number as reference"),
         pytest.param(lambda _: Workload(WRONG, JOB), "is a Karta, not str", id="no Karta"),
         pytest.param(lambda job: job.karta.answers([JOB]), "an object is a dict", id="answers about a list"),
@@ -346,6 +379,13 @@ def test_wrong_type_is_a_workload_error(ask: Callable[[Any], object], message: s
     with pytest.raises(WorkloadError) as caught:
         ask(Workload(Karta.for_object(JOB), JOB))
     assert message in str(caught.value)
+
+
+def test_explain_revises_components() -> None:
+    found = Karta.for_object(JOB).explain("ReviseComponents", JOB, components=[{"name": "job", "replicas": 5}])
+    assert found.results
+    assert found.results["revised"]["spec"]["parallelism"] == 5
+    assert Karta.for_object(JOB).explain("ReviseComponents", JOB).error.startswith("ReviseComponents needs components")
 
 
 def test_values_are_frozen_by_the_usual_error() -> None:

@@ -147,6 +147,14 @@ def test_missing_name_is_a_key_error_that_lists_the_names(workload: Workload) ->
     assert workload.components.get("x") is None
 
 
+def test_status_contains_what_matches(workload: Workload) -> None:
+    assert workload.status is not None
+    assert all(status in workload.status for status in workload.status.matched)
+    assert Status.RESUMING not in workload.status
+    with pytest.raises(ValueError, match=r"there is no status 'running'; did you mean Running\?"):
+        Status("running")
+
+
 def test_attribute_that_does_not_exist_leads_to_scales(make: Any) -> None:
     workload = make("Tavern")
     with pytest.raises(AttributeError, match=r"no replicas; see component\(NAME\).scales"):

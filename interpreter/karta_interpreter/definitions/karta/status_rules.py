@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
+from karta_interpreter.base.findings import did_you_mean
 from karta_interpreter.languages.jq import Query
 
 if TYPE_CHECKING:
@@ -22,6 +23,10 @@ class Status(StrEnum):
     SUSPENDED = "Suspended"
     SUSPENDING = "Suspending"
     RESUMING = "Resuming"
+
+    @classmethod
+    def _missing_(cls, value: object) -> NoReturn:
+        raise ValueError(f"there is no status {value!r}; {did_you_mean(str(value), cls)}")
 
 
 MATCHING_ORDER = (

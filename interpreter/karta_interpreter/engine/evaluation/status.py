@@ -31,6 +31,9 @@ class StatusMatch(NamedTuple):
     conditions: tuple[Condition, ...]
     matched: tuple[Status, ...]
 
+    def __contains__(self, status: object) -> bool:
+        return status in self.matched
+
 
 def match_status(definition: Definition, obj: Object) -> StatusMatch:
     """Return the status of an object.

@@ -71,9 +71,7 @@ def find_served(kinds: Mapping[GVK, ServedKind] | None, gvk: GVK) -> ServedKind 
     built_in = BUILT_IN.get(gvk)
     if built_in is not None or kinds is None:
         return built_in
-    if gvk not in kinds and _other_versions(kinds, gvk):
-        return ServedKind(served=False)
-    return kinds.get(gvk)
+    return ServedKind(served=False) if gvk not in kinds and _other_versions(kinds, gvk) else kinds.get(gvk)
 
 
 def served_versions(kinds: Mapping[GVK, ServedKind], gvk: GVK) -> list[str]:

@@ -186,9 +186,7 @@ def _without_empty(value: JSON) -> JSON:
     if isinstance(value, dict):
         kept = ((key, _without_empty(item)) for key, item in value.items())
         return {key: item for key, item in kept if item not in (None, "", {}, [])} or None
-    if isinstance(value, list):
-        return [_without_empty(item) for item in value]
-    return value
+    return [_without_empty(item) for item in value] if isinstance(value, list) else value
 
 
 def _in_any_order(normalise: Normalise) -> Normalise:

@@ -12,8 +12,10 @@ from karta_interpreter.base.k8s import GVK, JSON, MAX_DEPTH, Object, Path, field
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
-_METADATA = ("name", "namespace", "uid")
-IDENTITY: tuple[Path, ...] = (("apiVersion",), ("kind",), ("status",), *(("metadata", field) for field in _METADATA))
+IDENTITY: tuple[Path, ...] = (
+    *(("apiVersion",), ("kind",), ("status",)),
+    *(("metadata", field) for field in ("name", "namespace", "uid")),
+)
 """The fields that a change of pods must leave alone: the identity of the object and its status."""
 
 
@@ -24,7 +26,10 @@ def checked_object(value: JSON, noun: str = "an object", kind: str = "") -> Obje
     """
     if not isinstance(value, dict):
         name = type(value).__name__
-        raise WorkloadError(f"{noun} is a dict of JSON values, not {name}{_MADE_OF.get(name, '')}")
+        hint = _MADE_OF.get(name, _CLIENT if hasattr(value, "attribute_map") else "")
+        raise WorkloadError(f"{noun} is a dict of JSON values, not {name}{hint}")
+    if "api_version" in value:
+        raise WorkloadError(f"{noun} has apiVersion, not api_version{_CLIENT}")
     if str(value.get("kind")).endswith("List") and "items" in value:
         raise WorkloadError(f"{noun} is given alone, not in a {value['kind']}: give its items")
     if kind and value.get("kind", kind) != kind:
@@ -33,12 +38,14 @@ def checked_object(value: JSON, noun: str = "an object", kind: str = "") -> Obje
     return value
 
 
+_CLIENT: Final = "; kubernetes.client.ApiClient().sanitize_for_serialization(obj) makes one of the client's objects"
 _MADE_OF: Final = {
     "str": "; yaml.safe_load makes one of text",
     "coroutine": "; await it",
     "list": "; give one of its entries",
     "PosixPath": "; yaml.safe_load(path.read_text()) makes one of a file",
     "Workload": "; its own is .object",
+    "GVK": "; it is the kind of one: Karta.catalogue()[gvk]",
 }
 checked_pod = partial(checked_object, noun="a pod", kind="Pod")
 

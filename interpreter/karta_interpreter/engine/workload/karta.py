@@ -98,14 +98,15 @@ class Karta:
         observed: Object | None = None,
         replicas: int | None = None,
         statuses: Sequence[Object] = (),
+        components: Sequence[Object] = (),
         references: Sequence[Object] = (),
     ) -> "Explanation":
         """Answer one of Karmada's operations, and explain the answer by the fields that it reads.
 
-        Retain needs the ``observed`` object, ReviseReplica the ``replicas``. AggregateStatus needs the ``statuses``,
-        one AggregatedStatusItem per cluster. ``references`` are the objects that the definition may look up. Raises
-        WorkloadError for an argument of a wrong type or an object of another kind. If the answer is an error, the
-        explanation contains it.
+        Retain needs the ``observed`` object, ReviseReplica the ``replicas``, ReviseComponents the ``components``, each
+        a ``{"name": …, "replicas": …}``, and AggregateStatus the ``statuses``, one AggregatedStatusItem per cluster.
+        ``references`` are the objects that the definition may look up. Raises WorkloadError for an argument of a wrong
+        type or an object of another kind. If the answer is an error, the explanation contains it.
 
         >>> job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "sum"}, "spec": {"parallelism": 3}}
         >>> Karta.for_object(job).explain("InterpretStatus", job).results
@@ -113,7 +114,7 @@ class Karta:
         """
         # Not at the top: a program that only reads workloads loads no operations.
         from karta_interpreter.engine.explain import explain  # noqa: PLC0415 - see above
-        from karta_interpreter.engine.operations import Call, StatusItem  # noqa: PLC0415 - as above
+        from karta_interpreter.engine.operations import Call, StatusItem, TargetComponent  # noqa: PLC0415 - as above
 
         if operation not in list(Operation):
             name = operation[:40] if type(operation) is str else f"of type {type(operation).__name__}"
@@ -129,7 +130,12 @@ class Karta:
         statuses = tuple(checked_objects(statuses, "statuses"))
         check_kind(obj, self.gvk)
         read = SLOTS[operation].more.replace("items", "statuses")
-        for argument, value in {"observed": observed, "replicas": replicas, "statuses": statuses or None}.items():
+        for argument, value in {
+            "observed": observed,
+            "replicas": replicas,
+            "statuses": statuses or None,
+            "components": components or None,
+        }.items():
             if value is not None and argument != read:
                 raise WorkloadError(f"{operation} does not read {argument}: leave the argument out")
         if observed is not None:
@@ -143,7 +149,9 @@ class Karta:
             items = tuple(
                 StatusItem.written(status, f"statuses[{index}]", clusters) for index, status in enumerate(statuses)
             )
-        return explain(self.definition, Call(Operation(operation), obj, observed, replicas, items), reader=reader)
+            targets = TargetComponent.several(components, "components") if components else None
+        call = Call(Operation(operation), obj, observed, replicas, items, targets)
+        return explain(self.definition, call, reader=reader)
 
     def answers(self, obj: Object, *, references: Iterable[Object] = ()) -> dict[str, Mapping[str, JSON]]:
         """Answer Karmada's operations that need only the object, and return their results by operation.

@@ -35,9 +35,8 @@ def check(source: Path | str | Object) -> Iterator[Finding]:
 
 
 def _load(content: str | Object | Loaded, name: str) -> tuple[Loaded, ...]:
-    if isinstance(content, str):
-        return tuple(load_documents(content, name))
-    return (content if isinstance(content, Loaded) else load_object(content, name),)
+    document = content if isinstance(content, str | Loaded) else load_object(content, name)
+    return (document,) if isinstance(document, Loaded) else tuple(load_documents(document, name))
 
 
 def _content(source: Path | str | Object) -> tuple[str | Object | Loaded, str]:
@@ -51,7 +50,8 @@ def _content(source: Path | str | Object) -> tuple[str | Object | Loaded, str]:
     try:
         check_json(source)
     except WorkloadError as err:
-        other = f"a Karta is read from a path, a text or an object, not {type(source).__name__}"
+        hint = "; give its .read()" * hasattr(source, "read") + "; give its .decode()" * hasattr(source, "decode")
+        other = f"a Karta is read from a path, a text or an object, not {type(source).__name__}{hint}"
         return _unusable("schema", str(err) if isinstance(source, dict) else other, _OBJECT), _OBJECT
     return source, _OBJECT
 
@@ -63,7 +63,9 @@ def _content_of_file(path: Path | str) -> str | Loaded:
         advice = (
             "; load each of its files: Path(folder).rglob('*.yaml')"
             if isinstance(err, IsADirectoryError)
-            else "; a URL is not fetched: give its text" * (":/" in str(path))
+            else "; a URL is not fetched: give its text"
+            if ":/" in str(path)
+            else "; Karta.catalogue() has those of the catalogue" * (not Path(path).suffix)
         )
         return _unusable("unreadable", f"cannot be read: {err.strerror or err}{advice}", str(path))
     except ValueError:  # UnicodeDecodeError, or a null byte in a path

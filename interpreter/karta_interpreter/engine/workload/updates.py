@@ -53,7 +53,9 @@ class _Target:
         if type(value) is not self.type:
             needed = type_name(self.type())
             raise WorkloadError(f"{self}: the new value must be {needed}, not of type {type(value).__name__}")
-        if self.field == "podTemplateSpecPath" and get(value, ("containers",)) is not None:
+        if self.field == "podTemplateSpecPath" and any(
+            get(value, (name,)) is not None for name in fields_of("PodSpec")
+        ):
             raise WorkloadError(f"{self}: a pod template has its pod in spec; write {{'spec': …}} around it")
         try:
             check_json(value)
@@ -139,7 +141,11 @@ def fields_of(go_type: str) -> Mapping[str, str]:
 
 def _merged_fields(old: Mapping[str, JSON], new: Mapping[str, JSON], fields: Mapping[str, str]) -> dict[str, JSON]:
     merged: dict[str, JSON] = {}
+    by_letters = {field.lower(): field for field in fields}
     for field in {**old, **new}:
+        known = by_letters.get(field.replace("_", "").lower(), field)
+        if known != field and field in new:  # in Python's spelling
+            raise WorkloadError(f"a pod has no field {field}; write {known}")
         if new.get(field) is not None:
             merged[field] = merge(old.get(field), new[field], fields.get(field, ""))
         # An old null stays. So does a field that the Go type of the new value cannot hold.

@@ -51,10 +51,8 @@ class _Named(dict[str, Value]):
     """Values by name. The error of a name that does not exist has a hint."""
 
     def __missing__(self, name: str) -> NoReturn:
-        names = ", ".join(f'"{own_name}"' for own_name in self)
-        raise KeyError(
-            f'there is no "{name}"; there are: {names}' if names else f'there is no "{name}"; there are none'
-        )
+        names = [f'"{own_name}"' for own_name in self]
+        raise KeyError(f'there is no "{name}"; {did_you_mean(str(name), names)}')
 
 
 @dataclass(frozen=True)  # without slots, as Karta
@@ -367,8 +365,7 @@ class Workload:
             tuple(checked_objects(owners, "owners")),
             now=time.time() if now is None else now,
         )
-        differing = judge_crd(self._definition, crd) if crd else ()
-        return (*verify(self._definition, evidence, crd), *differing)
+        return (*verify(self._definition, evidence, crd), *(judge_crd(self._definition, crd) if crd else ()))
 
     def replaced(self, obj: Object) -> "Workload":
         """Return the workload with another version of its object, or itself for the same version."""

@@ -184,8 +184,6 @@ def scale_to(component: ComponentRules, obj: Object, counts: Mapping[str, int]) 
             what = f"the replicas of {name}" if name else "the replicas"
             message = f"{what} must be a whole number from 0 to {MOST_REPLICAS}, not {count!r}"
             raise WorkloadError(f"{component}: {message}")
-    if not counts:
-        return obj
     if component.replicas is None:
         raise PathNotWritableError(f"{component}: there is no {_REPLICAS}, so there is no place to write to")
     check_pods_exist(component, obj, counts)

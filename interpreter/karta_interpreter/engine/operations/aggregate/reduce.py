@@ -156,9 +156,7 @@ def falls(before: JSON, now: JSON) -> bool:
 
 
 def _sum(values: Sequence[JSON]) -> JSON:
-    if all(map(is_number, values)):
-        return total(values)
-    return str(reduce(add, map(_quantity, values)))
+    return total(values) if all(map(is_number, values)) else str(reduce(add, map(_quantity, values)))
 
 
 def _all(values: Sequence[JSON], kind: type, otherwise: str) -> Sequence[JSON]:
