@@ -96,6 +96,13 @@ def test_phase_in_two_statuses_is_found(
     assert sorted(each.severity for each in found) == severities
 
 
+def test_phase_by_expression_with_other_tests_has_another_meaning(brew: Raw, findings_of: FindingsOf) -> None:
+    compared = '.status.phase == "Boiling" and .spec.kettles > 9'
+    tests = [(compared, "true"), ('.status.phase == "Boiling"', "false"), (".status.phase", "Cold")]
+    matchers = [{"byExpression": {"expression": text, "expectedResult": result}} for text, result in tests]
+    assert findings_of(changed(brew, ((*STATUS, "statusMappings", "failed"), matchers))) == []
+
+
 def test_phase_with_condition_has_another_meaning(brew: Raw, findings_of: FindingsOf) -> None:
     matcher = {"byPhase": "Boiling", "byConditions": [{"type": "Dry", "status": "True"}]}
     assert findings_of(changed(brew, ((*STATUS, "statusMappings", "failed"), [matcher]))) == []

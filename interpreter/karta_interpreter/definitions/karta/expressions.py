@@ -353,6 +353,10 @@ def misread_defaults(node: ast.Node, *, of_count: bool) -> Iterator[tuple[str, s
     []
     >>> list(misread_defaults(parse(".status.ready // 0 > 3"), of_count=False))
     [('default-compared', '.status.ready // 0 > 3', '(.status.ready // 0) > 3')]
+    >>> list(misread_defaults(parse(".spec.hosts - 1 // 0"), of_count=True))
+    [('default-compared', '.spec.hosts - 1 // 0', '(.spec.hosts // 0) - 1')]
+    >>> list(misread_defaults(parse(".spec.enabled // true"), of_count=False))
+    [('default-true', '.spec.enabled // true', '.spec.enabled != false')]
     >>> list(misread_defaults(parse('.spec.phase or "Pending"'), of_count=False))
     [('or-is-boolean', '.spec.phase or "Pending"', '.spec.phase // "Pending"')]
     >>> list(misread_defaults(parse('.status.phase == "Ready" or "Green"'), of_count=False))
@@ -376,6 +380,14 @@ def misread_defaults(node: ast.Node, *, of_count: bool) -> Iterator[tuple[str, s
                     render(current),
                     render(ast.Binary(operator, left, ast.Alternative(right, default))),
                 )
+            case ast.Alternative(ast.Binary("-" | "*" | "/" | "%" as operator, left, ast.Literal() as right), default):
+                yield (
+                    "default-compared",
+                    render(current),
+                    render(ast.Binary(operator, ast.Alternative(left, default), right)),
+                )
+            case ast.Alternative(left, ast.Literal(True)) if plain_path(left):
+                yield "default-true", render(current), render(ast.Binary("!=", left, ast.Literal(False)))
             case ast.Binary("==", value, ast.Binary("or", ast.Literal() as first, second)):
                 yield (
                     "or-is-boolean",

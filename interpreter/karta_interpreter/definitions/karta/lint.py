@@ -58,6 +58,7 @@ _OF_POD = re.compile(r"[][.\w]*\.((initC|c)ontainers(\[\])?|metadata)")  # parts
 _OTHER_OBJECT = {"podSelector", "gangScheduling", "namesExpression"}  # fields with expressions about another object
 # The least and the most replicas, by the names of their fields.
 _SWAPPED = re.compile(r"[^/]*\.max[^./\n]*(//.*)?\n[^/]*\.min[^./\n]*(//.*)?", re.IGNORECASE)
+_CONSTANTS = re.compile(r"(?>(?:.*//)?) *(\d{1,9})\n(?>(?:.*//)?) *(\d{1,9})")  # two bounds, or their defaults
 # Paths that lead to a part of what their fields take, by the fields.
 _TOO_DEEP = {
     "resourcesPath": r"(.*)\.(requests|limits)",
@@ -134,9 +135,11 @@ def _kind(root: GroupVersionKind) -> Iterator[Finding]:
 def _component(path: Path, component: ComponentDefinition, selector: PodSelector) -> Iterator[Finding]:
     spec, scale, kind = component.spec_definition, component.scale_definition, selector.component_type
     fragments = spec and spec.fragmented_pod_spec_definition
+    bounds = f"{scale.min_replicas_path}\n{scale.max_replicas_path}" if scale else ""
     rules = {
         ("bounds-swapped", "scaleDefinition", "minReplicasPath"): (
-            scale and _SWAPPED.fullmatch(f"{scale.min_replicas_path}\n{scale.max_replicas_path}")
+            _SWAPPED.fullmatch(bounds)
+            or ((constants := _CONSTANTS.fullmatch(bounds)) and int(constants[1]) > int(constants[2]))
         ),
         ("pods-empty", "specDefinition"): spec and not spec.model_fields_set,
         ("scale-empty", "scaleDefinition"): scale and not scale.model_fields_set,
@@ -222,8 +225,9 @@ def _status(definition: StatusDefinition, parsed: Sequence[Parsed], annotations:
         for index, matcher in enumerate(matchers):
             at = (*place, index)
             yield from _matcher(at, matcher, definition, by_path.get((*at, "byExpression", "expression")))
-            if status_of.setdefault(matcher, status) is not status:
-                yield _two_statuses(at, matcher, status_of[matcher], status)
+            test = _by_phase(matcher, definition)
+            if status_of.setdefault(test, status) is not status:
+                yield _two_statuses(at, test, status_of[test], status)
             first, first_status = spellings.setdefault(matcher.by_phase.lower(), (matcher.by_phase, status))
             if first != matcher.by_phase and first_status is not status:
                 yield violation("phases-alike", (*at, "byPhase"), text=matcher.by_phase, first=first)
@@ -234,6 +238,19 @@ def _status(definition: StatusDefinition, parsed: Sequence[Parsed], annotations:
     healthy = {Status.RUNNING, Status.COMPLETED, Status.SUSPENDED}
     if status_of and by_mappings and healthy.isdisjoint(status_of.values()):
         yield violation("never-healthy", (*ROOT_STATUS, "statusMappings"))
+
+
+def _by_phase(matcher: StatusMatcher, definition: StatusDefinition) -> StatusMatcher:
+    """Return the matcher of a phase if one by an expression compares the phase and nothing else."""
+    test, path = matcher.by_expression, definition.phase_definition.path if definition.phase_definition else ""
+    phase = test and re.fullmatch(rf'{re.escape(path)} *(?:== *"(\w+)")?', test.expression)
+    if not test or not phase or matcher != StatusMatcher(byExpression=test):
+        return matcher
+    return (
+        matcher
+        if phase[1] and test.expected_result != "true"
+        else StatusMatcher(byPhase=phase[1] or test.expected_result)
+    )
 
 
 def _two_statuses(path: Path, matcher: StatusMatcher, *both: Status) -> Finding:

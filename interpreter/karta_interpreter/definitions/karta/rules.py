@@ -9,8 +9,8 @@ from karta_interpreter.base.k8s import Path
 RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
     "bounds-swapped": (
         Severity.WARNING,
-        "minReplicasPath reads the most replicas, and maxReplicasPath the least",
-        "swap the two paths",
+        "minReplicasPath gives the most replicas, and maxReplicasPath the least",
+        "swap the two",
     ),
     "child-kind-incomplete": (Severity.WARNING, "the kind has no version or no kind", "complete it"),
     "child-status-unused": (
@@ -71,7 +71,12 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
     ),
     "default-compared": (
         Severity.WARNING,
-        "in `{written}` the `//` applies last, after the comparison",
+        "in `{written}` the `//` applies last, and never to the value beside it",
+        "write `{better}`",
+    ),
+    "default-true": (
+        Severity.WARNING,
+        "`{written}` is true for a false, too: `//` replaces false as it replaces null",
         "write `{better}`",
     ),
     "default-is-factor": (
@@ -178,6 +183,12 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
         "keep the phase as the controller writes it",
     ),
     "pod-group-member-not-found": (Severity.ERROR, 'the pod group member "{component}" is not a component', "{hint}"),
+    "pod-group-empty": (Severity.WARNING, "the pod group has no members, so no pod is in it", "name its components"),
+    "pod-group-member-repeated": (
+        Severity.WARNING,
+        'the pods of the component "{component}" are in another pod group already',
+        "name it in one group, or divide its pods by `filters` in each",
+    ),
     "pods-empty": (
         Severity.WARNING,
         "the spec definition has no path",

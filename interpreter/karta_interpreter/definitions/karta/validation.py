@@ -128,6 +128,20 @@ def _keyed_lists(karta: model.KartaResource, names: Container[str], hint: Hint) 
         (*_GANG, "podGroups", index, "members"): ("componentName", [member.component for member in group.members])
         for index, group in enumerate(gang.pod_groups)
     }
+    members = [
+        (member.component, (*_GANG, "podGroups", at, "members", index))
+        for at, group in enumerate(gang.pod_groups)
+        for index, member in enumerate(group.members)
+        if not member.filters
+    ]
+    yield from (
+        violation("pod-group-member-repeated", members[at][1], component=name)
+        for at, name in repeated(name for name, _ in members)
+        if lists[members[at][1][:-1]][1].count(name) == 1  # else it is a separate finding
+    )
+    yield from (
+        violation("pod-group-empty", path) for path, (_, keys) in lists.items() if "members" in path and not keys
+    )
     podless = {
         component.name
         for _, component in karta.spec.structure_definition.components

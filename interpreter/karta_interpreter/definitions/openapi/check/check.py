@@ -116,7 +116,8 @@ def _own_schema(karta: KartaResource) -> Object:
             typed = {at: noun for noun, at in found if noun != "array"} | typed
             typed |= {at.rpartition("[]")[0]: noun for noun, at in found if noun == "array"}
     places = {shape.place for shape in scope.visited} | typed.keys()
-    mappings = getattr(karta.spec.structure_definition.root_component.status_definition, "status_mappings", ())
+    status = karta.spec.structure_definition.root_component.status_definition
+    mappings = getattr(status, "status_mappings", ())
     phases = grouped((matcher.by_phase.lower(), matcher.by_phase) for _, matchers in mappings for matcher in matchers)
     # Parts inside of others first: a value that has parts is no count, whatever reads it so.
     for place in sorted(places, reverse=True):
@@ -127,6 +128,12 @@ def _own_schema(karta: KartaResource) -> Object:
         has_parts = typed.get(place) != "array" and part.keys() & {"properties", "items"}
         if place in typed and not has_parts and _OWN_TYPE.match(place):
             part |= {"type": "string", SPELLED: phases} if typed[place] == "phase" else {"type": typed[place]}
+    declared = {name for _, name in getattr(status, "conditions_definition", None) or ()}
+    conditions = schema["properties"]["status"]["properties"]["conditions"]
+    entries: dict[str, Any] = conditions["items"]["properties"]
+    # A name that does not look like one of these is the kind's own.
+    if misnamed := {name for name in entries.keys() - declared if name not in _CONDITION and closest(name, _CONDITION)}:
+        conditions["items"] = {"properties": {name: part for name, part in entries.items() if name not in misnamed}}
     if "$.spec" not in places:  # the kind has its parts in the place of spec
         return schema
     fields = schema["properties"]
@@ -151,7 +158,7 @@ def _followed(karta: KartaResource, annotations: Annotations, schema: Object, na
     checked = _Checked(schema, named)
     for path, text in expressions(karta.spec, ("spec",)):
         if isinstance(text, PodQuery):
-            checked.expression(path, text, inputs=(POD,), schema="a pod")
+            checked.expression(path, text, BOOLEAN if "filters" in path else None, inputs=(POD,), schema="a pod")
         elif not isinstance(text, ObjectQuery):  # the schema of that object is not given
             checked.expression(path, text, EXPECTED.get(str(path[-1])))
         if path[-1] == "instanceIdPath":
@@ -198,10 +205,12 @@ class _Checked:
         self.findings += [replace(contradiction, path=path, expression=text) for contradiction in scope.found]
         # After a contradiction the shapes are unknown, and another finding would be about the same mistake.
         if expected is not None and not scope.found:
-            self._compare(path, text, shapes, expected)
+            self._compare(path, text, shapes, expected, named=scope.schema)
         return shapes
 
-    def _compare(self, path: Path, text: str, shapes: Shapes, expected: Expected, advice: str = "") -> None:
+    def _compare(
+        self, path: Path, text: str, shapes: Shapes, expected: Expected, advice: str = "", named: str = ""
+    ) -> None:
         """Report outputs if none is as expected, or of those that are to be true or false, if any is not."""
         noun, fits = expected
         # Null stands for an absent value, which is allowed in every field about pods and counts.
@@ -209,7 +218,7 @@ class _Checked:
         wrong = [shape for shape in typed if shape.is_known and not fits(shape)]
         if wrong and (expected == BOOLEAN or wrong == typed):
             shape = wrong[0]
-            message = f"{shape.at or 'this'} is {shape.noun} in {self._named}, not {noun}"
+            message = f"{shape.at or 'this'} is {shape.noun} in {named or self._named}, not {noun}"
             is_alone = self._named != "the CRD" and expected != BOOLEAN
             near = f"write the path of {noun}; --crd shows what there is" if is_alone else ""
             advice = advice or near or hint(self._root, shape, expected)
@@ -441,6 +450,7 @@ _EXPRESSIONS: Final = 256
 """The syntax trees that are kept: each expression of a definition is followed two or three times."""
 _OPEN: Final = {"x-kubernetes-preserve-unknown-fields": True}
 _BESIDE: Final = ("spec", "status", "metadata", "apiVersion", "kind")
+_CONDITION: Final = ("type", "reason", "status", "message", "lastTransitionTime", "lastUpdateTime")
 _USUAL: Final[dict[str, Any]] = {
     **_OPEN,
     "properties": {
@@ -457,7 +467,7 @@ _USUAL: Final[dict[str, Any]] = {
                         **_OPEN,
                         "properties": {
                             **{name: {"type": "string", "pattern": WORDS[0]} for name in ("type", "reason")},
-                            **{name: {"type": "string"} for name in ("status", "message")},
+                            **{name: {"type": "string"} for name in _CONDITION[2:]},
                         },
                     },
                 },
@@ -506,7 +516,13 @@ _NAMES_IN_POD: Final = parse(", ".join(f".{path}" for path in DEPENDENCY_NAMES))
 # The most texts in a schema that may be the names of all possible instances.
 _MANY: Final = 20
 # The texts of values by their type, if not any.
-_TEXTS: Final = {"integer": "-?[0-9]+", "boolean": "true|false", SPELLED: "(?s)(?!(true|false)$).*"}
+_TEXTS: Final = {
+    "integer": "-?[0-9]+",
+    "boolean": "true|false",
+    "object": r"(?s)\{.*",
+    "array": r"(?s)\[.*",
+    SPELLED: "(?s)(?!(true|false)$).*",
+}
 
 
 def _written_as(shape: Shape) -> str:

@@ -182,7 +182,7 @@ def _called(node: ast.FunctionCall, inputs: Shapes, scope: TypeScope) -> Shapes:
         case ast.FunctionCall("error", ()):
             return ()
         case ast.FunctionCall(name) if _are_apart(inputs, _READ.get(name, ())):
-            hint = _OF_OPERATOR if BOOLEAN in inputs else _OF_ENTRIES
+            hint = _OF_OPERATOR if BOOLEAN in inputs else _OF_ENTRIES * (TEXT in _READ[name][:1])
             scope.add(_wrong_type(inputs[0], f"`{name}` does not read it", node.span, scope, hint))
     function = function_of(node)
     if function is None:
@@ -219,8 +219,10 @@ def _result(result: OutputKind, inputs: Shapes, elements: Shapes, last: Shapes) 
         case OutputKind.OUTPUTS:
             return (list_of(last),)
         case OutputKind.SUM:
-            are_numbers = all(shape.types <= {"integer", "number"} and shape.types for shape in elements)
-            return (NUMBER,) if are_numbers else (ANY,)
+            types = frozenset(chain(*(shape.types or _CONTAINERS for shape in elements)))
+            if types <= {"integer", "number"}:
+                return (NUMBER,)
+            return (Shape({"type": next(iter(types))}) if len(types) == 1 else ANY,)
         case OutputKind.KEYS:
             return unique((list_of((TEXT if "object" in shape.types else ANY,)),) for shape in inputs)
         case OutputKind.ENTRIES:
@@ -232,7 +234,8 @@ def _result(result: OutputKind, inputs: Shapes, elements: Shapes, last: Shapes) 
 
 _READ: Final[Mapping[str, Shapes]] = {
     **dict.fromkeys(("startswith", "endswith", "test", "split", "ascii_downcase", "ascii_upcase"), (TEXT,)),
-    "length": (NULL, TEXT, NUMBER, list_of(()), object_of({})),
+    "length": (NULL, TEXT, list_of(()), object_of({})),
+    "tonumber": (NUMBER, TEXT),
 }
 """What functions can read."""
 _OF_ENTRIES, _OF_OPERATOR = (
