@@ -205,7 +205,7 @@ JOB: dict[str, Any] = {
         ),
         pytest.param(
             lambda job: job.karta.explain("ReviseComponents", JOB, components={"job": 8}),
-            'components must be a list as [{"name": "worker", "replicas": 8}]',
+            'a whole number of replicas each, as [{"name": "worker", "replicas": 8}]',
             id="components by name",
         ),
         pytest.param(lambda job: job.with_references([3]), "an object is a dict", id="a number as reference"),

@@ -90,7 +90,8 @@ def test_errors_have_the_words_of_validate(server: TypesServer) -> None:
     [
         pytest.param(b"", "it is empty", id="nothing"),
         pytest.param("{}".encode("utf-16"), "it is UTF-16: save it as UTF-8", id="the output of PowerShell"),
-        pytest.param(b"kind: Karta\n", "is it YAML?", id="a Karta as it is in Git"),
+        pytest.param(b"kind: Karta\n", "is it YAML", id="a Karta as it is in Git"),
+        pytest.param(b"bakery.json", "or the name of a file (curl --json @FILE)?", id="the name of a file"),
         pytest.param(
             b'{"categoryId": "a", "category_id": "b"}', 'has "categoryId" 2 times', id="a name in two spellings"
         ),

@@ -229,13 +229,16 @@ def test_findings_are_all_in_one_answer(server: TypesServer) -> None:
     assert server.get(f"{TYPES}?filterBy=name==WrongMill").json["total"] == 0
 
 
+LIST = "a list with a Karta for each version of the kind"
+
+
 @rows(
     ("change", "detail", "hint"),
     [
         pytest.param({"name": "rayCluster"}, "must be a kind such as RayCluster", "", id="a kind in small letters"),
         pytest.param({"group": "Ray.io"}, "must be an API group such as ray.io", "", id="a group in capitals"),
-        pytest.param({"resourceInterfaces": [{}] * 17}, "has more than 16 entries", "", id="versions"),
-        pytest.param({"resourceInterfaces": {}}, "must be a list, not an object", "", id="one Karta without a list"),
+        pytest.param({"resourceInterfaces": [{}] * 17}, "has more than 16 entries", LIST, id="versions"),
+        pytest.param({"resourceInterfaces": {}}, "must be a list, not an object", LIST, id="one Karta without a list"),
         pytest.param({"category": "train"}, "there is no field category", "did you mean categoryId?", id="a field"),
         pytest.param({"priorityId": 100}, "must be a string", "/workload-priorities lists the ids", id="a value"),
         pytest.param(

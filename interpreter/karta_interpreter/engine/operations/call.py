@@ -125,7 +125,8 @@ class TargetComponent(NamedTuple):
         listed = value if isinstance(value, list) else [None]
         components = [(edit.get(entry, ("name",)), edit.get(entry, ("replicas",))) for entry in listed]
         if not all(type(name) is str and type(count) is int for name, count in components):
-            raise InterpretationError(f'{path} must be a list as [{{"name": "worker", "replicas": 8}}]', code=400)
+            form = 'a list of names with a whole number of replicas each, as [{"name": "worker", "replicas": 8}]'
+            raise InterpretationError(f"{path} must be {form}", code=400)
         return tuple(cls(*component) for component in components)
 
 

@@ -45,6 +45,9 @@ _FORMS: Final = {
 _HINTS: Final = {
     "categoryId": "/workload-categories lists the ids",
     "priorityId": "/workload-priorities lists the ids",
+    "name": "the kind of the workloads, such as RayCluster",
+    "group": 'its API group, such as ray.io, or "" for core kinds',
+    "resourceInterfaces": "a list with a Karta for each version of the kind",
 }
 _KEPT: Final = {"name", "labels", "annotations"}
 """The metadata of a Karta that its author writes."""
@@ -59,7 +62,7 @@ def read(body: bytes, model: type[_M]) -> _M:
         json.loads(body, object_pairs_hook=_check_names)
     except orjson.JSONDecodeError as err:
         reason = decode(body)[1] if body.strip() else "it is empty"
-        yaml = "; is it YAML?" if body.strip()[:1].isalpha() else ""
+        yaml = "; is it YAML, or the name of a file (curl --json @FILE)?" if body.strip()[:1].isalpha() else ""
         raise ApiError(400, f"the body is not JSON: {reason or err}{yaml}") from err
     except RecursionError as err:
         raise ApiError(400, "the body is nested too deeply") from err
@@ -98,7 +101,7 @@ def _problem(problem: ErrorDetails, model: type[BaseModel]) -> ProblemError:
         detail=detail or message_of(problem),
         rule="schema",
         severity="error",
-        hint=_HINTS.get(str(field)),
+        hint=None if detail else _HINTS.get(str(field)),
     )
 
 

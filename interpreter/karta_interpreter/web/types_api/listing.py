@@ -64,18 +64,23 @@ class ListQuery:
             elif name not in PARAMETERS:
                 errors.append(
                     ProblemError(
-                        parameter=name, detail="there is no such parameter", hint=did_you_mean(name, PARAMETERS)
+                        parameter=name,
+                        detail="there is no such parameter",
+                        hint=f"write filterBy={name}=={text[:100]}"
+                        if name in FIELDS
+                        else did_you_mean(name, PARAMETERS),
                     )
                 )
             elif name in parameters:
                 errors.append(ProblemError(parameter=name, detail="it is given more than once"))
             elif needed := _needed(text, PARAMETERS[name]):
-                is_descending = name == "sortBy" and text.removeprefix("-") in FIELDS
                 errors.append(
                     ProblemError(
                         parameter=name,
                         detail=f'"{text[:100]}" is not {needed}',
-                        hint=f"write sortBy={text[1:]}&sortOrder=desc" if is_descending else None,
+                        hint=f"write sortBy={text[1:]}&sortOrder=desc"
+                        if text[:1] == "-" and text[1:] in FIELDS
+                        else None,
                     )
                 )
             else:
@@ -166,8 +171,12 @@ def _tests(text: str, errors: list[ProblemError]) -> Iterable[_Test]:
     for condition in text.split(","):
         match = re.fullmatch(_CONDITION, condition)
         if match is None:
-            detail = f'"{condition[:100]}" is not a condition: write FIELD, OPERATOR and VALUE, as name==RayCluster'
-            hint = f"fields are {', '.join(FIELDS)}; operators {' '.join(OPERATORS)}"
-            errors.append(ProblemError(parameter="filterBy", detail=detail, hint=hint))
+            errors.append(
+                ProblemError(
+                    parameter="filterBy",
+                    detail=f'"{condition[:100]}" is not a condition: write FIELD OPERATOR VALUE, as name==RayCluster',
+                    hint=f"fields are {', '.join(FIELDS)}; operators {' '.join(OPERATORS)}",
+                )
+            )
             continue
         yield FIELDS[match[1]], OPERATORS[match[2]], match[3]

@@ -157,7 +157,13 @@ class Routes:
         for index, gvk in enumerate(body.kinds):
             pointer = json_pointer(("resourceInterfaces", index, *ROOT_KIND))
             if gvk in kinds:
-                findings.append(_error(f"{pointer}/version", "duplicate-kind", f"{gvk} has a Karta above already"))
+                findings.append(
+                    _error(
+                        f"{pointer}/version",
+                        "duplicate-kind",
+                        f"{gvk} has a Karta above already: one is for each version",
+                    )
+                )
             if gvk and not self.store.takes(gvk):
                 findings.append(_error(pointer, "kind-left-out", f"this server leaves out {gvk} (--kinds, --without)"))
             kinds |= {gvk} if gvk else set()

@@ -113,7 +113,9 @@ def _gvk(request: Object) -> GVK:
         if not isinstance(text, str) or len(text) > _MAX_LENGTH:
             raise _problem(f"request.kind.{field} must be a short string, but {_found(kind, field)}")
     if not gvk.version or not gvk.kind:
-        raise _problem("request.kind must have a version and a kind")
+        raise _problem(
+            'request.kind must have a version and a kind, as {"group": "apps", "version": "v1", "kind": "Deployment"}'
+        )
     return gvk
 
 
