@@ -257,7 +257,14 @@ def test_aggregate_status(definition: Definition, objects: Sequence[Object], rep
     assert compared
 
 
-@applies(lambda entry: entry.reported and answers(Operation.AGGREGATE_STATUS, scripted=False)(entry))
+@applies(
+    lambda entry: (
+        entry.reported
+        and entry.definition
+        and entry.definition.annotations.observes_generation
+        and answers(Operation.AGGREGATE_STATUS, scripted=False)(entry)
+    )
+)
 def test_generation_is_observed_if_all_clusters_are_in_step(definition: Definition, reported: Sequence[Object]) -> None:
     metadata = {"name": "a", "generation": 3}
     template = {"apiVersion": definition.gvk.api_version, "kind": definition.gvk.kind, "metadata": metadata}

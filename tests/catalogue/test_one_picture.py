@@ -97,6 +97,7 @@ _BETTER = {
         "a Deployment that its controller has not seen since it was changed: a whole has no observed generations"
     ),
     ("RayCluster.ray.io", Status.DEGRADED): "a new cluster without any condition: the whole has no status then",
+    ("RayCluster.ray.io", Status.SUSPENDING): "one that is to be suspended has nothing where it has not begun",
     ("RayCluster.ray.io", Status.UNDEFINED): "an older operator writes no conditions, and a state of ready",
     ("RayService.ray.io", Status.INITIALIZING): "one that is to be suspended has nothing where it has not begun",
 }
