@@ -93,9 +93,8 @@ class LuaBody:
 
     def local(self, hint: str, *values: Expression) -> Name:
         """Write a new variable, and return it."""
-        name = self.new(hint)
-        self.write(Local((name,), values))
-        return Name(name)
+        (name,) = self.locals((hint,), *values)
+        return name
 
     def locals(self, hints: tuple[str, ...], *values: Expression) -> tuple[Name, ...]:
         """Write several new variables, and return them."""
