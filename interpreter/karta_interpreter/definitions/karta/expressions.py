@@ -369,11 +369,11 @@ def misread_defaults(node: ast.Node, *, of_count: bool) -> Iterator[tuple[str, s
                 grouped |= {id(part) for part in parts_of(right)}
                 operator, better = parts
                 yield _AFTER[operator], render(current), render(better)
-            case ast.Alternative(ast.Binary(operator, left, right), ast.Literal(int() | str() as value) as default) if (
-                _AFTER.get(operator) == "default-compared" and not isinstance(value, bool)
-            ):
+            case ast.Alternative(
+                ast.Binary(operator, left, right), ast.Literal(int() | str()) | ast.Array() as default
+            ) if operator in _BOOLEAN and not is_boolean(default):
                 yield (
-                    _AFTER[operator],
+                    "default-compared",
                     render(current),
                     render(ast.Binary(operator, left, ast.Alternative(right, default))),
                 )

@@ -158,7 +158,9 @@ def _followed(karta: KartaResource, annotations: Annotations, schema: Object, na
     checked = _Checked(schema, named)
     for path, text in expressions(karta.spec, ("spec",)):
         if isinstance(text, PodQuery):
-            checked.expression(path, text, BOOLEAN if "filters" in path else None, inputs=(POD,), schema="a pod")
+            checked.expression(
+                path, text, EXPECTED.get(str(path[-1]), EXPECTED.get(str(path[-2]))), inputs=(POD,), schema="a pod"
+            )
         elif not isinstance(text, ObjectQuery):  # the schema of that object is not given
             checked.expression(path, text, EXPECTED.get(str(path[-1])))
         if path[-1] == "instanceIdPath":
@@ -219,10 +221,11 @@ class _Checked:
         if wrong and (expected == BOOLEAN or wrong == typed):
             shape = wrong[0]
             message = f"{shape.at or 'this'} is {shape.noun} in {named or self._named}, not {noun}"
-            is_alone = self._named != "the CRD" and expected != BOOLEAN
-            near = f"write the path of {noun}; --crd shows what there is" if is_alone else ""
-            advice = advice or near or hint(self._root, shape, expected)
-            self._add(error("crd-wrong-type", path, message, advice), text, Span(0, len(text)))
+            is_alone = (named or self._named) == "this kind" and expected != BOOLEAN
+            near = f"write the path of {noun}; --crd shows what there is" * is_alone or hint(
+                self._root, shape, expected
+            )
+            self._add(error("crd-wrong-type", path, message, advice or near), text, Span(0, len(text)))
 
     def _add(self, finding: Finding, text: str, span: Span = ast.NOWHERE) -> None:
         self.findings.append(replace(finding, expression=text, span=span if span.end else None))
@@ -459,6 +462,7 @@ _USUAL: Final[dict[str, Any]] = {
             **_OPEN,
             "properties": {
                 "phase": {"type": "string"},
+                "replicas": {"type": "integer"},
                 **{f"{word}Replicas": {"type": "integer"} for word in ("available", "current", "ready", "updated")},
                 "observedGeneration": {"type": "integer"},
                 "conditions": {
@@ -467,7 +471,11 @@ _USUAL: Final[dict[str, Any]] = {
                         **_OPEN,
                         "properties": {
                             **{name: {"type": "string", "pattern": WORDS[0]} for name in ("type", "reason")},
-                            **{name: {"type": "string"} for name in _CONDITION[2:]},
+                            **{name: {"type": "string"} for name in _CONDITION[3:]},
+                            "status": {
+                                "type": "string",
+                                SPELLED: {"true": ["True"], "false": ["False"], "unknown": ["Unknown"]},
+                            },
                         },
                     },
                 },

@@ -49,6 +49,8 @@ EXPECTED: Final[Mapping[str, Expected]] = {
     "podSpecPath": ("a pod spec, with containers", _is_pod_spec),
     **dict.fromkeys(("replicasPath", "minReplicasPath", "maxReplicasPath"), _COUNT),
     **dict.fromkeys(("instanceIdPath", "schedulerNamePath", "priorityClassNamePath", "imagePath"), TEXT),
+    "filters": BOOLEAN,
+    **dict.fromkeys(("keyPath", "idPath", "groupByKeyPaths"), of("a string", "string", "boolean", "integer", "number")),
     **dict.fromkeys(("nameExpression", "namespaceExpression"), of("a string or a list of strings", "string", "array")),
     **dict.fromkeys(("metadataPath", "labelsPath", "annotationsPath", "resourcesPath", "containerPath"), OBJECT),
     **dict.fromkeys(("podAffinityPath", "nodeAffinityPath"), OBJECT),

@@ -50,6 +50,13 @@ def outputs(node: ast.Node, inputs: Shapes, scope: TypeScope) -> Shapes:  # noqa
         case ast.Alternative(left, right):
             shapes = outputs(left, inputs, scope)
             _check_default(shapes, right, scope)
+            # What has a list as its default is a list.
+            shapes = tuple(
+                replace(shape, schema={"type": "array"})
+                if isinstance(right, ast.Array) and not shape.is_known
+                else shape
+                for shape in shapes
+            )
             return unique((shapes, outputs(right, inputs, scope)))
         case ast.Binary(_, left, right):
             return _operation(node, outputs(left, inputs, scope), outputs(right, inputs, scope), scope)
@@ -334,8 +341,12 @@ def _compared(shapes: Shapes, others: Shapes, node: ast.Node, operator: str, sco
         outcome = "never equals" if operator in ("==", "!=") else f"`{operator}` decides by the types alone next to"
         message = f"{typed[0].at or 'this'} is {typed[0].noun} in {scope.schema}, and {outcome} {made[0].noun}"
         one_of = 'one of several values is written `path | IN("a", "b")`'
-        hint = one_of if isinstance(node, ast.Array) else f"compare it with {typed[0].noun}"
-        scope.add(warning(WRONG_TYPE, (), message, hint, span=node.span))
+        better = (
+            "compare the number of its entries: `(… | length)`"
+            if "array" in typed[0].types and "integer" in made[0].types
+            else f"compare it with {typed[0].noun}"
+        )
+        scope.add(warning(WRONG_TYPE, (), message, one_of if isinstance(node, ast.Array) else better, span=node.span))
 
 
 def _are_apart(shapes: Sequence[Shape], others: Sequence[Shape]) -> bool:
