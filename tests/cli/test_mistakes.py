@@ -95,7 +95,6 @@ _MISTAKEN_FILES = {
     "read recordings into a folder": ("replay", "kind", "--output-dir", "x"),
     "draft from a CRD that is named twice": ("create", "karta", "--crd", "crd.yaml", "--crd", "crd.yaml"),
     "migrate": ("migrate", "object.yaml"),
-    "explain a count": ("explain", "spec.replicas"),
     "look for a kind": ("catalogue", "rays"),
     "search the catalogue": ("catalogue", "search", "ray"),
     "interpret two": ("interpret", "object.yaml", "other.yaml"),

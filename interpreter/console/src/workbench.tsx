@@ -203,10 +203,9 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
   const addCase = async (operation: string) => {
     const text = await writeCase(state.current, operation);
     const before = state.current.suite.trimEnd();
-    const isThere = before.split("\n---\n").includes(text.trimEnd());
-    if (!isThere) edit({ suite: before ? `${before}\n---\n${text}` : text });
+    edit({ suite: before ? `${before}\n---\n${text}` : text });
     setTab("suite");
-    say(isThere ? "The suite has this case already" : "The case is in the tab Suite");
+    say("The case is in the tab Suite");
   };
 
   const goTo = (name: TextName) => {

@@ -68,11 +68,14 @@ class QueryWriteError(QueryError):
 
 
 class LuaError(InterpreterError):
-    """A script that cannot be used, or failed. ``line`` counts from 1 in the script, 0 if unknown."""
+    """A script that cannot be used, or failed. ``line`` counts from 1 in the script, 0 if unknown.
 
-    def __init__(self, message: str, *, line: int = 0) -> None:
+    The message is in the words of Karmada, and ``hint`` has the remedy.
+    """
+
+    def __init__(self, message: str, *, line: int = 0, hint: str = "") -> None:
         super().__init__(message)
-        self.line = line
+        self.line, self.hint = line, hint
 
 
 class LuaSyntaxError(LuaError):

@@ -323,12 +323,11 @@ def chosen(entries: Sequence[ServedDefinition], kinds: Sequence[str]) -> list[Se
             gvks = [entry.definition.gvk for entry in entries]
             alike = [gvk for gvk in gvks if gvk.kind.lower() in words] or [gvk for gvk in gvks if gvk.group in words]
             suggestion = (
-                "write a space between the names"
-                if "," in kind
-                else f"did you mean {' or '.join(f'{gvk.api_version}/{gvk.kind}' for gvk in alike)}?"
+                f"did you mean {' or '.join(f'{gvk.api_version}/{gvk.kind}' for gvk in alike)}?"
                 if alike
                 else did_you_mean(kind, sorted({gvk.kind for gvk in gvks}))
             )
+            suggestion = "write a space between the names" if "," in kind else suggestion
             hint = f"give a file with -f: -f {kind}" if exists(kind) else suggestion
             raise UsageProblem(f"error: there is no definition for {kind}; {hint}")
     return [entry for entry in entries if not kinds or _is_named(entry, kinds)]

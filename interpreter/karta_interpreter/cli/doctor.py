@@ -88,7 +88,8 @@ def command(
     else:
         number = Counter(result.level for result in results)
         records = [{**asdict(result), "level": str(result.level)} for result in results]
-        say(written({"results": records, "summary": {str(level): number[level] for level in Level}}, output), nl=False)
+        document = {"results": records, "summary": {str(level): number[level] for level in Level}}
+        say(written(document, output), nl=False)
     if _has_problem(results):
         raise SystemExit(Problem.exit_code)
 

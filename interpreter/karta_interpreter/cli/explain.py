@@ -251,7 +251,8 @@ def warnings_text(warnings: Iterable[Fact]) -> str:
         f"{fact.instance or fact.component}: {fact.note}" if fact.rule == "count-without-pods" else fact.note
         for fact in warnings
     )
-    return "".join(f"{click.style('warning', fg='yellow', bold=True)}: {escaped(line)}\n" for line in lines)
+    label = click.style("warning", fg="yellow", bold=True)
+    return "".join(f"{label}: {escaped(line)}\n" for line in lines)
 
 
 _OF_ANNOTATION = "annotation-"
@@ -284,7 +285,8 @@ def described(name: str) -> str:
         return f"{name}\n\n{fill(rule['why'], 100)}\n{examples}"
     # What each field and annotation is for, by the part of a Karta that has it.
     schema = cast("dict[str, Any]", json_schema(__version__))
-    types = {"annotation": schema["properties"]["metadata"]["properties"]["annotations"], **schema["definitions"]}
+    annotations = schema["properties"]["metadata"]["properties"]["annotations"]
+    types = {"annotation": annotations, **schema["definitions"]}
     fields = {
         owner: {
             name.removeprefix(PREFIX): field.get("description", "")
@@ -294,13 +296,7 @@ def described(name: str) -> str:
     }
     texts = [(owner, names_of_owner[name]) for owner, names_of_owner in fields.items() if name in names_of_owner]
     names = {*rules(), *chain.from_iterable(fields.values())}
-    suggestion = (
-        ""
-        if texts
-        else f"{name}Path"
-        if f"{name}Path" in names
-        else closest(name, [*names, *(gvk.kind for gvk in catalogue_kinds())])
-    )
+    suggestion = "" if texts else closest(name, [*names, *(gvk.kind for gvk in catalogue_kinds())])
     if suggestion in names:
         raise UsageProblem(f"error: there is no rule or field {name}; did you mean {suggestion}?")
     return "".join(f"{name}, of {owner}\n{indent(fill(text, 98), '  ')}\n" for owner, text in texts)

@@ -131,10 +131,7 @@ def webhook_configuration_command(  # noqa: PLR0913 - one for each option
             "error: no kind is left, and a configuration without webhooks would remove all of them; give some with -f"
         )
     say(Data(to_yaml(configuration)), nl=False)
-    operations = sum(len(rule["operations"]) for hook in configuration["webhooks"] for rule in hook["rules"])
-    kinds_and_operations = f"{count(len(configuration['webhooks']), 'kind')}, {count(operations, 'operation')}"
-    trust = "the given CA" if endpoint.ca_bundle else "a CA of Karmada's own system; for another CA give --ca-file"
-    say(f"{kinds_and_operations}; the certificate for {endpoint.server_name} must be signed by {trust}", err=True)
+    say(_summary(configuration, endpoint), err=True)
 
 
 def _endpoint(url: str | None, service: str | None, ca_file: Path | None) -> Endpoint:
@@ -145,6 +142,14 @@ def _endpoint(url: str | None, service: str | None, ca_file: Path | None) -> End
         return Endpoint.of_url(url, authority) if url else Endpoint.of_service(service or "", authority)
     except ServeError as error:
         raise UsageProblem(f"error: {error}") from error
+
+
+def _summary(configuration: Object, endpoint: Endpoint) -> str:
+    operations = sum(len(rule["operations"]) for hook in configuration["webhooks"] for rule in hook["rules"])
+    kinds = count(len(configuration["webhooks"]), "kind")
+    trust = "the given CA" if endpoint.ca_bundle else "a CA of Karmada's own system; for another CA give --ca-file"
+    needs = f"the certificate for {endpoint.server_name} must be signed by {trust}"
+    return f"{kinds}, {count(operations, 'operation')}; {needs}"
 
 
 @command.command("crd")

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from karta_interpreter.base.errors import InterpretationError, ManifestError
 from karta_interpreter.base.findings import closest, escaped, listed, with_article
-from karta_interpreter.base.k8s import GVK, JSON, Object, edit, manifest, parts_of
+from karta_interpreter.base.k8s import GVK, JSON, Object, edit, manifest
 from karta_interpreter.cli.program import NAME, Problem, UsageProblem
 from karta_interpreter.cli.render import full_name, say
 from karta_interpreter.definitions.karta import Definition, catalogue_kinds
@@ -72,10 +72,8 @@ def read_objects(path: str, kinds: Kinds | None = None) -> list[Object]:
             known = dict.fromkeys(ITEM_FIELDS, _STATUS_FILE) | {
                 key: f"this is {what}" for key, what in OTHER_FILES.items()
             }
-            raise Problem(
-                f"error: {path}: {error}, only {listed(objects[0])}; "
-                + next((known[key] for key in objects[0] if key in known), _PRINTS)
-            ) from error
+            advice = next((known[key] for key in objects[0] if key in known), _PRINTS)
+            raise Problem(f"error: {path}: {error}, only {listed(objects[0])}; {advice}") from error
     types = {(gvk.api_version, gvk.kind) for gvk in kinds()} if kinds and len(objects) > 1 else ()
     matching = [obj for obj in objects if not types or (obj.get("apiVersion"), obj.get("kind")) in types]
     if not matching:
@@ -217,16 +215,6 @@ def _object(document: manifest.Document, value: JSON) -> Object:
         )
     if not isinstance(value.get("metadata") or {}, dict):
         raise Problem(f"error: {document.source}:{document.line}: metadata must be an object, with a name in it")
-    for field, name, text in (
-        (strings, *entry)
-        for strings in ("labels", "annotations")
-        for entry in parts_of(edit.get(value, ("metadata", strings)))
-    ):
-        if not isinstance(text, str | None):
-            raise Problem(
-                f"error: {document.source}:{document.line}: the value of {name} in metadata.{field} has to be a text: "
-                f'write "{str(text).lower()[:40]}" in quotes'
-            )
     return value
 
 

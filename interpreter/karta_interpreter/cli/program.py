@@ -378,10 +378,8 @@ def _further(message: str, ctx: click.Context) -> str:
     if "unexpected extra arg" not in message:
         is_list = bool(re.match(r"\w+ '[^']*[, ]", message))
         is_of_objects = any(parameter.metavar == "KIND/NAME" for parameter in ctx.command.params)
-        folder = (
-            f"Name a folder {'which can be written' if 'not writable' in message else 'that exists'}"
-            f"{'; an object is given with --object KIND/NAME' * is_of_objects}"
-        )
+        usable = "which can be written" if "not writable" in message else "that exists"
+        folder = f"Name a folder {usable}{'; an object is given with --object KIND/NAME' * is_of_objects}"
         path = (
             "One case is chosen with --name"
             if ctx.command.name == "test"

@@ -126,7 +126,8 @@ def junit(report: SuiteReport) -> str:
     if unreadable:
         suite = _element(root, "testsuite", name="suites", tests=unreadable, failures=0, errors=unreadable)
         for error in report.unreadable:
-            _element(_element(suite, "testcase", classname="suites", name="can be read"), "error", message=error)
+            case = _element(suite, "testcase", classname="suites", name="can be read")
+            _element(case, "error", message=error)
     ET.indent(root)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
 
@@ -288,11 +289,7 @@ def _run(
         answered = ask(interpreter, case.call, case.references, options)
         outcome = judge(case, answered.results, answered.error)
         if not outcome.passed:
-            entry, reader = interpreter.entry, Known.of(case.references)
-            explanation = explain(entry.definition, case.call, options, origin=entry.origin, reader=reader)
-            # The warnings about the case's object or, if asked for, the whole chain.
-            text = explanations_text([explanation]) if explains else warnings_text(explanation.warnings)
-            outcome = replace(outcome, notes=tuple(text.splitlines()))
+            outcome = replace(outcome, notes=_notes(interpreter, case, options, explains=explains))
         elif case.call.operation in COUNTING_OPERATIONS:
             facts = warnings_about(interpreter.entry.definition, case.call.object, case.call.operation)
             # The count is a default, which the output of a drafted case repeats.
@@ -311,3 +308,11 @@ def _interpreter(unreadable: list[SuiteError], filenames: tuple[str, ...], gvk: 
     if not interpreter.files_are_right and str(error) not in map(str, unreadable):
         unreadable.append(error)
     return interpreter
+
+
+def _notes(interpreter: Interpreter, case: Case, options: Options, *, explains: bool) -> tuple[str, ...]:
+    """Explain a failure by the warnings about the case's object or, if asked for, by the whole chain."""
+    entry = interpreter.entry
+    explanation = explain(entry.definition, case.call, options, origin=entry.origin, reader=Known.of(case.references))
+    text = explanations_text([explanation]) if explains else warnings_text(explanation.warnings)
+    return tuple(text.splitlines())

@@ -6,6 +6,7 @@ from json import loads
 from karta_interpreter.base.errors import ExportError
 from karta_interpreter.definitions.karta import (
     FAILING,
+    ConditionsRule,
     ExtraDependency,
     Matcher,
     Status,
@@ -169,12 +170,7 @@ def _statuses(script: OperationScript, statuses: frozenset[Status]) -> list[str]
         phase_read = f"phase_of({phase})" if phase else f"first_phase({script.list_of(rules.phase, 'phase')}(obj))"
         lines.append(f"  local phase = {phase_read}")
     if rules.conditions is not None:
-        rule, fields = rules.conditions, quoted(rules.conditions.type_field)
-        fields += f", {quoted(rule.status_field)}" if _has_statuses_alone(rules) else ""
-        # The conditions by their types, or their statuses.
-        conditions = script.inline(rule.query)
-        outputs = f"of({conditions}" if conditions else f"by_type({script.list_of(rule.query, 'conditions')}(obj)"
-        lines.append(f"  local by_type = conditions_{outputs}, {fields})")
+        lines += _conditions(script, rules.conditions, has_statuses_alone=_has_statuses_alone(rules))
     for status_, matchers in mappings:
         condition = "\n    or ".join(_matcher(script, rules, str(status_), matcher) for matcher in matchers)
         if Status.UNDEFINED in statuses:  # a status that does not hold has to be absent
@@ -190,6 +186,16 @@ def _has_statuses_alone(rules: StatusRules) -> bool:
     """Return whether mappings ask for nothing of conditions but their statuses."""
     expected = [condition for _, matchers in rules.mappings for matcher in matchers for condition in matcher.conditions]
     return all(condition.status and not condition.reason for condition in expected)
+
+
+def _conditions(script: OperationScript, rule: ConditionsRule, *, has_statuses_alone: bool) -> list[str]:
+    """Return the lines that make `by_type`: the conditions by their types, or their statuses."""
+    fields = quoted(rule.type_field) + (f", {quoted(rule.status_field)}" if has_statuses_alone else "")
+    conditions = script.inline(rule.query)
+    if not conditions:
+        outputs = f"{script.list_of(rule.query, 'conditions')}(obj)"
+        return [f"  local by_type = conditions_by_type({outputs}, {fields})"]
+    return [f"  local by_type = conditions_of({conditions}, {fields})"]
 
 
 def _matcher(script: OperationScript, rules: StatusRules, status: str, matcher: Matcher) -> str:

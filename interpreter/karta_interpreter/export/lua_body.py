@@ -93,8 +93,9 @@ class LuaBody:
 
     def local(self, hint: str, *values: Expression) -> Name:
         """Write a new variable, and return it."""
-        (name,) = self.locals((hint,), *values)
-        return name
+        name = self.new(hint)
+        self.write(Local((name,), values))
+        return Name(name)
 
     def locals(self, hints: tuple[str, ...], *values: Expression) -> tuple[Name, ...]:
         """Write several new variables, and return them."""

@@ -64,6 +64,11 @@ def test_function_of_another_operation_is_missing_function(operation: str) -> No
         pytest.param("local x = {a = 1 b = 2}", "commas between them", id="entries without a comma"),
         pytest.param("local x = \u201ca\u201d", "straight quotes", id="quotes of a text processor"),
         pytest.param("local x = a // 2", "`math.floor(a / b)`", id="a whole quotient"),
+        pytest.param("return a?.b", "`(object.field or {}).name`", id="a field that may be absent"),
+        pytest.param('if a in ("x", "y") then return a end', '`x == "A" or x == "B"`', id="one of several"),
+        pytest.param("a.labels.app-name = 1", '`labels["app-name"]`', id="a key with a dash"),
+        pytest.param("{{- if .Values.x }}", "helm template", id="a template of Helm"),
+        pytest.param("function f(a) {", "without { }", id="braces of a function"),
         pytest.param("local x = a ?? 1", "a default `value or other`", id="a default"),
         pytest.param("end", "one `end` too many", id="an end without a block"),
         pytest.param("# a comment", "begins with `--`", id="a comment of a shell"),
@@ -146,8 +151,36 @@ def _lines(judgements: list[Lint]) -> list[tuple[int, str, str]]:
             id="a value is compared with nil as a text",
         ),
         pytest.param(
+            "function Retain(a, b)\n  if b.x then\n    a.x = b.x\n    return a\n  end\nend",
+            [(6, "no-return", "end")],
+            id="nothing is returned where the last block is not entered",
+        ),
+        pytest.param(
+            "function Retain(a, b)\n  if b.x then return b end\n  if a.x then return a else return a end\nend",
+            [],
+            id="each branch returns",
+        ),
+        pytest.param(
+            "function Retain(a, b)\n  if b.x == 'A' or 'B' then return a end\n"
+            "  if b.x == 'A' or b.x == 'B' or not a.y == a.z then return a end\n"
+            "  local z = b.x == 1 and 'A' or 'B'\n  return a\nend",
+            [(2, "list-misread", "== 'A' or 'B'"), (3, "list-misread", "not")],
+            id="a text in the place of a second comparison",
+        ),
+        pytest.param(
+            "function Retain(a, b)\n  local s = {f = print}\n  s.f(a.b.get('x'))\n"
+            "  a.n = a.n:trim() .. a.n:upper()\n  return a\nend",
+            [(3, "list-misread", "get"), (4, "list-misread", "trim")],
+            id="functions that nothing has",
+        ),
+        pytest.param(
+            "function Retain(a, b)\n  b.x = a.x\n  return b\nend",
+            [(3, "list-misread", "b")],
+            id="the object of the member is returned",
+        ),
+        pytest.param(
             "function Retain(a, b)\n  a.x = b.x -- return a\nend",
-            [(1, "no-return", "Retain")],
+            [(3, "no-return", "end")],
             id="nothing is returned",
         ),
         pytest.param(
@@ -251,7 +284,7 @@ def _lines(judgements: list[Lint]) -> list[tuple[int, str, str]]:
         ),
         pytest.param(
             "function Retain(a, b)\n  if b.hosts.length > 0 then return a end\n  return b.length()\nend",
-            [(2, "list-misread", "length")],
+            [(2, "list-misread", "length"), (3, "list-misread", "length")],
             id="the length of another language",
         ),
         pytest.param(
@@ -345,7 +378,12 @@ def _lines(judgements: list[Lint]) -> list[tuple[int, str, str]]:
         ),
         pytest.param(
             "function Retain(a)\n  x = nope\nend",
-            [(1, "parameter-count", "Retain"), (2, "global-variable", "x"), (2, "unknown-global", "nope")],
+            [
+                (1, "parameter-count", "Retain"),
+                (2, "global-variable", "x"),
+                (2, "unknown-global", "nope"),
+                (3, "no-return", "end"),
+            ],
             id="everything is said, in the order of the lines",
         ),
     ],
@@ -367,7 +405,10 @@ def test_judgements_of_a_script(script: str, expected: list[tuple[int, str, str]
             "local a = 1", "missing-function", "write function GetReplicas(desiredObj)", id="nothing is alike"
         ),
         pytest.param(
-            "function GetReplicas() end", "parameter-count", "write function GetReplicas(desiredObj)", id="a parameter"
+            "function GetReplicas() return 1 end",
+            "parameter-count",
+            "write function GetReplicas(desiredObj)",
+            id="a parameter",
         ),
         pytest.param(
             "function GetReplicas(obj) return tonumbr(obj) end",
@@ -394,7 +435,25 @@ def test_judgements_of_a_script(script: str, expected: list[tuple[int, str, str]
             id="a key with a dash",
         ),
         pytest.param(
-            "function GetReplicas(obj) return json.decode(obj.a) end",
+            "function GetReplicas(obj) return len(obj.x) end",
+            "unknown-global",
+            "the length of a list or a text is written #value",
+            id="a function of another language",
+        ),
+        pytest.param(
+            "function GetReplicas(obj) return 1, accuratePodRequirements(obj.x) end",
+            "unknown-global",
+            'write kube.accuratePodRequirements, behind local kube = require("kube")',
+            id="a function of a module without the module",
+        ),
+        pytest.param(
+            "function GetReplicas(obj) return desiredObj.spec.replicas end",
+            "unknown-global",
+            "the function gets what its parameters name: write function GetReplicas(desiredObj)",
+            id="a parameter that has another name here",
+        ),
+        pytest.param(
+            "function GetReplicas(obj) return debug.decode(obj.a) end",
             "unknown-global",
             "the libraries are math, os, string and table",
             id="a library that is not there",

@@ -268,13 +268,7 @@ def test_problem_of_text_leaves_others_usable() -> None:
             "the member's object is called other, and the object docs",
             id="another name",
         ),
-        pytest.param(
-            "observed",
-            "- a\n",
-            1,
-            "this is not an object, which begins with apiVersion and kind",
-            id="a list as the member's object",
-        ),
+        pytest.param("observed", "- a\n", 1, "this is not an object", id="a list as the member's object"),
         pytest.param(
             "items", "member1: {phase: Running}\n", 1, "the item has no field member1", id="a mapping of clusters"
         ),

@@ -67,16 +67,9 @@ def refuse(value: JSON, needed: str, path: Path) -> NoReturn:
 
     >>> refuse([], "an object", ("spec",))
     Traceback (most recent call last):
-    karta_interpreter.base.errors.InterpretationError: spec needs an object, not a list; leave out the `- ` below it
+    karta_interpreter.base.errors.InterpretationError: spec needs an object, not a list
     """
-    advice: dict[tuple[str, type], str] = {
-        ("a list", dict): "; write each entry after `- `",
-        ("an object", list): "; leave out the `- ` below it",
-        ("an object", str): "; write a field and its value below it",
-    }
-    raise InterpretationError(
-        f"{field_path(path)} needs {needed}, not {type_name(value)}{advice.get((needed, type(value)), '')}"
-    )
+    raise InterpretationError(f"{field_path(path)} needs {needed}, not {type_name(value)}")
 
 
 def namespace(obj: Object) -> str:

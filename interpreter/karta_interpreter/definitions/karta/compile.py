@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Sequence
-from functools import cache, partial
 from typing import Final, TypeAlias
 
 import orjson
@@ -37,7 +36,8 @@ def compile_definition(
     components = tuple(_component(karta.name, component, compiled) for _, component in structure.components)
     status = None if root.status_definition is None else _status(root.status_definition, compiled)
     references = tuple(_reference(karta.name, structure, index) for index in range(len(structure.references)))
-    queries = list(queries_in((components, status, annotations, references)))
+    parts = (components, status, annotations, references)
+    queries = list(queries_in(parts))
     return definition.Definition(
         name=karta.name,
         gvk=_gvk(root.kind),
@@ -56,9 +56,7 @@ def compile_definition(
         gang=karta.spec.gang,
         references=references,
         is_counted_by_status=_is_counted_by_status(components),
-        _queued=cache(partial(definition.queued_fields, components))
-        if any(component.suspend for component in components)
-        else tuple,
+        _queued=definition.Queued(components) if any(component.suspend for component in components) else None,
         _bindings=definition.Bindings(components=components, status=status, annotations=annotations)
         if references
         else None,

@@ -153,17 +153,18 @@ def custom_resource_definition() -> Object:
         f"\n- {PREFIX}{annotation.name}: {annotation.property_schema['description']}" for annotation in ANNOTATIONS
     )
     status_description = "What was found out about the definition."
+    properties = {
+        "apiVersion": {"type": "string"},
+        "kind": {"type": "string"},
+        "metadata": {"type": "object"},
+        "spec": _structural(schemas[Spec.__name__], schemas),
+        "status": {"description": status_description, "type": "object", "properties": {"conditions": CONDITIONS}},
+    }
     schema = {
         "description": f"{_DESCRIPTION} Its annotations:{listed}",
         "type": "object",
         "required": ["spec"],
-        "properties": {
-            "apiVersion": {"type": "string"},
-            "kind": {"type": "string"},
-            "metadata": {"type": "object"},
-            "spec": _structural(schemas[Spec.__name__], schemas),
-            "status": {"description": status_description, "type": "object", "properties": {"conditions": CONDITIONS}},
-        },
+        "properties": properties,
     }
     version = {
         "name": VERSION,

@@ -191,10 +191,11 @@ class Informer(Generic[View]):
     def _leave_out(self, name: str, obj: JSON, left_out: dict[str, Object]) -> None:
         """Add a stub to ``left_out``, if the budget remembers that the object was refused."""
         if (self.path, name) in self._budget.refused:
+            metadata = {field: edit.get(obj, ("metadata", field)) for field in _STUB}
             left_out[name] = {
                 "apiVersion": edit.get(obj, ("apiVersion",)),
                 "kind": edit.get(obj, ("kind",)),
-                "metadata": {field: edit.get(obj, ("metadata", field)) for field in _STUB},
+                "metadata": metadata,
             }
 
     def _forget(self, names: Iterable[str]) -> None:

@@ -119,9 +119,10 @@ class Selection:
             alike = sorted(of_group or same_form or {_names(gvk)[2] for gvk in gvks})
             own = kind.lower().replace(".", "/").split("/")[-1]
             same = [name for name in alike if name.lower().split("/")[-1] == own]
+            is_list = not {*",;:| "}.isdisjoint(kind)
             hint = (
                 f"write {flag} in front of each name, or spaces between names in its variable"
-                if {*",;:| "} & {*kind}
+                if is_list
                 else did_you_mean(kind, same or alike)
             )
             yield warning("unknown-kind", (), f"{flag} {kind}: there is no definition for it", hint)

@@ -61,7 +61,8 @@ def pods_of_fields(
             {"specDefinition": {Form.TEMPLATE.value: text}, **({"podSelector": selector} if selector else {})},
             ((("specDefinition",), f"CHECK: {note}" if doubts else note),),
         )
-        drafted.append((PodsField(place, {}, Form.FRAGMENTS, ((_SPEC, below(kind.schema, "spec")),)), decision))
+        pods = PodsField(place, {}, Form.FRAGMENTS, ((_SPEC, below(kind.schema, "spec")),))
+        drafted.append((pods, decision))
     return drafted
 
 

@@ -66,9 +66,6 @@ _FIELDS: Final[Mapping[str, Sequence[str]]] = {
     "secret": ("secretName", "items", "defaultMode", "optional"),
     "configMap": ("name", "items", "defaultMode", "optional"),
     "persistentVolumeClaim": ("claimName", "readOnly"),
-    "valueFrom": ("fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef"),
-    "secretRef": ("name", "optional"),
-    "configMapRef": ("name", "optional"),
 }
 _LONGEST: Final = 60
 _NO_POD: Final[Mapping[type, str]] = {
@@ -151,12 +148,7 @@ def _pod_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
     ):
         named = missing[:_MOST_COMPONENTS]
         looked = "; ".join(f"{component.name}: {_looked(query, obj)}" for component, _, query in named)
-        parents = (path[:depth] for path in paths_read(missing[0][2], obj) for depth in range(len(path), -1, -1))
-        parent = next((path for path in parents if isinstance(get(obj, path), dict)), ())
-        note = f"no component has pods in this object ({looked}); {field_path(parent) if parent else 'it'} has " + (
-            shorten(", ".join(map(str, get(obj, parent))), _LONGEST, placeholder=" …") or "no field"
-        )
-        yield _warn(definition, *missing[0], "pods-not-found", note)
+        yield _warn(definition, *missing[0], "pods-not-found", f"no component has pods in this object ({looked})")
 
 
 def _misspelt_parts(definition: Definition, component: ComponentRules, obj: Object) -> Iterator[Fact]:
@@ -184,12 +176,12 @@ def _incomplete(
         if not (is_whole and isinstance(value, dict) and value and reading.location and reading.places[0].exists):
             continue
         where = field_path(reading.location.path)
-        has_spec = not is_spec and value.get("spec") is not None
-        fields = ", ".join(value["spec"] if has_spec else value) or "no fields"
-        if not (is_spec or has_spec):
+        if not is_spec and value.get("spec") is None:
+            fields = ", ".join(value)
             note = f"{component.name}: {where} has no spec, so it is not a pod template; there are {fields}"
             yield _warn(definition, component, field, query, "no-spec", note, places=reading.places)
         elif not (value if is_spec else value["spec"]).get("containers"):
+            fields = ", ".join(value if is_spec else value["spec"]) or "no fields"
             advice = (
                 "it has a spec: write podTemplateSpecPath" if is_spec and "spec" in value else f"there are {fields}"
             )
@@ -197,29 +189,18 @@ def _incomplete(
             yield _warn(definition, component, field, query, "no-containers", note, places=reading.places)
         else:
             pod, where = (value, where) if is_spec else (value["spec"], f"{where}.spec")
-            entries = [
-                (f"{where}.{list_name}[{index}]", entry)
-                for list_name in (*CONTAINER_LISTS, "volumes")
-                for index, entry in parts_of(pod.get(list_name))
-            ]
             yield from (
                 _warn(
                     *(definition, component, field, query, "field-unknown"),
-                    f"{component.name}: {place}.{part} has no field {name}; {did_you_mean(str(name), names)}",
+                    f"{component.name}: {where}.{list_name}[{index}].{part} has no field {name}; "
+                    f"{did_you_mean(str(name), fields)}",
                     places=reading.places,
                 )
-                for place, entry in (
-                    *entries,
-                    *(
-                        (f"{place}.{list_name}[{index}]", variable)
-                        for place, entry in entries
-                        for list_name in ("env", "envFrom")
-                        for index, variable in parts_of(get(entry, (list_name,)))
-                    ),
-                )
-                for part, names in _FIELDS.items()
+                for list_name in (*CONTAINER_LISTS, "volumes")
+                for index, entry in parts_of(pod.get(list_name))
+                for part, fields in _FIELDS.items()
                 for name, _ in parts_of(get(entry, (part,)))
-                if name not in names
+                if name not in fields
             )
 
 

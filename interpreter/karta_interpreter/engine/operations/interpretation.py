@@ -137,7 +137,9 @@ def script_errors(definition: Definition, script: Script) -> Iterator[None]:
         shown = f" (`{text}`)" if text else ""
         where = f" in line {error.line}{shown}" if error.line else shown
         message = f"{definition.gvk}: script {script.name} for {script.operation} failed{where}: {error}"
-        raise InterpretationError(message, code=504 if isinstance(error, LuaLimitError) else 422) from error
+        raise InterpretationError(
+            "; ".join(filter(None, (message, error.hint))), code=504 if isinstance(error, LuaLimitError) else 422
+        ) from error
 
 
 def script_results(call: Call, answers: Sequence[Results]) -> Results:

@@ -90,12 +90,13 @@ class Report:
     def to_json(self) -> dict[str, JSON]:
         """Return the whole report for machines."""
         totals = self.totals
+        kinds = [
+            {**gvk.type_meta, "objects": number, **{str(verdict): totals[gvk][verdict] for verdict in Verdict}}
+            for gvk, number in self.objects.items()
+        ]
         return {
             "results": [result.to_json() for result in self.results],
             "causes": [cause.to_json() for cause in self.causes],
-            "kinds": [
-                {**gvk.type_meta, "objects": number, **{str(verdict): totals[gvk][verdict] for verdict in Verdict}}
-                for gvk, number in self.objects.items()
-            ],
+            "kinds": kinds,
             "problems": list(self.problems),
         }

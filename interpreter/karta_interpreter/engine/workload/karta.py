@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
@@ -219,19 +219,23 @@ def known(references: Iterable[Object]) -> Known:
 class _Catalogue(Mapping[GVK, Karta]):
     """The Kartas of the catalogue's files by kind. Each file is read once."""
 
+    @cached_property
+    def _files(self) -> Mapping[GVK, Path]:
+        return catalogue_kinds()
+
     def __getitem__(self, gvk: GVK) -> Karta:
-        if gvk not in catalogue_kinds():
+        if gvk not in self._files:
             raise KeyError(f"there is no {gvk}; the keys are kinds: GVK(group, version, kind)")
-        return _loaded(catalogue_kinds()[gvk])
+        return _loaded(self._files[gvk])
 
     def __iter__(self) -> Iterator[GVK]:
-        return iter(catalogue_kinds())
+        return iter(self._files)
 
     def __len__(self) -> int:
-        return len(catalogue_kinds())
+        return len(self._files)
 
     def __contains__(self, gvk: object) -> bool:
-        return gvk in catalogue_kinds()  # without reading the file, as Mapping's own would
+        return gvk in self._files  # without reading the file, as Mapping's own would
 
 
 _loaded = cache(Karta.load)  # only called with files of the catalogue, so the cache is bounded

@@ -105,13 +105,11 @@ def merge(customizations: Iterable[LoadedCustomization]) -> tuple[Mapping[GVK, S
 
 def _load(value: JSON, position: SourcePosition, ignores: Sequence[Ignore]) -> LoadedCustomization:
     if not is_customization(value):
-        names = [edit.get(value, (field,)) for field in ("apiVersion", "kind")]
-        other = f"{names[0]}, Kind={names[1]}" if all(names) else "an object without apiVersion and kind"
         finding = position.locate(
             error(
                 "not-a-customization",
                 (),
-                f"not a {KIND}, got {other if isinstance(value, dict) else type_name(value)}",
+                f"not a {KIND}, got {_what(value)}",
                 "a Karta is given with -f or --kartas, and `validate` checks it",
             )
         )
@@ -136,6 +134,13 @@ def _load(value: JSON, position: SourcePosition, ignores: Sequence[Ignore]) -> L
     findings = tuple(unignored([*map(position.locate, shape), *about_scripts], ignores, position.source))
     scripts = reading.scripts if gvk else Scripts()
     return LoadedCustomization(name, gvk, scripts, findings, position.source, reading.broken, position.line)
+
+
+def _what(value: JSON) -> str:
+    if not isinstance(value, dict):
+        return type_name(value)
+    api_version, kind = value.get("apiVersion"), value.get("kind")
+    return f"{api_version}, Kind={kind}" if api_version and kind else "an object without apiVersion and kind"
 
 
 def _name(value: JSON) -> str:

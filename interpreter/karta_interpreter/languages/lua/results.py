@@ -6,7 +6,7 @@ from typing import Final, TypeAlias, final
 
 from karta_interpreter.base.errors import LuaRunError
 from karta_interpreter.base.k8s import JSON, MOST_REPLICAS, Object
-from karta_interpreter.base.karmada import Results, by_operation
+from karta_interpreter.base.karmada import SLOTS, Results, by_operation
 from karta_interpreter.languages.lua.empty_tables import restore_empty_tables
 from karta_interpreter.languages.lua.gotypes.scalars import MismatchError
 from karta_interpreter.languages.lua.gotypes.structs import rewrite
@@ -32,18 +32,62 @@ _LUA_TYPES = {type(None): "nil", bool: "boolean", str: "string", dict: "table", 
 _LUA_TYPE_NUMBERS = {"nil": 0, "boolean": 1, "number": 2, "string": 3, "function": 4, "table": 7}
 _SHOWN = 200
 
+_MUST_RETURN: Final = by_operation(
+    interpret_replica='a whole number, and then requirements or nil: `return 2, {resourceRequest = {cpu = "500m"}}`',
+    interpret_component="a list: `return {{name = NAME, replicas = 2, replicaRequirements = REQUIREMENTS}}`",
+    revise_replica="the changed object, whole: `return desiredObj`",
+    revise_components="the changed object, whole: `return desiredObj`",
+    retain="the changed object, whole: `return desiredObj`",
+    aggregate_status="the changed object, whole: `desiredObj.status = STATUS`, and `return desiredObj`",
+    interpret_status="the status, a table: `return {replicas = observedObj.status.replicas}`",
+    interpret_health="true or false",
+    interpret_dependency="a list: `return {{apiVersion = VERSION, kind = KIND, namespace = NAMESPACE, name = NAME}}`",
+)
+
 
 def read_results(operation: str, returned: Returned, references: Sequence[Object] = ()) -> Results:
     """Return the answer that the results of an operation's function mean, by Karmada's result names.
 
     ``references`` are the objects that show which empty tables of a changed object were lists. Raises LuaRunError in
-    upstream's words, because users know the error by them. Some messages also name the results that the function must
-    return.
+    upstream's words, because users know the error by them. Its hint names the expected results.
 
     >>> read_results("InterpretReplica", (2.9, {"ResourceRequest": {"cpu": 0.5}}))
     {'replica': 2, 'requires': {'resourceRequest': {'cpu': '500m'}}}
     """
-    return _READERS[operation](returned, references)
+    try:
+        return _READERS[operation](returned, references)
+    except LuaRunError as err:
+        err.hint = must_return(operation)
+        raise
+
+
+def must_return(operation: str) -> str:
+    """Return a sentence about the results that the function of an operation must return."""
+    return f"{SLOTS[operation].function} must return {_MUST_RETURN[operation]}"
+
+
+def dropped(value: JSON, read: JSON, path: str = "") -> list[str]:
+    """Return the paths that Go leaves out of a value.
+
+    >>> dropped({"requires": {"cpu": "1", "nodeClaim": {}}, "replica": 1.5}, {"requires": {}, "replica": 1})
+    ['requires.cpu', 'the fraction of replica']
+    """
+    if isinstance(value, list):
+        entries = enumerate(zip(value, read, strict=False), start=1)
+        return [line for number, pair in entries for line in dropped(*pair, f"{path}[{number}]")]
+    if not isinstance(value, dict):
+        return (
+            [f"the fraction of {path[1:]}"] if isinstance(value, float) and type(read) is int and value != read else []
+        )
+    fields = {name.lower(): field for name, field in read.items()}
+    return [
+        line
+        for name, field in value.items()
+        if field
+        for line in (
+            dropped(field, fields[name.lower()], f"{path}.{name}") if name.lower() in fields else [f"{path}.{name}"[1:]]
+        )
+    ]
 
 
 def lua_type(value: JSON) -> str:
@@ -74,12 +118,12 @@ def read_table(go_type: str, table: JSON, read: Callable[[str, JSON], JSON] = re
 def _replica(returned: Returned, _: Sequence[Object]) -> Results:
     replica, requires = _first(returned), returned[1] if len(returned) > 1 else None
     if lua_type(replica) != "number":
-        raise _wrong_type(replica, "number", "GetReplicas must return a number")
+        raise _wrong_type(replica, "number")
     if not abs(replica) <= MOST_REPLICAS:  # NaN neither
         raise LuaRunError(f"GetReplicas returned {replica}, which is more than replicas can be: {MOST_REPLICAS}")
     if requires is None:
         return {"replica": int(replica), "requires": None}
-    table = _table(requires, "requires", "the second result of GetReplicas must be a table of requirements, or nil")
+    table = _table(requires, "requires")
     return {"replica": int(replica), "requires": read_table("ReplicaRequirements", table)}
 
 
@@ -95,8 +139,8 @@ def _components(returned: Returned, _: Sequence[Object]) -> Results:
         raise LuaRunError(f"failed to convert lua table for components: {err}") from err
 
 
-def _changed(returned: Returned, references: Sequence[Object], function: str) -> Object:
-    table = _table(_first(returned), "requires", f"{function} must return the changed object")
+def _changed(returned: Returned, references: Sequence[Object]) -> Object:
+    table = _table(_first(returned), "requires")
     changed: Object = restore_empty_tables(table, references) if table else {}
     # Karmada's `Unstructured` rejects a list, and an object without a kind.
     if isinstance(changed, list):
@@ -112,19 +156,19 @@ def _changed(returned: Returned, references: Sequence[Object], function: str) ->
 
 
 def _status(returned: Returned, _: Sequence[Object]) -> Results:
-    table = _table(_first(returned), "replica", "ReflectStatus must return the status, a table")
+    table = _table(_first(returned), "replica")
     return {"status": restore_empty_tables(table) if table else {}}
 
 
 def _health(returned: Returned, _: Sequence[Object]) -> Results:
     healthy = _first(returned)
     if not isinstance(healthy, bool):
-        raise _wrong_type(healthy, "bool", "InterpretHealth must return true or false")
+        raise _wrong_type(healthy, "bool")
     return {"healthy": healthy}
 
 
 def _dependencies(returned: Returned, _: Sequence[Object]) -> Results:
-    table = _table(_first(returned), "requires", "GetDependencies must return a table of dependencies")
+    table = _table(_first(returned), "requires")
     dependencies = read_table("[]DependentObjectReference", table)
     verify(dependencies)
     return {"dependencies": dependencies}
@@ -134,26 +178,25 @@ def _first(returned: Returned) -> JSON:
     return returned[0] if returned else None
 
 
-def _table(value: JSON, noun: str, rule: str) -> JSON:
+def _table(value: JSON, noun: str) -> JSON:
     if lua_type(value) != "table":
-        raise LuaRunError(f"expect the returned {noun} type is table but got {lua_type(value)}: {rule}")
+        raise LuaRunError(f"expect the returned {noun} type is table but got {lua_type(value)}")
     return value
 
 
-def _wrong_type(value: JSON, expected_type: str, rule: str) -> LuaRunError:
-    returned = "nothing" if value is None else f"a {lua_type(value)}"
+def _wrong_type(value: JSON, expected_type: str) -> LuaRunError:
     return LuaRunError(
-        f"result type {_LUA_TYPE_NUMBERS[lua_type(value)]} is not {expected_type}: {rule}, and returned {returned}"
+        f"result type {_LUA_TYPE_NUMBERS[lua_type(value)]} is not {expected_type}, but {lua_type(value)}"
     )
 
 
 _READERS: Final[Mapping[str, Callable[[Returned, Sequence[Object]], Results]]] = by_operation(
     interpret_replica=_replica,
     interpret_component=_components,
-    revise_replica=lambda returned, like: {"revised": _changed(returned, like, "ReviseReplica")},
-    revise_components=lambda returned, like: {"revised": _changed(returned, like, "ReviseComponents")},
-    retain=lambda returned, like: {"retained": _changed(returned, like, "Retain")},
-    aggregate_status=lambda returned, like: {"aggregatedStatus": _changed(returned, like, "AggregateStatus")},
+    revise_replica=lambda returned, like: {"revised": _changed(returned, like)},
+    revise_components=lambda returned, like: {"revised": _changed(returned, like)},
+    retain=lambda returned, like: {"retained": _changed(returned, like)},
+    aggregate_status=lambda returned, like: {"aggregatedStatus": _changed(returned, like)},
     interpret_status=_status,
     interpret_health=_health,
     interpret_dependency=_dependencies,

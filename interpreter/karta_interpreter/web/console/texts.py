@@ -87,7 +87,7 @@ def _objects(text: str) -> list[Marker]:
     places = list(_documents(text))
     for marker in places:
         if not isinstance(marker.value, dict):
-            raise TextError("this is not an object, which begins with apiVersion and kind", *marker.position(()))
+            raise TextError("this is not an object", *marker.position(()))
         try:
             GVK.of(marker.value)
         except InterpretationError as error:

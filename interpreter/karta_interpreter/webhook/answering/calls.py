@@ -132,7 +132,8 @@ class Calls:
         """Return the answer, or None if the work is interrupted and a child process has to give the answer."""
         answer = None
         try:
-            answer = Answer(self._inline.answer(call), SUCCESS, "", self._clock() - call.started, is_inline=True)
+            body = self._inline.answer(call)
+            answer = Answer(body, SUCCESS, "", self._clock() - call.started, is_inline=True)
         except InterruptedWork:
             self.interruption.at = inf
         except Exception as error:  # noqa: BLE001 - the edge of the process
@@ -187,7 +188,8 @@ class Calls:
             # Its text may hold content of the object, so it only goes to the log.
             log.error("call failed unexpectedly", uid=request.uid, operation=request.operation_name, exc_info=error)
             code, reason = 500, "internal error"
-        return Answer(encode_failure(request.uid, code, reason), code, reason, self._clock() - call.started, is_inline)
+        body = encode_failure(request.uid, code, reason)
+        return Answer(body, code, reason, self._clock() - call.started, is_inline)
 
     def _observed(self, call: PendingCall, answer: Answer) -> bytes:
         for observe in self.observers:

@@ -108,11 +108,8 @@ async def examine(api: ApiServer, *, name: str, url: str = "") -> list[CheckResu
         *judge_precedence(ours, foreign, customizations),
         *await _kinds(plane, ours),
         *(judge_admission(await plane.readable(api.get(f"{ADMISSION}/{name}"), optional=True), ours) if ours else ()),
+        *await _servers(plane, ours, url),
     ]
-    # Once for each address that our webhooks name.
-    for client, webhooks_at in grouped((webhook.client, webhook) for webhook in ours).items():
-        results += await _server(plane, client, webhooks_at, url)
-    results += [] if ours else await _server_at(url)
     return [*results, *plane.results]
 
 
@@ -173,6 +170,14 @@ async def _kinds(plane: _ControlPlane, ours: Sequence[RegisteredWebhook]) -> lis
         results += judge_coverage(kartas, kinds)
     clusters = await plane.objects(_CLUSTERS)
     return [*results, *(judge_clusters(clusters, [hook.client for hook in ours]) if clusters is not None else ())]
+
+
+async def _servers(plane: _ControlPlane, ours: Sequence[RegisteredWebhook], url: str) -> list[CheckResult]:
+    """Return the results about each address that our webhooks name, once per address."""
+    if not ours:
+        return await _server_at(url)
+    by_client = grouped((webhook.client, webhook) for webhook in ours)
+    return [result for client, at in by_client.items() for result in await _server(plane, client, at, url)]
 
 
 async def _server(

@@ -310,12 +310,7 @@ class SecretCertificates(CertificateSource):
         # Keys of others in the Secret stay.
         content = {key: value for key, value in stored.items() if key not in KEYS} | keyring.data()
         if stored != content:
-            encoded: Object = {key: base64.b64encode(value).decode() for key, value in content.items()}
-            if present:
-                await self._api.replace(self._path, {**present, "data": encoded})
-            else:
-                secret = {"apiVersion": "v1", "kind": "Secret", "type": "kubernetes.io/tls", "metadata": self._metadata}
-                await self._api.create(self._collection, {**secret, "data": encoded})
+            await self._write(present, content)
             authorities = [f"{authority.not_valid_after_utc:%Y-%m-%d %H:%M} UTC" for authority in keyring.trusted]
             names = keyring.pair.names if keyring.pair else ()
             log.info("the Secret is written", secret=self._secret, names=names, authorities_until=authorities)
@@ -323,3 +318,11 @@ class SecretCertificates(CertificateSource):
         # that it signed.
         self._keyring = keyring
         self._current = keyring.served or self._current
+
+    async def _write(self, present: Object | None, data: Mapping[str, bytes]) -> None:
+        encoded: Object = {key: base64.b64encode(value).decode() for key, value in data.items()}
+        if present:
+            await self._api.replace(self._path, {**present, "data": encoded})
+            return
+        secret = {"apiVersion": "v1", "kind": "Secret", "type": "kubernetes.io/tls", "metadata": self._metadata}
+        await self._api.create(self._collection, {**secret, "data": encoded})

@@ -154,17 +154,9 @@ def webhook_configuration(
     Failing calls are better than a workload that Karmada no longer knows how to divide.
     """
     broken = {quarantined.gvk for quarantined in snapshot.quarantined} - snapshot.entries.keys()
-    present_operations = {
-        GVK(group, version, kind): tuple(rule["operations"])
-        for webhook in (present or {}).get("webhooks") or ()
-        for rule in webhook.get("rules") or ()
-        for group in rule["apiGroups"]
-        for version in rule["apiVersions"]
-        for kind in rule["kinds"]
-    }
     broken_operations = {
         gvk: operations
-        for gvk, operations in present_operations.items()
+        for gvk, operations in registered_operations(present or {}).items()
         if gvk in broken and are_safe(gvk, operations, multiple_pod_templates=multiple_pod_templates)
     }
     answered = {
@@ -216,6 +208,18 @@ def left_out(snapshot: Snapshot, served: Mapping[GVK, ServedKind] | None = None)
         hint = "write a version that the CRD serves, or serve this one"
         findings.append(replace(warning("version-not-served", ROOT_KIND, message, hint), source=definition.source))
     return tuple(findings)
+
+
+def registered_operations(configuration: Object) -> dict[GVK, tuple[str, ...]]:
+    """Return the operations of each kind in a configuration that `webhook_configuration` wrote."""
+    return {
+        GVK(group, version, kind): tuple(rule["operations"])
+        for webhook in configuration.get("webhooks") or ()
+        for rule in webhook.get("rules") or ()
+        for group in rule["apiGroups"]
+        for version in rule["apiVersions"]
+        for kind in rule["kinds"]
+    }
 
 
 _SUFFIX = "karta-interpreter.io"

@@ -456,8 +456,6 @@ def test_answers_become_cases_of_a_suite(open_page: Open) -> None:
         card(page, operation).get_by_role("button", name="Add as a case").click()
         editor = page.locator('.editor[data-text="suite"] .cm-content')
         editor.filter(has_text=f"operation: {operation}").wait_for()
-    card(page, "InterpretHealth").get_by_role("button", name="Add as a case").click()
-    page.wait_for_selector('[role=status]:has-text("The suite has this case already")')
     found = [(each.call.operation.value, each.expected) for each in read_suite(text_of(page, "suite"))]
     assert found == [
         ("InterpretReplica", {"replica": 3, "requires": None}),

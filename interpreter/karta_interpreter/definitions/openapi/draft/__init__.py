@@ -111,12 +111,13 @@ def _root(kind: CustomKind, pods: _Pods | None) -> tuple[Object, Notes]:
         parts["suspendDefinition"] = {name: [{"path": switch, "value": value}] for name, value in actions.items()}
         notes.append(((*ROOT, "suspendDefinition"), "CHECK: does this field take the pods away?"))
     notes.append(((*ROOT, "statusDefinition", "statusMappings"), note))
-    return {
+    root = {
         "name": kind.name,
         "kind": {"group": kind.gvk.group, "version": kind.gvk.version, "kind": kind.gvk.kind},
         **parts,
         "statusDefinition": status,
-    }, notes
+    }
+    return root, notes
 
 
 def _children(kind: CustomKind, pairs: Sequence[_Pods]) -> tuple[list[Object], Notes]:

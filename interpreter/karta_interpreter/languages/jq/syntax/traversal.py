@@ -1,6 +1,6 @@
 """Walking a syntax tree, and deriving trees from it."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from functools import reduce
 from typing import Final
 
@@ -36,13 +36,13 @@ def nodes_in(value: object) -> Iterator[ast.Node]:
             yield from nodes_in(parts)
 
 
-def parts_of(node: ast.Node, below: Callable[[ast.Node], Iterable[ast.Node]] = children) -> Iterator[ast.Node]:
-    """Yield a node and all ``below`` it, from left to right."""
+def parts_of(node: ast.Node) -> Iterator[ast.Node]:
+    """Yield a node and all below it."""
     waiting = [node]
-    while waiting:  # without recursion, which would pass every node through all nodes above it
+    while waiting:
         current = waiting.pop()
         yield current
-        waiting += reversed(list(below(current)))
+        waiting += children(current)
 
 
 def terms_of(node: ast.Node) -> list[ast.Node]:

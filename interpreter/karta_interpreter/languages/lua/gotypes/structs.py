@@ -77,7 +77,11 @@ def rewrite(go_type: str, value: JSON) -> JSON:
     >>> rewrite("[]Component", [{"Name": "worker", "replicas": 2, "replicaRequirements": {}, "color": "blue"}])
     [{'name': 'worker', 'replicas': 2}]
     """
-    return encode(go_type, decode(go_type, value))
+    value = restore_empty_tables(value)
+    try:
+        return encode(go_type, value)
+    except msgspec.ValidationError:
+        return encode(go_type, _read(go_type, value))
 
 
 def encode(go_type: str, value: JSON) -> JSON:

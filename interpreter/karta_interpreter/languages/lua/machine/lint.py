@@ -8,8 +8,9 @@ from typing import Final, NamedTuple
 
 from karta_interpreter.base.errors import LuaSyntaxError
 from karta_interpreter.base.findings import closest, did_you_mean
-from karta_interpreter.base.karmada import OWN_FUNCTIONS, SLOTS
-from karta_interpreter.languages.lua.machine.names import FunctionValue, Mention, Names
+from karta_interpreter.base.karmada import OWN_FUNCTIONS, SLOTS, ScriptField
+from karta_interpreter.languages.lua.machine.names import METHODS, FunctionValue, Mention, Names
+from karta_interpreter.languages.lua.results import must_return
 
 FORBIDDEN: Final = frozenset(
     (
@@ -47,6 +48,12 @@ GLOBALS: Final = frozenset(
 )
 """Every global name. ``io``, ``debug`` and ``coroutine`` do not exist."""
 
+_PARAMETERS: Final = frozenset(
+    (
+        *("obj", "object", "desired", "observed", "items", "replicas", "replica", "runtimeObj"),
+        *(name for slot in SLOTS.values() for name in slot.parameters),
+    )
+)
 _FOREIGN: Final = {
     **dict.fromkeys(("null", "NULL", "None", "none", "undefined"), "nil"),
     "True": "true",
@@ -69,7 +76,10 @@ _OPERATORS: Final = {
     "=>": "a function is written `function(x) return x.field end`",
     **dict.fromkeys(("var", "let", "const"), "a variable is declared by `local`"),
     **dict.fromkeys("\u201c\u201d\u2018\u2019", 'a text stands in straight quotes: "..."'),
-    **dict.fromkeys((") {", "){", "{"), "a block begins with `then` or `do`, and ends with `end`"),
+    **dict.fromkeys(
+        (") {", "){", "{"),
+        "a block begins with `then` or `do`, that of a function with nothing, and each ends with `end`",
+    ),
     ".": "a field is read by `.`, and `:` calls a function",
     "elif": "write `elseif`",
     "Return": "write `return`",
@@ -86,13 +96,42 @@ _TEXT_SUM: Final = re.compile(r"""(\+\s*)?(["'])(?:([\d.\s]+)|(?:\\.|(?!\2).)*)\
 _RETURNED: Final = re.compile(
     r"""\breturn +(?:[^\n;(,]*\bor +)?"""
     r"""(?:(?P<text>"[^"\n]*"|'[^'\n]*')|(?P<number>\d+)|(?P<boolean>true|false)"""
-    r"|(?P<nil>nil)|(?P<table>\{[^{}\n]*\})) *(?=,|;|\bend\b|$)",
+    r"|(?P<nil>nil)|(?P<table>\{(?:[^{}\n]|\{[^{}\n]*\})*\})) *(?=,|;|\bend\b|$)",
     re.MULTILINE,
 )
 # A part of a pod template where the whole belongs, as an argument of a function of Karmada.
 _SPEC_GIVEN: Final = re.compile(r"\bkube\.(accuratePodRequirements|getPodDependencies)\( *([\w.]+)\.spec *[,)]")
+# The end of a script whose last statement is a loop, or an `if` without `else`.
+_FALLS_THROUGH: Final = re.compile(r"\A(?!.*\b(?:else|while|repeat|goto|error)\b).*\bend\s+end\s*\Z", re.DOTALL)
+_FLAGS: Final = re.DOTALL | re.MULTILINE
 # What Lua reads otherwise than it looks, what that is, and what to write. The last group is the word of the finding.
 _READ_OTHERWISE: Final = {
+    re.compile(
+        r"""([=~]= *(?:[\w.]+|"[^"\n]*"|'[^'\n]*') +or +(?:"[^"\n]*"|'[^'\n]*'|nil\b|\d+\b))"""
+        r"""(?! *(?:\.\.|[=~<>+*/-]))"""
+    ): ("a text after `or` is always true", 'write the comparison again: `x == "A" or x == "B"`'),
+    re.compile(
+        r"\bfunction +ReflectStatus\( *(\w+) *\)(?:(?!\bfunction\b).)*?\breturn +(\1) *(?:;|\bend\b|$)", _FLAGS
+    ): (
+        "the whole object is returned, and Karmada takes it for the status",
+        "write return observedObj.status, or a table of its fields",
+    ),
+    re.compile(r"\bfunction +ReviseReplica\( *(\w*[rR]eplicas?) *, *\w*[oO]bj"): (
+        "Karmada passes the object first",
+        "write function ReviseReplica(desiredObj, desiredReplica)",
+    ),
+    re.compile(r"\bfunction +AggregateStatus\( *(\w*[iI]tems) *,"): (
+        "Karmada passes the object first",
+        "write function AggregateStatus(desiredObj, statusItems)",
+    ),
+    re.compile(r"(\b[rR]eplicas *= *(?:tostring|string\.format)\b)"): (
+        "a number of replicas is a number, and an API server refuses a text",
+        "write the number itself",
+    ),
+    re.compile(r"\bkube\.(getPodDependencies)\([^(),\n]*\)"): (
+        "it has two arguments",
+        "write kube.getPodDependencies(podTemplate, desiredObj.metadata.namespace)",
+    ),
     re.compile(r"[.:](match|find|gmatch|gsub)\([^\n)]*\w\|\w"): (
         "a pattern has no alternatives",
         "write a test for each, with `or` between them",
@@ -107,7 +146,10 @@ _READ_OTHERWISE: Final = {
     ),
     re.compile(r"[{,]\s*(replica) *=(?!=)"): ("nothing that a script returns has a key replica", "write replicas"),
     re.compile(r"\b(resourceRequests)\b"): ("requirements have no resourceRequests", "write resourceRequest"),
-    re.compile(r"\bfunction +Retain\(\w+, *(\w+)\)\s+return +\1\b"): (
+    re.compile(
+        r"\bfunction +Retain\(\s*\w+, *(\w+)\s*\)(?:(?!\b(?:function|return)\b).)*?\breturn +(\1)\s+end\s*\Z",
+        _FLAGS,
+    ): (
         "the object of the member stays as it is, and no change of the template arrives",
         "set the fields that a member changes in the first parameter, and return that",
     ),
@@ -118,7 +160,7 @@ _READ_OTHERWISE: Final = {
     re.compile(
         r"\bfunction +(?:AggregateStatus|Retain|ReviseReplica)\( *(\w+)\b[^()]*\)(?:(?!\bfunction\b).)*?"
         r"\breturn +(\1\.(?:status|spec|metadata)) *(?:;|\bend\b|$)",
-        re.DOTALL | re.MULTILINE,
+        _FLAGS,
     ): ("what this function returns is the whole object", "return the object itself, not a field of it"),
     re.compile(r"(\bfor \w+ *= *0 *, *#)"): ("the entries of a list begin with 1", "write `for i = 1, #list do`"),
     re.compile(
@@ -133,6 +175,29 @@ _READ_OTHERWISE: Final = {
         "the first variable of a loop is the number or key of an entry",
         "write `for _, entry in ipairs(list) do`",
     ),
+}
+# What stands in a line with an error, and what to write there.
+_IN_LINE: Final = {
+    re.compile(r"\{\{[-$. \w]"): "this is a template of Helm or Go: render it first, as by `helm template`",
+    re.compile(r"\?\."): "write `object.field and object.field.name`, or `(object.field or {}).name`",
+    re.compile("`"): "a text stands in straight quotes, and no ``` around a script",
+    re.compile(r"^(?!.*\bfor(?:each)?\b).*\w in\b"): (
+        'one of several is written `x == "A" or x == "B"`, and a field that is there `object.field ~= nil`'
+    ),
+    re.compile(r"\.\w+-\w+(?: *=|$)"): 'a key with another sign than _ is written in brackets: `labels["app-name"]`',
+    re.compile(r"\bfunction\b[^()]*\([^()]*\) *\{"): "a function is written `function NAME(x) ... end`, without { }",
+    re.compile(r"\$\{?\w"): "a variable is written without $, and in a text joined by `..`",
+    re.compile(r"\?"): "a choice is written `condition and value or other`, a default `value or other`",
+    re.compile(r"\\$"): "remove the \\: a line needs no sign to go on",
+    re.compile(
+        r"\b(?:for|while) *\(|\bfor\b.*;"
+    ): "a loop is written `for i = 1, n do ... end`, or `while x do ... end`",
+    re.compile(r"\w(?:\+\+|--)"): "one more is written `x = x + 1`",
+    re.compile(r"\bif\b.*[^=~<>]=[^=]"): "equal to is written `==`",
+    re.compile(r"\b(?:async|await|new|class|import|from|export|public|void|int|bool|string|func|fn|lambda)\b"): (
+        "Lua has no such word: a function is `function NAME(x) ... end`, a variable `local x = 1`"
+    ),
+    re.compile(r"\braise\b|\bthrow\b|\bassert [^(]"): 'an error is raised by `error("text")`',
 }
 # What Lua has for the words of other languages, and their order, for scripts with an error somewhere else.
 _WORDS: Final = {
@@ -173,12 +238,12 @@ def lint(operation: str, text: str, names_of: Callable[[str], Names]) -> list[Li
     try:
         names = names_of(text)
     except LuaSyntaxError as err:
-        word = next((word for word in _WORDS if re.search(word, code)), "")
+        line = code.split("\n")[err.line - 1][:500]
         signs = [
             *re.findall(
                 r"=>|:=|[\u201c\u201d\u2018\u2019]|:(?= *[\d\"'{])|(?<=\w):(?= )|\) ?{"
                 r"|\bdef\b|\bforeach\b|\belif\b|\bReturn\b|\bis\b|\bswitch\b|\b(?:var|let|const)\b",
-                text.split("\n")[err.line - 1],
+                line,
             ),
             str(err).partition("near '")[2][:1],
         ]
@@ -187,96 +252,123 @@ def lint(operation: str, text: str, names_of: Callable[[str], Names]) -> list[Li
                 "error",
                 "lua-syntax",
                 str(err),
-                _OPERATORS.get(signs[0])
-                or _WORDS.get(word)
+                next((hint for pattern, hint in _IN_LINE.items() if pattern.search(line)), "")
+                or _OPERATORS.get(signs[0])
+                or next((hint for pattern, hint in _WORDS.items() if re.search(pattern, code)), "")
                 or next((hint for text, hint in _EXPECTED.items() if text in str(err)), ""),
                 err.line,
                 fatal=True,
             )
         ]
-    lints = (*_function(operation, names), *_globals(names), *_rejected(names))
-    kept = "keeps its value where the left side of `and` is false or nil, as in Karmada"
-    lints += tuple(
-        _warning("kept-value", f"{name} {kept}", "write if ... then ... end, or assign to a new local", line, name)
-        for name, line in names.kept
+    lints = (
+        *_function(operation, names),
+        *_globals(SLOTS[operation], names),
+        *_rejected(names),
+        *(
+            _warning(
+                "kept-value",
+                f"{name} keeps its value where the left side of `and` is false or nil, as in Karmada",
+                "write if ... then ... end, or assign to a new local",
+                line,
+                name,
+            )
+            for name, line in names.kept
+        ),
+        *(
+            _warning("list-misread", f"Lua reads it otherwise: {what}", hint, line, word)
+            for (word, line), what, hint in names.misread
+            if word not in names.own_members
+        ),
+        *(
+            _warning(
+                "list-misread",
+                f"nothing has a function {sign}{name}",
+                METHODS.get(
+                    name, "a field is read by `.`; a text has the functions of string, and only `:` calls them"
+                ),
+                line,
+                name,
+            )
+            for sign, (name, line), holder in (
+                *((":", mention, ":") for mention in names.methods),
+                *((".", *called) for called in names.called),
+            )
+            if name not in names.own_members
+            and (not holder or (sign == "." and name in METHODS) or name not in frozenset().union(*MODULES.values()))
+        ),
+        *(
+            _warning(
+                "list-misread",
+                f"{module}.{name} is called by a dot: `:` passes what is before it as the first argument",
+                f"write {module}.{name}(…)",
+                line,
+                name,
+            )
+            for name, line in names.methods
+            for module, members in MODULES.items()
+            if name in members - names.own_members and module != "string"
+        ),
+        *(
+            _warning("index-zero", f"{name}[0] is nil: lists of Lua begin with 1", f"write {name}[1]", line, name)
+            for name, line in (() if "0" in names.own_members else names.zeros)
+        ),
+        *(
+            _warning("text-sum", "`+` adds numbers, and this text is none", "texts are joined by `..`", line, match[0])
+            for match, line in ((match, code.count("\n", 0, match.start()) + 1) for match in _TEXT_SUM.finditer(code))
+            if (match[1] or match[4]) and not match[3]
+        ),
+        *(
+            _warning(
+                "spec-for-template",
+                f"kube.{match[1]} takes a pod template, and {match[2]}.spec is what a template has in spec",
+                f"write {match[2]}, or {{spec = {match[2]}.spec}} around a pod spec",
+                code.count("\n", 0, match.start()) + 1,
+                match[1],
+            )
+            for match in _SPEC_GIVEN.finditer(code)
+        ),
+        *(
+            _warning(
+                "list-misread",
+                f"Lua reads it otherwise: {what}",
+                hint,
+                code.count("\n", 0, match.start(match.lastindex or 0)) + 1,
+                match[match.lastindex or 0],
+            )
+            for pattern, (what, hint) in _READ_OTHERWISE.items()
+            for match in pattern.finditer(code)
+        ),
     )
-    lints += tuple(
-        _warning("list-misread", f"Lua reads it otherwise: {what}", hint, line, word)
-        for (word, line), what, hint in names.misread
-        if word not in names.own_members
-    )
-    lints += tuple(
-        _warning(
-            "list-misread",
-            f"nothing has a function :{name}",
-            "a field is read by `.`; a text has the functions of string",
-            line,
-            name,
-        )
-        for name, line in names.methods
-        if name not in names.own_members.union(*MODULES.values())
-    )
-    lints += tuple(
-        _warning(
-            "list-misread",
-            f"{module}.{name} is called by a dot: `:` passes what is before it as the first argument",
-            f"write {module}.{name}(…)",
-            line,
-            name,
-        )
-        for name, line in names.methods
-        for module, members in MODULES.items()
-        if name in members - names.own_members and module != "string"
-    )
-    lints += tuple(
-        _warning("index-zero", f"{name}[0] is nil: lists of Lua begin with 1", f"write {name}[1]", line, name)
-        for name, line in (() if "0" in names.own_members else names.zeros)
-    )
-    lints += tuple(
-        _warning("no-return", f"{name} never returns, so Karmada gets no answer", "write return VALUE", line, name)
-        for name, line in ((value.name, value.line) for value in names.functions)
-        if name == function and not lints and not re.search(r"\breturn\b", code)
-    )
-    lints += tuple(
-        _warning("text-sum", "`+` adds numbers, and this text is none", "texts are joined by `..`", line, match[0])
-        for match, line in ((match, code.count("\n", 0, match.start()) + 1) for match in _TEXT_SUM.finditer(code))
-        if (match[1] or match[4]) and not match[3]
-    )
-    lints += tuple(_read_otherwise(code))
-    if re.findall(r"\bfunction\b *(\w*)", code) == [function]:  # one inside of the script may return anything
+    # One inside of the script may return anything.
+    if re.findall(r"\bfunction\b *(\w*)", code) == [function] and not any(found.fatal for found in lints):
         lints += tuple(_wrong_returns(operation, code))
     return _shortened(sorted(lints, key=attrgetter("line")))
 
 
-def _read_otherwise(code: str) -> Iterator[Lint]:
-    """Yield what Lua, or Karmada's library, reads otherwise than it looks."""
-    for match in _SPEC_GIVEN.finditer(code):
-        yield _warning(
-            "spec-for-template",
-            f"kube.{match[1]} takes a pod template, and {match[2]}.spec is what a template has in spec",
-            f"write {match[2]}, or {{spec = {match[2]}.spec}} around a pod spec",
-            code.count("\n", 0, match.start()) + 1,
-            match[1],
-        )
-    for pattern, (what, hint) in _READ_OTHERWISE.items():
-        for match in pattern.finditer(code):
-            message, word = f"Lua reads it otherwise: {what}", match.lastindex or 0
-            yield _warning("list-misread", message, hint, code.count("\n", 0, match.start(word)) + 1, match[word])
-
-
 def _wrong_returns(operation: str, code: str) -> Iterator[Lint]:
     expected = {"InterpretHealth": "boolean", "InterpretReplica": "number"}.get(operation, "table")
+    if operation != "InterpretComponent" and (not re.search(r"\breturn\b", code) or _FALLS_THROUGH.search(code)):
+        yield _warning(
+            "no-return",
+            f"{SLOTS[operation].function} may end without a return, so Karmada gets no answer",
+            "write return VALUE before this `end`",
+            code.count("\n", 0, code.rindex("end")) + 1,
+            "end",
+        )
     for match in _RETURNED.finditer(code):
+        is_entry = operation in ("InterpretDependency", "InterpretComponent") and re.match(
+            r"\{\s*\w+\s*=", match["table"] or ""
+        )
         # A whole without components is nil.
-        if match.lastgroup not in (expected, "nil" if operation == "InterpretComponent" else ""):
-            message = f"{SLOTS[operation].function} must return a {expected}, and this is a {match.lastgroup}"
-            yield _warning("wrong-return", message, "", code.count("\n", 0, match.start()) + 1, "return")
-        elif operation == "InterpretDependency" and re.match(r"\{\s*\w+\s*=", match["table"] or ""):
-            message, line = (
-                "GetDependencies must return a list, and this is one entry",
-                code.count("\n", 0, match.start()),
+        if is_entry or match.lastgroup not in (expected, "nil" if operation == "InterpretComponent" else ""):
+            what = "one entry without the outer { }" if is_entry else f"{'' if match['nil'] else 'a '}{match.lastgroup}"
+            yield _warning(
+                "wrong-return",
+                f"{must_return(operation)}, and this is {what}",
+                "",
+                code.count("\n", 0, match.start()) + 1,
+                "return",
             )
-            yield _warning("wrong-return", message, "write {{...}} around it", line + 1, "return")
 
 
 def _shortened(lints: list[Lint]) -> list[Lint]:
@@ -325,31 +417,56 @@ def _write(name: str, parameters: Sequence[str]) -> str:
     return f"write function {name}({', '.join(parameters)})"
 
 
-def _globals(names: Names) -> Iterator[Lint]:
-    for mention in _first_of_each(names.assigned):
-        message = f"{mention.name} is global: in Karmada it stays for whatever script runs next"
-        if mention.name in GLOBALS:
-            message = f"{mention.name} hides Lua's own, in Karmada for whatever script runs next, too"
-        yield _warning("global-variable", message, f"write local {mention.name}", mention.line, mention.name)
+def _globals(slot: ScriptField, names: Names) -> Iterator[Lint]:
+    yield from (
+        _warning(
+            "global-variable",
+            f"{name} hides Lua's own, in Karmada for whatever script runs next, too"
+            if name in GLOBALS
+            else f"{name} is global: in Karmada it stays for whatever script runs next",
+            f"write local {name}",
+            line,
+            name,
+        )
+        for name, line in _first_of_each(names.assigned)
+    )
     script_globals = names.own
     holders = {mention.name.partition(".")[0] for mention in names.read if "." in mention.name}
     unknown = _first_of_each(reading for reading in names.read if not _is_known(reading.name, names, script_globals))
     for number, mention in enumerate(unknown):
         suggestion = _guess(mention.name, script_globals | names.locals) if number < _MOST_GUESSES else ""
+        module, _, member = mention.name.rpartition(".")
+        library = next((name for name, members in MODULES.items() if member in members and not module), "")
         required = (
             f'write local {mention.name} = require("{mention.name}")'
             if mention.name in MODULES
             else "it is local to another function or block: pass it as a parameter"
             if mention.name in names.locals
+            else f"the function gets what its parameters name: {_write(slot.function, slot.parameters)}"
+            if mention.name in _PARAMETERS
+            else METHODS[member]
+            if member in METHODS and mention.name not in _FOREIGN
+            else f"write {library}.{member}"
+            + f', behind local {library} = require("{library}")' * (library not in _LIBRARIES)
+            if library
             else "the libraries are math, os, string and table"
             if mention.name in holders
-            else f"a script may call: {', '.join(sorted(MODULES[mention.name.partition('.')[0]]))}"
-            if "." in mention.name
+            else f"a script may call: {', '.join(sorted(MODULES[module]))}"
+            if module
             else 'set it by `local`; a key with another sign than _ is written `["a-b"]`'
         )
-        is_other = suggestion and mention.name not in MODULES and mention.name not in names.locals
-        hint = f"did you mean {suggestion}?" if is_other else required
-        yield _warning("unknown-global", f"{mention.name} is nil: nothing sets it", hint, mention.line, mention.name)
+        yield _warning(
+            "unknown-global",
+            f"{mention.name} is nil: nothing sets it",
+            required
+            if not suggestion
+            or library
+            or member in METHODS
+            or mention.name in MODULES.keys() | names.locals | _PARAMETERS
+            else f"did you mean {suggestion}?",
+            mention.line,
+            mention.name,
+        )
 
 
 def _is_known(name: str, names: Names, script_globals: set[str]) -> bool:
@@ -372,21 +489,22 @@ def _guess(name: str, names: set[str]) -> str:
 def _rejected(names: Names) -> Iterator[Lint]:
     script_globals = names.own
     called = [*names.read, *(Mention(f"string.{name}", line) for name, line in names.methods)]
-    for name, line in sorted(dict.fromkeys(called), key=lambda mention: mention.line):
-        if name in FORBIDDEN and name not in script_globals and name.partition(".")[2] not in names.own_members:
-            message = f"Karmada does not allow {name}: it fails when it is called"
-            yield Lint("error", "forbidden-function", message, "", line, name)
-    for name, line in names.required:
-        if name not in MODULES and name != "_G":
-            message, hint = f"there is no module {name}", did_you_mean(name, MODULES)
-            yield Lint("error", "unknown-module", message, hint, line, name)
+    yield from (
+        Lint(
+            "error", "forbidden-function", f"Karmada does not allow {name}: it fails when it is called", "", line, name
+        )
+        for name, line in sorted(dict.fromkeys(called), key=lambda mention: mention.line)
+        if name in FORBIDDEN and name not in script_globals and name.partition(".")[2] not in names.own_members
+    )
+    yield from (
+        Lint("error", "unknown-module", f"there is no module {name}", did_you_mean(name, MODULES), line, name)
+        for name, line in names.required
+        if name not in MODULES and name != "_G"
+    )
 
 
 def _first_of_each(mentions: Iterable[Mention]) -> Iterable[Mention]:
-    by_name: dict[str, Mention] = {}
-    for mention in mentions:
-        by_name.setdefault(mention.name, mention)
-    return by_name.values()
+    return [*{mention.name: mention for mention in reversed([*mentions])}.values()][::-1]
 
 
 def _warning(rule: str, message: str, hint: str, line: int, word: str) -> Lint:

@@ -14,15 +14,37 @@ _BRACKETS: Final = frozenset("([{")
 _OPENERS: Final = frozenset(("for", "do", "then", "else", *_BRACKETS))
 # A ``repeat`` opens no block here, because its condition reads the locals of its body.
 _CLOSERS: Final = frozenset(("end", "elseif", "else", ")", "]", "}"))
-_METHODS: Final = {
-    **dict.fromkeys(("push", "append", "add", "insert"), "write table.insert(list, value)"),
-    **dict.fromkeys(("size", "count", "len"), "the length of a list or a text is written #value"),
+METHODS: Final = {
+    **dict.fromkeys(("push", "append", "add", "insert", "extend"), "write table.insert(list, value)"),
+    **dict.fromkeys(("size", "count", "len", "length"), "the length of a list or a text is written #value"),
     **dict.fromkeys(("split", "match_all"), "write for part in string.gmatch(text, pattern) do"),
-    **dict.fromkeys(("keys", "items", "entries", "forEach", "map"), "write for key, value in pairs(object) do"),
+    **dict.fromkeys(
+        ("keys", "items", "entries", "values", "forEach", "map", "filter", "range", "enumerate", "any", "all", "some"),
+        "write for key, value in pairs(object) do",
+    ),
     "join": "write table.concat(list, separator)",
-    "toString": "write tostring(value)",
-    **dict.fromkeys(("includes", "contains", "startsWith", "indexOf"), "write string.find(text, part, 1, true) ~= nil"),
+    **dict.fromkeys(("toString", "str", "String"), "write tostring(value)"),
+    **dict.fromkeys(("int", "float", "parseInt", "parseFloat", "Number"), "write tonumber(text)"),
+    **dict.fromkeys(("get", "hasOwnProperty", "has"), "write (object.field or DEFAULT), or object.field ~= nil"),
+    **dict.fromkeys(
+        ("includes", "contains", "startsWith", "startswith", "indexOf", "Contains", "HasPrefix"),
+        "write string.find(text, part, 1, true) ~= nil, and `== 1` if it must begin with it",
+    ),
+    **dict.fromkeys(
+        ("endsWith", "endswith", "HasSuffix"), 'write string.sub(text, -3) == "end", with the length of the end'
+    ),
+    **dict.fromkeys(("toLowerCase", "ToLower"), "write string.lower(text)"),
+    **dict.fromkeys(("toUpperCase", "ToUpper"), "write string.upper(text)"),
+    **dict.fromkeys(("strip", "trim"), 'write string.match(text, "^%s*(.-)%s*$")'),
+    **dict.fromkeys(("replace", "replaceAll"), "Karmada allows no string.gsub; cut with string.match or string.sub"),
+    **dict.fromkeys(("deepcopy", "deepCopy", "DeepCopy", "copy", "clone"), "assign the table itself"),
+    **dict.fromkeys(("isinstance", "typeof", "instanceof"), 'write type(x) == "table"'),
+    **dict.fromkeys(("abs", "floor", "ceil", "round", "sum"), "write math.abs(x), math.floor(x) or math.ceil(x)"),
+    **dict.fromkeys(("f", "format", "sprintf", "Sprintf", "printf", "fmt"), 'write string.format("%s", x), or a .. b'),
+    **dict.fromkeys(("log", "console", "echo", "println"), "write print(x)"),
+    **dict.fromkeys(("json", "JSON", "yaml", "cjson"), "a script gets its objects as tables, and parses no text"),
 }
+"""Hints for functions of other languages, by their names."""
 _PARTS: Final = ("metadata", "spec", "status")
 _STEPS: Final = (".", ":", "[")
 _AROUND: Final = (("", "", 0),) * 4
@@ -50,14 +72,16 @@ class FunctionValue(NamedTuple):
 class Names:
     """Every name of a script, in the order of its text. ``locals`` has the locals of all functions, for hints.
 
-    ``kept`` has the locals that keep their value in Karmada but get another one here. ``zeros`` has the lists whose
-    entry 0 is read. ``misread`` has code of other languages, with the message and the hint.
+    ``called`` has the fields that are called, each with the name that it is a field of, or "". ``kept`` has the locals
+    that keep their value in Karmada but get another one here. ``zeros`` has the lists whose entry 0 is read.
+    ``misread`` has code of other languages, with the message and the hint.
     """
 
     functions: list[FunctionValue] = field(default_factory=list)
     assigned: list[Mention] = field(default_factory=list)
     read: list[Mention] = field(default_factory=list)
     methods: list[Mention] = field(default_factory=list)
+    called: list[tuple[Mention, str]] = field(default_factory=list)
     required: list[Mention] = field(default_factory=list)
     kept: list[Mention] = field(default_factory=list)
     zeros: list[Mention] = field(default_factory=list)
@@ -102,7 +126,7 @@ class _Reader:
         word, opener = self.words[at], self._open[-1][0]
         if self.words[at : at + 3] == ("[", "0", "]"):
             self._entry_zero(at)
-        if word in ("length", "#", "in", "not", "conditions", "==", "~=") or word in _METHODS:
+        if word in ("length", "#", "in", "not", "conditions", "==", "~="):
             self._misread(at)
         if word in _CLOSERS and opener:
             self._open.pop()
@@ -135,7 +159,8 @@ class _Reader:
             ): (
                 word == "not"
                 and self.words[value - 1] in ("==", "~=")
-                and (self._kinds[value] in ("text", "number") or self.words[value] == "nil")
+                and self.words[value] != "not"
+                and (self._kinds[value] != "name" or self.words[value] == "nil" or len(listed) > 1)
             ),
             (f"a new table is never `{word}` to another", "`next(x) == nil` is true of an empty one"): (
                 word in ("==", "~=") and (after, dot) == ("{", "}")
@@ -149,9 +174,6 @@ class _Reader:
             ("conditions are a list, which has no entry by name", "look for it: for _, each in ipairs(LIST) do"): (
                 (before, word, after) == (".", "conditions", "[") and self._kinds[at + 2] == "text"
             ),
-            (f"nothing has a function .{word}", _METHODS.get(word, "")): word in _METHODS
-            and (before, after) == (".", "(")
-            and self.words[at - 2] not in ("table", "string"),
             ("a list has no .length: it is nil", f"the length of a list is written #{self.words[at - 2]}"): (
                 (before, word) == (".", "length") and after not in ("=", "(")
             ),
@@ -200,11 +222,14 @@ class _Reader:
         further, before, name, after, behind = self.words[at - 2 : at + 3]
         mention, opener = Mention(name, self._lines[at]), self._open[-1][0]
         if before == "." and further != "_G":
+            holder = "" if self.words[at - 3] == "." else further
+            if after == "(" and (not holder or (self._is_local(holder) and holder not in self._modules)):
+                self.names.called.append((mention, holder))
             self.names.own_members.update([name] if after == "=" and not self._is_local(further) else ())
         elif before == ":" and further != ":":
             self.names.methods.append(mention)
         elif before in (":", "goto", "function") or (after == "=" and (opener == "{" or behind == "function")):
-            pass
+            self.names.own_members.update([name] if opener == "{" and self._kinds[at + 2] == "name" else ())
         elif self._is_local(name):
             self._member(self._modules.get(name, ""), at)
         elif opener not in _BRACKETS and after in ("=", ",") and self.words[at + 2 * len(self._listed(at)) - 1] == "=":

@@ -19,6 +19,7 @@ Nothing here limits a script: a machine runs in a process that has limits of its
 """
 
 import math
+import re
 from collections.abc import Sequence
 from functools import lru_cache, partial
 from pkgutil import get_data
@@ -43,6 +44,36 @@ _LOAD: Final = "local text, machine, host = ... assert(load(text, '=[library]'))
 _EMPTY: Final = "local globals = _G for name in next, globals do globals[name] = nil end"
 _MOST_CHUNKS: Final = 200
 _SEED_BITS: Final = 30
+# What to write instead, by the message of Lua, which has no other name for its errors.
+_HINTS: Final = {
+    re.compile(r"perform arithmetic on .*nil value|compare (?:nil|number) with (?:nil|number)"): (
+        "an absent field is nil: read `(x or 0)`"
+    ),
+    re.compile("concat operation between .*nil"): 'an absent field is nil: read `(x or "")`',
+    re.compile(r"attempt to index .*nil value|to i?pairs \(table expected, got nil"): (
+        "an absent field is nil: test it by `if`, or read `(x or {})`"
+    ),
+    re.compile("attempt to index .*number value"): "a number has no fields: compare the order of the parameters",
+    re.compile(r"get length of .*nil value|to getn \(table expected, got nil"): (
+        "an absent list is nil: read `#(x or {})`"
+    ),
+    re.compile("attempt to call a table value"): "a table is no function: a loop goes through `ipairs(list)`",
+    re.compile("attempt to call .*nil value"): "there is no such function; `validate` names those that there are",
+    re.compile("arithmetic on .*string value"): (
+        "a text is no number: add quantities by `kube.resourceAdd(a, b)`, and read a number by `tonumber(text)`"
+    ),
+    re.compile("compare (?:string with number|number with string)"): (
+        "a text is no number: read it by `tonumber(text)`, or a quantity by `kube.getResourceQuantity(text)`"
+    ),
+    re.compile("cannot encode sparse array"): "the entries of a list are numbered from 1 without a gap",
+    re.compile("cannot encode mixed"): "a table is a list or an object, not both: look for `list.name = x`",
+    re.compile("cannot encode function"): "a function is returned; call it with `()`",
+    re.compile("cannot encode recursively"): "a table may be in a result once: copy it field by field",
+    re.compile("to resourceAdd|cannot parse '"): 'write `kube.resourceAdd(a, b)` with quantities such as "500m"',
+    re.compile("to accuratePodRequirements|^getPodRequirements"): "write `kube.accuratePodRequirements(podTemplate)`",
+    re.compile("getPodDependencies"): "write `kube.getPodDependencies(podTemplate, namespace)`",
+    re.compile("getResourceQuantity"): 'write `kube.getResourceQuantity("500m")`',
+}
 
 
 class TooLargeError(Exception):
@@ -141,7 +172,8 @@ def _error(outcome: str, details: Sequence[Any], function: str) -> BaseException
         missing = f"not found function {function}" if cause == "nil" else f"{function} is not a function: {cause}"
         return LuaRunError(missing)
     message, line = placed(decoded(str(cause)))
-    return LuaRunError(message, line=line or details[1])
+    hint = next((hint for pattern, hint in _HINTS.items() if pattern.search(message[:500])), "")
+    return LuaRunError(message, line=line or details[1], hint=hint)
 
 
 def _syntax_error(problem: str | None) -> LuaSyntaxError:

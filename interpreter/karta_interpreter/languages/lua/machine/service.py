@@ -5,7 +5,7 @@ offers and whether its printed text is used. The other request is ``["lint", scr
 JSON, too:
 
 - ``R`` the result.
-- ``E`` the kind, the message and the line of an error.
+- ``E`` the kind, the message, the line and the hint of an error.
 - ``S`` that its result is too large.
 - ``P`` text that it printed.
 - ``C`` a function of ``karta`` and its arguments. The reply is whether it succeeded, and its results or message.
@@ -23,7 +23,7 @@ from karta_interpreter.base.karmada import SLOTS
 from karta_interpreter.languages.lua.machine.kube import KUBE
 from karta_interpreter.languages.lua.machine.lint import lint
 from karta_interpreter.languages.lua.machine.runtime import Runtime, ScriptCall, TooLargeError
-from karta_interpreter.languages.lua.results import read_results
+from karta_interpreter.languages.lua.results import dropped, must_return, read_results
 
 if TYPE_CHECKING:
     from karta_interpreter.base.sandbox.child import Answer, Channel
@@ -64,11 +64,11 @@ class _Conversation:
         try:
             self.send(b"R", self._result(runtime, _REQUEST.decode(request)))
         except LuaError as error:
-            self.send(b"E", [type(error).__name__, str(error), error.line])
+            self.send(b"E", [type(error).__name__, str(error), error.line, error.hint])
         except RecursionError:
-            self.send(b"E", ["LuaRunError", "its arguments or results are nested too deeply", 0])
+            self.send(b"E", ["LuaRunError", "its arguments or results are nested too deeply", 0, ""])
         except (orjson.JSONDecodeError, msgspec.MsgspecError):
-            self.send(b"E", ["LuaRunError", "its object is not JSON that a Go program reads", 0])
+            self.send(b"E", ["LuaRunError", "its object is not JSON that a Go program reads", 0, ""])
         except TooLargeError:
             self.send(b"S", None)
 
@@ -81,7 +81,11 @@ class _Conversation:
         on_print = partial(self.send, b"P") if request.prints else None
         call = ScriptCall(request.text, slot.function, arguments, len(slot.results), functions, on_print)
         references = map(orjson.loads, arguments[: _REFERENCES.get(operation, 0)])
-        return read_results(operation, runtime.run(call), list(references))
+        returned = runtime.run(call)
+        results = read_results(operation, returned, list(references))
+        for path in sorted(dropped(dict(zip(results, returned, strict=False)), results)) if request.prints else ():
+            self.send(b"P", f"warning: Karmada drops {path}: {must_return(operation)}")
+        return results
 
     def _ask(self, name: str, *arguments: JSON) -> tuple[JSON, ...]:
         """Return the results of a function of ``karta``, which the other process has."""

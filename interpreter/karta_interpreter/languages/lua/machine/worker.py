@@ -69,8 +69,8 @@ class Job(NamedTuple):
         """Return the result by the last message. Raise LuaSyntaxError, LuaRunError and LuaLimitError."""
         value = orjson.loads(payload)
         if letter == b"E":
-            kind, message, line = value
-            raise (LuaSyntaxError if kind == "LuaSyntaxError" else LuaRunError)(message, line=line)
+            kind, message, line, hint = value
+            raise (LuaSyntaxError if kind == "LuaSyntaxError" else LuaRunError)(message, line=line, hint=hint)
         if letter == b"S":
             raise LuaLimitError("its results are too large")
         return value
