@@ -46,6 +46,14 @@ def test_customization_is_loaded_with_name_kind_and_scripts() -> None:
     assert (script.source, script.line_in_source(2)) == ("mine.yaml", 10)
 
 
+def test_script_beside_customizations_belongs_below_them() -> None:
+    text = _HEAD.replace("  customizations:", "  retention: {luaScript: x}\n  customizations:")
+
+    findings = _load(text + "    retention: {luaScript: 'function Retain(a, b) return a end'}\n").findings
+
+    assert [(found.rule, found.hint) for found in findings] == [("unknown-field", "write it below spec.customizations")]
+
+
 def test_operations_of_karmada_have_fields() -> None:
     # pkg/apis/config/v1alpha1/resourceinterpretercustomization_types.go
     fields = {

@@ -164,6 +164,7 @@ def _shape_findings(value: Object) -> Iterator[Finding]:
         if isinstance(section, dict):
             instead = {
                 **dict.fromkeys(("target", "customizations"), "it below spec: indent it"),
+                **dict.fromkeys((slot.field.lower() for slot in SLOTS.values()), "it below spec.customizations"),
                 **dict.fromkeys(("group", "version"), _api_version(section)),
             }
             yield from unknown_fields(section, fields, path, instead)
