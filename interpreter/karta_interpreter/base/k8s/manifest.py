@@ -47,6 +47,8 @@ _CULPRITS = {
     re.compile(r"""^[^#"']*?(\$\{)"""): "nothing fills in the variable of `${`: `envsubst` does",
     re.compile(r"^ *(```)"): "this line belongs to Markdown, not YAML: take what is between two of them",
     re.compile(r"^(\S*\$) +[a-z]"): "this line belongs to a shell, not YAML: remove it",
+    re.compile(r"^(--|----+) *$"): "three dashes stand between documents: ---",
+    re.compile(r"(?:^ *|: )(\.\.\.|…) *$"): "these dots stand for lines that are left out here: write them",
     re.compile(r"^ *(-)[A-Za-z]\w*: "): "a space is missing behind this dash",
     re.compile(r"\{[^}\"']* (#)"): "what is behind # is a comment: quote a value that has it",
     re.compile(r"^ *(?:- )?[A-Za-z]+(:)[\w\"'][^:]*$"): "a space is missing behind this colon",
@@ -117,6 +119,11 @@ _OTHER_FILES = {
     "toml": "this is TOML, not YAML",
     "patch": "this is a patch of git or diff, not the file itself",
     "kubectl": "this is what kubectl prints for people: `-o yaml` prints the object",
+    "log": "these are lines of a log, not YAML",
+    "numbers": "the lines begin with their numbers: take the file without them, by `cat FILE`",
+    "added": "the lines begin with the + of a patch: take the file itself",
+    "terraform": "this is a file of Terraform, not YAML: write the object that it applies",
+    "encoded": "this is base64: `base64 -d` gives the text",
     "failure": "this is the error of another command, not its output: run that command alone",
 }
 _OTHER_FILE = re.compile(
@@ -124,6 +131,9 @@ _OTHER_FILE = re.compile(
     r"|(?P<lua>--[^-]|function \w|local \w+ ?=)"
     r"|(?P<toml>\[[\w.-]+\]\s*\w+ *=)|(?P<patch>diff --git |--- [\w./]+\n\+\+\+ )"
     r"|(?P<pem>-----BEGIN )|(?P<kubectl>NAME(?:SPACE)? +[A-Z]|Name: {4,}\S+\nNamespace: )"
+    r"|(?P<log>\d{4}-\d\d-\d\d[T ]\d\d:|[IWEF]\d{4} \d\d:)|(?P<numbers> *1(?:\t|:(?:apiVersion|kind|#|---)))"
+    r"|(?P<added>\+(?:apiVersion|kind|#|---))|(?P<terraform>(?:resource|module|provider|variable) \")"
+    r"|(?P<encoded>[\w+/=\n]{76,}+\Z)"
     r"|(?P<failure>(?i:error): .*\n?\Z|Error from server|No resources found)",
     re.MULTILINE,
 )
