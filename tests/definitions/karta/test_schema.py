@@ -302,7 +302,7 @@ def test_unknown_fields(orchestra: Raw, findings_of: FindingsOf, path: Path, sev
         pytest.param((*ROOT, "kind"), "batch/v1/Job", "must be an object, not a string",
                      "{group: batch, version: v1, kind: Job}", id="a kind in one text"),
         pytest.param((*ROOT, "scaleDefinition"), "http://x", "must be an object, not a string",
-                     "write its fields, of replicasPath", id="another text"),
+                     "write scaleDefinition: {replicasPath: PATH}", id="another text"),
     ],
 )  # fmt: skip
 def test_fields_that_lost_their_indentation(

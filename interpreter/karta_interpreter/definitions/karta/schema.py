@@ -19,7 +19,7 @@ from karta_interpreter.definitions.karta.identity import (
     is_definition,
     name_of,
 )
-from karta_interpreter.definitions.karta.model import KartaResource, Spec
+from karta_interpreter.definitions.karta.model import GroupVersionKind, KartaResource, Spec
 from karta_interpreter.definitions.karta.schema_types import Schema
 
 _OBJECT_FIELDS = ("apiVersion", "kind", "metadata", "spec", "status")
@@ -33,6 +33,9 @@ _LABEL = re.compile(r"([A-Za-z0-9]([-\w.]{0,61}[A-Za-z0-9])?)?", re.ASCII)
 _NAME = re.compile(r"(?!.{254})[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 
 _LONGEST_NAME = 253
+# A text that needs no quotes in { }, and the field that is shown in place of the first one.
+_PLAIN = re.compile(r"\.?[A-Za-z$_][-\w.$/ ]*")
+_FIRST: Final = {"initializing": "running", "podGroups": "podGroup"}
 _NAME_HINT = (
     f"write at most {_LONGEST_NAME} lower-case letters, digits, - and . that begin and end with a letter or a digit"
 )
@@ -47,7 +50,6 @@ _SAME_WORD = re.compile(r"([A-Za-z]{5,32})\w* \1\w*")
 _GHOSTS = {
     "ownerName": "older documentation calls ownerRef so; write ownerRef",
     "fragmentedPodDefinition": "older documentation calls fragmentedPodSpecDefinition so; write that",
-    "apiVersion": _TYPE_META,
     **dict.fromkeys(
         ("target", "customizations", "names", "scope", "versions"),
         "it belongs to another object: the rootComponent of a Karta has the kind, and expressions instead of scripts",
@@ -107,12 +109,15 @@ _BY_TYPES: Final = {
         (("a string", "a list"), ("a string", "an object"), ("a string", "null")),
         "write one text, in quotes if it begins with [ or {",
     ),
-    **dict.fromkeys((("a list", "a string"), ("a list", "a number")), "write a list, with each entry after a dash"),
     ("a list", "an object"): "write the entry after a dash, as the only one of a list",
+    ("an object", "a list"): "write one object, without a dash",
+    ("a boolean", "a string"): "write true or false, without quotes",
 }
 _FIELD_HINTS: Final = {
     "group": 'write the part of apiVersion before /, "" for core kinds: {group: "", version: v1, kind: ConfigMap}',
-    "gvk": "write gvk: {group: batch, version: v1, kind: Job}",
+    "version": "write the part of apiVersion behind /, as v1",
+    "nameExpression": "write the path of the name, as .spec.config, or '\"NAME\"' for one that is fixed",
+    "operator": "write In, NotIn, Exists or DoesNotExist",
     "resumeActions": 'write what undoes each suspend action: [{path: .spec.suspend, value: "false"}]',
     "suspendActions": 'write [{path: .spec.suspend, value: "true"}]',
     "byPhase": "write a matcher for each phase: [{byPhase: Ready}, {byPhase: Active}]",
@@ -135,7 +140,9 @@ def read_karta(value: JSON) -> tuple[KartaResource | None, list[Finding]]:
     type_meta = (value.get("apiVersion"), value.get("kind"))
     if not is_definition(value) and not (type_meta == (None, None) and "spec" in value):
         return None, [error("not-a-karta", (), *_other_object(value))]
-    findings = [_unknown(field, (field,), _OBJECT_FIELDS) for field in value if field not in _OBJECT_FIELDS]
+    findings = [
+        _unknown(field, (field,), dict.fromkeys(_OBJECT_FIELDS)) for field in value if field not in _OBJECT_FIELDS
+    ]
     findings += _metadata_findings(value.get("metadata"), needs_name=type_meta != (None, None))
     spec, more = _read_spec(value.get("spec"))
     findings += more
@@ -178,7 +185,7 @@ def _metadata_findings(metadata: JSON, *, needs_name: bool) -> Iterator[Finding]
             "it is no part of metadata: indent it less",
         )
         for field in metadata
-        if field in (*_OBJECT_FIELDS, *_field_names(()))
+        if field in (*_OBJECT_FIELDS, *_types(Spec))
     )
     name, labels, annotations = metadata.get("name"), metadata.get("labels") or {}, metadata.get("annotations") or {}
     if not isinstance(name, str | None):
@@ -262,14 +269,14 @@ def _finding(detail: ErrorDetails, around: JSON) -> Finding:
     path: Path = (*_SPEC, *detail["loc"])
     kind = detail["type"]
     if kind == "extra_forbidden":
-        return _unknown(str(path[-1]), path, _field_names(detail["loc"][:-1]), detail["input"])
+        return _unknown(str(path[-1]), path, _types(_type_at(detail["loc"][:-1])), detail["input"], around)
     if kind in _EXPECTED:
-        names = _field_names(detail["loc"]) if kind == "model_type" else ()
-        return _wrong_type(path, _EXPECTED[kind], detail["input"], names)
+        return _wrong_type(path, _EXPECTED[kind], detail["input"], _type_at(detail["loc"]))
     hint = (
         _INDENT
         if kind == "missing" and isinstance(around, dict) and path[-1] in around
-        else _FIELD_HINTS.get(str(path[-1]), "")
+        else _FIELD_HINTS.get(str(path[-1]))
+        or f"write {path[-1]}: {_shape(_type_at(detail['loc']), None, str(path[-1]))}"
     )
     if path[-1] == "version" and isinstance(around, dict) and "/" in str(around.get("group")):
         hint = _TYPE_META
@@ -290,11 +297,16 @@ def message_of(detail: ErrorDetails) -> str:
     return messages.get(kind, detail["msg"])
 
 
-def _wrong_type(path: Path, expected: str, value: JSON, field_names: tuple[str, ...] = ()) -> Finding:
-    is_path = type_name(value) == "a number" and str(path[-1]).endswith("Path")
+def _wrong_type(path: Path, expected: str, value: JSON, annotation: Any = str) -> Finding:  # noqa: ANN401 - as in `_schemas`
     hint = (
-        "write the path of the field, as .spec.replicas" if is_path else _BY_TYPES.get((expected, type_name(value)), "")
+        "write the path of the field, as .spec.replicas"
+        if type_name(value) == "a number" and str(path[-1]).endswith("Path")
+        else _BY_TYPES.get((expected, type_name(value)), "")
     )
+    if expected == "a string" and isinstance(value, list) and len(value) == 1 and isinstance(value[0], str):
+        hint = f"write {path[-1]}: {_shape(annotation, value[0], str(path[-1]))}"
+    if expected == "a list" and isinstance(value, dict) and all(isinstance(entry, dict) for entry in value.values()):
+        hint = f"write each key as the name of an entry: [{{name: {next(iter(value), 'NAME')}}}]"
     if expected == "a string" and isinstance(value, dict) and [*value.values()] == [None]:
         hint = json_path_hint(f"{{{next(iter(value))}}}") or hint  # YAML reads {.status.phase} as an object
     if "statusMappings" in path and (
@@ -304,43 +316,59 @@ def _wrong_type(path: Path, expected: str, value: JSON, field_names: tuple[str, 
         hint = _FIELD_HINTS.get(field, "write a list of matchers: [{byPhase: Running}]")
     if expected == "an object" and isinstance(value, str) and value.partition(":")[0] in _homes():
         hint = "write an ordinary space behind the colon of a key"
-    if path[-1] == "kind" and isinstance(value, str) and not hint:
-        hint = _TYPE_META
-    if field_names and not hint:
-        hint = f"write its fields, of {', '.join(field_names)}"
+    if expected in ("an object", "a list") and not hint and annotation is not str:
+        hint = f"write {'' if isinstance(path[-1], int) else f'{path[-1]}: '}{_shape(annotation, value, str(path[-1]))}"
     return error("schema", path, f"must be {expected}, not {type_name(value)}", hint)
 
 
-def _unknown(field: str, path: Path, names: tuple[str, ...], value: JSON = None) -> Finding:
-    """Return the finding for an unknown field: an error if it hides an intended value, else it is only ignored."""
+def _unknown(field: str, path: Path, types: Mapping[str, Any], value: JSON = None, around: JSON = None) -> Finding:
+    """Return the finding for an unknown field: an error if it hides an intended value, else it is only ignored.
+
+    ``types`` are those of the fields that exist there, and ``around`` is the object that has the unknown one.
+    """
+    names = tuple(types)
     message = f"there is no field {field}"
     if "fragmentedPodSpecDefinition" in path and (piece := field.removesuffix("Path")) in _OTHER_PIECES:
         pod_spec = f"{{containers: [{{image: .spec.image, resources: .spec.resources}}], {piece}: .spec.{piece}}}"
         hint = f"write podSpecPath: '{pod_spec}' instead of fragmentedPodSpecDefinition"
         return error("unknown-field", path, f"{message}: fragments cannot have {piece}", hint)
+    if field == "apiVersion":
+        kind = f"{value}/{edit.get(around, ('kind',)) or 'KIND'}"
+        return error("unknown-field", path, message, f"write {_shape(GroupVersionKind, kind, field)}")
     if field in _GHOSTS:
         # A later release may have another status, or a minimum here.
         severity = warning if field == "referencedComponents" or {"statusMappings", "podGroup"} & {*path} else error
         return severity("unknown-field", path, message, _GHOSTS[field])
-    all_homes, suggestion = [*_homes().get(field, ())], closest(field, names)
-    homes = [home for home in all_homes if home in names] or all_homes
+    longer = [name for name in names if name.startswith(field) and name[len(field) :][:1].isupper()]
+    all_homes, suggestion = [*_homes().get(field, ())], closest(field, names) or (longer[0] if len(longer) == 1 else "")
+    homes = [home for home in all_homes if home in names] or ([] if suggestion in longer else all_homes)
+    suggestion = "" if {*homes} & {*names} else suggestion
     if homes:
         hint = f"it belongs in {' or '.join(homes[:3])}: is it indented too little, or too much?"
         return error("unknown-field", path, message, f"did you mean {suggestion}? else {hint}" if suggestion else hint)
     if not field.isprintable():
         return error("unknown-field", path, message, "a part of it is not seen, as a no-break space is: write it again")
     if suggestion:
-        return error("unknown-field", path, message, f"did you mean {suggestion}?")
+        return error("unknown-field", path, message, _instead(suggestion, types[suggestion], value))
     below = f"write a phase below its status: running: [{{byPhase: {field}}}]"
-    alike = (f"is {name} meant? else remove it" for name in names if _SAME_WORD.fullmatch(f"{field} {name}"))
     instead = (
         below
         if path[-2:-1] == ("statusMappings",)
         else f'write {{type: {field}, status: "{value}"}}'
         if path[-3:-2] == ("byConditions",) and str(value) in ("True", "False", "Unknown")
-        else next(alike, "remove it")
+        else next(
+            (
+                _instead(name, types[name], value)
+                if _SAME_WORD.fullmatch(f"{field} {name}")
+                else f"write {name}: {{{part}: {_shape(annotation, value, part)}}}"
+                for name in names
+                for part, annotation in {"": None, **_types(types[name])}.items()
+                if _SAME_WORD.fullmatch(f"{field} {part or name}")
+            ),
+            f"remove it; there are: {', '.join(names)}",
+        )
     )
-    return warning("unknown-field", path, f"{message}; it has no effect", f"{instead}; there are: {', '.join(names)}")
+    return warning("unknown-field", path, f"{message}; it has no effect", instead)
 
 
 @cache
@@ -355,17 +383,54 @@ def _homes() -> Mapping[str, Mapping[str, None]]:
     return homes
 
 
-def _field_names(path: tuple[str | int, ...]) -> tuple[str, ...]:
-    """Return the names of the fields that the part at a path of a spec has."""
-    schema: type[Schema] = Spec
-    steps = iter(path)
-    for step in steps:
-        if isinstance(step, str):
-            field = next(field for field in schema.model_fields.values() if field.alias == step)
-            schema = next(_schemas(field.annotation))
-            if get_origin(field.annotation) is dict:
-                next(steps, None)  # the key of a label is not a field
-    return tuple(str(field.alias) for field in schema.model_fields.values())
+def _type_at(path: Path) -> Any:  # noqa: ANN401 - as in `_schemas`
+    """Return the type of the part at a path of a spec."""
+    annotation: Any = Spec
+    for step in path:
+        is_entry = get_origin(annotation) in (tuple, dict)
+        annotation = next(_schemas(annotation), str) if is_entry else _types(annotation)[str(step)]
+    return annotation
+
+
+def _types(annotation: Any) -> dict[str, Any]:  # noqa: ANN401 - as in `_schemas`
+    """Return the types of the fields of a part, or of the entries of a list."""
+    return {
+        str(field.alias): field.annotation for schema in _schemas(annotation) for field in schema.model_fields.values()
+    }
+
+
+def _instead(name: str, annotation: Any, value: JSON) -> str:  # noqa: ANN401 - as in `_schemas`
+    return (
+        f"write {name}: {_shape(annotation, value, name)}"
+        if isinstance(value, str) and _types(annotation)
+        else f"did you mean {name}?"
+    )
+
+
+def _shape(annotation: Any, value: JSON, name: str) -> str:  # noqa: ANN401 - as in `_schemas`
+    """Show how a field is written: with the text where it fits, and words in capitals for missing parts.
+
+    >>> _shape(_type_at(("structureDefinition", "rootComponent", "scaleDefinition")), ".spec.size", "scaleDefinition")
+    '{replicasPath: .spec.size}'
+    """
+    schema, types, text = next(_schemas(annotation), None), _types(annotation), value if isinstance(value, str) else ""
+    if get_origin(annotation) is tuple:
+        entries = (_shape(schema or str, entry, name) for entry in (value if isinstance(value, list) else [value])[:2])
+        return f"[{', '.join(entries)}]"
+    if get_origin(annotation) is dict:
+        return f"{{KEY: {_shape(schema or str, value, 'value')}}}"
+    if schema is None:
+        if 0 < len(text) < _LONGEST_NAME and (text[0] == "." or not name.endswith(("ath", "xpression"))):
+            return text if _PLAIN.fullmatch(text) else f"'{text}'"
+        return re.split("(?=[A-Z])", name)[-1].upper()
+    if schema is GroupVersionKind:
+        *steps, kind = (text or "GROUP/VERSION/KIND").split("/")[-3:]
+        return "{{group: {}, version: {}, kind: {}}}".format(*['""', "VERSION"][: 2 - len(steps)], *steps, kind)
+    chosen = "expression" if text[:1] == "." and "expression" in types else next(map(_FIRST.get, types, types))
+    names = dict.fromkeys(
+        [chosen, *(str(field.alias) for field in schema.model_fields.values() if field.is_required())]
+    )
+    return f"{{{', '.join(f'{name}: {_shape(types[name], name == chosen and value, name)}' for name in names)}}}"
 
 
 def _schemas(annotation: Any) -> Iterator[type[Schema]]:  # noqa: ANN401 - annotations have no type of their own
