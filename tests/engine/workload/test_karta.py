@@ -396,9 +396,29 @@ def test_values_are_frozen_by_the_usual_error() -> None:
             value.suspend = True
 
 
-def test_workload_names_the_owner_of_an_attribute() -> None:
-    with pytest.raises(AttributeError, match="a workload has no answers; see karta, "):
-        _ = Workload(Karta.for_object(JOB), JOB).answers  # type: ignore[attr-defined]
+@rows(
+    ("read", "message"),
+    [
+        pytest.param(
+            lambda job: job.answers, "Workload has no answers; write workload.karta.answers", id="the Karta's"
+        ),
+        pytest.param(
+            lambda job: job.scale_to, r"no scale_to; write workload.component\(NAME\).scale_to", id="a component's"
+        ),
+        pytest.param(
+            lambda job: job.root.replicas,
+            r"write workload.component\(NAME\).instances\[ID\].replicas",
+            id="an instance's",
+        ),
+        pytest.param(
+            lambda job: job.root.instances[""].podTemplate, "did you mean pod_template", id="the field's name"
+        ),
+        pytest.param(lambda job: job.karta.gvks, "Karta has no gvks; did you mean gvk", id="a typo"),
+    ],
+)
+def test_unknown_name_says_where_it_is(read: Callable[[Any], object], message: str) -> None:
+    with pytest.raises(AttributeError, match=message):
+        read(Workload(Karta.for_object(JOB), JOB))
 
 
 async def _fetched() -> dict[str, Any]:

@@ -157,6 +157,6 @@ def test_status_contains_what_matches(workload: Workload) -> None:
 
 def test_attribute_that_does_not_exist_leads_to_scales(make: Any) -> None:
     workload = make("Tavern")
-    with pytest.raises(AttributeError, match=r"no replicas; see component\(NAME\).scales"):
+    with pytest.raises(AttributeError, match=r"no replicas; write workload.component\(NAME\).instances"):
         _ = workload.replicas
     assert copy.deepcopy(workload) == workload

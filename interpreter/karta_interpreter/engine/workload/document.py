@@ -5,9 +5,10 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from math import isfinite
-from typing import Final
+from typing import TYPE_CHECKING, Final, NoReturn
 
 from karta_interpreter.base.errors import InterpretationError, WorkloadError
+from karta_interpreter.base.findings import did_you_mean
 from karta_interpreter.base.k8s import GVK, JSON, MAX_DEPTH, Object, Path, field_path, get, parts_of
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -17,6 +18,32 @@ IDENTITY: tuple[Path, ...] = (
     *(("metadata", field) for field in ("name", "namespace", "uid")),
 )
 """The fields that a change of pods must leave alone: the identity of the object and its status."""
+
+
+class Public:
+    """A class of the library. The error about a name that it does not have says where the name is."""
+
+    if not TYPE_CHECKING:  # a type checker would take it as leave to read any name
+
+        def __getattr__(self, name: str) -> NoReturn:
+            cls = type(self)
+            names = {
+                other: sorted(own for own in {*dir(other), *other.__dataclass_fields__} if not own.startswith("_"))
+                for other in (cls, *Public.__subclasses__())
+            }
+            places = [
+                f"{_READ_AS[other.__name__]}.{name}" for other in names if other is not cls and name in names[other]
+            ]
+            hint = f"write {' or '.join(places)}" if places else did_you_mean(name, names[cls])
+            raise AttributeError(f"{cls.__name__} has no {name}; {hint}", name=name, obj=self)
+
+
+_READ_AS: Final = {
+    "Karta": "workload.karta",
+    "Component": "workload.component(NAME)",
+    "Instance": "workload.component(NAME).instances[ID]",
+    "Workload": "workload",
+}
 
 
 def checked_object(value: JSON, noun: str = "an object", kind: str = "") -> Object:

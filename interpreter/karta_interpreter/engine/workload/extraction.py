@@ -9,6 +9,7 @@ from karta_interpreter.base.k8s import JSON, Object
 from karta_interpreter.definitions.karta import ComponentRules, Fragments
 from karta_interpreter.engine.evaluation import OBJECT_TYPES, PIECE_TYPES, Scale, instance_ids, read_pods, scales
 from karta_interpreter.engine.evaluation.templates import templates
+from karta_interpreter.engine.workload.document import Public
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,8 +41,8 @@ PIECES: Mapping[str, str] = {
 Ids = tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Instance:
+@dataclass(frozen=True)  # without slots, as Karta
+class Instance(Public):
     """One instance of a component (`ExtractedInstance` of Karta's library).
 
     A pod field is set only if the definition has a path for it and the object has a value there.

@@ -11,14 +11,14 @@ from karta_interpreter.base.findings import DefinitionError, Finding, closest, d
 from karta_interpreter.base.k8s import GVK, JSON, Object, get
 from karta_interpreter.base.karmada import SLOTS, Operation
 from karta_interpreter.definitions.karta import Definition, Known, catalogue_kinds
-from karta_interpreter.engine.workload.document import check_kind, checked_object, checked_objects, reading
+from karta_interpreter.engine.workload.document import Public, check_kind, checked_object, checked_objects, reading
 
 if TYPE_CHECKING:
     from karta_interpreter.engine.explain import Explanation
 
 
 @dataclass(frozen=True)  # with slots, setting a name that is no field gives an error about super()
-class Karta:
+class Karta(Public):
     """A definition that is ready to use. It says how the workloads of one kind are read and changed.
 
     >>> Karta.for_object({"apiVersion": "batch/v1", "kind": "Job"}).name

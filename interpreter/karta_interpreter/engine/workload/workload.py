@@ -30,6 +30,7 @@ from karta_interpreter.engine.evaluation import (
 )
 from karta_interpreter.engine.workload import extraction, updates
 from karta_interpreter.engine.workload.document import (
+    Public,
     check_workload,
     checked_object,
     checked_objects,
@@ -56,7 +57,7 @@ class _Named(dict[str, Value]):
 
 
 @dataclass(frozen=True)  # without slots, as Karta
-class Component:
+class Component(Public):
     """A component of a workload (`Component` of Karta's library).
 
     Every property is read anew each time. Raises WorkloadError if the definition has no answer for the object. Every
@@ -190,7 +191,7 @@ class Component:
 
 
 @dataclass(frozen=True)  # without slots, as Karta
-class Workload:
+class Workload(Public):
     """An object, read and changed through its Karta (the component factory of Karta's library).
 
     The object is not copied and never changed. Every change returns a new workload that shares its unchanged parts with
@@ -370,15 +371,6 @@ class Workload:
     def replaced(self, obj: Object) -> "Workload":
         """Return the workload with another version of its object, or itself for the same version."""
         return self if obj is self.object else replace(self, object=obj)
-
-    if not TYPE_CHECKING:  # a type checker would take it as leave to read any name
-
-        def __getattr__(self, name: str) -> NoReturn:
-            raise AttributeError(
-                f"a workload has no {name}; see {'karta, ' * hasattr(Karta, name)}component(NAME).scales, and object",
-                name=name,
-                obj=self,
-            )
 
     def __repr__(self) -> str:
         names = (get(self.object, ("metadata", field)) for field in ("namespace", "name"))
