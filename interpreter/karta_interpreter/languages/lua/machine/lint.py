@@ -462,7 +462,8 @@ def _globals(slot: ScriptField, names: Names) -> Iterator[Lint]:
             if not suggestion
             or library
             or member in METHODS
-            or mention.name in MODULES.keys() | names.locals | _PARAMETERS
+            or mention.name in MODULES.keys() | names.locals
+            or (mention.name in _PARAMETERS and suggestion not in names.locals)
             else f"did you mean {suggestion}?",
             mention.line,
             mention.name,
