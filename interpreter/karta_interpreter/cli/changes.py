@@ -71,7 +71,9 @@ class Side:
         for path, read in zip(self._paths, files, strict=True):
             if not (read.layer.entries or read.customizations):
                 if {finding.message for broken in read.layer.quarantined for finding in broken.findings} == {CASE}:
-                    raise Problem(f"error: {path}: these are suites; give them as FILE, and the scripts with --from")
+                    raise Problem(
+                        f"error: {path}: these are suites; give a Karta or its scripts here, and suites as FILE"
+                    )
                 print_findings(combine([read.layer]))
                 raise Problem(f"error: {path}: there is no definition in it that can be used")
         return files

@@ -168,7 +168,7 @@ def _print(title: str, explanations: Sequence[Explanation], form: str) -> None:
         document = {"title": title, "explanations": [explanation.to_json() for explanation in explanations]}
         say(written(document, form), nl=False)
     else:
-        say(f"{click.style(one_line(title), bold=True)}\n\n{explanations_text(explanations)}", nl=False)
+        say(f"{click.style(one_line(title), bold=True)}\n\n{explanations_text(explanations)}\n{_BEFORE}")
 
 
 _INDENT: Final = "  "
@@ -176,6 +176,7 @@ _NARROW, _WIDE = 60, 140
 _LONGEST: Final = 500
 _MOST_PLACES: Final = 8
 
+_BEFORE: Final = "A ResourceInterpreterCustomization of the control plane\nanswers first, if one has the operation."
 _COLOURS: Final = {"warning": "yellow", "matched": "green", "nearly": "magenta", "stopped": "red"}
 _PREFIX: Final = "spec.structureDefinition."
 
@@ -196,11 +197,9 @@ def _lines(explanation: Explanation, columns: int) -> Iterator[str]:
         f"{name}: {'see below' if name in CHANGED else short(value)}"
         for name, value in (explanation.results or {}).items()
     ]
-    notes = {layer.name: layer.note for layer in explanation.layers if not layer.answers}
+    notes = {layer.name: layer.note for layer in explanation.layers}
     answering = " and ".join(layer.note for layer in explanation.layers if layer.answers) or "nothing"
-    lines.append(
-        f"by {answering}; before it {notes['customization']}; without this Karta Karmada has {notes['karmada']}"
-    )
+    lines.append(f"by {answering}; without this Karta Karmada has {notes['karmada']}")
     for line in lines:
         yield from _wrapped(line, columns, 1)
     for fact in explanation.facts:

@@ -213,8 +213,13 @@ def _object(document: manifest.Document, value: JSON) -> Object:
         raise Problem(
             f"error: {document.source}:{document.line}: this is not an object but {repr(value)[:40]}; {_PRINTS}"
         )
-    if not isinstance(value.get("metadata") or {}, dict):
-        raise Problem(f"error: {document.source}:{document.line}: metadata must be an object, with a name in it")
+    metadata, advice = value.get("metadata") or {}, ""
+    if not isinstance(metadata, dict):
+        advice = "metadata must be an object, with a name in it"
+    elif wrong := next((key for key in ("labels", "annotations") if not isinstance(metadata.get(key) or {}, dict)), ""):
+        advice = f"metadata.{wrong} must be an object: write {wrong}: {{KEY: VALUE}}"
+    if advice:
+        raise Problem(f"error: {document.source}:{document.line}: {advice}")
     return value
 
 

@@ -57,6 +57,7 @@ def test_urls(text: str, url: str) -> None:
         pytest.param("a.example:8443", "https://HOST", id="no scheme"),
         pytest.param("https://", "https://HOST", id="no host"),
         pytest.param("https://a.example:x", "not a URL", id="no port"),
+        pytest.param("https://0.0.0.0", "every address of a machine", id="every address"),
         pytest.param("https://::1:8443", "an IPv6 address in brackets", id="an IPv6 address"),
         pytest.param("https://me:secret@a.example", "no user", id="a user"),
         pytest.param("https://a.example\n", "no blank", id="the end of a line"),

@@ -95,6 +95,7 @@ def warnings_about(definition: Definition, obj: Object, operation: Operation | N
             partial(_reasons, unknown_requests, "requests-unknown", "pods may request something else than the answer"),
             _OF_PODS - {Operation.INTERPRET_DEPENDENCY},
         ),
+        (_switch_warnings, _OF_STATUS),
         (_status_warnings, _OF_STATUS),
         (_dependency_warnings, (Operation.INTERPRET_DEPENDENCY,)),
     ):
@@ -281,6 +282,18 @@ def _left_out_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
     for path in resources_left_out(definition, obj):
         note = f"{field_path(path)} is not read: if it is about pods, they request more than the answer"
         yield Fact("resources-left-out", note, places=(place_at(path, obj),), severity=Severity.WARNING)
+
+
+def _switch_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
+    """Yield the switches that suspend with a text in the place of true or false."""
+    for action in definition.suspend:
+        for reading in readings(action.path, obj) if isinstance(action.value, bool) else ():
+            if isinstance(reading.value, str) and reading.location and "metadata" not in reading.location.path:
+                note = (
+                    f'{field_path(reading.location.path)} is the text "{reading.value}", which Kubernetes rejects: '
+                    "write true or false, without quotes"
+                )
+                yield Fact("switch-is-text", note, places=reading.places, severity=Severity.WARNING)
 
 
 def _status_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:

@@ -62,6 +62,10 @@ def parts_of_url(url: str) -> tuple[str, int, str]:
         ) from error
     if url_parts.scheme != "https" or not url_parts.hostname:
         raise SettingsError(f'Karmada cannot call "{url}": it takes https://HOST[:PORT][/PATH] only')
+    if url_parts.hostname in ("0.0.0.0", "::"):  # noqa: S104 - refused, and not listened on
+        raise SettingsError(
+            f'Karmada cannot call "{url}": that is every address of a machine; write the one that reaches this server'
+        )
     # `urlsplit` drops blanks, such as the line end of an environment variable. Karmada rejects them.
     if " " in url or not url.isprintable():
         raise SettingsError(f'Karmada cannot call "{url}": it allows no blank or control character')
