@@ -61,6 +61,10 @@ def read(text: str) -> ScriptReading:
             id="more local variables than there may be",
         ),
         pytest.param("x = 1 " * 43_000, 2, id="a very long script"),
+        pytest.param(
+            'function InterpretHealth(o) return o == "' + "return  .match(" * 17_000 + '" end', 0,
+            id="a long line in which each pattern begins anew",
+        ),
     ],
 )  # fmt: skip
 def test_long_script_is_read(script: str, findings: int) -> None:

@@ -94,7 +94,7 @@ _COMMENT: Final = re.compile("--.*")
 _TEXT_SUM: Final = re.compile(r"""(\+\s*)?(["'])(?:([\d.\s]+)|(?:\\.|(?!\2).)*)\2(\s*\+)?""")
 # A literal that is returned, by its noun.
 _RETURNED: Final = re.compile(
-    r"""\breturn +(?:[^\n;(,]*\bor +)?"""
+    r"""\breturn +(?:[^\n;(,]{0,200}\bor +)?"""
     r"""(?:(?P<text>"[^"\n]*"|'[^'\n]*')|(?P<number>\d+)|(?P<boolean>true|false)"""
     r"|(?P<nil>nil)|(?P<table>\{(?:[^{}\n]|\{[^{}\n]*\})*\})) *(?=,|;|\bend\b|$)",
     re.MULTILINE,
@@ -132,7 +132,7 @@ _READ_OTHERWISE: Final = {
         "it has two arguments",
         "write kube.getPodDependencies(podTemplate, desiredObj.metadata.namespace)",
     ),
-    re.compile(r"[.:](match|find|gmatch|gsub)\([^\n)]*\w\|\w"): (
+    re.compile(r"[.:](match|find|gmatch|gsub)\([^\n)]{0,200}\w\|\w"): (
         "a pattern has no alternatives",
         "write a test for each, with `or` between them",
     ),
@@ -171,7 +171,7 @@ _READ_OTHERWISE: Final = {
         "the status of a condition is a text, which never equals true or false",
         'write "True" or "False"',
     ),
-    re.compile(r"\bfor (\w+) in i?pairs\([^)\n]*\) do\b(?=(?:(?!\bend\b).){0,200}?\b\1[.\[])", re.DOTALL): (
+    re.compile(r"\bfor (\w+) in i?pairs\([^)\n]{0,200}\) do\b(?=(?:(?!\bend\b).){0,200}?\b\1[.\[])", re.DOTALL): (
         "the first variable of a loop is the number or key of an entry",
         "write `for _, entry in ipairs(list) do`",
     ),
