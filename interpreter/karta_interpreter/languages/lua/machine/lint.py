@@ -193,7 +193,7 @@ _IN_LINE: Final = {
         r"\b(?:for|while) *\(|\bfor\b.*;"
     ): "a loop is written `for i = 1, n do ... end`, or `while x do ... end`",
     re.compile(r"\w(?:\+\+|--)"): "one more is written `x = x + 1`",
-    re.compile(r"\bif\b.*[^=~<>]=[^=]"): "equal to is written `==`",
+    re.compile(r"\bif\b.*[^=~<>!]=[^=]"): "equal to is written `==`",
     re.compile(r"\b(?:async|await|new|class|import|from|export|public|void|int|bool|string|func|fn|lambda)\b"): (
         "Lua has no such word: a function is `function NAME(x) ... end`, a variable `local x = 1`"
     ),
@@ -294,7 +294,8 @@ def lint(operation: str, text: str, names_of: Callable[[str], Names]) -> list[Li
                 *((".", *called) for called in names.called),
             )
             if name not in names.own_members
-            and (not holder or (sign == "." and name in METHODS) or name not in frozenset().union(*MODULES.values()))
+            # A table that a function gets may have functions in its fields.
+            and (not holder or (name in METHODS if sign == "." else name not in frozenset().union(*MODULES.values())))
         ),
         *(
             _warning(
