@@ -191,7 +191,7 @@ def test_suite_warns_of_what_the_definition_misses(run: Run, files: Path) -> Non
     result = run("create", "suite", "-f", "karta.yaml", "job.yaml")
 
     (warning,) = [line for line in result.stderr.splitlines() if "warning" in line]
-    assert "no count at spec.replica, so a default makes it 1; did you mean spec.replicas?" in warning
+    assert "no count at spec.replica, so a default makes it 1; the object has spec.replicas: a typo?" in warning
 
 
 def test_cases_of_suite_share_the_object(run: Run, files: Path) -> None:

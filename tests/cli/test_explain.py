@@ -156,7 +156,7 @@ def test_failed_answer_is_explained(run: Run) -> None:
 def test_strict_exits_with_3_for_a_warning(run: Run, command: tuple[str, ...], code: int) -> None:
     result = run(*command, *KARTA)
 
-    warned = "did you mean spec.tmplate?" in " ".join(result.output.split())
+    warned = "the object has spec.tmplate: a typo?" in " ".join(result.output.split())
     assert (result.exit_code, warned) == (code, "InterpretHealth" not in command)
 
 
@@ -168,7 +168,7 @@ def test_tree_shows_count_without_pods(run: Run) -> None:
         "Job team/demo: Running, none (count 3, but no podTemplate; add // {spec: {}} if the operator makes pods)\n"
     )
     assert result.stderr == (
-        "warning: main: no pods at spec.template; did you mean spec.tmplate?\n"
+        "warning: main: no pods at spec.template; the object has spec.tmplate: a typo?\n"
         "warning: spec.tmplate.spec.containers[0].resources is not read: if it is about pods, they request more than "
         "the answer\n"
     )
@@ -183,7 +183,7 @@ def test_failed_case_shows_warnings_and_chain(run: Run, misspelt: Path) -> None:
     plain, explained = run("test", "testdata"), run("test", "testdata", "--explain")
 
     assert (plain.exit_code, explained.exit_code) == (1, 1)
-    assert "  warning: main: no pods at spec.template; did you mean spec.tmplate?" in plain.stdout
+    assert "  warning: main: no pods at spec.template; the object has spec.tmplate: a typo?" in plain.stdout
     assert "total: no pod set, in all 0" not in plain.stdout
     assert "total: no pod set, in all 0" in explained.stdout
 

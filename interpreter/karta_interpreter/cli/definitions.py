@@ -31,6 +31,7 @@ from karta_interpreter.definitions.karta import (
     kartas_path,
     name_of,
 )
+from karta_interpreter.definitions.karta.annotation_records import CORE_KINDS
 from karta_interpreter.definitions.karta.schema import OTHER_FILES
 from karta_interpreter.definitions.sources import (
     EVERYTHING,
@@ -187,7 +188,11 @@ def _advice(gvk: GVK) -> str:
         if versions
         else closest(gvk.kind, {other.kind for other in catalogue_kinds() if other.group == gvk.group})
     )
-    return "give one with -f" + f", or did you mean {near}?" * bool(near)
+    return (
+        "kinds without pods need none"
+        if gvk.api_version == "v1" and gvk.kind in CORE_KINDS
+        else "give one with -f" + f", or did you mean {near}?" * bool(near)
+    )
 
 
 def interpreter_of(
@@ -210,9 +215,11 @@ def interpreter_of(
     if gvk not in combined.entries:
         defined = ", ".join(map(str, sorted({gvk for files in given for gvk in _kinds(files)})))
         what = (
-            f"they define {defined}"
+            "the one that they have cannot be used: see above"
+            if any(gvk in _kinds(files) for files in given)
+            else f"they define {defined}"
             if defined
-            else "there is none in them that can be used: give others with -f, or put one next to the folder testdata"
+            else "there is none in them that can be used: correct what is named above, or give others with -f"
         )
         raise NoDefinition(
             f"error: the given files have no definition for {gvk}; {_advice(gvk) if gvk.kind in DEFINITIONS else what}"

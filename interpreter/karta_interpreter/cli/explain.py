@@ -97,7 +97,7 @@ def command(
     if target and path and not is_path(target):
         raise UsageProblem(
             f"error: --object explains the answers on an object, with all its components; {target} without --object "
-            "is for a kind, a field or a rule: give one of them"
+            "is for a kind, a field or a rule, and --operation for an operation: give one of them"
         )
     file = None if target and not is_path(target) else file_given(target, path)
     if target and not (file or filenames) and (text := described(target)):

@@ -99,6 +99,7 @@ _SYNONYMS = {
     "--record": "trace audit audit-log",
     "--cluster": "in-cluster from-cluster from-api-server watch-cluster",
     "--types-token-file": "token token-file tokens auth-token api-key",
+    "--override": "overrides customization customizations scripts lua",
     "--filename": "file karta kartas definition definitions manifest overrides override customizations scripts",
     "--object": "workload resource input desired",
     "--operation": "op operations",
@@ -412,7 +413,7 @@ def _further(message: str, ctx: click.Context) -> str:
     kind = "; `catalogue export KIND` prints a definition" if "--filename" in files else ""
     if any("--kinds" in parameter.opts for parameter in ctx.command.params):
         kind = "; a kind is given with --kinds"
-    return f"A file is given with {' or '.join(files)}{kind}"
+    return f"A file is given with {' or '.join(files).replace('--object', '--object (an object)')}{kind}"
 
 
 class PluginHelp(click.HelpFormatter):

@@ -55,7 +55,8 @@ def test_pod_of_no_component_is_error(orchestra: Raw) -> None:
     with pytest.raises(ComponentNotFoundError) as caught:
         component_of(load_definition(orchestra), pod(part="audience"))
     assert str(caught.value) == (
-        "definition orchestra: pod player-0 is of none of the components that have pods (conductor, section)"
+        "definition orchestra: pod player-0 is of none of the components that have pods (conductor, section): "
+        "is it one of another workload?"
     )
 
 

@@ -30,7 +30,7 @@ HOT = {"name": "hot", "replicas": 2, "template": pods()}
         pytest.param(
             {"specDefinition": {"podTemplateSpecPath": ".spec.groups[].templte"}},
             train({"name": "hot", "template": pods()}),
-            ["group: no pods at spec.groups[0].templte; did you mean spec.groups[0].template?"],
+            ["group: no pods at spec.groups[0].templte; the object has spec.groups[0].template: a typo?"],
             id="a typo in the last step of a template",
         ),
         pytest.param(
@@ -39,7 +39,7 @@ HOT = {"name": "hot", "replicas": 2, "template": pods()}
                 "specDefinition": {"podTemplateSpecPath": ".spec.group[].template"},
             },
             train(HOT),
-            ["group: no pods at spec.group; did you mean spec.groups?"],
+            ["group: no pods at spec.group; the object has spec.groups: a typo?"],
             id="a typo in the list, of which no element is found",
         ),
         pytest.param(
@@ -99,7 +99,7 @@ HOT = {"name": "hot", "replicas": 2, "template": pods()}
             [
                 (
                     "group: no count at spec.groups[0].replcias, so a default makes it 1; "
-                    "did you mean spec.groups[0].replicas?"
+                    "the object has spec.groups[0].replicas: a typo?"
                 )
             ],
             id="a typo in a count, hidden by its default",
@@ -173,7 +173,7 @@ def test_warnings_about_pods(define: Define, group: dict[str, Any], obj: dict[st
         ),
         pytest.param(
             {"phas": "ready"},
-            ["nothing at status.phase; did you mean status.phas?"],
+            ["nothing at status.phase; the object has status.phas: a typo?"],
             id="a phase in another field",
         ),
     ],
@@ -276,7 +276,7 @@ def test_warnings_about_names_that_no_object_can_have(define: Define, owner: str
     ("path", "hints"),
     [
         pytest.param(".spec.groups[].tempalte", [], id="a field that another expression reads"),
-        pytest.param(".spec.owenr", ["did you mean spec.owner?"], id="a field that none reads"),
+        pytest.param(".spec.owenr", ["the object has spec.owner: a typo?"], id="a field that none reads"),
         pytest.param(".spec | .owenr, .owner", [], id="an alternative"),
     ],
 )

@@ -228,6 +228,9 @@ JOB: dict[str, Any] = {
             )
         ),
         pytest.param(
+            lambda job: job.karta.explain("replica", JOB), "did you mean InterpretReplica", id="a word for an operation"
+        ),
+        pytest.param(
             lambda job: job.karta.explain(3, JOB), "there is no operation of type int", id="a number for an operation"
         ),
         pytest.param(

@@ -225,6 +225,11 @@ def test_findings_have_the_line_of_the_text_and_leave_the_answers_out() -> None:
         ),
         pytest.param({"karta": "kind: Karta"}, "fix the errors to see answers", id="errors"),
         pytest.param(
+            {"object": KARTA},
+            "the object is a definition: move it to the text of the Karta, and give an object of its kind",
+            id="a definition as the object",
+        ),
+        pytest.param(
             {"object": "{apiVersion: v1, kind: Pod}"},
             "the Karta is for example.io/v1, Kind=Crawler, the object is v1, Kind=Pod; "
             "change one of them, or choose a kind",
@@ -268,9 +273,16 @@ def test_problem_of_text_leaves_others_usable() -> None:
             "the member's object is called other, and the object docs",
             id="another name",
         ),
-        pytest.param("observed", "- a\n", 1, "this is not an object", id="a list as the member's object"),
+        pytest.param("observed", "- a\n", 1, "paste the whole object", id="a list as the member's object"),
+        pytest.param("observed", "status: {phase: Up}\n", 1, "has none: paste the whole object", id="a status alone"),
+        pytest.param(
+            "observed", OBJECT.replace("name: docs", "uid: a"), 3, "called (no name)", id="an object without a name"
+        ),
         pytest.param(
             "items", "member1: {phase: Running}\n", 1, "the item has no field member1", id="a mapping of clusters"
+        ),
+        pytest.param(
+            "items", "items:\n- clusterName: a\n", 1, "write its entries alone", id="the field with its items"
         ),
         pytest.param(
             "items", "- clusterName: a\n- clusterName: a\n", 2, "the item is a second one of a", id="a cluster twice"

@@ -114,7 +114,8 @@ _PROBLEMS = {
 _OTHER_FILES = {
     "html": "this is a page of HTML: take the file itself, on GitHub by the button Raw",
     "go": "this is a file of Go, not YAML: the YAML that it makes is meant",
-    "lua": "this is a script in Lua: it stands below luaScript, in a part such as healthInterpretation",
+    "lua": "this is a script in Lua: it stands below luaScript, in a part such as healthInterpretation, as in a "
+    "ResourceInterpreterCustomization",
     "pem": "this is a certificate or a key, not YAML",
     "toml": "this is TOML, not YAML",
     "patch": "this is a patch of git or diff, not the file itself",

@@ -196,7 +196,7 @@ _PLAIN_NAME = re.compile(r"[a-z0-9][-a-z0-9.]*")
 _NONE: Final = "none"
 _DEPENDENCY_FIELDS: Final = ("apiVersion", "kind", "name", "namespace")
 _NAMESPACED: Final = re.compile(r'"([-\w]+)/([-.\w]+)"')
-_CORE_KINDS: Final = (
+CORE_KINDS: Final = (
     *("ConfigMap", "Endpoints", "Event", "LimitRange", "List", "Namespace", "Node", "PersistentVolume"),
     *("PersistentVolumeClaim", "Pod", "PodTemplate", "ReplicationController", "ResourceQuota", "Secret", "Service"),
     "ServiceAccount",
@@ -398,8 +398,8 @@ def _dependency_problems(entry: Object) -> Iterator[Problem]:
                 f"{kind} is the name of a resource, not a kind",
                 f"write the kind as manifests do: {singular_kind}",
             )
-        elif re.fullmatch(r"([a-z]+/)?v\w+", api_version) and (api_version == "v1") != (kind in _CORE_KINDS):
-            hint = did_you_mean(kind, _CORE_KINDS) if api_version == "v1" else "write apiVersion: v1"
+        elif re.fullmatch(r"([a-z]+/)?v\w+", api_version) and (api_version == "v1") != (kind in CORE_KINDS):
+            hint = did_you_mean(kind, CORE_KINDS) if api_version == "v1" else "write apiVersion: v1"
             yield "kind", f"{api_version} has no kind {kind}, which is of another group", hint
 
 

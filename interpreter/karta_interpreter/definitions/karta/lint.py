@@ -244,12 +244,13 @@ def _by_phase(matcher: StatusMatcher, definition: StatusDefinition) -> StatusMat
     """Return the matcher of a phase if one by an expression compares the phase and nothing else."""
     test, path = matcher.by_expression, definition.phase_definition.path if definition.phase_definition else ""
     phase = test and re.fullmatch(rf'{re.escape(path)} *(?:== *"(\w+)")?', test.expression)
-    if not test or not phase or matcher != StatusMatcher(byExpression=test):
-        return matcher
     return (
-        matcher
-        if phase[1] and test.expected_result != "true"
-        else StatusMatcher(byPhase=phase[1] or test.expected_result)
+        StatusMatcher(byPhase=phase[1] or test.expected_result)
+        if test
+        and phase
+        and matcher == StatusMatcher(byExpression=test)
+        and (not phase[1] or test.expected_result == "true")
+        else matcher
     )
 
 

@@ -105,7 +105,12 @@ def load_object(value: JSON, source: str) -> Loaded:
         *validate(karta),
         *expression_findings,
         # The catalogue is linted by its tests, not at each start of a server (`lua.reading.without_linting`).
-        *(lint(karta, usable, annotations) if lints() else ()),
+        *(
+            finding
+            for finding in (lint(karta, usable, annotations) if lints() else ())
+            # What is there under another name is not missing.
+            if not finding.rule.endswith("-empty") or finding.path not in {error.path[:-1] for error in schema_findings}
+        ),
         *annotation_findings,
     )
     is_usable = all(finding.severity is Severity.WARNING for finding in findings)

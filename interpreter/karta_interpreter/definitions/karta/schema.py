@@ -168,7 +168,7 @@ def _other_object(value: Object) -> tuple[str, str]:
         return f"there is no kind {kind}", f"did you mean {near}?"
     return (
         f"this is an object, not a Karta: {named}",
-        "give a Karta of its kind here, and this as the object of `interpret` or `tree`",
+        "give a Karta of its kind here, and this as the object (`--object`)",
     )
 
 
@@ -271,7 +271,7 @@ def _finding(detail: ErrorDetails, around: JSON) -> Finding:
     if kind == "extra_forbidden":
         return _unknown(str(path[-1]), path, _types(_type_at(detail["loc"][:-1])), detail["input"], around)
     if kind in _EXPECTED:
-        return _wrong_type(path, _EXPECTED[kind], detail["input"], _type_at(detail["loc"]))
+        return _wrong_type(path, _EXPECTED[kind], detail["input"], _type_at(detail["loc"]), around)
     hint = (
         _INDENT
         if kind == "missing" and isinstance(around, dict) and path[-1] in around
@@ -297,7 +297,7 @@ def message_of(detail: ErrorDetails) -> str:
     return messages.get(kind, detail["msg"])
 
 
-def _wrong_type(path: Path, expected: str, value: JSON, annotation: Any = str) -> Finding:  # noqa: ANN401 - as in `_schemas`
+def _wrong_type(path: Path, expected: str, value: JSON, annotation: Any = str, around: JSON = None) -> Finding:  # noqa: ANN401 - as in `_schemas`
     hint = (
         "write the path of the field, as .spec.replicas"
         if type_name(value) == "a number" and str(path[-1]).endswith("Path")
@@ -317,6 +317,8 @@ def _wrong_type(path: Path, expected: str, value: JSON, annotation: Any = str) -
     if expected == "an object" and isinstance(value, str) and value.partition(":")[0] in _homes():
         hint = "write an ordinary space behind the colon of a key"
     if expected in ("an object", "a list") and not hint and annotation is not str:
+        if path[-1] == "kind" and isinstance(value, str) and (version := edit.get(around, ("apiVersion",))):
+            value = f"{version}/{value}"
         hint = f"write {'' if isinstance(path[-1], int) else f'{path[-1]}: '}{_shape(annotation, value, str(path[-1]))}"
     return error("schema", path, f"must be {expected}, not {type_name(value)}", hint)
 

@@ -73,7 +73,8 @@ def component_of(definition: Definition, pod: Object) -> ComponentRules:
     if owner is None:
         names = ", ".join(leaf.name for leaf in leaves) or "there are none"
         raise ComponentNotFoundError(
-            f"definition {definition.name}: pod {pod_name(pod)} is of none of the components that have pods ({names})"
+            f"definition {definition.name}: pod {pod_name(pod)} is of none of the components that have pods ({names}): "
+            "is it one of another workload?"
         )
     return owner
 
@@ -145,7 +146,13 @@ def _key(component: ComponentRules, field: str, path: PodQuery, pod: Object) -> 
         raise _failure(component, field, path, pod, f"gives {len(results)} results where one belongs")
     value = results[0]
     if value in (None, ""):
-        raise _failure(component, field, path, pod, f"gives {json.dumps(value)}, which says nothing")
+        raise _failure(
+            component,
+            field,
+            path,
+            pod,
+            f"gives {json.dumps(value)}, which says nothing: is it a pod of another workload?",
+        )
     if isinstance(value, dict | list):
         raise _failure(component, field, path, pod, f"gives {type_name(value)}; a key is a text, number or boolean")
     # Karta's library formats keys with Go's %v, which writes a float64 of the object differently from an int that jq

@@ -75,7 +75,10 @@ def instance_ids(component: ComponentRules, obj: Object) -> tuple[str, ...]:
         # This includes null, which Karta's library converts to an empty string and then rejects.
         if type(value) is not str or not value:
             actual = "an empty string" if value == "" else type_name(value)
-            reason = f"result {index} is {actual}; an instance id is a string that is not empty: give each instance one"
+            reason = (
+                f"result {index} is {actual}; an instance id is a string that is not empty: "
+                "give each entry of the list one"
+            )
             raise failure(component, "instanceIdPath", query, reason)
     if len(set(ids)) < len(ids):
         repeated = next(name for name, number in Counter(ids).items() if number > 1)

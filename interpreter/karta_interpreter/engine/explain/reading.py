@@ -163,7 +163,7 @@ def misspelt(path: Path, obj: Object, part: object) -> str:
         if isinstance(parent, dict) and step not in parent:
             similar = (*path[:depth], almost(str(step), parent))
             is_known = not similar[-1] or any(_reads(query, similar) for query in queries_in(part))
-            return "" if is_known else f"did you mean {field_path(similar)}?"
+            return "" if is_known else f"the object has {field_path(similar)}: a typo?"
     return ""
 
 

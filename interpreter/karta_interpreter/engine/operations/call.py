@@ -105,7 +105,9 @@ class StatusItem(msgspec.Struct, frozen=True):
 
 _ITEM_TYPES = {"clusterName": str, "applied": bool, "appliedMessage": str, "health": str}
 _BINDING = "an item is an entry of a binding's status.aggregatedStatus"
-_OTHER_FIELDS = {"cluster": "write clusterName", "apiVersion": _BINDING, "kind": _BINDING}
+_OTHER_FIELDS = {"cluster": "write clusterName", "apiVersion": _BINDING, "kind": _BINDING} | dict.fromkeys(
+    ("items", "aggregatedStatus", "statusItems"), "write its entries alone, each after a dash"
+)
 ITEM_FIELDS = (*_ITEM_TYPES, "status")
 
 

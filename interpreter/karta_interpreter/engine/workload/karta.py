@@ -121,7 +121,11 @@ class Karta(Public):
             raise WorkloadError(
                 f'the operation comes first: explain("{obj}", obj)'
                 if str(obj) in list(Operation)
-                else f"there is no operation {name}; {did_you_mean(name, list(Operation))}"
+                else f"there is no operation {name}; "
+                + did_you_mean(
+                    closest(f"Interpret{name.capitalize()}", Operation) * (name.islower() and name.isalpha()) or name,
+                    Operation,
+                )
             )
         if type(replicas) not in (int, type(None)):
             raise WorkloadError(f"replicas are a whole number, not {type(replicas).__name__}")

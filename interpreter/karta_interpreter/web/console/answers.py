@@ -13,7 +13,7 @@ from karta_interpreter.base.errors import InterpretationError, WorkloadError
 from karta_interpreter.base.findings import did_you_mean
 from karta_interpreter.base.k8s import GVK, JSON, Object, Path, edit, patch
 from karta_interpreter.base.k8s.yaml_writer import to_authored_yaml
-from karta_interpreter.definitions.karta import Definition, Known
+from karta_interpreter.definitions.karta import Definition, Known, is_kind_of_definitions
 from karta_interpreter.definitions.karta.loading import Loaded, load_placed
 from karta_interpreter.definitions.sources import ServedDefinition, SourceDefinitions, combine
 from karta_interpreter.engine.explain import Explanation, Fact, explain
@@ -149,7 +149,9 @@ def answer(question: PageQuestion) -> dict[str, JSON]:
             return page | _Answers(loaded.definition, marker, inputs.object, inputs, question).document(question.case)
     defined = ", ".join(str(loaded.gvk) for loaded, _ in kartas if loaded.definition)
     page["unanswered"] = (
-        f"the Karta is for {defined}, the object is {gvk}; change one of them, or choose a kind"
+        "the object is a definition: move it to the text of the Karta, and give an object of its kind"
+        if is_kind_of_definitions(gvk.group, gvk.kind)
+        else f"the Karta is for {defined}, the object is {gvk}; change one of them, or choose a kind"
         if defined
         else "fix the errors to see answers"
         if kartas
@@ -185,7 +187,7 @@ def _inputs_of(question: PageQuestion) -> _Inputs:
     elif obj and observed:
         member, name = (edit.get(marker.value, ("metadata", "name")) for marker in (observed, obj))
         if member != name:
-            message = f"the member's object is called {member}, and the object {name}"
+            message = f"the member's object is called {member or '(no name)'}, and the object {name or '(no name)'}"
             problems["observed"] = TextError(message, *observed.position(("metadata", "name"))).to_json()
     return _Inputs(
         obj,

@@ -86,12 +86,11 @@ def _objects(text: str) -> list[Marker]:
     """Return the Kubernetes objects of a text. Raises TextError."""
     places = list(_documents(text))
     for marker in places:
-        if not isinstance(marker.value, dict):
-            raise TextError("this is not an object", *marker.position(()))
         try:
-            GVK.of(marker.value)
+            GVK.of(marker.value if isinstance(marker.value, dict) else {})
         except InterpretationError as error:
-            raise TextError(str(error), *marker.position(())) from error
+            whole = "paste the whole object, as `kubectl get KIND NAME -o yaml` prints it"
+            raise TextError(f"{error}: {whole}", *marker.position(())) from error
     return places
 
 

@@ -427,7 +427,7 @@ def test_path_that_finds_nothing_is_marked_at_the_path_and_health_is_not_green(o
     page = open_page()
     put(page, "karta", KARTA.replace(".spec.replicas", ".spec.replcas"))
     put(page, "object", OBJECT)
-    wait(page, lambda: any("did you mean spec.replicas?" in each for each in findings(page)))
+    wait(page, lambda: any("the object has spec.replicas: a typo?" in each for each in findings(page)))
     assert underlined(page, "karta") == [".spec.replcas // 1"]
     assert underlined(page, "object") == []
     assert card(page, "InterpretHealth").locator(".chip.good").count() == 0
