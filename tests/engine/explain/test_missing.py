@@ -43,6 +43,12 @@ HOT = {"name": "hot", "replicas": 2, "template": pods()}
             id="a typo in the list, of which no element is found",
         ),
         pytest.param(
+            {},
+            {**{key: value for key, value in train().items() if key != "spec"}, "groups": [HOT]},
+            ["group: no pods at spec.groups; the object has groups: a typo?"],
+            id="a list beside the spec instead of in it",
+        ),
+        pytest.param(
             {"specDefinition": {"podTemplateSpecPath": ".spec.groups[].pods"}},
             train({"name": "hot", "template": pods()}),
             ["group: no pods at spec.groups[0].pods"],

@@ -293,6 +293,13 @@ def test_problem_of_text_leaves_others_usable() -> None:
         pytest.param(
             "items", "- clusterName: a\n  applied: yes please\n", 1, "must be a boolean", id="a text for a switch"
         ),
+        pytest.param(
+            "items",
+            "- clusterName: a\n  status: {apiVersion: v1, kind: Pod, metadata: {name: a}, status: {}}\n",
+            1,
+            "the item.status holds a whole object",
+            id="a whole object as a status",
+        ),
         pytest.param("references", "kind: Pod\n", 1, "apiVersion", id="a reference without a version"),
     ],
 )

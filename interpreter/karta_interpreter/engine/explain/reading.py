@@ -161,9 +161,12 @@ def misspelt(path: Path, obj: Object, part: object) -> str:
     for depth, step in enumerate(path):
         parent = get(obj, path[:depth])
         if isinstance(parent, dict) and step not in parent:
-            similar = (*path[:depth], almost(str(step), parent))
-            is_known = not similar[-1] or any(_reads(query, similar) for query in queries_in(part))
-            return "" if is_known else f"the object has {field_path(similar)}: a typo?"
+            is_own = not {"apiVersion", "kind", "metadata", "spec", "status"}.issuperset(path[1:2])
+            similar = (
+                path[1:2] if depth <= 1 and is_own and path[1] in obj else (*path[:depth], almost(str(step), parent))
+            )
+            is_meant = similar[-1] and not any(_reads(query, similar) for query in queries_in(part))
+            return f"the object has {field_path(similar)}: a typo?" if is_meant else ""
     return ""
 
 

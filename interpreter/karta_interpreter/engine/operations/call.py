@@ -85,10 +85,17 @@ class StatusItem(msgspec.Struct, frozen=True):
                 hint = _OTHER_FIELDS.get(field) or did_you_mean(str(field), ITEM_FIELDS)
                 raise InterpretationError(f"{path} has no field {field}; {hint}")
         item = cls.of(value, path)
-        if not item.cluster:
-            raise InterpretationError(f"{path} has no clusterName, the cluster that reports the status")
-        if item.cluster in clusters:
-            raise InterpretationError(f"{path} is a second one of {item.cluster}: each cluster has one")
+        problem = (
+            " has no clusterName, the cluster that reports the status"
+            if not item.cluster
+            else f" is a second one of {item.cluster}: each cluster has one"
+            if item.cluster in clusters
+            else ".status holds a whole object: write what is below its own status"
+            if isinstance(item.status, dict) and {"apiVersion", "kind", "metadata"} <= item.status.keys()
+            else ""
+        )
+        if problem:
+            raise InterpretationError(f"{path}{problem}")
         clusters.add(item.cluster)
         return item
 

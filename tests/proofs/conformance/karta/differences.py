@@ -140,7 +140,9 @@ DIFFERENCES = (
     ),
     Difference(
         "A pod of an instance is an error if the object has no instances.",
-        _refused_here("gives null, which says nothing: .*|is of the instance '.*'; the object has none", _has_no_instances),
+        _refused_here(
+            "gives null, which says nothing: .*|is of the instance '.*'; the object has none", _has_no_instances
+        ),
     ),
     Difference(
         "A pod may lack the key of its replica.",
