@@ -118,14 +118,11 @@ class Karta(Public):
 
         if operation not in list(Operation):
             name = operation[:40] if type(operation) is str else f"of type {type(operation).__name__}"
+            near = closest(f"Interpret{name.capitalize()}", Operation) if name.isalpha() and name.islower() else ""
             raise WorkloadError(
                 f'the operation comes first: explain("{obj}", obj)'
                 if str(obj) in list(Operation)
-                else f"there is no operation {name}; "
-                + did_you_mean(
-                    closest(f"Interpret{name.capitalize()}", Operation) * (name.islower() and name.isalpha()) or name,
-                    Operation,
-                )
+                else f"there is no operation {name}; {did_you_mean(near or name, Operation)}"
             )
         if type(replicas) not in (int, type(None)):
             raise WorkloadError(f"replicas are a whole number, not {type(replicas).__name__}")

@@ -70,8 +70,8 @@ class TokenFile:
         # All of them are compared: how long it takes gives nothing away.
         users = [name for text, name in pairs if hmac.compare_digest(text.encode(), presented)]
         if not users:
-            # In the file a user's name follows.
-            raise unauthenticated("the token is one word" if " " in token else "the token is not known")
+            is_line = " " in token  # of the file, in which the name of the user follows
+            raise unauthenticated("write the token without the name behind it" if is_line else "the token is not known")
         return users[0]
 
     async def authorize(self, token: str, verb: str) -> None:

@@ -73,21 +73,8 @@ _OPERATORS: Final = {
     "[": "a list is written `{...}`",
     "#": "a comment begins with `--`, and `#list` is the length of a list",
     ":": "a key is written `{key = value}`, and a variable has no type",
-    "=>": "a function is written `function(x) return x.field end`",
-    **dict.fromkeys(("var", "let", "const"), "a variable is declared by `local`"),
-    **dict.fromkeys("\u201c\u201d\u2018\u2019", 'a text stands in straight quotes: "..."'),
-    **dict.fromkeys(
-        (") {", "){", "{"),
-        "a block begins with `then` or `do`, that of a function with nothing, and each ends with `end`",
-    ),
+    "{": "a block begins with `then` or `do`, that of a function with nothing, and each ends with `end`",
     ".": "a field is read by `.`, and `:` calls a function",
-    "elif": "write `elseif`",
-    "Return": "write `return`",
-    "is": "equal to is written `==`, and other than `~=`",
-    "switch": "a choice is written `if ... then ... elseif ... then ... else ... end`",
-    ":=": "a value is assigned by `=`",
-    "foreach": "a loop is written `for _, entry in ipairs(list) do ... end`",
-    "def": "a function is written `function NAME(x) ... end`",
 }
 _COMMENT: Final = re.compile("--.*")
 # A text with the `+` before or behind it, if any. The third group is a text that is a number.
@@ -198,6 +185,20 @@ _IN_LINE: Final = {
         "Lua has no such word: a function is `function NAME(x) ... end`, a variable `local x = 1`"
     ),
     re.compile(r"\braise\b|\bthrow\b|\bassert [^(]"): 'an error is raised by `error("text")`',
+    re.compile("=>"): "a function is written `function(x) return x.field end`",
+    re.compile(":="): "a value is assigned by `=`",
+    re.compile("[\u201c\u201d\u2018\u2019]"): 'a text stands in straight quotes: "..."',
+    re.compile(r":(?= *[\d\"'{])|(?<=\w):(?= )"): "a key is written `{key = value}`, and a variable has no type",
+    re.compile(
+        r"\) ?{"
+    ): "a block begins with `then` or `do`, that of a function with nothing, and each ends with `end`",
+    re.compile(r"\bdef\b"): "a function is written `function NAME(x) ... end`",
+    re.compile(r"\bforeach\b"): "a loop is written `for _, entry in ipairs(list) do ... end`",
+    re.compile(r"\belif\b"): "write `elseif`",
+    re.compile(r"\bReturn\b"): "write `return`",
+    re.compile(r"\bis\b"): "equal to is written `==`, and other than `~=`",
+    re.compile(r"\bswitch\b"): "a choice is written `if ... then ... elseif ... then ... else ... end`",
+    re.compile(r"\b(?:var|let|const)\b"): "a variable is declared by `local`",
 }
 # What Lua has for the words of other languages, and their order, for scripts with an error somewhere else.
 _WORDS: Final = {
@@ -234,36 +235,39 @@ class Lint(NamedTuple):
 
 def lint(operation: str, text: str, names_of: Callable[[str], Names]) -> list[Lint]:
     """Return all findings in the script of an operation, in the order of its lines. ``names_of`` compiles it."""
-    code, function = _COMMENT.sub("", text), SLOTS[operation].function
+    code = _COMMENT.sub("", text)
     try:
         names = names_of(text)
     except LuaSyntaxError as err:
-        line = code.split("\n")[err.line - 1][:500]
-        signs = [
-            *re.findall(
-                r"=>|:=|[\u201c\u201d\u2018\u2019]|:(?= *[\d\"'{])|(?<=\w):(?= )|\) ?{"
-                r"|\bdef\b|\bforeach\b|\belif\b|\bReturn\b|\bis\b|\bswitch\b|\b(?:var|let|const)\b",
-                line,
-            ),
-            str(err).partition("near '")[2][:1],
-        ]
-        return [
-            Lint(
-                "error",
-                "lua-syntax",
-                str(err),
-                next((hint for pattern, hint in _IN_LINE.items() if pattern.search(line)), "")
-                or _OPERATORS.get(signs[0])
-                or next((hint for pattern, hint in _WORDS.items() if re.search(pattern, code)), "")
-                or next((hint for text, hint in _EXPECTED.items() if text in str(err)), ""),
-                err.line,
-                fatal=True,
-            )
-        ]
-    lints = (
+        return [_syntax_error(err, code)]
+    lints = [
         *_function(operation, names),
         *_globals(SLOTS[operation], names),
         *_rejected(names),
+        *_misread(names),
+        *_matched(code),
+    ]
+    is_alone = re.findall(r"\bfunction\b *(\w*)", code) == [SLOTS[operation].function]
+    # A function inside of the script may return anything.
+    if is_alone and not any(found.fatal for found in lints):
+        lints += _wrong_returns(operation, code)
+    return _shortened(sorted(lints, key=attrgetter("line")))
+
+
+def _syntax_error(err: LuaSyntaxError, code: str) -> Lint:
+    line = code.split("\n")[err.line - 1][:500]
+    hint = (
+        next((hint for pattern, hint in _IN_LINE.items() if pattern.search(line)), "")
+        or _OPERATORS.get(str(err).partition("near '")[2][:1])
+        or next((hint for pattern, hint in _WORDS.items() if re.search(pattern, code)), "")
+        or next((hint for text, hint in _EXPECTED.items() if text in str(err)), "")
+    )
+    return Lint("error", "lua-syntax", str(err), hint, err.line, fatal=True)
+
+
+# What the names show: kept values, functions that nothing has, lists from 0.
+def _misread(names: Names) -> Iterable[Lint]:
+    return (
         *(
             _warning(
                 "kept-value",
@@ -313,6 +317,12 @@ def lint(operation: str, text: str, names_of: Callable[[str], Names]) -> list[Li
             _warning("index-zero", f"{name}[0] is nil: lists of Lua begin with 1", f"write {name}[1]", line, name)
             for name, line in (() if "0" in names.own_members else names.zeros)
         ),
+    )
+
+
+# What patterns find in the text without its comments.
+def _matched(code: str) -> Iterable[Lint]:
+    return (
         *(
             _warning("text-sum", "`+` adds numbers, and this text is none", "texts are joined by `..`", line, match[0])
             for match, line in ((match, code.count("\n", 0, match.start()) + 1) for match in _TEXT_SUM.finditer(code))
@@ -340,10 +350,6 @@ def lint(operation: str, text: str, names_of: Callable[[str], Names]) -> list[Li
             for match in pattern.finditer(code)
         ),
     )
-    # One inside of the script may return anything.
-    if re.findall(r"\bfunction\b *(\w*)", code) == [function] and not any(found.fatal for found in lints):
-        lints += tuple(_wrong_returns(operation, code))
-    return _shortened(sorted(lints, key=attrgetter("line")))
 
 
 def _wrong_returns(operation: str, code: str) -> Iterator[Lint]:
@@ -434,41 +440,26 @@ def _globals(slot: ScriptField, names: Names) -> Iterator[Lint]:
     script_globals = names.own
     holders = {mention.name.partition(".")[0] for mention in names.read if "." in mention.name}
     unknown = _first_of_each(reading for reading in names.read if not _is_known(reading.name, names, script_globals))
-    for number, mention in enumerate(unknown):
-        suggestion = _guess(mention.name, script_globals | names.locals) if number < _MOST_GUESSES else ""
-        module, _, member = mention.name.rpartition(".")
-        library = next((name for name, members in MODULES.items() if member in members and not module), "")
-        required = (
-            f'write local {mention.name} = require("{mention.name}")'
-            if mention.name in MODULES
-            else "it is local to another function or block: pass it as a parameter"
-            if mention.name in names.locals
-            else f"the function gets what its parameters name: {_write(slot.function, slot.parameters)}"
-            if mention.name in _PARAMETERS
-            else METHODS[member]
-            if member in METHODS and mention.name not in _FOREIGN
-            else f"write {library}.{member}"
-            + f', behind local {library} = require("{library}")' * (library not in _LIBRARIES)
-            if library
-            else "the libraries are math, os, string and table"
-            if mention.name in holders
-            else f"a script may call: {', '.join(sorted(MODULES[module]))}"
-            if module
-            else 'set it by `local`; a key with another sign than _ is written `["a-b"]`'
-        )
-        yield _warning(
-            "unknown-global",
-            f"{mention.name} is nil: nothing sets it",
-            required
-            if not suggestion
-            or library
-            or member in METHODS
-            or mention.name in MODULES.keys() | names.locals
-            or (mention.name in _PARAMETERS and suggestion not in names.locals)
-            else f"did you mean {suggestion}?",
-            mention.line,
-            mention.name,
-        )
+    for number, (name, line) in enumerate(unknown):
+        suggestion = _guess(name, script_globals | names.locals) if number < _MOST_GUESSES else ""
+        module, _, member = name.rpartition(".")
+        library = next((other for other, members in MODULES.items() if member in members and not module), "")
+        elsewhere = f', behind local {library} = require("{library}")' * (library not in _LIBRARIES)
+        hints = {
+            f'write local {name} = require("{name}")': name in MODULES,
+            "it is local to another function or block: pass it as a parameter": name in names.locals,
+            f"the function gets what its parameters name: {_write(slot.function, slot.parameters)}": (
+                name in _PARAMETERS and suggestion not in names.locals
+            ),
+            METHODS.get(member, ""): member in METHODS,
+            f"write {library}.{member}{elsewhere}": library,
+            f"did you mean {suggestion}?": suggestion,
+            "the libraries are math, os, string and table": name in holders,
+            f"a script may call: {', '.join(sorted(MODULES.get(module, ())))}": module,
+            'set it by `local`; a key with another sign than _ is written `["a-b"]`': True,
+        }
+        hint = next(hint for hint, holds in hints.items() if holds)
+        yield _warning("unknown-global", f"{name} is nil: nothing sets it", hint, line, name)
 
 
 def _is_known(name: str, names: Names, script_globals: set[str]) -> bool:
@@ -506,7 +497,10 @@ def _rejected(names: Names) -> Iterator[Lint]:
 
 
 def _first_of_each(mentions: Iterable[Mention]) -> Iterable[Mention]:
-    return [*{mention.name: mention for mention in reversed([*mentions])}.values()][::-1]
+    by_name: dict[str, Mention] = {}
+    for mention in mentions:
+        by_name.setdefault(mention.name, mention)
+    return by_name.values()
 
 
 def _warning(rule: str, message: str, hint: str, line: int, word: str) -> Lint:
