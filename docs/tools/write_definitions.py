@@ -36,6 +36,7 @@ _ELSEWHERE = {
     "lua-syntax": "the script is not Lua",
     "not-a-karta": "the document is not a Karta",
     "parameter-count": "the function has another number of parameters than it is called with",
+    "wrong-return": "… must return …, and this is …",
     "reference-label-value": "there is neither value nor expression",
     "reference-without-way": 'the reference "…" has neither lookup nor list',
     "replicas-not-writable": 'the component "…" is elastic, but no number can be written through this expression',

@@ -122,9 +122,10 @@ def _by_conditions(kind: CustomKind, status: Object) -> Statuses:
 def _by_replicas(status: Object, scale_path: str) -> Statuses:
     ready = next((name for name in ("readyReplicas", "availableReplicas") if below(status, name)), None)
     if ready is None or not scale_path:
-        return {
-            "statusMappings": {}
-        }, "CHECK: the schema has neither a phase nor conditions. Say when the workload runs, and when it has failed."
+        return (
+            {"statusMappings": {}},
+            "CHECK: the schema has neither a phase nor conditions. Say when the workload runs, and when it has failed.",
+        )
     are_ready = f"(.status.{ready} // 0) >= ({scale_path} // 1)"
     mappings = {
         "running": [{"byExpression": {"expression": are_ready, "expectedResult": "true"}}],
