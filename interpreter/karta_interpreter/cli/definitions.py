@@ -191,7 +191,9 @@ def _advice(gvk: GVK) -> str:
     return (
         "kinds without pods need none"
         if gvk.api_version == "v1" and gvk.kind in CORE_KINDS
-        else "give one with -f" + f", or did you mean {near}?" * bool(near)
+        else f"give one with -f, or did you mean {near}?"
+        if near
+        else "give one with -f"
     )
 
 

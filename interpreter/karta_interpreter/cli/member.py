@@ -110,8 +110,7 @@ class Member:
 
     async def read(self, definitions: Iterable[Definition]) -> list[tuple[Definition, str]]:
         """Read everything, and return the definition and the uid of each workload. Raises ClusterError."""
-        groups = objects_in((await self.api.get("/apis")).get("groups"))
-        preferred = _preferred(definitions, groups)
+        preferred = _preferred(definitions, objects_in((await self.api.get("/apis")).get("groups")))
         workloads = [(definition, uid) for definition in preferred for uid in await self._workloads(definition.gvk)]
         of_pods = [definition for definition in preferred if definition.gvk == _POD]
         if workloads or of_pods:

@@ -380,11 +380,14 @@ def _further(message: str, ctx: click.Context) -> str:
         is_list = bool(re.match(r"\w+ '[^']*[, ]", message))
         is_of_objects = any(parameter.metavar == "KIND/NAME" for parameter in ctx.command.params)
         usable = "which can be written" if "not writable" in message else "that exists"
-        folder = f"Name a folder {usable}{'; an object is given with --object KIND/NAME' * is_of_objects}"
+        of_objects = "; an object is given with --object KIND/NAME" if is_of_objects else ""
+        folder = f"Name a folder {usable}{of_objects}"
         path = (
             "One case is chosen with --name"
             if ctx.command.name == "test"
-            else f"Name a file or folder on this machine{'; `:` stands between several' * is_list}"
+            else "Name a file or folder on this machine; `:` stands between several"
+            if is_list
+            else "Name a file or folder on this machine"
         )
         return folder if message.startswith("Directory ") else path if message.startswith("Path ") else ""
     if re.search(r"\((?:true|false|yes|no|on|off|enabled|disabled)\)", message, re.IGNORECASE):

@@ -48,7 +48,7 @@ def argocd_health(*versions: Definition) -> ArgoHealth:
     """
     gvk = versions[-1].gvk
     names = " and ".join(definition.name for definition in versions)
-    made_from = f"the Karta{'s' * (len(versions) > 1)} {names}"
+    made_from = f"the {'Kartas' if len(versions) > 1 else 'Karta'} {names}"
     scripts = checks_by_version(versions, _health_script)
     *_, last = scripts
     script = scripts[last]

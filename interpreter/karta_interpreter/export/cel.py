@@ -89,7 +89,7 @@ class _CelWriter(NamedTuple):
             case ast.Binary("==" | "!=" as operator, ast.Binary("-", left, right), ast.Array(None)):
                 element, whole = _ELEMENTS[self.depth], _as_list(self.value(right, dot))
                 contained = f"{_as_list(self.value(left, dot))}.all({element}, {element} in {whole})"
-                return Cel(f"{'!' * (operator == '!=')}{contained}", NOT, OutputKind.BOOLEAN)
+                return Cel(contained if operator == "==" else f"!{contained}", NOT, OutputKind.BOOLEAN)
             case ast.Binary("<" | "<=" | ">" | ">=" as operator, left, right):
                 return _ordered(node, operator, self.value(left, dot), self.value(right, dot))
             case ast.Binary("==" | "!=" as operator, left, right) if _is_literal(right):

@@ -257,7 +257,8 @@ def _reject_unknown(where: str, fields: Collection[str], allowed: Collection[str
     ]
     if wrong:
         others = f" and {len(wrong[3:])} more" if wrong[3:] else ""
-        raise InterpretationError(f"{where} has the unknown key{'s' * (len(wrong) > 1)} {', '.join(wrong[:3])}{others}")
+        keys = "keys" if wrong[1:] else "key"
+        raise InterpretationError(f"{where} has the unknown {keys} {', '.join(wrong[:3])}{others}")
 
 
 _OTHER_KEYS: Final = {

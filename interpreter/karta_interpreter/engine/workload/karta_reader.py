@@ -65,7 +65,9 @@ def _content_of_file(path: Path | str) -> str | Loaded:
             if isinstance(err, IsADirectoryError)
             else "; a URL is not fetched: give its text"
             if ":/" in str(path)
-            else "; Karta.catalogue() has those of the catalogue" * (not Path(path).suffix)
+            else ""
+            if Path(path).suffix
+            else "; Karta.catalogue() has those of the catalogue"
         )
         return _unusable("unreadable", f"cannot be read: {err.strerror or err}{advice}", str(path))
     except ValueError:  # UnicodeDecodeError, or a null byte in a path

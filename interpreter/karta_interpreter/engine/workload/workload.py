@@ -221,8 +221,7 @@ class Workload(Public):
     @property
     def components(self) -> Mapping[str, Component]:
         """Every component by name, the root first and the others in the order of the definition."""
-        components = self._definition.components
-        return _Named((definition.name, Component(self, definition)) for definition in components)
+        return _Named((component.name, Component(self, component)) for component in self._definition.components)
 
     @property
     def root(self) -> Component:

@@ -168,8 +168,7 @@ def _health(returned: Returned, _: Sequence[Object]) -> Results:
 
 
 def _dependencies(returned: Returned, _: Sequence[Object]) -> Results:
-    table = _table(_first(returned), "requires")
-    dependencies = read_table("[]DependentObjectReference", table)
+    dependencies = read_table("[]DependentObjectReference", _table(_first(returned), "requires"))
     verify(dependencies)
     return {"dependencies": dependencies}
 

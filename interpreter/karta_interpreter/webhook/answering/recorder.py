@@ -114,8 +114,7 @@ class Recorder:
         if len(text) > LONGEST:
             self._count("dropped")
             return
-        written = self._attempt(lambda: self._add(text))
-        self._count("written" if written else "failed")
+        self._count("written" if self._attempt(lambda: self._add(text)) else "failed")
 
     def _attempt(self, work: Callable[[], None]) -> bool:
         """Do some work with files. The first failure is logged, and the next attempt is made later."""

@@ -222,8 +222,10 @@ class _Checked:
             shape = wrong[0]
             message = f"{shape.at or 'this'} is {shape.noun} in {named or self._named}, not {noun}"
             is_alone = (named or self._named) == "this kind" and expected != BOOLEAN
-            near = f"write the path of {noun}; --crd shows what there is" * is_alone or hint(
-                self._root, shape, expected
+            near = (
+                f"write the path of {noun}; --crd shows what there is"
+                if is_alone
+                else hint(self._root, shape, expected)
             )
             self._add(error("crd-wrong-type", path, message, advice or near), text, Span(0, len(text)))
 
@@ -334,7 +336,8 @@ class _Checked:
             for name in filter(None, names):
                 if "object" in entry.types and entry.field(name) is None:
                     message = f"a condition in {entry.at} has no field {name} in the CRD"
-                    hint = did_you_mean(name, entry.fields) + '; statusFieldName: "" is for none' * (name == names[1])
+                    for_none = '; statusFieldName: "" is for none' if name == names[1] else ""
+                    hint = f"{did_you_mean(name, entry.fields)}{for_none}"
                     self._add(error("crd-unknown-field", path, message, hint), text)
 
     def _listed_only(self, path: Path, noun: str, value: str, listed: list[str]) -> None:
@@ -432,7 +435,8 @@ class _Checked:
         """Warn of parts that answers look like depending on if no expression reads them."""
         for group, unread_parts in self._coverage.unread(self._root.schema, scale_path):
             hint = f"read it, or add {{omit: {in_yaml(group)}, reason: …}} to the annotation unread"
-            hint += f"; the CRD may be newer than {origin}, which the definition was written from" * bool(origin)
+            if origin:
+                hint += f"; the CRD may be newer than {origin}, which the definition was written from"
             message = f"no expression reads {unread_text(group, unread_parts)}"
             self.findings.append(warning("crd-unread", annotation_path("unread"), message, hint))
 

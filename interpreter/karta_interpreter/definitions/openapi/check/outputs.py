@@ -189,7 +189,7 @@ def _called(node: ast.FunctionCall, inputs: Shapes, scope: TypeScope) -> Shapes:
         case ast.FunctionCall("error", ()):
             return ()
         case ast.FunctionCall(name) if _are_apart(inputs, _READ.get(name, ())):
-            hint = _OF_OPERATOR if BOOLEAN in inputs else _OF_ENTRIES * (TEXT in _READ[name][:1])
+            hint = _OF_OPERATOR if BOOLEAN in inputs else _OF_ENTRIES if TEXT in _READ[name][:1] else ""
             scope.add(_wrong_type(inputs[0], f"`{name}` does not read it", node.span, scope, hint))
     function = function_of(node)
     if function is None:
@@ -352,7 +352,7 @@ def _compared(shapes: Shapes, others: Shapes, node: ast.Node, operator: str, sco
 def _are_apart(shapes: Sequence[Shape], others: Sequence[Shape]) -> bool:
     """Return whether there are two sides, and no type of one is a type of the other."""
     kinds, other_kinds = (frozenset(chain(*map(_kinds, side))) for side in (shapes, others))
-    return all((shapes, others, not kinds & other_kinds, *(shape.is_known for shape in (*shapes, *others))))
+    return bool(shapes and others and not kinds & other_kinds) and all(shape.is_known for shape in (*shapes, *others))
 
 
 def _kinds(shape: Shape) -> frozenset[str]:

@@ -80,9 +80,8 @@ def draft(kind: CustomKind, known: Sequence[tuple[PodsField, Decision]] | None =
     if needed:
         annotations[f"{PREFIX}dependencies"] = needed
         note = "CHECK: does a workload need these objects in its cluster? Only the names of the fields say so."
-        note += f" Further from pods are {count(left_out, 'more field')} like these, which are left out." * bool(
-            left_out
-        )
+        if left_out:
+            note += f" Further from pods are {count(left_out, 'more field')} like these, which are left out."
         notes.append((annotation_path("dependencies"), note))
     decisions = list(undecided(below(kind.schema, "status")))
     for name, note in _DECISIONS.items():

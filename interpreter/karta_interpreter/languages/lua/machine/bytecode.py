@@ -94,8 +94,7 @@ class _Dump:
         return self._unpack("i")[0]
 
     def _array(self, form: str) -> tuple[int, ...]:
-        count = self._count()
-        return self._unpack(f"{count}{form}")
+        return self._unpack(f"{self._count()}{form}")
 
     def _text(self) -> str:
         (size,) = self._unpack("Q")

@@ -444,7 +444,7 @@ def _globals(slot: ScriptField, names: Names) -> Iterator[Lint]:
         suggestion = _guess(name, script_globals | names.locals) if number < _MOST_GUESSES else ""
         module, _, member = name.rpartition(".")
         library = next((other for other, members in MODULES.items() if member in members and not module), "")
-        elsewhere = f', behind local {library} = require("{library}")' * (library not in _LIBRARIES)
+        elsewhere = "" if library in _LIBRARIES else f', behind local {library} = require("{library}")'
         hints = {
             f'write local {name} = require("{name}")': name in MODULES,
             "it is local to another function or block: pass it as a parameter": name in names.locals,
