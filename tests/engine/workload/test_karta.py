@@ -4,12 +4,13 @@ from collections.abc import Callable
 from dataclasses import FrozenInstanceError
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import pytest
 import yaml
 
-from karta_interpreter import GVK, DefinitionError, Karta, Severity, Workload, WorkloadError, WorkloadTree
+from karta_interpreter import GVK, DefinitionError, Karta, Severity, Status, Workload, WorkloadError, WorkloadTree
+from karta_interpreter.engine.evaluation import match_status
 from tests.support.examples import few
 from tests.support.rows import rows
 
@@ -120,9 +121,28 @@ def test_catalogue_lists_kinds_and_reads_on_demand() -> None:
     assert GVK("", "v1", "Pod") in catalogue
     assert catalogue[job] is Karta.catalogue()[job]
     assert len(list(catalogue)) == len(catalogue) > 20
-    for key in (GVK("", "v1", "Nothing"), "Job"):
-        with pytest.raises(KeyError, match=r"there is no .*; the keys are kinds: GVK\(group, version, kind\)"):
-            catalogue[key]  # type: ignore[index] # a name is the usual mistake
+    assert repr(catalogue) == f"<the catalogue, {len(catalogue)} kinds>"
+    with pytest.raises(KeyError, match="there is no v1, Kind=Nothing"):
+        catalogue[GVK("", "v1", "Nothing")]
+
+
+@pytest.mark.parametrize("read", [Karta.catalogue().__getitem__, Karta.catalogue().get, Karta.catalogue().__contains__])
+def test_catalogue_rejects_key_that_is_no_kind(read: Callable[[Any], object]) -> None:
+    assert read(("batch", "v1", "Job"))
+    with pytest.raises(TypeError, match=r'the keys are kinds, such as GVK\("apps", "v1", "Deployment"\), not str'):
+        read("Job")
+
+
+@pytest.mark.parametrize("status", ["Running", Status.RUNNING])
+def test_status_is_asked_by_in(status: str) -> None:
+    match: Any = Workload(Karta.for_object(JOB), JOB | {"status": {"active": 1, "ready": 1}}).status
+    assert (status in match, "Failed" in match) == (True, False)
+    assert (match == match_status(Karta.for_object(JOB).definition, JOB), hash(match) == hash(match)) == (False, True)
+    for compare in (match.__eq__, [match].__contains__, [match].count):
+        with pytest.raises(TypeError, match='several statuses may match: write "Running" in the status'):
+            compare(status)
+    with pytest.raises(ValueError, match="there is no status 'running'; did you mean Running"):
+        _ = "running" in match
 
 
 def test_karta_is_found_for_object() -> None:
@@ -415,6 +435,14 @@ def test_values_are_frozen_by_the_usual_error() -> None:
         ),
         pytest.param(
             lambda job: job.root.instances[""].podTemplate, "did you mean pod_template", id="the field's name"
+        ),
+        pytest.param(lambda job: job.kind, r'write workload.object\["kind"\]$', id="the object's"),
+        pytest.param(lambda job: job.name, r'write workload.object\["metadata"\]\["name"\]$', id="its metadata's"),
+        pytest.param(lambda job: job.karta.group, r"write workload.karta.gvk.group$", id="the kind's"),
+        pytest.param(lambda job: job.matched, r"write workload.status.matched$", id="the status'"),
+        pytest.param(lambda job: job.requests, r"instances\[0\].requests$", id="the tree's"),
+        pytest.param(
+            lambda job: cast("Any", WorkloadTree.build(job)).sum, "WorkloadTree has no sum; there are", id="all"
         ),
         pytest.param(lambda job: job.karta.gvks, "Karta has no gvks; did you mean gvk", id="a typo"),
     ],

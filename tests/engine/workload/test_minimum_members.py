@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter.base.errors import ComponentNotFoundError, WorkloadError
+from karta_interpreter.base.errors import ComponentNotFoundError
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.engine.workload import Karta, Workload
@@ -136,7 +136,7 @@ def test_minimum_members_of_single_instance(scales: Raw, a: int, b: int) -> None
     [
         pytest.param("boat", None, ComponentNotFoundError, 'no component "boat"', id="an unknown component"),
         pytest.param("ship", "z", ComponentNotFoundError, 'no instance "z"', id="an unknown instance"),
-        pytest.param("ship", "", WorkloadError, "not empty", id="an empty id, which is what no instance has"),
+        pytest.param("ship", "", ComponentNotFoundError, 'no instance ""', id="an empty id, where instances have ids"),
     ],
 )
 def test_unknown_part_of_workload_is_error(

@@ -162,7 +162,7 @@ def test_missing_instance_is_not_updated(make: Make) -> None:
         workload.component("section").update_pod_templates({"violin": {}})
     with pytest.raises(ComponentNotFoundError, match='its only instance is called ""'):
         workload.component("conductor").update_pod_templates({"conductor": {}})
-    with pytest.raises(ComponentNotFoundError, match="has none"):
+    with pytest.raises(ComponentNotFoundError, match="there are none"):
         make("Orchestra").component("section").update_pod_templates({"a": {}})
 
 

@@ -17,7 +17,7 @@ from karta_interpreter.definitions.sources.snapshot import Snapshot
 from karta_interpreter.web.types_api import view
 from karta_interpreter.web.types_api.application import USER, ClientLimits, application, read
 from karta_interpreter.web.types_api.listing import MOST_BYTES, MOST_CONDITIONS, ListQuery
-from karta_interpreter.web.types_api.models import ApiError, WorkloadType, WorkloadTypes
+from karta_interpreter.web.types_api.models import ApiError, Choices, WorkloadType, WorkloadTypes
 from karta_interpreter.web.types_api.openapi import OPERATIONS
 from karta_interpreter.web.types_api.records import Record
 from karta_interpreter.web.types_api.view import Row, View
@@ -114,9 +114,10 @@ def test_pages_end_before_their_limit_of_bytes(size: int, pages: list[int]) -> N
 
 def test_filter_has_a_limited_number_of_conditions() -> None:
     conditions = ["name!=x"] * MOST_CONDITIONS
-    assert len(ListQuery.of([("filterBy", ",".join(conditions))]).tests) == MOST_CONDITIONS
+    choices = Choices.of(["Train"], ["low=40"])
+    assert len(ListQuery.of([("filterBy", ",".join(conditions))], choices).tests) == MOST_CONDITIONS
     with pytest.raises(ApiError) as error:
-        ListQuery.of([("filterBy", ",".join(conditions)), ("filterBy", "name!=y")])
+        ListQuery.of([("filterBy", ",".join(conditions)), ("filterBy", "name!=y")], choices)
     assert error.value.status == 400
 
 

@@ -172,7 +172,11 @@ def test_type_of_catalogue_is_listed_and_can_be_replaced(tmp_path: Path) -> None
         assert (taken.status, taken.json["id"], taken.json["source"]) == (201, found["id"], "api")
         assert server.ask("DELETE", path).status == 204
         assert server.get(path).json["source"] == "catalogue"
-        assert server.ask("DELETE", path).status == 409
+        deletion = server.ask("DELETE", path)
+        assert (deletion.status, "POST registers a type that takes precedence" in deletion.json["detail"]) == (
+            409,
+            True,
+        )
 
 
 def test_file_of_another_author_is_left_alone(tmp_path: Path) -> None:
@@ -306,6 +310,8 @@ def test_weak_entity_tag_is_said_to_be_weak(server: TypesServer) -> None:
         pytest.param("filterBy=group==list.example.org&offset=5", [], 3, id="beyond the end"),
         pytest.param("filterBy=group=^list.&filterBy=name=$Mill,name!=AMill", ["BMill", "CMill"], 2, id="conditions"),
         pytest.param("filterBy=group=@list,priorityId==high", ["CMill"], 1, id="by priority"),
+        pytest.param("filterBy=group=@LIST,priorityId==High,source==API", ["CMill"], 1, id="in any case"),
+        pytest.param("filterBy=group=@list,priorityId==", [], 0, id="without a priority"),
         pytest.param(
             "filterBy=group=@list&sortBy=priorityId", ["CMill", "AMill", "BMill"], 3, id="by text of priority"
         ),
@@ -319,6 +325,11 @@ def test_list_is_filtered_sorted_and_paged(server: TypesServer, query: str, name
         assert server.post(body).status in (200, 201)
     answer = server.get(f"{TYPES}?{query}").json
     assert ([each["name"] for each in answer["types"]], answer["total"]) == (names, total)
+
+
+def test_filter_by_unknown_id_is_error(server: TypesServer) -> None:
+    (error,) = server.get(f"{TYPES}?filterBy=categoryId==training,priorityId=@ed").json["errors"]
+    assert (error["detail"], error["hint"]) == ('there is no categoryId "training"', "did you mean train?")
 
 
 def test_minus_before_field_to_sort_by_names_sort_order(server: TypesServer) -> None:

@@ -1,7 +1,8 @@
 """Determines a workload's normalised status by the rules of Karta's own library (`ExtractStatus` in `pkg/resource`)."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 from karta_interpreter.base.k8s import JSON, Object, Projection, type_name
 from karta_interpreter.definitions.karta import ComponentRules, ConditionsRule, Definition, Matcher, Status, StatusRules
@@ -20,8 +21,9 @@ class Condition(NamedTuple):
     message: str | None
 
 
-class StatusMatch(NamedTuple):
-    """The status of an object by its status definition.
+@dataclass(frozen=True)
+class StatusMatch:  # noqa: PLW1641 - dataclass writes its hash
+    """The status of an object by its status definition. ``"Running" in status`` asks for one of the statuses.
 
     ``phase`` is None only if the phase path yields nothing. ``matched`` contains all statuses that match, because they
     do not exclude each other, or `Undefined` if none matches.
@@ -31,8 +33,15 @@ class StatusMatch(NamedTuple):
     conditions: tuple[Condition, ...]
     matched: tuple[Status, ...]
 
-    def __contains__(self, status: object) -> bool:
-        return status in self.matched
+    def __contains__(self, status: str) -> bool:
+        return Status(status) in self.matched
+
+    if not TYPE_CHECKING:  # a type checker finds this mistake only in a class without a comparison of its own
+
+        def __eq__(self, other: object) -> bool:
+            if isinstance(other, str):
+                raise TypeError(f'several statuses may match: write "{other}" in the status, not ==')
+            return type(other) is StatusMatch and vars(self) == vars(other)
 
 
 def match_status(definition: Definition, obj: Object) -> StatusMatch:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, NoReturn
 from karta_interpreter.base.errors import InterpretationError, WorkloadError
 from karta_interpreter.base.findings import did_you_mean
 from karta_interpreter.base.k8s import GVK, JSON, MAX_DEPTH, Object, Path, field_path, get, parts_of
+from karta_interpreter.engine.evaluation import Scale, StatusMatch
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -26,23 +27,32 @@ class Public:
     if not TYPE_CHECKING:  # a type checker would take it as leave to read any name
 
         def __getattr__(self, name: str) -> NoReturn:
-            cls = type(self)
+            cls, obj = type(self), vars(self).get("object")
             names = {
-                other: sorted(own for own in {*dir(other), *other.__dataclass_fields__} if not own.startswith("_"))
-                for other in (cls, *Public.__subclasses__())
+                other.__name__: sorted(
+                    own for own in {*dir(other), *getattr(other, "__dataclass_fields__", ())} if not own.startswith("_")
+                )
+                for other in (*Public.__subclasses__(), GVK, StatusMatch, Scale)
             }
-            places = [
-                f"{_READ_AS[other.__name__]}.{name}" for other in names if other is not cls and name in names[other]
+            paths = [path for path in ((name,), ("metadata", name)) if get(obj, path) is not None]
+            places = ["".join(("workload.object", *(f'["{key}"]' for key in path))) for path in paths] or [
+                f"{place}.{name}" for other, place in _READ_AS.items() if name in names[other]
             ]
-            hint = f"write {' or '.join(places)}" if places else did_you_mean(name, names[cls])
+            hint = f"write {' or '.join(places[:2])}" if places else did_you_mean(name, names[cls.__name__])
             raise AttributeError(f"{cls.__name__} has no {name}; {hint}", name=name, obj=self)
 
 
 _READ_AS: Final = {
+    "GVK": "workload.karta.gvk",
     "Karta": "workload.karta",
     "Component": "workload.component(NAME)",
     "Instance": "workload.component(NAME).instances[ID]",
+    "Scale": "workload.component(NAME).instances[ID].scale",
+    "StatusMatch": "workload.status",
     "Workload": "workload",
+    "WorkloadTree": "WorkloadTree.build(workload)",
+    "ComponentNode": "WorkloadTree.build(workload).root",
+    "InstanceNode": "WorkloadTree.build(workload).root.instances[0]",
 }
 
 

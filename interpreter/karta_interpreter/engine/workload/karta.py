@@ -225,8 +225,8 @@ class _Catalogue(Mapping[GVK, Karta]):
         return catalogue_kinds()
 
     def __getitem__(self, gvk: GVK) -> Karta:
-        if gvk not in self._files:
-            raise KeyError(f"there is no {gvk}; the keys are kinds: GVK(group, version, kind)")
+        if gvk not in self:
+            raise KeyError(f"there is no {gvk}; `Karta.catalogue()` lists the kinds")
         return _loaded(self._files[gvk])
 
     def __iter__(self) -> Iterator[GVK]:
@@ -236,7 +236,12 @@ class _Catalogue(Mapping[GVK, Karta]):
         return len(self._files)
 
     def __contains__(self, gvk: object) -> bool:
+        if not isinstance(gvk, tuple):  # before `get` takes it for a kind that is not there
+            raise TypeError(f'the keys are kinds, such as GVK("apps", "v1", "Deployment"), not {type(gvk).__name__}')
         return gvk in self._files  # without reading the file, as Mapping's own would
+
+    def __repr__(self) -> str:
+        return f"<the catalogue, {len(self)} kinds>"
 
 
 _loaded = cache(Karta.load)  # only called with files of the catalogue, so the cache is bounded

@@ -13,7 +13,7 @@ from typing import NamedTuple, Self
 from karta_interpreter.base.errors import WorkloadError
 from karta_interpreter.base.k8s import GVK, JSON, Counting, Object, PodRequirements, get, objects_in, pod_requirements
 from karta_interpreter.engine.evaluation import StatusMatch, attributing, pod_name, pod_sets
-from karta_interpreter.engine.workload.document import checked_pods, reading
+from karta_interpreter.engine.workload.document import Public, checked_pods, reading
 from karta_interpreter.engine.workload.extraction import PIECES, Instance
 from karta_interpreter.engine.workload.workload import Component, Workload
 
@@ -57,8 +57,8 @@ class StrayPod(NamedTuple):
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class InstanceNode:
+@dataclass(frozen=True)
+class InstanceNode(Public):
     """An instance with the requests of each of its pods, and the given pods that belong to it."""
 
     instance: Instance
@@ -90,8 +90,8 @@ class InstanceNode:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class ComponentNode:
+@dataclass(frozen=True)
+class ComponentNode(Public):
     """A component with its instances and child components."""
 
     name: str
@@ -111,8 +111,8 @@ class ComponentNode:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class WorkloadTree:
+@dataclass(frozen=True)
+class WorkloadTree(Public):
     """A workload from its root down.
 
     ``status`` is None if the definition has no status rules. ``strays`` are the given pods that belong nowhere.
@@ -148,9 +148,9 @@ class WorkloadTree:
             else:
                 by_instance[attribution.component, attribution.instance].append(PodNode(pod, attribution.replica))
         with reading():
-            sets = pod_sets(workload.karta.definition, workload.object)
             needs = {
-                (pods.component, pods.instance): pod_requirements(pods.template, Counting.SCHEDULER) for pods in sets
+                (pods.component, pods.instance): pod_requirements(pods.template, Counting.SCHEDULER)
+                for pods in pod_sets(workload.karta.definition, workload.object)
             }
         return cls(workload, _node(workload.root, needs, by_instance), workload.status, tuple(strays))
 
@@ -191,7 +191,9 @@ def _known(**fields: JSON) -> Wire:
 def _node(
     component: Component, requirements: Mapping[_Key, PodRequirements], pods: Mapping[_Key, Sequence[PodNode]]
 ) -> ComponentNode:
-    keys = [((component.name, id_), instance) for id_, instance in component.instances.items()]
-    instances = [InstanceNode(instance, requirements.get(key), tuple(pods.get(key, ()))) for key, instance in keys]
-    children = [_node(child, requirements, pods) for child in component.children]
-    return ComponentNode(component.name, component.kind, component.has_pods, tuple(instances), tuple(children))
+    instances = tuple(
+        InstanceNode(instance, requirements.get((component.name, id_)), tuple(pods.get((component.name, id_), ())))
+        for id_, instance in component.instances.items()
+    )
+    children = tuple(_node(child, requirements, pods) for child in component.children)
+    return ComponentNode(component.name, component.kind, component.has_pods, instances, children)

@@ -51,8 +51,9 @@ class _Target:
     def checked(self, value: JSON) -> JSON:
         """Return a value that can be stored. Raises WorkloadError for any other."""
         if type(value) is not self.type:
-            needed = type_name(self.type())
-            raise WorkloadError(f"{self}: the new value must be {needed}, not of type {type(value).__name__}")
+            raise WorkloadError(
+                f"{self}: the new value must be {type_name(self.type())}, not of type {type(value).__name__}"
+            )
         if self.field == "podTemplateSpecPath" and any(
             get(value, (name,)) is not None for name in fields_of("PodSpec")
         ):

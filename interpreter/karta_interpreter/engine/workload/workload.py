@@ -82,8 +82,7 @@ class Component(Public):
     @property
     def owner(self) -> "Component | None":
         """The parent component, None for the root."""
-        owner = self.definition.owner
-        return None if owner is None else self.workload.component(owner)
+        return None if self.definition.owner is None else self.workload.component(self.definition.owner)
 
     @property
     def children(self) -> "tuple[Component, ...]":
@@ -161,8 +160,7 @@ class Component(Public):
         return self.workload.replaced(apply_actions([self.definition], "resume", self.workload.object))
 
     def _pods(self, field: str) -> dict[str, Object | None]:
-        is_known = field in self.definition.pod_queries
-        return self._by_id(partial(extraction.extract_pods, field)) if is_known else {}
+        return self._by_id(partial(extraction.extract_pods, field)) if field in self.definition.pod_queries else {}
 
     def _by_id(self, extract: Callable[[ComponentRules, Object, extraction.Ids], list[Value]]) -> _Named[Value]:
         with reading():
@@ -175,13 +173,11 @@ class Component(Public):
     ) -> "Workload":
         ids = self.instance_ids
         if not isinstance(by_id, Mapping):
-            example = f'{{"{ids[0] if ids else ""}": …}}'
-            kind = type(by_id).__name__
-            raise WorkloadError(f"{self.definition}: give a value for each instance, {example}, not {kind}")
+            example = f'{{"{ids[0] if ids else ""}": …}}, not {type(by_id).__name__}'
+            raise WorkloadError(f"{self.definition}: give a value for each instance, {example}")
         for name in by_id:
             if name not in ids:
-                hint = did_you_mean(str(name), ids) if ids else "the workload has none"
-                hint = 'its only instance is called ""' if ids == UNNAMED else hint
+                hint = 'its only instance is called ""' if ids == UNNAMED else did_you_mean(str(name), ids)
                 raise ComponentNotFoundError(f'{self.definition}: there is no instance "{name}"; {hint}')
         with reading():
             return self.workload.replaced(update(self.definition, self.workload.object, by_id))
@@ -256,8 +252,7 @@ class Workload(Public):
     def with_references(self, objects: Iterable[Object]) -> "Workload":
         """Return the workload with references looked up among the objects. Reading any other raises WorkloadError."""
         with reading():
-            definition = resolved(self.karta.definition, self.object, known(objects))
-        return replace(self, karta=Karta(definition))
+            return replace(self, karta=Karta(resolved(self.karta.definition, self.object, known(objects))))
 
     def infer_component(self, pod: Object) -> str:
         """Return the name of the component that a pod of this workload belongs to. Raises ComponentNotFoundError.
@@ -291,8 +286,6 @@ class Workload(Public):
         itself counts. Raises ComponentNotFoundError.
         """
         definition, rules = self._definition, self.component(component).definition
-        if instance == "":
-            raise WorkloadError(f"component {component}: an instance id is not empty; leave it out for all instances")
         with reading():
             if instance is not None and instance not in instance_ids(rules, self.object):
                 hint = did_you_mean(str(instance), instance_ids(rules, self.object))
@@ -306,13 +299,15 @@ class Workload(Public):
 
     def suspend(self) -> "Workload":
         """Return the workload after the suspend actions of all components, the root's last. Raises as each of them."""
-        root, *children = self._definition.components
-        return self.replaced(apply_actions((*children, root), "suspend", self.object))
+        return self.replaced(
+            apply_actions((*self._definition.components[1:], self._definition.root), "suspend", self.object)
+        )
 
     def resume(self) -> "Workload":
         """Return the workload after the resume actions of all components, the root's last. Raises as each of them."""
-        root, *children = self._definition.components
-        return self.replaced(apply_actions((*children, root), "resume", self.object))
+        return self.replaced(
+            apply_actions((*self._definition.components[1:], self._definition.root), "resume", self.object)
+        )
 
     def suspend_patches(self) -> list[Patch]:
         """Return the JSON Patch that suspends the workload, for a Karmada OverridePolicy. Empty without a change.
@@ -359,13 +354,19 @@ class Workload(Public):
         # A number so large is in milliseconds.
         if type(now) not in (int, float, type(None)) or (now or 0) > _MOST_SECONDS:
             raise WorkloadError(f"now is a time in seconds since 1970, as time.time(), not {now!r}")
-        evidence = Evidence(
-            self.object,
-            tuple(checked_pods(pods)),
-            tuple(checked_objects(owners, "owners")),
-            now=time.time() if now is None else now,
+        return (
+            *verify(
+                self._definition,
+                Evidence(
+                    self.object,
+                    tuple(checked_pods(pods)),
+                    tuple(checked_objects(owners, "owners")),
+                    now=time.time() if now is None else now,
+                ),
+                crd,
+            ),
+            *(judge_crd(self._definition, crd) if crd else ()),
         )
-        return (*verify(self._definition, evidence, crd), *(judge_crd(self._definition, crd) if crd else ()))
 
     def replaced(self, obj: Object) -> "Workload":
         """Return the workload with another version of its object, or itself for the same version."""

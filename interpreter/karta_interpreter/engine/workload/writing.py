@@ -100,8 +100,9 @@ class WritePlan:
         source = self._fields[field] = _Field(self._component, field, query, self._object)
         if len(source.outputs) != len(self._ids):
             results = "1 result" if len(source.outputs) == 1 else f"{len(source.outputs)} results"
-            reason = f"gives {results} for {len(self._ids)} instances; to be written, each needs one"
-            raise InstanceCountMismatchError(source.failed(reason))
+            raise InstanceCountMismatchError(
+                source.failed(f"gives {results} for {len(self._ids)} instances; to be written, each needs one")
+            )
         for position, name in enumerate(self._ids):
             if name in changes:
                 old = source.outputs[position]
@@ -121,8 +122,9 @@ class WritePlan:
         # A template at `.`, as in a Pod, may be written to. The result must remain the same object.
         for path in IDENTITY:
             if not equal(get(changed, path), get(self._object, path)):
-                message = f"a change of pods would change {field_path(path)} of the workload"
-                raise PathNotWritableError(f"{self._component}: {message}")
+                raise PathNotWritableError(
+                    f"{self._component}: a change of pods would change {field_path(path)} of the workload"
+                )
         for name in dict.fromkeys(write.field.name for write in self._writes.values()):
             self._read_back(self._fields[name], changed)
         return changed
@@ -153,8 +155,9 @@ class WritePlan:
             if write is None and not equal(outputs[position], field.outputs[position]):
                 raise WriteVerificationError(field.failed(f"would change for {name} too; nothing was changed"))
             if write is not None and not equal(outputs[position], get(changed, field.location(position).path)):
-                reason = f"does not read {field_path(write.place)} back as it was written; nothing was changed"
-                raise WriteVerificationError(field.failed(reason))
+                raise WriteVerificationError(
+                    field.failed(f"does not read {field_path(write.place)} back as it was written; nothing was changed")
+                )
 
 
 def check_pods_exist(component: ComponentRules, obj: Object, names: Iterable[str]) -> None:
@@ -182,8 +185,8 @@ def scale_to(component: ComponentRules, obj: Object, counts: Mapping[str, int]) 
     for name, count in counts.items():
         if type(count) is not int or not 0 <= count <= MOST_REPLICAS:
             what = f"the replicas of {name}" if name else "the replicas"
-            message = f"{what} must be a whole number from 0 to {MOST_REPLICAS}, not {count!r}"
-            raise WorkloadError(f"{component}: {message}")
+            needed = f"a whole number from 0 to {MOST_REPLICAS}"
+            raise WorkloadError(f"{component}: {what} must be {needed}, not {count!r}")
     if component.replicas is None:
         raise PathNotWritableError(f"{component}: there is no {_REPLICAS}, so there is no place to write to")
     check_pods_exist(component, obj, counts)

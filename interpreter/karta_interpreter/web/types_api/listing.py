@@ -9,7 +9,7 @@ import orjson
 
 from karta_interpreter.base.findings import did_you_mean
 from karta_interpreter.base.k8s import Object
-from karta_interpreter.web.types_api.models import ApiError, ProblemError
+from karta_interpreter.web.types_api.models import ApiError, Choices, ProblemError
 from karta_interpreter.web.types_api.view import API, Row
 
 DEFAULT_LIMIT: Final = 50
@@ -27,8 +27,6 @@ FIELDS: Final[Mapping[str, Callable[[Row], str]]] = {
 OPERATORS: Final[Mapping[str, Callable[[str, str], bool]]] = {
     "==": lambda value, operand: value == operand,
     "!=": lambda value, operand: value != operand,
-    "<=": lambda value, operand: value <= operand,
-    ">=": lambda value, operand: value >= operand,
     "=@": lambda value, operand: operand in value,
     "!@": lambda value, operand: operand not in value,
     "=^": lambda value, operand: value.startswith(operand),
@@ -39,7 +37,7 @@ _VALUE: Final = "(?:[^,|&\"'= ][^,|&\"']*)?"
 _CONDITION: Final = f"({'|'.join(FIELDS)})({'|'.join(map(re.escape, OPERATORS))})({_VALUE})"
 _NUMBER: Final = re.compile(r"[0-9]{1,9}", re.ASCII)
 _Test = tuple[Callable[[Row], str], Callable[[str, str], bool], str]
-"""A field, an operator, and the value to compare with."""
+"""A field, an operator, and the value to compare with, in lower case."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +51,14 @@ class ListQuery:
     limit: int = DEFAULT_LIMIT
 
     @classmethod
-    def of(cls, query: Iterable[tuple[str, str]]) -> Self:
+    def of(cls, query: Iterable[tuple[str, str]], choices: Choices) -> Self:
         """Read the parameters of a query. Raises ApiError."""
         errors: list[ProblemError] = []
         tests: list[_Test] = []
         parameters: dict[str, str] = {}
         for name, text in query:
             if name == "filterBy":
-                tests += _tests(text, errors)
+                tests += _tests(text, choices, errors)
             elif name not in PARAMETERS:
                 errors.append(
                     ProblemError(
@@ -105,7 +103,7 @@ class ListQuery:
 
     def page(self, rows: Iterable[Row], encode: Callable[[Row], bytes]) -> bytes:
         """Return a `WorkloadTypes` as JSON: of the rows of the page as many as there is room for."""
-        matching = [row for row in rows if all(test(field(row), value) for field, test, value in self.tests)]
+        matching = [row for row in rows if all(test(field(row).lower(), value) for field, test, value in self.tests)]
         field = FIELDS[self.sort_by]
         # Also by name and group, so that pages do not overlap if the field is the same.
         matching.sort(key=lambda row: (field(row), row.name, row.group), reverse=self.descending)
@@ -159,15 +157,15 @@ PARAMETERS: Final[Mapping[str, Object]] = {
 def _needed(text: str, schema: Object) -> str:
     """Return what the text of a parameter must be, or "" if the text is valid."""
     if schema["type"] == "integer":
-        least, most = schema["minimum"], schema["maximum"]
-        fits = _NUMBER.fullmatch(text) and least <= int(text) <= most
-        return "" if fits else f"a number from {least} to {most}"
+        fits = _NUMBER.fullmatch(text) and schema["minimum"] <= int(text) <= schema["maximum"]
+        return "" if fits else f"a number from {schema['minimum']} to {schema['maximum']}"
     choices = schema.get("enum", ["true", "false"])
     return "" if text in choices else f"one of {', '.join(choices)}"
 
 
-def _tests(text: str, errors: list[ProblemError]) -> Iterable[_Test]:
+def _tests(text: str, choices: Choices, errors: list[ProblemError]) -> Iterable[_Test]:
     """Yield a test for each condition of a filter. All tests have to hold."""
+    ids = {"categoryId": choices.categories, "priorityId": choices.priorities}
     for condition in text.split(","):
         match = re.fullmatch(_CONDITION, condition)
         if match is None:
@@ -179,4 +177,8 @@ def _tests(text: str, errors: list[ProblemError]) -> Iterable[_Test]:
                 )
             )
             continue
-        yield FIELDS[match[1]], OPERATORS[match[2]], match[3]
+        field, operator, value = match[1], match[2], match[3].lower()
+        if operator in {"==", "!="} and value not in ids.get(field, ()) and field in ids and value:
+            hint = did_you_mean(value, ids[field])
+            errors.append(ProblemError(parameter="filterBy", detail=f'there is no {field} "{value[:100]}"', hint=hint))
+        yield FIELDS[field], OPERATORS[operator], value

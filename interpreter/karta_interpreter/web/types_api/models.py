@@ -174,6 +174,7 @@ class ProblemDetails(Model):
     errors_total: int | None = Field(None, description="How many errors and warnings there are.")
 
 
+CATALOGUE: Final = "the catalogue"
 CONTENT_TYPE: Final = "application/problem+json"
 PROBLEMS: Final = {
     400: ("invalid-request", "The body is not JSON, or the query or a header cannot be read."),
@@ -235,7 +236,12 @@ def unavailable(detail: str, seconds: int = 5) -> ApiError:
 
 def owned(owner: str, what: str) -> ApiError:
     """Return the error for a type that this API must not change."""
-    return ApiError(409, f"{what} is owned by {owner}: change it there, or delete it there first", owner=owner)
+    advice = (
+        "POST registers a type that takes precedence, and the option --without leaves the kind out"
+        if owner == CATALOGUE
+        else "change it there, or delete it there first"
+    )
+    return ApiError(409, f"{what} is owned by {owner}: {advice}", owner=owner)
 
 
 def invalid(findings: Sequence[FindingOutput], errors: int, total: int) -> ApiError:

@@ -13,7 +13,7 @@ from aiohttp.typedefs import Handler
 from aiohttp.web import Request, Response
 
 from karta_interpreter.base.findings import did_you_mean
-from karta_interpreter.base.k8s import GVK, json_pointer
+from karta_interpreter.base.k8s import json_pointer
 from karta_interpreter.definitions.karta import ROOT_KIND
 from karta_interpreter.definitions.sources import Store
 from karta_interpreter.web.types_api import models
@@ -54,7 +54,7 @@ class Routes:
 
     async def list_types(self, request: Request) -> Response:
         """Return a page of the types."""
-        listing = ListQuery.of(request.query.items())
+        listing = ListQuery.of(request.query.items(), self.choices)
         rows = (await self.view.rows()).values()
         return json_response(await asyncio.to_thread(listing.page, rows, lambda row: row.encoded(self.choices)))
 
@@ -153,10 +153,9 @@ class Routes:
                         f'the type of this path has "{expected}", which cannot change: register another type',
                     )
                 )
-        kinds: set[GVK] = set()
         for index, gvk in enumerate(body.kinds):
             pointer = json_pointer(("resourceInterfaces", index, *ROOT_KIND))
-            if gvk in kinds:
+            if gvk and gvk in body.kinds[:index]:
                 findings.append(
                     _error(
                         f"{pointer}/version",
@@ -166,7 +165,6 @@ class Routes:
                 )
             if gvk and not self.store.takes(gvk):
                 findings.append(_error(pointer, "kind-left-out", f"this server leaves out {gvk} (--kinds, --without)"))
-            kinds |= {gvk} if gvk else set()
         return findings
 
     async def _row(self, request: Request) -> Row:
@@ -191,10 +189,12 @@ class Routes:
 
     @staticmethod
     def _required(row: Row, present: StoredType | None) -> StoredType:
-        if present is None and row.owner:
-            raise models.owned(row.owner, f"{row.name} of {row.group or 'the core group'}")
         if present is None:
-            raise models.ApiError(404, "the workload type was deleted meanwhile")
+            raise (
+                models.owned(row.owner, f"{row.name} of {row.group or 'the core group'}")
+                if row.owner
+                else models.ApiError(404, "the workload type was deleted meanwhile")
+            )
         return present
 
     async def _stored(self, stored: StoredType, status: int) -> Response:

@@ -13,7 +13,7 @@ from karta_interpreter.base.k8s import grouped, label
 from karta_interpreter.definitions.sources import Snapshot, Store, cluster, files
 from karta_interpreter.web.types_api.cluster_storage import ClusterStorage
 from karta_interpreter.web.types_api.folder_storage import FolderStorage
-from karta_interpreter.web.types_api.models import MOST_ERRORS, Choices, FindingOutput
+from karta_interpreter.web.types_api.models import CATALOGUE, MOST_ERRORS, Choices, FindingOutput
 from karta_interpreter.web.types_api.records import (
     CATEGORY,
     PRIORITY,
@@ -116,9 +116,8 @@ class View:
         If this API owns some, only the Kartas for ``versions`` count.
         """
         row = await self.find(type_id(group, kind))
-        if row is None or not row.is_stored:
-            return ""
-        return row.owner or _owner(record for record in row.others if record.gvk.version in versions)
+        others = (record for record in row.others if record.gvk.version in versions) if row else ()
+        return (row.owner or _owner(others)) if row and row.is_stored else ""
 
     def _renewed(self, sources: Mapping[Any, Any], snapshot: Snapshot) -> Mapping[str, Row]:
         """Return all rows. If Kartas of a kind are stored, its row has only these."""
@@ -170,7 +169,7 @@ def _row(key: str, records: list[Record], *, is_stored: bool) -> Row:
 def _owner(others: Iterable[Record]) -> str:
     for record in others:
         if record.source == files.ORIGIN:
-            return "the catalogue"
+            return CATALOGUE
         return (
             writer_of(record.manifest) if record.source == cluster.ORIGIN else f"the author of the file {record.source}"
         )
