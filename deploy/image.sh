@@ -113,3 +113,5 @@ options+=(
 )
 [[ "$engine" == docker ]] || options+=(--ignorefile deploy/Containerfile.dockerignore) # docker finds it by its name
 "$engine" build "${options[@]}" "$@" .
+[[ -z "${IMAGE:-}" ]] ||
+  echo "deploy/image.sh: push it: ${CONTAINERS_STORAGE_CONF:+CONTAINERS_STORAGE_CONF=$CONTAINERS_STORAGE_CONF }$engine push $IMAGE" >&2

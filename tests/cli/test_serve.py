@@ -130,6 +130,9 @@ def test_registration_that_is_switched_off_ignores_the_rest(
     [
         pytest.param(["--port", "abc"], "'abc' is not a whole number from 0 to 65535.", id="no number"),
         pytest.param(["--port", "65536"], "'65536' is not a whole number from 0 to 65535.", id="too large"),
+        pytest.param(
+            ["--port", "tcp://10.96.0.7:443"], "add enableServiceLinks: false to the pod", id="a service link"
+        ),
         pytest.param(["--webhook-timeout", "3000"], "not a whole number of seconds from 1 to 30.", id="milliseconds"),
         pytest.param(
             ["--port", "9000", "--health-port", "9000"], "--port and --health-port are both 9000", id="one port for two"

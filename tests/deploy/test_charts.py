@@ -49,7 +49,7 @@ def test_schema_has_exactly_the_values_that_there_are(chart: str) -> None:
         schema["properties"].pop(given)
     # Of a name at the top Helm lists those that there are, and a template knows those of the other chart.
     names = schema.pop("propertyNames")
-    assert names["else"]["enum"] == sorted({*schema["properties"], "global", "enabled"})
+    assert names["else"].get("else", names["else"])["enum"] == sorted({*schema["properties"], "global", "enabled"})
     assert names["if"]["enum"] == sorted({*chain(*map(values_of, CHARTS))} - {*schema["properties"]})
     assert differences(values_of(chart), schema | {"additionalProperties": False}) == []
 
@@ -95,6 +95,7 @@ TYPOS = [
     ("karta-interpreter-control-plane", "user.subjects[0].name=ada", "/user/subjects/0': missing property 'kind'"),
     ("karta-interpreter", "server.kinds={RayCluster batch/v1}", "/server/kinds/0"),
     ("karta-interpreter", "server.without={apps/v1/Deploy*}", "/server/without/0"),
+    ("karta-interpreter", "server.without={apps/*}", "/server/without/0': .*such as apps/v1/"),
     ("karta-interpreter", "autoscaling.behavior.scaledown.selectPolicy=Min", "'scaledown' not allowed"),
     ("karta-interpreter", "autoscaling.behavior.scaleUp.selectPolcy=Min", "/scaleUp': .*'selectPolcy' not allowed"),
     ("karta-interpreter", "strategy.rollingUpdate.maxSurg=2", "/strategy/rollingUpdate': .*'maxSurg' not allowed"),
@@ -123,6 +124,14 @@ TYPOS = [
     ("karta-interpreter-control-plane", "admission.url=https://karta.example.com/", "/admission/url"),
     ("karta-interpreter-control-plane", "admission.failurePolicy=fail", "/admission/failurePolicy"),
     ("karta-interpreter", "image.repository=registry.example:5000/karta-interpreter:1.0", "/image/repository"),
+    ("karta-interpreter", "image.repository=REGISTRY/karta-interpreter", "/image/repository': .*in small letters"),
+    ("karta-interpreter", "image.repository=https://registry.example/karta", "/image/repository': .*without https://"),
+    ("karta-interpreter", "replicaCount=3", "'replicaCount'\n.* must be 'replicas'"),
+    (
+        "karta-interpreter",
+        "registration.publicUrl=https://0.0.0.0:8443/interpret",
+        "/publicUrl': .*that Karmada can call",
+    ),
 ]
 """What the schema of a chart rejects, and its complaint; Helm prints all complaints at once."""
 BY_ISSUER = "certificate.mode=certManager,certificate.certManager.issuerRef.name=ours"

@@ -135,7 +135,7 @@ def test_working_engine_builds_image(
     tmp_path: Path, engines: dict[str, Engine], environment: dict[str, str], chosen: str
 ) -> None:
     code, errors, command = _build(tmp_path, engines, **environment, REVISION="abc", IMAGE="example.test/karta:1")
-    assert (code, errors) == (0, "")
+    assert (code, errors) == (0, f"deploy/image.sh: push it: {chosen} push example.test/karta:1\n")
     assert (command[:2], command[-2:]) == ([chosen, "build"], ["--squash", "."])
     arguments = {value.partition("=")[0]: value.partition("=")[2] for value in command if "=" in value}
     declared = {rest.partition("=")[0] for word, rest in INSTRUCTIONS if word == "ARG"}

@@ -73,7 +73,13 @@ class WholeNumber(click.IntRange):
         try:
             return int(super().convert(value, param, ctx))
         except click.BadParameter:
-            self.fail(f"{value!r} is not a whole number{_unit(param)} from {self.min} to {self.max}.", param, ctx)
+            self.fail(
+                f"{value!r} is not a whole number{_unit(param)} from {self.min} to {self.max}."
+                # Into a variable with the name of a Service Kubernetes writes the Service's address.
+                + (" Kubernetes has set it: add enableServiceLinks: false to the pod" if "://" in str(value) else ""),
+                param,
+                ctx,
+            )
 
 
 class Counts(click.ParamType[Any]):

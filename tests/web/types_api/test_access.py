@@ -71,8 +71,9 @@ def test_client_that_leaves_before_its_body_is_audited(server: TypesServer) -> N
         pytest.param("", "it has no token", id="empty"),
         pytest.param(f"{'t' * 32} ana\n{'t' * 32} bo\n", "a token stands there twice", id="shared"),
         pytest.param(" \n\n", "it has no token", id="blank"),
-        pytest.param("short ada", "a token has fewer than 16 characters", id="a token that can be guessed"),
+        pytest.param("short ada", "the token in line 1 has fewer than 16 characters", id="a token that can be guessed"),
         pytest.param(f"ada:{'t' * 32}", "or a colon or comma; a line has the token, a space", id="the name first"),
+        pytest.param(f"{'t' * 32} ada\n\nshort bo", "the token in line 3 has fewer", id="a blank line before it"),
         pytest.param(f"{'t' * 32},ada,1", "or a colon or comma", id="tokens as those of an API server"),
         pytest.param(None, "No such file or directory", id="no file"),
     ],
@@ -89,7 +90,7 @@ async def test_users_are_those_of_the_file(tmp_path: Path) -> None:
     path = tmp_path / "tokens"
     path.write_text(f"\ufeff{OLD}\n  {NEW}   ada lovelace \n", encoding="utf-8")
     file = TokenFile(path)
-    assert [await file.user(OLD), await file.user(NEW)] == ["token", "ada lovelace"]
+    assert [await file.user(OLD), await file.user(NEW)] == ["line 1", "ada lovelace"]
     for token in ("", OLD[:-1], f"{OLD}x", "ä" * 20):
         with pytest.raises(ApiError) as caught:
             await file.user(token)

@@ -79,13 +79,18 @@ class TokenFile:
 
     def _read(self) -> list[tuple[str, str]]:
         # Editors on Windows begin a file with a byte order mark.
-        lines = (line.split(maxsplit=1) for line in self._path.read_text(encoding="utf-8-sig").splitlines())
-        pairs = [(fields[0], fields[1].strip() if len(fields) > 1 else "token") for fields in lines if fields]
+        fields = {
+            number: line.split(maxsplit=1)
+            for number, line in enumerate(self._path.read_text(encoding="utf-8-sig").splitlines(), 1)
+            if line.strip()
+        }
+        # A user without a name is known by the line.
+        pairs = [(token, name[0].strip() if name else f"line {number}") for number, (token, *name) in fields.items()]
         if not pairs:
             raise ValueError("it has no token; a line has one, then the name of its user")
-        if any(len(token) < _LEAST or {",", ":"} & set(token) for token, _ in pairs):
+        if bad := [n for n, (token, *_) in fields.items() if len(token) < _LEAST or {",", ":"} & set(token)]:
             raise ValueError(
-                f"a token has fewer than {_LEAST} characters, or a colon or comma; "
+                f"the token in line {bad[0]} has fewer than {_LEAST} characters, or a colon or comma; "
                 "a line has the token, a space, then the name of its user"
             )
         if len(dict(pairs)) < len(pairs):

@@ -135,7 +135,10 @@ def judge_registration(
     finding = f"there is no ResourceInterpreterWebhookConfiguration {name} with webhooks"
     names = sorted({webhook.configuration for webhook in foreign})
     advice = f"name another with --name: there is {listed(names)}; or " if names else ""
-    advice += "register: start the server with --register, or apply the output of export webhook-configuration"
+    advice += (
+        "read the server's log: with --register it registers once it is ready; "
+        "without, apply the output of export webhook-configuration"
+    )
     yield problem(_REGISTERED, finding, advice)
 
 
@@ -177,7 +180,7 @@ def judge_admission(configuration: Object | None, ours: Sequence[RegisteredWebho
         yield ok("admission", "Kartas are checked before they are stored")
         return
     outcome = "are stored unchecked" if entry.get("failurePolicy") == "Ignore" else "are rejected"
-    advice = "allow a server that registers itself to patch it, as the chart does; or set admission.caBundle"
+    advice = "wait 15 s for a server that registers itself, and may patch it as by the chart; or set admission.caBundle"
     yield problem("admission", f"the caBundle of {WEBHOOK} is not the registered one, so Kartas {outcome}", advice)
 
 
