@@ -41,7 +41,7 @@ _API, _CONTROL_PLANE, _ADDRESS = "api server", "control plane", "address"
 _CUSTOMIZATIONS = f"/apis/{API_VERSION}/resourceinterpretercustomizations"
 _CLUSTERS = "/apis/cluster.karmada.io/v1alpha1/clusters"
 _SKIPPED = "the checks about it are left out"
-_RIGHTS = f"{_SKIPPED}; give the user of the kubeconfig the missing rights"
+_RIGHTS = f"{_SKIPPED}; give the user of the kubeconfig the missing rights; system:anonymous is a user without a token"
 
 _NO_KARMADA = (
     "this is not a Karmada: give the kubeconfig of karmada-apiserver with --kubeconfig, or its "
