@@ -311,6 +311,7 @@ def test_weak_entity_tag_is_said_to_be_weak(server: TypesServer) -> None:
         pytest.param("filterBy=group=^list.&filterBy=name=$Mill,name!=AMill", ["BMill", "CMill"], 2, id="conditions"),
         pytest.param("filterBy=group=@list,priorityId==high", ["CMill"], 1, id="by priority"),
         pytest.param("filterBy=group=@LIST,priorityId==High,source==API", ["CMill"], 1, id="in any case"),
+        pytest.param("filterBy=source==kartas/a.yaml,group==", [], 0, id="of a file and no group"),
         pytest.param("filterBy=group=@list,priorityId==", [], 0, id="without a priority"),
         pytest.param(
             "filterBy=group=@list&sortBy=priorityId", ["CMill", "AMill", "BMill"], 3, id="by text of priority"

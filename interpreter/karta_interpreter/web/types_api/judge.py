@@ -51,7 +51,6 @@ _HINTS: Final = {
 }
 _KEPT: Final = {"name", "labels", "annotations"}
 """The metadata of a Karta that its author writes."""
-_ALIASES: Final = {name: field.alias for name, field in WorkloadTypeInput.model_fields.items()}
 _ANSWERED: Final = {field.alias for field in WorkloadType.model_fields.values()}
 
 
@@ -82,7 +81,7 @@ def read(body: bytes, model: type[_M]) -> _M:
 
 def _check_names(pairs: list[tuple[str, Any]]) -> None:
     """Raise ApiError if an object has a name twice: all values but the last would be lost."""
-    for name, times in Counter(_ALIASES.get(name) or name for name, _ in pairs).most_common(1):
+    for name, times in Counter(name for name, _ in pairs).most_common(1):
         if times > 1:
             raise ApiError(400, f'an object of the body has "{name}" {times} times: write it once')
 

@@ -32,9 +32,12 @@ OPERATORS: Final[Mapping[str, Callable[[str, str], bool]]] = {
     "=^": lambda value, operand: value.startswith(operand),
     "=$": lambda value, operand: value.endswith(operand),
 }
-# No quotes, `|` and `&`, and no other operator: nothing listed has them, and each is a slip that would find nothing.
-_VALUE: Final = "(?:[^,|&\"'= ][^,|&\"']*)?"
-_CONDITION: Final = f"({'|'.join(FIELDS)})({'|'.join(map(re.escape, OPERATORS))})({_VALUE})"
+# Only what a value may have, which is a path for `source`: anything else is a slip that would find nothing.
+_OPERATOR: Final = "|".join(map(re.escape, OPERATORS))
+_CONDITION: Final = (
+    f"({'|'.join(field for field in FIELDS if field != 'source')})({_OPERATOR})([A-Za-z0-9.-]*)"
+    f"|(source)({_OPERATOR})((?:[^,|&;\"'= ][^,|&;\"']*)?)"
+)
 _NUMBER: Final = re.compile(r"[0-9]{1,9}", re.ASCII)
 _Test = tuple[Callable[[Row], str], Callable[[str, str], bool], str]
 """A field, an operator, and the value to compare with, in lower case."""
@@ -134,7 +137,7 @@ PARAMETERS: Final[Mapping[str, Object]] = {
         f"At most {MOST_CONDITIONS} together.",
         "type": "array",
         "maxItems": MOST_CONDITIONS,
-        "items": {"type": "string", "pattern": f"^{_CONDITION}$"},
+        "items": {"type": "string", "pattern": f"^({_CONDITION})$"},
         "examples": [["name=@Ray", "source==api"]],
     },
     "sortBy": {"description": "The field to sort by.", "type": "string", "enum": [*FIELDS], "default": "name"},
@@ -173,12 +176,13 @@ def _tests(text: str, choices: Choices, errors: list[ProblemError]) -> Iterable[
                 ProblemError(
                     parameter="filterBy",
                     detail=f'"{condition[:100]}" is not a condition: write FIELD OPERATOR VALUE, as name==RayCluster',
-                    hint=f"fields are {', '.join(FIELDS)}; operators {' '.join(OPERATORS)}",
+                    hint=f"fields are {', '.join(FIELDS)}; operators {' '.join(OPERATORS)}; "
+                    "values have letters, digits, - and .",
                 )
             )
             continue
-        field, operator, value = match[1], match[2], match[3].lower()
-        if operator in {"==", "!="} and value not in ids.get(field, ()) and field in ids and value:
+        field, operator, value = match.groups()[:3] if match[1] else match.groups()[3:]
+        if operator in {"==", "!="} and value and field in ids and value.lower() not in ids[field]:
             hint = did_you_mean(value, ids[field])
             errors.append(ProblemError(parameter="filterBy", detail=f'there is no {field} "{value[:100]}"', hint=hint))
-        yield FIELDS[field], OPERATORS[operator], value
+        yield FIELDS[field], OPERATORS[operator], value.lower()

@@ -56,6 +56,7 @@ class TypeFields(Model):
 class WorkloadTypeInput(TypeFields):
     """A workload type as a client registers it."""
 
+    model_config = ConfigDict(populate_by_name=False)
     resource_interfaces: list[Manifest] = Field(
         min_length=1,
         max_length=16,
