@@ -18,7 +18,7 @@ pytestmark = rendered.needs_helm
 NOT_REGISTERED = "registration.enabled=false,certificate.mode=existingSecret,certificate.existingSecret=m"
 
 
-def notes_of(chart: str, values: str, folder: Path) -> str:
+def notes_of(chart: str, values: str, folder: Path, *options: str) -> str:
     """The notes for values. Without a cluster Helm prints none, so a copy of the chart has them in a resource."""
     copy = folder / chart
     shutil.copytree(DEPLOY / "helm" / chart, copy)
@@ -27,7 +27,7 @@ def notes_of(chart: str, values: str, folder: Path) -> str:
         f'{{{{- define "notes" -}}}}{text}{{{{- end -}}}}\nkind: Notes\ntext: {{{{ include "notes" . | toJson }}}}\n'
     )
     (copy / "templates" / "notes.yaml").write_text(notes)
-    made = rendered.run_helm("template", copy, "--namespace", "karmada-system", "--set", values)
+    made = rendered.run_helm("template", copy, "--namespace", "karmada-system", "--set", values, *options)
     assert made.returncode == 0, made.stderr
     (resource,) = rendered.of_kind([one for one in yaml.load_all(made.stdout, yaml.CSafeLoader) if one], "Notes")
     return str(resource["text"])
@@ -80,6 +80,18 @@ def test_command_for_gitops_names_the_service_and_the_authority(tmp_path: Path) 
     assert options[options.index("--ca-file") + 1] == "ca.crt"
     assert "--no-catalogue" in options
     assert "--multiple-pod-templates-scheduling" not in options
+
+
+@pytest.mark.parametrize(
+    ("options", "wrong"),
+    [
+        pytest.param((), CONTROL_PLANE, id="the host cluster"),
+        pytest.param(("--api-versions", "config.karmada.io/v1alpha1"), SERVER, id="karmada-apiserver"),
+    ],
+)
+def test_chart_on_the_wrong_api_server_warns(options: tuple[str, ...], wrong: str, tmp_path: Path) -> None:
+    for chart in (SERVER, CONTROL_PLANE):
+        assert notes_of(chart, "fullnameOverride=k", tmp_path, *options).startswith("WARNING") is (chart == wrong)
 
 
 @pytest.mark.parametrize(

@@ -15,16 +15,24 @@ ANYTHING = rule(GVK("*", "*", "*"), ("*",))
     ("name", "written", "level", "found"),
     [
         pytest.param(
-            "a", rule(JOB, ("Retain",)), Level.PROBLEM, "Job: Retain goes to a/hook0", id="earlier: theirs wins"
+            "a",
+            rule(JOB, ("Retain",)),
+            Level.PROBLEM,
+            "a comes before ours in the order of names, and is asked instead of us: batch/v1, Kind=Job (Retain)",
+            id="earlier: theirs wins",
         ),
         pytest.param(
-            "a", ANYTHING, Level.PROBLEM, "Retain, InterpretHealth goes to a/hook0", id="earlier, for anything"
+            "a",
+            ANYTHING,
+            Level.PROBLEM,
+            "asked instead of us: batch/v1, Kind=Job (Retain, InterpretHealth)",
+            id="earlier, for anything",
         ),
         pytest.param(
             "z",
             rule(JOB, ("Retain",)),
             Level.WARNING,
-            "z/hook0.karta-interpreter.io is never asked for Retain",
+            "z comes after ours in the order of names, and is never asked: batch/v1, Kind=Job (Retain)",
             id="later: ours wins",
         ),
         pytest.param("a", rule(JOB, ("ReviseReplica",)), Level.OK, "", id="another operation"),
@@ -36,6 +44,15 @@ def test_first_webhook_by_name_is_asked(name: str, written: Raw, level: Level, f
 
     assert result.level is level
     assert found in result.found
+
+
+def test_left_registration_is_one_result() -> None:
+    written = rule(JOB, ("Retain",)), rule(BREW, ("Retain",))
+
+    (result,) = judge_precedence(hooks(*written), hooks(*written, name="z"), ())
+
+    assert "Kind=Job (Retain); " in result.found
+    assert "delete z if it is left of another installation" in result.advice
 
 
 @rows(

@@ -215,25 +215,24 @@ def judge_precedence(
     ours: Sequence[RegisteredWebhook], foreign: Sequence[RegisteredWebhook], customizations: Sequence[Customization]
 ) -> Iterator[CheckResult]:
     """Check that Karmada asks our webhook for all that it registers, and that our webhook hides no other webhook."""
-    lost: dict[tuple[str, GVK], list[Operation]] = defaultdict(list)
-    hidden: dict[tuple[str, GVK], list[Operation]] = defaultdict(list)
+    lost, hidden = (defaultdict[str, dict[GVK, list[str]]](lambda: defaultdict(list)) for _ in range(2))
     for gvk, operations in kinds_of(ours).items():
         for operation in operations:
             takers = [webhook for webhook in in_order([*ours, *foreign]) if webhook.takes(gvk, operation)]
             if takers[0] not in ours:
-                lost[takers[0].full_name, gvk].append(operation)
-            for webhook in takers[1:] if takers[0] in ours else ():
-                hidden[webhook.full_name, gvk].append(operation)
+                lost[takers[0].configuration][gvk].append(operation)
+            for name in {webhook.configuration for webhook in takers if takers[0] in ours and webhook not in ours}:
+                hidden[name][gvk].append(operation)
     overridden = list(_overridden(ours, customizations))
     yield from overridden
-    for (name, gvk), calls in lost.items():
-        finding = f"{gvk}: {', '.join(calls)} goes to {name}, which comes before ours in the order of names"
-        yield problem(
-            _CHECK, finding, "take the kind out of one of the two configurations; only the first one is asked"
-        )
-    for (name, gvk), calls in hidden.items():
-        finding = f"{gvk}: {name} is never asked for {', '.join(calls)}, because ours comes before it"
-        yield warning(_CHECK, finding, "take the kind out of one of the two; only the first one is asked")
+    for level, outcome, calls_by_name in (
+        (problem, "comes before ours in the order of names, and is asked instead of us", lost),
+        (warning, "comes after ours in the order of names, and is never asked", hidden),
+    ):
+        for name, calls in calls_by_name.items():
+            kinds = listed(f"{gvk} ({', '.join(operations)})" for gvk, operations in calls.items())
+            advice = f"delete {name} if it is left of another installation, or take the kinds out of one of the two"
+            yield level(_CHECK, f"{name} {outcome}: {kinds}", advice)
     if ours and not overridden and not lost and not hidden:
         yield ok(_CHECK, "no customization and no other webhook answers for our kinds")
 
