@@ -40,7 +40,7 @@ class StatusMatch:  # noqa: PLW1641 - dataclass writes its hash
 
         def __eq__(self, other: object) -> bool:
             if isinstance(other, str):
-                raise TypeError(f'several statuses may match: write "{other}" in the status, not ==')
+                raise TypeError(f'several statuses may match; write "{other}" in workload.status')
             return type(other) is StatusMatch and vars(self) == vars(other)
 
 

@@ -47,12 +47,12 @@ _READ_AS: Final = {
     "Karta": "workload.karta",
     "Component": "workload.component(NAME)",
     "Instance": "workload.component(NAME).instances[ID]",
-    "Scale": "workload.component(NAME).instances[ID].scale",
-    "StatusMatch": "workload.status",
     "Workload": "workload",
     "WorkloadTree": "WorkloadTree.build(workload)",
     "ComponentNode": "WorkloadTree.build(workload).root",
     "InstanceNode": "WorkloadTree.build(workload).root.instances[0]",
+    "StatusMatch": "workload.status",
+    "Scale": "workload.component(NAME).instances[ID].scale",
 }
 
 

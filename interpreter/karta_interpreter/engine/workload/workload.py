@@ -56,6 +56,11 @@ class _Named(dict[str, Value]):
         raise KeyError(f'there is no "{name}"; {did_you_mean(str(name), names)}')
 
 
+def _no_instance(name: str, ids: tuple[str, ...]) -> str:
+    hint = 'its only instance is called ""' if ids == UNNAMED else did_you_mean(str(name), ids)
+    return f'there is no instance "{name}"; {hint}'
+
+
 @dataclass(frozen=True)  # without slots, as Karta
 class Component(Public):
     """A component of a workload (`Component` of Karta's library).
@@ -177,8 +182,7 @@ class Component(Public):
             raise WorkloadError(f"{self.definition}: give a value for each instance, {example}")
         for name in by_id:
             if name not in ids:
-                hint = 'its only instance is called ""' if ids == UNNAMED else did_you_mean(str(name), ids)
-                raise ComponentNotFoundError(f'{self.definition}: there is no instance "{name}"; {hint}')
+                raise ComponentNotFoundError(f"{self.definition}: {_no_instance(name, ids)}")
         with reading():
             return self.workload.replaced(update(self.definition, self.workload.object, by_id))
 
@@ -288,8 +292,7 @@ class Workload(Public):
         definition, rules = self._definition, self.component(component).definition
         with reading():
             if instance is not None and instance not in instance_ids(rules, self.object):
-                hint = did_you_mean(str(instance), instance_ids(rules, self.object))
-                raise ComponentNotFoundError(f'component {component} has no instance "{instance}"; {hint}')
+                raise ComponentNotFoundError(f"{rules}: {_no_instance(instance, instance_ids(rules, self.object))}")
             return sum(
                 location.scale.minimum or location.scale.effective
                 for location in scale_locations(definition, self.object)
