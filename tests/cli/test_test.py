@@ -208,7 +208,11 @@ def test_case_outside_of_testdata_is_an_error(suite: Path, run: Callable[..., Re
     """It would not be run."""
     folder = suite.parents[1]
     (folder / "job.yaml").write_text("apiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\n")
-    assert run("test", str(folder)).exit_code == 0  # an object beside its definition is no mistake
+    beside = run("test", str(folder))
+    assert (beside.exit_code, "not-a-karta" in beside.stderr) == (
+        0,
+        False,
+    )  # an object beside its definition is no mistake
     (folder / "more.yaml").write_text(suite.read_text())
     result = run("test", str(folder))
     assert result.exit_code == 1

@@ -137,8 +137,9 @@ class Arguments:
 
     def missing(self, operation: Operation) -> str:
         """Return the option that an operation about an object lacks, or "" if it has all."""
-        needed = _NEEDED.get(operation, {})
-        return next((option for option, field in needed.items() if getattr(self, field) is None), "")
+        return next(
+            (option for option, field in _NEEDED.get(operation, {}).items() if getattr(self, field) is None), ""
+        )
 
     def _call(self, operation: Operation) -> Call:
         objects = [obj for obj in (self.desired, self.observed) if obj is not None]

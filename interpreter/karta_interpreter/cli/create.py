@@ -237,8 +237,9 @@ def suite_command(
     if output_dir is None:
         say(Data("---\n".join(texts.values())), nl=False)
     else:
-        written = texts | {file: text for text, file in shared.items()}
-        _write(output_dir, written, "print the cases and add them by hand")
+        _write(
+            output_dir, texts | {file: text for text, file in shared.items()}, "print the cases and add them by hand"
+        )
     say(f"{count(sum(map(len, cases.values())), 'case')}: replace each TODO by the reason", err=True)
 
 

@@ -38,6 +38,7 @@ from karta_interpreter.definitions.sources import (
     DefinitionFile,
     Folder,
     Overrides,
+    Quarantined,
     Selection,
     ServedDefinition,
     Snapshot,
@@ -131,8 +132,8 @@ def read_existing(paths: Sequence[str]) -> list[DefinitionFiles]:
 
 def holds_objects(path: str) -> bool:
     """Return whether a path exists and has objects in it, but no definition."""
-    layer = read_definition_files(path).layer
-    return {finding.rule for quarantined in layer.quarantined for finding in quarantined.findings} == {"not-a-karta"}
+    broken = read_definition_files(path).layer.quarantined
+    return {finding.rule for quarantined in broken for finding in quarantined.findings} == {"not-a-karta"}
 
 
 def _customizations(file: DefinitionFile) -> Iterable[LoadedCustomization]:
@@ -203,11 +204,16 @@ def interpreter_of(
     """Return the definition of a kind in files that were read, and its scripts. Raises NoDefinition."""
     weaker = _about(gvk, (customization for files in given for customization in files.customizations))
     stronger = _about(gvk, overrides)
+    is_defined = any(gvk in _kinds(files) for files in given)
     # In two steps, for two precedences: scripts of the given files over their Kartas, scripts of `overrides` over both.
     layers = (
         SourceDefinitions(
             tuple(entry for entry in files.layer.entries if entry.definition.gvk == gvk),
-            tuple(broken for broken in files.layer.quarantined if broken.gvk in (gvk, None)),
+            tuple(
+                broken
+                for broken in files.layer.quarantined
+                if broken.gvk in (gvk, None) and not (is_defined and _is_other_object(broken))
+            ),
         )
         for files in given
     )
@@ -218,7 +224,7 @@ def interpreter_of(
         defined = ", ".join(map(str, sorted({gvk for files in given for gvk in _kinds(files)})))
         what = (
             "the one that they have cannot be used: see above"
-            if any(gvk in _kinds(files) for files in given)
+            if is_defined
             else f"they define {defined}"
             if defined
             else "there is none in them that can be used: correct what is named above, or give others with -f"
@@ -256,11 +262,12 @@ def print_findings(*snapshots: Snapshot) -> bool:
         *(finding for snapshot in snapshots for broken in snapshot.quarantined for finding in broken.findings),
     ]
     say(findings_text(findings), err=True, nl=False)
-    # An object beside its definition is no mistake. A case there is one: no suite has it.
-    return all(
-        finding.severity is not Severity.ERROR or (finding.rule == "not-a-karta" and finding.message != CASE)
-        for finding in findings
-    )
+    return all(finding.severity is not Severity.ERROR for finding in findings)
+
+
+def _is_other_object(broken: Quarantined) -> bool:
+    """Return whether it is an object next to its definition, which is not a mistake. A case is one: no suite has it."""
+    return all(finding.rule == "not-a-karta" and finding.message != CASE for finding in broken.findings)
 
 
 def _broken(
@@ -319,8 +326,7 @@ def catalogue_entries(kinds: Sequence[str]) -> Sequence[ServedDefinition]:
     named = {gvk: names.intersection(gvk.names) for gvk in catalogue_kinds()}
     if not names or names.difference(*named.values()):
         return load_catalogue().entries
-    entries = [find_in_catalogue(gvk) for gvk in sorted(named) if named[gvk]]
-    return [entry for entry in entries if entry]
+    return [*filter(None, map(find_in_catalogue, sorted(gvk for gvk in named if named[gvk])))]
 
 
 def chosen(entries: Sequence[ServedDefinition], kinds: Sequence[str]) -> list[ServedDefinition]:

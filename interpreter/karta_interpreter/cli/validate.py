@@ -113,7 +113,7 @@ def _findings(path: str, files: DefinitionFiles) -> Iterator[Finding]:
             "no-definitions",
             (),
             "it has no definition",
-            "files end in .yaml, .yml or .json",
+            "files end in .yaml, .yml or .json" if Path(path).is_dir() else "it is empty, or has only comments",
             source=path,
         )
     yield from chain.from_iterable(loaded.findings for loaded in documents)

@@ -166,8 +166,7 @@ def command(  # noqa: PLR0913 - one for each option
     else:
         server = ApiServer.of(kubeconfig, context)
         report = asyncio.run(_read(server, definitions, selection, save_to, all_namespaces=all_namespaces))
-    is_table = output == "table"
-    say(report_text(report, fail_only=fail_only) if is_table else written(report.to_json(), output), nl=False)
+    say(report_text(report, fail_only=fail_only) if output == "table" else written(report.to_json(), output), nl=False)
     say(summary(report), err=True)
     raise SystemExit(int(report.differs or bool(report.problems) or not report.results))
 

@@ -464,8 +464,9 @@ def _pattern(annotation: AnnotationText, text: str) -> PathPattern | None:
                     break
         if isinstance(node, ast.Identity) and pattern[:1] == ("status",) and pattern[1:]:
             return pattern
-    hint = "write it like .status.active or .status.jobs[].active"
-    annotation.error(f"`{text}` is not a path below .status", hint, (text,))
+    annotation.error(
+        f"`{text}` is not a path below .status", "write it like .status.active or .status.jobs[].active", (text,)
+    )
     return None
 
 

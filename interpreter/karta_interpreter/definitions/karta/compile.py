@@ -36,8 +36,7 @@ def compile_definition(
     components = tuple(_component(karta.name, component, compiled) for _, component in structure.components)
     status = None if root.status_definition is None else _status(root.status_definition, compiled)
     references = tuple(_reference(karta.name, structure, index) for index in range(len(structure.references)))
-    parts = (components, status, annotations, references)
-    queries = list(queries_in(parts))
+    queries = list(queries_in((components, status, annotations, references)))
     return definition.Definition(
         name=karta.name,
         gvk=_gvk(root.kind),
@@ -112,8 +111,9 @@ def _pods(spec: model.SpecDefinition, compiled: _Compiled) -> definition.PodDefi
         return definition.PodSpec(compiled(spec.pod_spec_path), _query(spec.metadata_path, compiled))
     if spec.fragmented_pod_spec_definition is None:
         return None
-    fragments = expressions(spec.fragmented_pod_spec_definition)
-    return definition.Fragments(tuple((str(field), compiled(text)) for (field,), text in fragments))
+    return definition.Fragments(
+        tuple((str(field), compiled(text)) for (field,), text in expressions(spec.fragmented_pod_spec_definition))
+    )
 
 
 def _actions(actions: Sequence[model.SuspendAction], compiled: _Compiled) -> tuple[definition.SuspendWrite, ...]:

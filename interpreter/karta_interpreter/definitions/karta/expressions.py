@@ -287,7 +287,11 @@ def matching_text(node: ast.Node, text: str) -> str:
         return f"{float(text):.15g}"
     if is_boolean(node) or (types == {bool} and text.lower() in ("true", "false")):
         return "false" if text.lower() == "false" else "true"
-    return re.sub(r'^"([^"]*)"$|^(\w+)\|.*', r"\1\2", text) if isinstance(results[-1], ast.Index) else text
+    return (
+        re.sub(r'^["“]([^"“”]*)["”]$|^(\w+)\|.*', r"\1\2", text)
+        if isinstance(results[-1], ast.Index) or types == {bool}
+        else _LETTERS.get(getattr(results[-1], "name", ""), str)(text)
+    )
 
 
 def in_one_word(text: str) -> str:
@@ -322,6 +326,7 @@ _COUNTED: Final = re.compile(
     r"\.status\.(?>(?:.*\.)?)(\w*[a-z](Replicas|Nodes|Pods|Instances|Workers|Members|Count)"
     "|replicas|ready|active|succeeded|failed|available|updated|desired|unavailable)"
 )
+_LETTERS = {"ascii_downcase": str.lower, "ascii_upcase": str.upper}
 _AFTER: Final = {
     **dict.fromkeys("*/+-", "default-is-factor"),
     **dict.fromkeys(("==", "!=", "<", "<=", ">", ">="), "default-compared"),
@@ -342,27 +347,31 @@ def _grouped(left: ast.Node, right: ast.Node) -> tuple[str, ast.Node] | None:
     return None
 
 
-def misread_defaults(node: ast.Node, *, of_count: bool) -> Iterator[tuple[str, str, str]]:
-    """Yield each default that jq reads otherwise: the rule that it breaks, its text, and what it is meant to be.
+def misread_parts(node: ast.Node, *, of_count: bool) -> Iterator[tuple[str, str, str]]:  # noqa: C901 - one case each
+    """Yield each part that is not what it seems to be: the rule that it breaks, its text, and what it is meant to be.
 
-    >>> list(misread_defaults(parse(".spec.n // 1 * .spec.m"), of_count=False))
+    >>> list(misread_parts(parse(".spec.n // 1 * .spec.m"), of_count=False))
     [('default-is-factor', '.spec.n // 1 * .spec.m', '(.spec.n // 1) * .spec.m')]
-    >>> [better for *_, better in misread_defaults(parse(".a // 0 + .b // 0 + .c // 0"), of_count=False)]
+    >>> [better for *_, better in misread_parts(parse(".a // 0 + .b // 0 + .c // 0"), of_count=False)]
     ['(.a // 0) + ((.b // 0) + (.c // 0))']
-    >>> list(misread_defaults(parse('.spec.name // "svc-" + .metadata.name'), of_count=False))
+    >>> list(misread_parts(parse('.spec.name // "svc-" + .metadata.name'), of_count=False))
     []
-    >>> list(misread_defaults(parse(".status.ready // 0 > 3"), of_count=False))
+    >>> list(misread_parts(parse(".status.ready // 0 > 3"), of_count=False))
     [('default-compared', '.status.ready // 0 > 3', '(.status.ready // 0) > 3')]
-    >>> list(misread_defaults(parse(".spec.hosts - 1 // 0"), of_count=True))
+    >>> list(misread_parts(parse(".spec.hosts - 1 // 0"), of_count=True))
     [('default-compared', '.spec.hosts - 1 // 0', '(.spec.hosts // 0) - 1')]
-    >>> list(misread_defaults(parse(".spec.enabled // true"), of_count=False))
+    >>> list(misread_parts(parse(".spec.enabled // true"), of_count=False))
     [('default-true', '.spec.enabled // true', '.spec.enabled != false')]
-    >>> list(misread_defaults(parse('.spec.phase or "Pending"'), of_count=False))
+    >>> list(misread_parts(parse('.spec.phase or "Pending"'), of_count=False))
     [('or-is-boolean', '.spec.phase or "Pending"', '.spec.phase // "Pending"')]
-    >>> list(misread_defaults(parse('.status.phase == "Ready" or "Green"'), of_count=False))
+    >>> list(misread_parts(parse('.status.phase == "Ready" or "Green"'), of_count=False))
     [('or-is-boolean', '.status.phase == "Ready" or "Green"', '.status.phase == "Ready" or .status.phase == "Green"')]
-    >>> list(misread_defaults(parse('.status.ready >= "3"'), of_count=False))
+    >>> list(misread_parts(parse('.status.ready >= "3"'), of_count=False))
     [('text-ordered', '.status.ready >= "3"', '.status.ready >= 3')]
+    >>> list(misread_parts(parse('.status.state | ascii_downcase == "Ready"'), of_count=False))
+    [('letters-never', 'ascii_downcase == "Ready"', 'ascii_downcase == "ready"')]
+    >>> list(misread_parts(parse(".status.conditions[0].reason"), of_count=False))
+    [('condition-by-place', '.status.conditions[0]', '.status.conditions[] | select(.type == "Ready")')]
     """
     results = {id(result) for result in _walk(node, _results)} if of_count else set()
     grouped: set[int] = set()
@@ -403,6 +412,14 @@ def misread_defaults(node: ast.Node, *, of_count: bool) -> Iterator[tuple[str, s
                 and (operator[0] in "<>" or _COUNTED.fullmatch(render(without_default(left))))
             ):
                 yield "text-ordered", render(current), render(ast.Binary(operator, left, ast.Literal(int(text))))
+            case ast.Binary(
+                "==", ast.Pipe(_, ast.FunctionCall(name)) | ast.FunctionCall(name) as value, ast.Literal(str() as text)
+            ) if text != (changed := _LETTERS.get(name, str)(text)):
+                yield "letters-never", render(current), render(ast.Binary("==", value, ast.Literal(changed)))
+            case ast.Index(ast.Index(_, ast.Literal("conditions")) as listed, ast.Literal(int())) if (
+                current is not node
+            ):
+                yield "condition-by-place", render(current), f'{render(listed)}[] | select(.type == "Ready")'
 
 
 def _chosen(left: ast.Node, right: ast.Node) -> ast.Node:

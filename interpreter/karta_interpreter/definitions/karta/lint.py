@@ -18,7 +18,7 @@ from karta_interpreter.definitions.karta.expressions import (
     in_one_word,
     is_boolean,
     matching_text,
-    misread_defaults,
+    misread_parts,
     names_places,
     open_choices,
     reads_object,
@@ -154,7 +154,7 @@ def _component(path: Path, component: ComponentDefinition, selector: PodSelector
     at = (*path, "podSelector", "componentTypeSelector")
     of_label = [(("value",), kind.value)] if kind and kind.value and ".labels" in str(kind.key) else []
     for place, text in (*of_label, *((("matchLabels", key), key) for key in (kind.labels if kind else ()))):
-        if not LABEL.fullmatch(text) and (better := _LABEL_MEANT.search(text)):
+        if not LABEL.fullmatch(text) and (better := _LABEL_MEANT.search(text or "role")):
             yield violation("matcher-never", (*at, *place), noun="a label", text=text, better=better[1] or better[2])
     if component.suspend_definition is not None:
         at = (*path, "suspendDefinition")
@@ -379,7 +379,7 @@ def _value(expression: Parsed, *, of_count: bool) -> Iterator[Finding]:
     """Check where a value comes from, and which default replaces an absent value."""
     if of_count and fields_read(expression.node) == {"status"}:
         yield _about("count-from-status", expression)
-    for rule, written, better in misread_defaults(expression.node, of_count=of_count):
+    for rule, written, better in misread_parts(expression.node, of_count=of_count):
         yield _about(rule, expression, written=written, better=better)
     for written in useless_defaults(expression.node, of_count=of_count):
         yield _about("useless-default", expression, written=written, what="count" if of_count else "other value")

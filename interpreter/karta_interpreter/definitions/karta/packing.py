@@ -23,8 +23,9 @@ def pack(definition: Definition) -> str:
     if manifest is not None and _LUA in annotations:
         others = {name: value for name, value in annotations.items() if name != _LUA}
         manifest = edit.set_value(manifest, _ANNOTATIONS, others)
-    scripts = [asdict(script) for script in definition.scripts]
-    return json.dumps({"manifest": manifest, "kind": tuple(definition.gvk), "scripts": scripts})
+    return json.dumps(
+        {"manifest": manifest, "kind": tuple(definition.gvk), "scripts": [*map(asdict, definition.scripts)]}
+    )
 
 
 @lru_cache(_UNPACKED)

@@ -54,6 +54,11 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
         'the condition "{type}" matches whatever its status is, "False" as well',
         'add status: "True"',
     ),
+    "condition-by-place": (
+        Severity.WARNING,
+        "`{written}` is any condition: their order says nothing",
+        "write `{better}`",
+    ),
     "conditions-definition-missing": (
         Severity.WARNING,
         "byConditions never matches without a conditionsDefinition",
@@ -104,6 +109,11 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
         Severity.WARNING,
         "{kind} looks like the name of a resource, not a kind",
         "write the kind as manifests do, such as {meant}",
+    ),
+    "letters-never": (
+        Severity.WARNING,
+        "`{written}` is never true: one side has no such letters",
+        "write `{better}`",
     ),
     "matcher-empty": (
         Severity.WARNING,

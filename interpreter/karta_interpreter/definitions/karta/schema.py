@@ -72,6 +72,7 @@ _GHOSTS = {
 OTHER_FILES: Final = {
     "CustomResourceDefinition": "a CustomResourceDefinition, not a Karta: "
     "it is given with --crd, in the console as CRD, and `create karta --crd FILE` drafts a Karta from it",
+    "ConfigMap": "a ConfigMap, not a Karta: give a Karta in its data as a file of its own",
     "operation": "a case of a suite: `test FOLDER` runs it if a folder testdata has it",
     "replicaCount": "a file of values for Helm: give what `helm template` prints",
     **dict.fromkeys(
@@ -123,6 +124,7 @@ _FIELD_HINTS: Final = {
     "byPhase": "write a matcher for each phase: [{byPhase: Ready}, {byPhase: Active}]",
     "byConditions": 'write [{type: Ready, status: "True"}]',
     "type": 'write [{type: Ready, status: "True"}]',
+    "ownerRef": "write the name of the component above, as ownerRef: worker",
     "byExpression": 'write {expression: .status.ready, expectedResult: "true"}',
     "expectedResult": 'write the result as text, as expectedResult: "true"',
     "statusMappings": "write a list of matchers below each status, as running: [{byPhase: Running}]",
@@ -136,7 +138,8 @@ def read_karta(value: JSON) -> tuple[KartaResource | None, list[Finding]]:
     ``{spec: ...}`` without apiVersion and kind. The Karta is None if there is an error.
     """
     if not isinstance(value, dict):
-        return None, [error("schema", (), f"a Karta is an object, not {type_name(value)}")]
+        got = type_name(value)
+        return None, [error("schema", (), f"a Karta is an object, not {got}", _BY_TYPES.get(("an object", got), ""))]
     type_meta = (value.get("apiVersion"), value.get("kind"))
     if not is_definition(value) and not (type_meta == (None, None) and "spec" in value):
         return None, [error("not-a-karta", (), *_other_object(value))]
@@ -168,7 +171,7 @@ def _other_object(value: Object) -> tuple[str, str]:
         return f"there is no kind {kind}", f"did you mean {near}?"
     return (
         f"this is an object, not a Karta: {named}",
-        "give a Karta of its kind here, and this as the object (`--object`)",
+        "give its Karta instead, and this with `--object`; beside a Karta its place is `testdata/objects/`",
     )
 
 
@@ -309,8 +312,9 @@ def _wrong_type(path: Path, expected: str, value: JSON, annotation: Any = str, a
         hint = f"write each key as the name of an entry: [{{name: {next(iter(value), 'NAME')}}}]"
     if expected == "a string" and isinstance(value, dict) and [*value.values()] == [None]:
         hint = json_path_hint(f"{{{next(iter(value))}}}") or hint  # YAML reads {.status.phase} as an object
-    if "statusMappings" in path and (
-        isinstance(value, str | list) or (isinstance(value, dict) and path[-1] in _FIELD_HINTS)
+    if path[-1] == "ownerRef" or (
+        "statusMappings" in path
+        and (isinstance(value, str | list) or (isinstance(value, dict) and path[-1] in _FIELD_HINTS))
     ):
         field = next(step for step in reversed(path) if isinstance(step, str))
         hint = _FIELD_HINTS.get(field, "write a list of matchers: [{byPhase: Running}]")

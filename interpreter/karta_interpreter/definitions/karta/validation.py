@@ -186,8 +186,12 @@ def _list(path: Path, listed: model.ListReference) -> Iterator[Finding]:
     for index, rule in enumerate(listed.match_expressions):
         at = (*path, "matchExpressions", index)
         if rule.operator not in list(LabelOperator):
-            message = f"there is no operator {rule.operator}"
-            yield error("reference-operator", (*at, "operator"), message, did_you_mean(rule.operator, LabelOperator))
+            yield error(
+                "reference-operator",
+                (*at, "operator"),
+                f"there is no operator {rule.operator}",
+                did_you_mean(rule.operator, LabelOperator),
+            )
         elif bool(rule.values) != (rule.operator in (LabelOperator.IN, LabelOperator.NOT_IN)):
             needs = "takes no values" if rule.values else "needs values"
             yield error("reference-operator", (*at, "values"), f"the operator {rule.operator} {needs}")

@@ -246,8 +246,7 @@ def completed(schema: Object, values: Iterable[JSON], field: str = "") -> Object
     present = [value for value in values if value is not None]
     objects = [value for value in present if isinstance(value, dict)]
     if objects and (inner := entries(schema, "additionalProperties")):
-        inside = [value for obj in objects for value in obj.values()]
-        return {**schema, "additionalProperties": completed(inner, inside)}
+        return {**schema, "additionalProperties": completed(inner, (part for obj in objects for part in obj.values()))}
     if objects:
         names = dict.fromkeys([*(schema.get("properties") or {}), *(name for obj in objects for name in obj)])
         properties = {name: completed(below(schema, name), [obj.get(name) for obj in objects], name) for name in names}

@@ -166,9 +166,10 @@ class Store:
             return
         self.snapshot = snapshot
         if self._cluster:
-            definitions = (entry.definition for entry in snapshot.entries.values())
             pairs = [
-                (definition.gvk, reference.gvk) for definition in definitions for reference in definition.references
+                (entry.definition.gvk, reference.gvk)
+                for entry in snapshot.entries.values()
+                for reference in entry.definition.references
             ]
             # Pods of any kind may name what a ComputeDomain makes.
             self._cluster.referenced.want([*pairs, (COMPUTE_DOMAIN, COMPUTE_DOMAIN)])

@@ -165,6 +165,11 @@ def test_check_says_what_to_write_for_an_unread_part() -> None:
     assert finding.hint == "read it, or add {omit: '.spec.groups[].replicas', reason: …} to the annotation unread"
 
 
+def test_check_names_the_field_for_an_unread_bound() -> None:
+    [finding] = _findings({"autoscaling": _object(minReplicas=_NUMBER, maxReplicas=_NUMBER)})
+    assert finding.hint.startswith("read it by minReplicasPath (and maxReplicasPath), or")
+
+
 def test_check_says_what_the_definition_was_written_from() -> None:
     [finding] = _findings({"replicas": _NUMBER}, **{"written-from": "Bakery 1.4"})
     assert finding.hint.endswith("; the CRD may be newer than Bakery 1.4, which the definition was written from")

@@ -77,6 +77,22 @@ def notes(crd: dict[str, Any]) -> str:
             id="a pod spec with the bounds of an autoscaler in it",
         ),
         pytest.param(
+            fields(
+                replicas=INTEGER,
+                autoscaling=fields(enabled={"type": "boolean"}, minReplicas=INTEGER, maxReplicas=INTEGER),
+                template=TEMPLATE,
+            ),
+            {
+                "specDefinition": {"podTemplateSpecPath": ".spec.template"},
+                "scaleDefinition": {
+                    "replicasPath": ".spec.replicas // 1",
+                    "minReplicasPath": ".spec.autoscaling.minReplicas",
+                    "maxReplicasPath": ".spec.autoscaling.maxReplicas",
+                },
+            },
+            id="the bounds of an autoscaler next to its count",
+        ),
+        pytest.param(
             fields(jobTemplate=fields(spec=fields(parallelism={**INTEGER, "default": 2}, template=TEMPLATE))),
             {
                 "specDefinition": {"podTemplateSpecPath": ".spec.jobTemplate.spec.template"},

@@ -102,8 +102,9 @@ def draft(kind: CustomKind, known: Sequence[tuple[PodsField, Decision]] | None =
 def _root(kind: CustomKind, pods: _Pods | None) -> tuple[Object, Notes]:
     parts, notes = _component(kind, *pods, ROOT) if pods else ({}, [])
     spec = below(kind.schema, "spec")
-    switches = (SchemaPath(("spec", *steps)).jq for steps in _SUSPEND if below(spec, *steps).get("type") == "boolean")
-    switch = next(switches, "")
+    switch = next(
+        (SchemaPath(("spec", *steps)).jq for steps in _SUSPEND if below(spec, *steps).get("type") == "boolean"), ""
+    )
     status, note = statuses(kind, switch)
     if switch:
         actions = {"suspendActions": "true", "resumeActions": "false"}
@@ -203,6 +204,7 @@ def _dependencies(schema: Object, pods: Sequence[PodsField]) -> tuple[str, int]:
     referenced = references(SchemaPath(("spec",)), below(schema, "spec"), lambda path: path.jq in covered)
     named = [(path, kind) for path, kind in referenced if kind not in ("", PODS)]
     named.sort(key=lambda field: min((field[0].distance(template.place) for template in pods), default=0))
-    entry = "- {{apiVersion: v1, kind: {}, name: {}}}\n"
-    text = "".join(entry.format(kind, json.dumps(path.jq)) for path, kind in named[:_MOST_OBJECTS])
+    text = "".join(
+        f"- {{apiVersion: v1, kind: {kind}, name: {json.dumps(path.jq)}}}\n" for path, kind in named[:_MOST_OBJECTS]
+    )
     return text, len(named[_MOST_OBJECTS:])

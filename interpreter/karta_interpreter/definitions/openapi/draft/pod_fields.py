@@ -121,6 +121,8 @@ _COUNT = re.compile(r"count|size|workers|nodes|replicaCount|(?!min|max)\w*(Repli
 # Names of fields for stateful replicas: separate claims, as in a StatefulSet, or a leading replica.
 _STORAGE = re.compile(r"(volumeClaim|pvc)Templates?|storage|persistence|primary[A-Z]\w*")
 _STORAGE_FIELDS = {"storageClass", "storageClassName", "volumeClaimTemplate", "persistentVolumeClaim", "pvcTemplate"}
+_BOUNDS = ("minReplicas", "maxReplicas")  # the least and the most replicas
+_SCALERS = ("autoscaling", "autoscaler", "hpa")  # objects that have them, next to a count
 _MAY_COUNT = re.compile(r"(?i)replicas|count|size|num|hosts|nodes|workers|completions")
 _MOST = 4
 
@@ -171,6 +173,10 @@ def counts(pods: PodsField, scale_path: str) -> tuple[dict[str, str], list[str]]
     may_count = (number.place.jq for number in numbers if number not in factors and _MAY_COUNT.search(number.name))
     others = [path for path in may_count if path not in bounds.values()][:_MOST]
     doubts = (
+        (
+            any(number.switch and number.place.jq in bounds.values() for number in numbers),
+            "do these bounds hold while the autoscaler is not `enabled`?",
+        ),
         (bool(guessed), "only its name says that this counts pods."),
         (len(factors) > 1, "are these multiplied? A count is for the whole workload."),
         (bool(others), f"does one of these count pods as well? {', '.join(others)}"),
@@ -203,15 +209,24 @@ def _numbers(pods: PodsField) -> Iterator[NumberField]:
         for name, field_schema in fields(schema)
         if field_schema.get("type") == "integer" or field_schema.get("x-kubernetes-int-or-string") is True
     )
+    yield from (
+        NumberField(
+            path / scaler, name, switch=f"{(path / scaler).jq}.enabled" if below(schema, scaler, "enabled") else ""
+        )
+        for path, schema in pods.ancestors
+        for scaler in _SCALERS
+        for name in _BOUNDS
+        if below(schema, scaler, name).get("type") == "integer"
+    )
 
 
 def _bounds(factors: Sequence[NumberField], numbers: Sequence[NumberField]) -> list[NumberField]:
     """Return the least and the largest count, if nothing else has to be multiplied in."""
     if [factor.name for factor in factors] not in ([], ["replicas"]):
         return []
-    bounds = [number for name in ("minReplicas", "maxReplicas") for number in numbers if number.name == name]
+    bounds = [number for name in _BOUNDS for number in numbers if number.name == name]
     parent = next((number.parent for number in (*factors, *reversed(bounds))), None)
-    return [number for number in bounds if number.parent == parent]
+    return [number for number in bounds if number.parent in (parent, *(parent / name for name in _SCALERS if parent))]
 
 
 def product(path: SchemaPath, factors: Sequence[NumberField]) -> str:
