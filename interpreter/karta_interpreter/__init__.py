@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from karta_interpreter.base.findings import DefinitionError, Finding, Severity
     from karta_interpreter.base.k8s.values import GVK
     from karta_interpreter.engine.explain import Explanation, Fact, InterpreterLayer, Place
+    from karta_interpreter.engine.verification import Judgement, Question, Verdict
     from karta_interpreter.engine.workload import (
         Attribution,
         Component,
@@ -56,15 +57,18 @@ __all__ = [
     "InstanceNode",
     "InterpreterError",
     "InterpreterLayer",
+    "Judgement",
     "Karta",
     "PathNotWritableError",
     "Place",
     "PodNode",
+    "Question",
     "Scale",
     "Severity",
     "Status",
     "StatusMatch",
     "StrayPod",
+    "Verdict",
     "Workload",
     "WorkloadError",
     "WorkloadTree",
@@ -76,6 +80,9 @@ _ELSEWHERE = {
     "Fact": "karta_interpreter.engine.explain",
     "GVK": "karta_interpreter.base.k8s.values",
     "InterpreterLayer": "karta_interpreter.engine.explain",
+    "Judgement": "karta_interpreter.engine.verification",
+    "Question": "karta_interpreter.engine.verification",
+    "Verdict": "karta_interpreter.engine.verification",
     "Place": "karta_interpreter.engine.explain",
     "DefinitionError": "karta_interpreter.base.findings",
     "Finding": "karta_interpreter.base.findings",
