@@ -130,7 +130,7 @@ _OTHER_FILES = {
 _OTHER_FILE = re.compile(
     r"(?i:\s*(?P<html><(?:!doctype|html|head|\?xml)))|(?P<go>(?://.*\n\s*)*package \w+$)"
     r"|(?P<lua>--[^-]|function \w|local \w+ ?=)"
-    r"|(?P<toml>\[[\w.-]+\]\s*\w+ *=)|(?P<patch>diff --git |--- [\w./]+\n\+\+\+ )"
+    r"|(?P<toml>\[[\w.-]+\]\s*\w+ *=)|(?P<patch>diff -|--- .+\n\+\+\+ |@@ -\d)"
     r"|(?P<pem>-----BEGIN )|(?P<kubectl>NAME(?:SPACE)? +[A-Z]|Name: {4,}\S+\nNamespace: )"
     r"|(?P<log>\d{4}-\d\d-\d\d[T ]\d\d:|[IWEF]\d{4} \d\d:)|(?P<numbers> *1(?:\t|:(?:apiVersion|kind|#|---)))"
     r"|(?P<added>\+(?:apiVersion|kind|#|---))|(?P<terraform>(?:resource|module|provider|variable) \")"
