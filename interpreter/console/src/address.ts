@@ -12,5 +12,5 @@ export function toAddress(values: Record<string, string>): void {
     else query.delete(name);
   }
   const text = query.toString().replaceAll("%2F", "/");
-  history.replaceState(null, "", `${location.pathname}${text ? `?${text}` : ""}${location.hash}`);
+  history.replaceState(history.state, "", `${location.pathname}${text ? `?${text}` : ""}${location.hash}`);
 }

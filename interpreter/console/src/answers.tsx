@@ -91,7 +91,7 @@ function Unanswered({ page }: { page: Page }) {
   const mistake = page.findings?.find((each) => each.severity === "error");
   const text =
     page.stopped ??
-    (page.unanswered && mistake ? `Karta, line ${mistake.line}: ${mistake.message}` : page.unanswered) ??
+    (page.unanswered && mistake ? `Karta, line ${mistake.line}: ${[mistake.message, mistake.hint].filter(Boolean).join("; ")}` : page.unanswered) ??
     (problem ? `${TITLES[name as TextName] ?? "Object"}, line ${problem.line}: ${problem.message}` : undefined) ??
     "Write an object, open a file, or choose a kind for its examples.";
   return (
@@ -272,7 +272,7 @@ function* written(value: Json, pointer: string, depth: number, key: string): Gen
   yield { pointer, depth, key, value: "" };
   for (const [name, child] of children) {
     const escaped = name.replaceAll("~", "~0").replaceAll("/", "~1");
-    yield* written(child, `${pointer}/${escaped}`, depth + 1, Array.isArray(value) ? `- ${label(child)}` : name);
+    yield* written(child, `${pointer}/${escaped}`, depth + 1, Array.isArray(value) ? `- ${label(child)}`.trim() : name);
   }
 }
 
@@ -306,7 +306,7 @@ function Lines({ lines, answer, hover, pin }: { lines: Line[]; answer: Answer; h
             onClick={() => pin(facts)}
           >
             {line.sign ? <span class="sign">{line.sign}</span> : null}
-            <span class="key">{line.key}</span>
+            <span class={line.key === "-" ? "dash" : "key"}>{line.key}</span>
             {line.old ? <del>{line.old}</del> : null}
             {line.old && line.value ? <span aria-hidden="true">→</span> : null}
             {line.value ? <span class="value">{line.value}</span> : null}

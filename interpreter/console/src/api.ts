@@ -179,6 +179,11 @@ export interface Member {
   problems: string[];
 }
 
+/** The token of this run. */
+export function token(): string {
+  return localStorage.getItem(STORED) ?? "";
+}
+
 const STORED = "karta-console-token";
 
 /** Take the token from the fragment of the address into the storage of this origin, and out of the address. */
@@ -219,11 +224,10 @@ async function post<T>({ suite: _, ...question }: Question & { case?: string }, 
 }
 
 async function request<T>(path: string, options: RequestInit): Promise<T> {
-  const token = localStorage.getItem(STORED) ?? "";
-  const headers = { ...options.headers, Authorization: `Bearer ${token}` };
+  const headers = { ...options.headers, Authorization: `Bearer ${token()}` };
   const response = await fetch(path, { ...options, headers }).catch((error) => {
     if (options.signal?.aborted) throw error;
-    throw new Error("the console does not answer; is the command still running?");
+    throw new Error("the console does not answer; if its command has ended, start it again and open the new address");
   });
   if (response.status === 413) throw new ApiError(413, "the texts have more than 4 MB together");
   const document = await response.json();

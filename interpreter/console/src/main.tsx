@@ -1,7 +1,7 @@
 /** The console: its pages, its navigation, its colours. */
 
 import { render } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { ApiError, get, type Row, type Start, takeToken } from "./api";
 import { CataloguePage } from "./catalogue";
 import type { Schema } from "./completion";
@@ -35,12 +35,15 @@ function App() {
     return () => removeEventListener("popstate", moved);
   }, []);
 
+  // A page that was left with the button of the browser returns where it was.
+  useLayoutEffect(() => document.querySelector("main")?.scrollTo(0, history.state?.top ?? 0), [path]);
+
   useEffect(() => {
-    if (path !== "/") get<Row[]>("/api/kinds").then((rows) => setLoaded((now) => now && { ...now, rows }), setError);
     document.title = `${title(path)} · Karta console`;
   }, [path]);
 
   const go = (to: string) => {
+    history.replaceState({ top: document.querySelector("main")?.scrollTop }, "");
     history.pushState(null, "", to);
     setPath(to);
     document.querySelector("main")?.focus();
@@ -166,5 +169,7 @@ function ThemeButton() {
 }
 
 takeToken();
+// A new address of the console in the same tab differs in its fragment only.
+addEventListener("hashchange", () => /^#(token|share)=/.test(location.hash) && location.reload());
 const root = document.getElementById("app");
 if (root) render(<App />, root);

@@ -1,5 +1,6 @@
 /** The components of the workload, drawn as a tree. */
 
+import { prose } from "./prose";
 import type { Component, Fact, Instance, Page } from "./api";
 
 type Show = (facts: Fact[]) => void;
@@ -10,7 +11,7 @@ export function Tree({ page, hover, pin }: { page: Page; hover: Show; pin: Show 
     return tree?.error ? (
       <article class="card">
         <h3>Components</h3>
-        <p class="error-text">{tree.error}</p>
+        <p class="error-text">{prose(tree.error)}</p>
       </article>
     ) : null;
   }

@@ -23,8 +23,8 @@ const TABS: { name: TextName; title: string; about: string }[] = [
   { name: "observed", title: "Member's object", about: "The same workload in a member cluster: for Retain, status and health." },
   { name: "items", title: "Clusters", about: "What member clusters report, for AggregateStatus." },
   { name: "references", title: "Looked up", about: "Objects that the definition refers to." },
-  { name: "crd", title: "CRD", about: "The CustomResourceDefinition: the Karta is checked by it, and its paths complete." },
-  { name: "suite", title: "Suite", about: "Cases from Add as a case: a file for testdata." },
+  { name: "crd", title: "CRD", about: "The CustomResourceDefinition checks the Karta and completes its paths." },
+  { name: "suite", title: "Suite", about: "Add as a case, at an answer, writes here. Save it in testdata." },
 ];
 const PARTS = { karta: "Karta", objects: "Objects", answers: "Answers" };
 const NOTHING: Question = {
@@ -86,6 +86,7 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
     change(withoutOthers(state.current, part));
     for (const [name, view] of Object.entries(views.current)) setText(view, state.current[name as TextName]);
     keep(state.current);
+    if (location.hash) history.replaceState(history.state, "", location.pathname + location.search); // that of other texts
   };
 
   /** Put texts into the editors, which report them as changes. */
@@ -96,9 +97,10 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
     change(part);
   };
 
+  const fail = (failure: Error) => setError(failure.message);
+
   const choose = async (name: string) => {
-    const found = await get<Kind>(`/api/kinds/${name}`);
-    show(found);
+    await get<Kind>(`/api/kinds/${name}`).then(show, fail);
   };
 
   const show = (found: Kind, example?: Example) => {
@@ -122,7 +124,7 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
       };
       const link = await fromLink(location.hash).catch(() => missing("the link is broken; copy the whole of it"));
       const { karta, object } = props.start.texts;
-      const draft = kept();
+      const draft = kept(Boolean(karta || object));
       const found =
         wanted.kind && !link
           ? await get<Kind>(`/api/kinds/${wanted.kind}`).catch((failure) => missing(`${wanted.kind}: ${failure.message}`))
@@ -133,11 +135,11 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
         if (wanted.object && !example) missing(`${wanted.kind} has no example "${wanted.object}"`);
         setTab(TABS.find((each) => each.name === wanted.tab)?.name ?? "object");
       } else if (link) put({ ...NOTHING, ...known(link) });
-      else if (karta || object) put({ karta, object });
       else if (draft) {
         put({ ...NOTHING, ...known(draft) });
         isEdited.current = true;
-      } else {
+      } else if (karta || object) put({ karta, object });
+      else {
         const { example } = props.start;
         put({ ...example, observed: example.object, items: ["member1", "member2"].map(reported).join("") });
       }
@@ -185,9 +187,9 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
 
   const share = async () => {
     const link = await toLink(state.current);
-    history.replaceState(null, "", link);
-    await navigator.clipboard?.writeText(link).catch(() => undefined);
-    say("The link is in the address bar and the clipboard");
+    history.replaceState(history.state, "", link);
+    const isCopied = await copied(link);
+    say(isCopied ? "The link is in the address bar and the clipboard" : "The link is in the address bar");
   };
 
   const say = (text: string) => {
@@ -196,16 +198,16 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
   };
 
   const copy = async (name: TextName) => {
-    await navigator.clipboard.writeText(state.current[name]);
-    say("Copied");
+    say((await copied(state.current[name])) ? "Copied" : "The browser allows no copy: select the text, then Ctrl-C");
   };
 
   const addCase = async (operation: string) => {
-    const text = await writeCase(state.current, operation);
-    const before = state.current.suite.trimEnd();
-    edit({ suite: before ? `${before}\n---\n${text}` : text });
+    const text = await writeCase(state.current, operation).catch(fail);
+    if (!text) return;
+    const suite = withCase(state.current.suite, text);
+    if (suite) edit({ suite });
     setTab("suite");
-    say("The case is in the tab Suite");
+    say(suite ? "The case is in the tab Suite" : "The tab Suite has this case already");
   };
 
   const goTo = (name: TextName) => {
@@ -244,9 +246,9 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
         <section class="pane pane-karta" aria-labelledby="karta-title" onDrop={(event) => drop(event, "karta", edit)} onDragOver={allow}>
           <div class="pane-head">
             <h2 id="karta-title">Karta</h2>
-            <KindPicker rows={props.rows} kind={kind} choose={choose} />
+            <KindPicker rows={props.rows} kind={kindOf(page, kind)} isOwn={question.karta === kind?.text} choose={choose} />
             <span class="grow" />
-            {page ? <Count errors={errors} warnings={notes.length - errors} /> : null}
+            {page && question.karta.trim() ? <Count errors={errors} warnings={notes.length - errors} /> : null}
             <FileButton label="Open a file as Karta" taken={(text) => edit({ karta: text })} />
             <TextButtons name="karta" question={question} copy={copy} />
           </div>
@@ -276,8 +278,6 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
                 </button>
               ))}
             </div>
-            <span class="grow" />
-            <FileButton label={`Open a file as ${TABS.find((each) => each.name === tab)?.title}`} taken={(text) => edit({ [tab]: text })} />
           </div>
           {TABS.map((each) => (
             <div
@@ -287,7 +287,7 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
               aria-labelledby={`tab-${each.name}`}
               hidden={tab !== each.name}
             >
-              <Toolbar name={each.name} kind={kind} question={question} put={put} show={show} copy={copy} about={each.about} />
+              <Toolbar name={each.name} title={each.title} kind={kindOf(page, kind)} question={question} put={edit} show={show} copy={copy} about={each.about} />
               {editor(each.name, each.title)}
               <Findings notes={page ? notesOf(page, each.name) : []} jump={(line) => reveal(views.current[each.name], line)} />
             </div>
@@ -321,6 +321,31 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
       </section>
     </div>
   );
+}
+
+async function copied(text: string): Promise<boolean> {
+  return navigator.clipboard.writeText(text).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** The kind of the catalogue that was chosen, while the object is one. */
+function kindOf(page: Page | null, chosen: Kind | null): Kind | null {
+  const isAnother = page?.kind && (page.kind !== chosen?.kind || page.apiVersion !== chosen.apiVersion);
+  return isAnother ? null : chosen;
+}
+
+/** A suite with one more case, under a name of its own. Empty if the suite has the case already. */
+function withCase(suite: string, text: string): string {
+  const cases = suite.split(/^---\n/m).map((each) => each.trim());
+  const [name = "", ...lines] = text.trim().split("\n");
+  if (cases.some((each) => each.split("\n").slice(1).join("\n") === lines.join("\n"))) return "";
+  const names = new Set(cases.map((each) => each.split("\n")[0]));
+  let number = 1;
+  const numbered = () => (number === 1 ? name : name.replace(/(["']?)$/, ` ${number}$1`));
+  while (names.has(numbered())) number += 1;
+  return [...cases.filter(Boolean), [numbered(), ...lines].join("\n")].join("\n---\n") + "\n";
 }
 
 function summary(page: Page | null): string {
@@ -435,10 +460,10 @@ function Editor(props: {
   return <div class="editor" ref={place} data-text={props.name} />;
 }
 
-function KindPicker(props: { rows: Row[]; kind: Kind | null; choose: (name: string) => void }) {
+function KindPicker(props: { rows: Row[]; kind: Kind | null; isOwn: boolean; choose: (name: string) => void }) {
   const shown = props.rows.slice(0, 1000);
   const versions = [...new Set(shown.map((row) => row.apiVersion))];
-  const value = props.kind ? `${props.kind.apiVersion}/${props.kind.kind}` : "";
+  const value = props.kind && props.isOwn ? `${props.kind.apiVersion}/${props.kind.kind}` : "";
   return (
     <select
       aria-label="Kind"
@@ -449,7 +474,7 @@ function KindPicker(props: { rows: Row[]; kind: Kind | null; choose: (name: stri
         if (chosen) props.choose(chosen);
       }}
     >
-      {value ? null : <option value="">Choose a kind …</option>}
+      {value ? null : <option value="">{props.kind ? `${props.kind.kind}, edited` : "Choose a kind …"}</option>}
       {versions.map((version) => (
         <optgroup label={version}>
           {shown
@@ -465,6 +490,7 @@ function KindPicker(props: { rows: Row[]; kind: Kind | null; choose: (name: stri
 
 function Toolbar(props: {
   name: TextName;
+  title: string;
   kind: Kind | null;
   question: Question;
   put: (part: Partial<Question>) => void;
@@ -475,8 +501,7 @@ function Toolbar(props: {
   const { name, kind, question, put, show } = props;
   return (
     <div class="toolbar">
-      {name === "object" && kind?.examples.length ? <ExamplePicker kind={kind} show={show} /> : <span class="quiet">{props.about}</span>}
-      <span class="grow" />
+      {name === "object" && kind?.examples.length ? <ExamplePicker kind={kind} show={show} /> : <span class="quiet about">{props.about}</span>}
       {name === "observed" && (
         <button type="button" onClick={() => put({ observed: question.object })}>
           Copy the object
@@ -488,6 +513,7 @@ function Toolbar(props: {
           Clear
         </button>
       ) : null}
+      <FileButton label={`Open a file as ${props.title}`} taken={(text) => put({ [name]: text })} />
       <TextButtons name={name} question={question} copy={props.copy} />
     </div>
   );
@@ -552,7 +578,7 @@ function ClusterPicker(props: { kind: Kind | null; items: string; put: (part: Pa
         if (chosen) add(chosen === "none" ? "" : (reports[Number(chosen)]?.text ?? ""));
       }}
     >
-      <option value="">Add a cluster …</option>
+      <option value="">Add a cluster</option>
       <option value="none">without a status</option>
       {reports.map((report, index) => (
         <option value={String(index)}>{report.name}</option>
@@ -583,8 +609,15 @@ function FileButton({ label, taken }: { label: string; taken: (text: string) => 
 
 function Options({ question, change }: { question: Question; change: (part: Partial<Question>) => void }) {
   const { options } = question;
+  const menu = useRef<HTMLDetailsElement>(null);
+  const close = () => menu.current?.removeAttribute("open");
+  useEffect(() => {
+    const pressed = (event: Event) => menu.current?.contains(event.target as Node) || close();
+    addEventListener("pointerdown", pressed);
+    return () => removeEventListener("pointerdown", pressed);
+  }, []);
   return (
-    <details class="menu">
+    <details class="menu" ref={menu} onKeyDown={(event) => event.key === "Escape" && close()}>
       <summary>Options</summary>
       <div class="menu-body">
         <label>

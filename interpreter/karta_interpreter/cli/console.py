@@ -15,7 +15,7 @@ from karta_interpreter.cli.options import FOLDER, WholeNumber, file_option, inpu
 from karta_interpreter.cli.program import UsageProblem
 from karta_interpreter.cli.render import say
 from karta_interpreter.cli.verify import verify_folder
-from karta_interpreter.definitions.sources import Snapshot, combine, load_catalogue
+from karta_interpreter.definitions.sources import Snapshot, SourceDefinitions, combine, load_catalogue
 from karta_interpreter.web.console.application import ConsoleSources, Texts, run
 from karta_interpreter.web.console.catalogue import text_of, to_text
 
@@ -60,10 +60,11 @@ def command(
     Definitions are read once, at the start. No file is written.
     """
     check_stdin([source for source in (path, *filenames) if source])
-    has_cluster = kubeconfig is not None or context is not None
-    layers = [with_cluster(kubeconfig, context, cluster_layer)] if has_cluster else []
+    layers = [] if (kubeconfig, context) == (None, None) else [with_cluster(kubeconfig, context, cluster_layer)]
     snapshot = snapshot_of(filenames, below=[*layers, load_catalogue()])
     print_findings(Snapshot(findings=combine(layers).findings, quarantined=snapshot.quarantined))
+    if layers and layers[0] == SourceDefinitions():
+        say("the cluster has no Kartas; members have none, name the kubeconfig of karmada-apiserver", err=True)
     texts = _texts(snapshot, filenames, path)
     definitions = [entry.definition for entry in snapshot.entries.values()]
     report = verify_folder(folder, definitions, WorkloadSelection()).to_json() if folder else None

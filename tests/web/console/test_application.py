@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from aiohttp import ClientResponse
 from aiohttp.test_utils import TestClient, TestServer
 
@@ -66,6 +67,14 @@ def test_kind_of_a_folder_has_the_cases_next_to_it(tmp_path: Path) -> None:
 
     assert [each["name"] for each in found["examples"]] == ["three"]
     assert "replicas: 3" in found["examples"][0]["object"]
+
+
+def test_karta_of_a_cluster_has_no_field_that_server_or_kubectl_adds() -> None:
+    added = "  uid: u\n  annotations:\n    kubectl.kubernetes.io/last-applied-configuration: '{}'\n"
+    (loaded,) = load_documents(KARTA.replace("  annotations:\n", added), "")
+    text = page(ServedDefinition(loaded.usable(), "cluster"))["text"]
+    own = {"name": "crawler", "annotations": {"karta-interpreter.io/retain": ".spec.seed"}}
+    assert yaml.safe_load(text)["metadata"] == own
 
 
 @pytest.mark.parametrize("path", ["v1/Pod", "apps/v1/Deployment"])

@@ -117,6 +117,14 @@ def test_kartas_of_a_cluster_are_shown(
     assert (found.origin.rpartition("/")[2], found.definition.name) == (origin, name)
 
 
+def test_cluster_without_kartas_is_said_to_have_none(
+    run: Run, served: list[tuple[ConsoleSources, int]], tmp_path: Path
+) -> None:
+    with serving(Handler, objects={KARTAS: items()}) as url:
+        result = run("console", "--kubeconfig", kubeconfig(tmp_path, url))
+    assert (result.exit_code, len(served), "the cluster has no Kartas" in result.stderr) == (0, 1, True)
+
+
 def test_definition_that_cannot_be_used_is_named(
     run: Run, served: list[tuple[ConsoleSources, int]], tmp_path: Path
 ) -> None:

@@ -271,7 +271,10 @@ _OTHER_KEYS: Final = {
 _KEY: Final = re.compile(r"(output|operation)\s*:")
 # The beginning of a line that continues the value of a key.
 _WITHIN: Final = re.compile(r"\s|#|$")
-_SERVER_FIELDS: Final = ("managedFields", "uid", "resourceVersion", "creationTimestamp", "selfLink")
+_SERVER_FIELDS: Final = (
+    *(("managedFields",), ("uid",), ("resourceVersion",), ("creationTimestamp",), ("selfLink",)),
+    ("annotations", "kubectl.kubernetes.io/last-applied-configuration"),
+)
 _TODO: Final = "TODO: say why this is right, by the documentation of the kind."
 
 
@@ -291,9 +294,9 @@ def case_of(name: str, call: Call, output: Object, references: Sequence[Object] 
 
 
 def without_server_fields(obj: Object) -> Object:
-    """Return an object without the metadata that API servers write and no answer depends on."""
-    for field in _SERVER_FIELDS:
-        obj = edit.remove(obj, ("metadata", field))
+    """Return an object without the metadata that API servers and kubectl write and no answer depends on."""
+    for path in _SERVER_FIELDS:
+        obj = edit.remove(obj, ("metadata", *path))
     return obj
 
 

@@ -318,8 +318,7 @@ def _tree(definition: Definition, obj: Object, references: Sequence[Object]) -> 
     if not definition.has_karta:
         return {"error": "scripts do not describe components"}
     try:
-        workload = Workload(Karta(definition), obj)
-        tree = WorkloadTree.build(workload.with_references(references) if references else workload)
+        tree = WorkloadTree.build(Workload(Karta(definition), obj).with_references(references))
     except WorkloadError as error:
         return {"error": str(error)}
     status = list(map(str, tree.status.matched)) if tree.status else []

@@ -13,7 +13,7 @@ from karta_interpreter.base.k8s.yaml_writer import to_ordered_yaml
 from karta_interpreter.definitions.sources import ORIGIN, ServedDefinition, Snapshot
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.engine.registered.description import describe, gate_text, summarize
-from karta_interpreter.engine.suites.suite import Case, load_suite
+from karta_interpreter.engine.suites.suite import Case, load_suite, without_server_fields
 
 _COMPARISONS: Final[Mapping[str, list[Object]]] = json.loads(
     (Path(__file__).parent / "reality.json").read_text(encoding="utf-8")
@@ -60,11 +60,14 @@ def page(entry: ServedDefinition) -> Object:
 
 
 def text_of(entry: ServedDefinition) -> str:
-    """Return a Karta of the catalogue as it was written, any other as YAML. The text of mere scripts is empty."""
+    """Return a Karta of the catalogue as it was written, any other as YAML without the fields of a server.
+
+    The text of mere scripts is empty.
+    """
     definition = entry.definition
     if entry.origin == ORIGIN:
         return Path(definition.source).read_text(encoding="utf-8")
-    return to_text(definition.manifest) if definition.has_karta else ""
+    return to_text(without_server_fields(definition.manifest)) if definition.has_karta else ""
 
 
 @lru_cache(_KINDS)

@@ -1,6 +1,7 @@
 """The workbench: what its user types, chooses, hovers over and shares."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -10,7 +11,7 @@ from click.testing import CliRunner
 
 from karta_interpreter.cli.program import program
 from karta_interpreter.engine.suites.suite import read_suite
-from tests.web.console.browser.conftest import ROOT, Open, wait
+from tests.web.console.browser.conftest import ROOT, Open, started, wait
 from tests.web.console.test_answers import CRD, KARTA, OBJECT
 
 TEN = [
@@ -329,7 +330,7 @@ def test_address_that_leads_nowhere_says_so_next_to_the_first_example(
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        pytest.param(lambda route: route.abort(), "is the command still running?", id="the console was stopped"),
+        pytest.param(lambda route: route.abort(), "start it again", id="the console was stopped"),
         pytest.param(lambda route: route.fulfill(status=413), "more than 4 MB", id="texts that are too large"),
     ],
 )
@@ -384,6 +385,92 @@ def test_draft_survives_a_reload_and_is_replaced_only_when_its_author_agrees(ope
     assert text_of(page, "karta") == KARTA
     page.get_by_label("Kind", exact=True).select_option("apps/v1/StatefulSet")
     wait(page, lambda: "kind: StatefulSet" in text_of(page, "object"))
+
+
+@pytest.mark.parametrize("is_shared", [False, True], ids=["opened files", "a link"])
+def test_edit_of_opened_texts_survives_a_reload(open_page: Open, tmp_path: Path, *, is_shared: bool) -> None:
+    (tmp_path / "karta.yaml").write_text(KARTA)
+    (tmp_path / "object.yaml").write_text(OBJECT)
+    files = ["-f", str(tmp_path / "karta.yaml"), "--object", str(tmp_path / "object.yaml")]
+    with started("console", "--no-open", "--port", "0", *files) as address:
+        page = open_page(address=address)
+        if is_shared:
+            page.get_by_role("button", name="Share").click()
+            wait(page, lambda: "#share=" in page.url)
+        put(page, "object", OBJECT.replace("replicas: 3", "replicas: 7"))
+        page.reload()
+        page.wait_for_selector('[data-operation="InterpretReplica"]')
+        wait(page, lambda: "replicas: 7" in text_of(page, "object"))
+        assert text_of(page, "karta") == KARTA
+
+
+def test_console_that_has_ended_keeps_the_workbench_and_its_new_address_opens_it(
+    open_page: Open, errors: list[str]
+) -> None:
+    with started("console", "--no-open", "--port", "0") as address:
+        page = open_page(address=address)
+        put(page, "object", OBJECT)
+        page.wait_for_selector("text=the object is example.io/v1, Kind=Crawler")
+    page.get_by_label("Kind", exact=True).evaluate("each => { each.value = 'batch/v1/Job'; }")
+    page.get_by_label("Kind", exact=True).dispatch_event("change")
+    page.locator(".status.error-text").filter(has_text="start it again and open the new address").wait_for()
+    page.get_by_role("link", name="Catalogue").click()
+    page.get_by_role("link", name="RayCluster", exact=True).wait_for()
+    page.go_back()
+    wait(page, lambda: page.locator(".workbench").is_visible())
+    assert text_of(page, "object") == OBJECT
+
+    port = str(urlsplit(address).port)
+    with started("console", "--no-open", "--port", port) as again:
+        page.goto(again)  # the same address but for its fragment
+        page.wait_for_selector("text=the object is example.io/v1, Kind=Crawler")
+        assert text_of(page, "object") == OBJECT
+    assert all("Failed to load resource" in errors.pop() for _ in [*errors])
+
+
+def test_options_close_with_escape_and_elsewhere(open_page: Open) -> None:
+    page = open_page(width=400, height=800)
+    body = page.locator(".menu-body")
+    elsewhere = page.locator("h2", has_text="Answers").click
+    leaves: list[Callable[[], object]] = [lambda: page.keyboard.press("Escape"), elsewhere]
+    for leave in leaves:
+        page.locator("summary", has_text="Options").click()
+        assert body.bounding_box()["x"] >= 0
+        leave()
+        wait(page, lambda: not body.is_visible())
+
+
+def test_chosen_kind_is_named_while_its_karta_is_unchanged(open_page: Open) -> None:
+    page = open_page()
+    page.on("dialog", lambda dialog: dialog.accept())
+    kind = page.get_by_label("Kind", exact=True)
+    shown = "each => each.selectedOptions[0].text"
+    kind.select_option("batch/v1/Job")
+    wait(page, lambda: kind.evaluate(shown) == "Job")
+    written = text_of(page, "karta")
+    put(page, "karta", f"{written}# mine\n")
+    wait(page, lambda: kind.evaluate(shown) == "Job, edited")
+    kind.select_option("batch/v1/Job")
+    wait(page, lambda: text_of(page, "karta") == written)
+    put(page, "karta", KARTA)
+    put(page, "object", OBJECT)
+    wait(page, lambda: kind.evaluate(shown) == "Choose a kind …")
+    assert not page.get_by_label("Example", exact=True).is_visible()
+
+
+def test_findings_and_tabs_leave_the_editors_where_they_are(open_page: Open) -> None:
+    page = open_page()
+
+    def top(name: str) -> float:
+        box = page.locator(f'.editor[data-text="{name}"]').bounding_box()
+        return float(box["y"])
+
+    before = top("karta"), top("object")
+    put(page, "karta", KARTA.replace("name: crawler", "nme: crawler"))
+    page.locator(".chip.warn", has_text="1 warning").wait_for()
+    assert (top("karta"), top("object")) == before
+    page.get_by_role("tab", name="CRD").click()
+    assert top("crd") == before[1]
 
 
 def test_object_of_another_kind_empties_what_clusters_and_members_have(open_page: Open) -> None:
@@ -461,6 +548,18 @@ def test_answers_become_cases_of_a_suite(open_page: Open) -> None:
         ("InterpretReplica", {"replica": 3, "requires": None}),
         ("InterpretHealth", {"healthy": True}),
     ]
+
+
+def test_same_case_is_added_once_and_another_one_of_the_name_gets_a_number(open_page: Open) -> None:
+    page = open_page()
+    put(page, "karta", KARTA)
+    for replicas, said in ((3, "The case is in"), (3, "has this case already"), (4, "The case is in")):
+        page.locator("#tab-object").click()
+        put(page, "object", OBJECT.replace("replicas: 3", f"replicas: {replicas}"))
+        card(page, "InterpretReplica").locator(".chip", has_text=f"{replicas} pods").wait_for()
+        card(page, "InterpretReplica").get_by_role("button", name="Add as a case").click()
+        page.locator(".status").filter(has_text=said).wait_for()
+    assert [each.name for each in read_suite(text_of(page, "suite"))] == ["docs", "docs 2"]
 
 
 def test_case_has_no_field_that_an_api_server_writes(open_page: Open) -> None:
