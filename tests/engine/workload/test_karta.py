@@ -526,3 +526,4 @@ def test_karta_and_workload_can_be_copied(copied: Callable[[Any], Any], texts: d
     assert again == workload
     assert again.object is not workload.object
     assert again.root.scale_to({"": 5}).object["spec"]["parallelism"] == 5
+    assert copied(workload.root) == workload.root

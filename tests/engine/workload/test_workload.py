@@ -1,4 +1,5 @@
 import copy
+import pickle
 import re
 from dataclasses import replace
 from typing import Any
@@ -133,6 +134,7 @@ def test_references_are_looked_up_among_the_given_objects(tuned: Karta, make: An
     known = workload.with_references([score])
     assert known.component("conductor").scales[""].replicas == 2
     assert known.suspend().component("conductor").scales[""].replicas == 2
+    assert pickle.loads(pickle.dumps(known)).component("conductor").scales[""].replicas == 2  # noqa: S301 - its own
     with pytest.raises(WorkloadError, match="score"):
         _ = workload.component("conductor").scales
     with pytest.raises(WorkloadError, match="apiVersion"):

@@ -226,6 +226,7 @@ class Definition:
     """Whether only the status says how many pods there are, such as one for each node. Karmada divides none of them."""
     absent: tuple[str, ...] = field(default=(), compare=False)
     """Why references lack objects that an object names."""
+    reference_values: Mapping[str, Any] | None = field(default=None, compare=False, repr=False)
     _queued: "Queued | None" = field(default=None, compare=False, repr=False)
     _bindings: "Bindings | None" = field(default=None, compare=False, repr=False)
 
@@ -273,7 +274,7 @@ class Definition:
                     unread=read.unread,
                 )
         absent = (value.reason for value in lenient.values() if isinstance(value, Absent))
-        return replace(self, references=(), absent=tuple(absent), **parts)
+        return replace(self, references=(), absent=tuple(absent), reference_values=values, **parts)
 
     def answers(self, operation: str) -> bool:
         """Return whether a script or (if that is allowed) the Karta answers an operation for this kind."""

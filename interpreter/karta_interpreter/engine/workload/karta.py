@@ -181,8 +181,13 @@ class Karta(Public):
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle only the manifest. Expressions are compiled again on unpickling."""
-        return _loaded_again, (self.definition.manifest, self.definition.source, self.findings)
+        """Pickle only the manifest, and the values of references. Expressions are compiled again on unpickling."""
+        return _loaded_again, (
+            self.definition.manifest,
+            self.definition.source,
+            self.findings,
+            self.definition.reference_values,
+        )
 
     @property
     def name(self) -> str:
@@ -203,8 +208,11 @@ class Karta(Public):
         return f"Karta({self.name}: {self.gvk})"
 
 
-def _loaded_again(manifest: Object, source: str, findings: tuple[Finding, ...]) -> Karta:
-    return Karta(replace(Karta.load(manifest).definition, source=source, findings=findings))
+def _loaded_again(
+    manifest: Object, source: str, findings: tuple[Finding, ...], values: Mapping[str, Any] | None
+) -> Karta:
+    definition = replace(Karta.load(manifest).definition, source=source, findings=findings)
+    return Karta(definition if values is None else definition.bound(values))
 
 
 OBJECT_OPERATIONS: Final = tuple(operation.value for operation in Operation if len(SLOTS[operation].parameters) == 1)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from karta_interpreter.base.errors import ComponentNotFoundError, InterpretationError, WorkloadError
 from karta_interpreter.base.findings import did_you_mean
@@ -185,6 +185,9 @@ class Component(Public):
                 raise ComponentNotFoundError(f"{self.definition}: {_no_instance(name, ids)}")
         with reading():
             return self.workload.replaced(update(self.definition, self.workload.object, by_id))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Workload.component, (self.workload, self.name)
 
     def __repr__(self) -> str:
         return f"Component({self.name} of {self.workload!r})"

@@ -185,8 +185,7 @@ def scale_to(component: ComponentRules, obj: Object, counts: Mapping[str, int]) 
     for name, count in counts.items():
         if type(count) is not int or not 0 <= count <= MOST_REPLICAS:
             what = f"the replicas of {name}" if name else "the replicas"
-            needed = f"a whole number from 0 to {MOST_REPLICAS}"
-            raise WorkloadError(f"{component}: {what} must be {needed}, not {count!r}")
+            raise WorkloadError(f"{component}: {what} must be a whole number from 0 to {MOST_REPLICAS}, not {count!r}")
     if component.replicas is None:
         raise PathNotWritableError(f"{component}: there is no {_REPLICAS}, so there is no place to write to")
     check_pods_exist(component, obj, counts)
