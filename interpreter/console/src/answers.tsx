@@ -203,6 +203,7 @@ function Missing({ answer, setTab }: { answer: Answer; setTab: (tab: TextName) =
 }
 
 function Revise(props: { present: number; chosen: number | null; revise: (replicas: number | null) => void }) {
+  const [typed, setTyped] = useState<string | null>(null); // while the field has the focus: it may be empty then
   return (
     <label class="revise">
       Revise to
@@ -210,9 +211,11 @@ function Revise(props: { present: number; chosen: number | null; revise: (replic
         type="number"
         min="0"
         max="2147483647"
-        value={props.chosen ?? props.present}
+        value={typed ?? props.chosen ?? props.present}
+        onBlur={() => setTyped(null)}
         onInput={(event) => {
           const { value, valueAsNumber } = event.currentTarget;
+          setTyped(value);
           if (value === "" || Number.isSafeInteger(valueAsNumber)) props.revise(value === "" ? null : valueAsNumber);
         }}
       />

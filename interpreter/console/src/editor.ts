@@ -118,6 +118,8 @@ export function showNotes(view: EditorView, notes: Note[]): void {
     return { from, to, severity: note.severity, message: note.message, renderMessage: () => inCode(note.message) };
   });
   view.dispatch(setDiagnostics(view.state, diagnostics));
+  // The list of findings below may have taken the place of the line that is typed in.
+  if (view.hasFocus) view.dispatch({ effects: EditorView.scrollIntoView(view.state.selection.main) });
 }
 
 /** What a note is about: the key where that is wrong, or where its value is on lines of its own; else the value. */

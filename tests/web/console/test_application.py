@@ -82,13 +82,15 @@ async def test_core_kinds_have_a_page(get: Get, path: str) -> None:
     assert (await get(f"/api/kinds/{path}")).status == 200
 
 
-@pytest.mark.parametrize("name", ["ray.io/v1beta1/RayCluster", "ray.io/v1/RayClustr"])
+@pytest.mark.parametrize("name", ["ray.io/v1beta1/RayCluster", "ray.io/v1/RayClustr", "RayCluster"])
 async def test_unknown_kind_names_one_like_it(get: Get, name: str) -> None:
     answer = await get(f"/api/kinds/{name}")
     assert (answer.status, (await answer.json())["error"].endswith("; there is ray.io/v1/RayCluster")) == (404, True)
 
 
-@pytest.mark.parametrize("path", ["/api/kinds/v1/Nothing", "/api/kinds/a/b/c/Pod", "/api/nothing", "/assets/none.js"])
+@pytest.mark.parametrize(
+    "path", ["/api/kinds/v1/Nothing", "/api/kinds/a/b/c/Pod", "/api/kinds/Nothing", "/api/nothing", "/assets/none.js"]
+)
 async def test_missing_address_is_an_error_in_json(get: Get, path: str) -> None:
     response = await get(path)
     assert response.status == 404

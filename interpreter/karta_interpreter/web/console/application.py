@@ -87,7 +87,7 @@ class Console:
                 web.get("/api/start", self._start),
                 web.get("/api/schema", self._schema),
                 web.get("/api/kinds", self._kinds),
-                web.get("/api/kinds/{kind:.+/.+}", self._kind),
+                web.get("/api/kinds/{kind:.+}", self._kind),
                 web.get("/api/member", self._member),
                 web.post("/api/answers", self._answers),
             ]

@@ -86,6 +86,22 @@ def test_mistake_shows_its_finding_while_typed(open_page: Open) -> None:
     assert page.locator(".empty").inner_text().startswith("Karta, line 15: expected an expression")
 
 
+def test_line_that_is_typed_in_stays_visible_above_its_findings(open_page: Open) -> None:
+    page = open_page()
+    page.get_by_label("Kind", exact=True).select_option("ray.io/v1/RayCluster")
+    wait(page, lambda: "RayCluster" in text_of(page, "object"))
+    page.locator('.editor[data-text="karta"] .cm-content').focus()
+    page.keyboard.press("Control+End")
+    page.keyboard.type("spe", delay=5)
+    page.locator(".pane-karta .findings .error").wait_for()
+
+    def bottom(place: str) -> float:
+        box = page.locator(f".pane-karta {place}").bounding_box()
+        return float(box["y"] + box["height"])
+
+    wait(page, lambda: bottom(".cm-cursor-primary") <= bottom(".editor"))
+
+
 @pytest.mark.parametrize("kind", TEN)
 def test_answers_are_those_of_the_command_line(open_page: Open, kind: str, tmp_path: Any) -> None:
     page = open_page()
@@ -296,6 +312,14 @@ def test_without_the_token_the_page_names_the_remedy(browser: Any, url: str) -> 
     page.goto(url.partition("#")[0])
     page.wait_for_selector("text=Open the URL that")
     context.close()
+
+
+def test_number_can_be_typed_anew(open_page: Open) -> None:
+    page = open_page()
+    page.get_by_label("Revise to").click()
+    for key in ("End", "Backspace", "7", "2"):
+        page.keyboard.press(key)
+    page.locator(".line.replaced .value", has_text="72").wait_for()
 
 
 @pytest.mark.parametrize("replicas", ["1.5", "-1", "3000000000"])
