@@ -63,6 +63,7 @@ def test_unknown_command_is_an_error_with_hint(run: Run, name: str, hint: str) -
         pytest.param("-v", "Did you mean '--version'?", id="of the program itself"),
         pytest.param("--no-color validate", "Instead: the environment variable NO_COLOR=1", id="a variable of ours"),
         pytest.param("test -k health", "Did you mean '--name'?", id="of pytest"),
+        pytest.param("test --operation InterpretHealth", "Did you mean '--name'?", id="of interpret"),
         pytest.param("create karta -f crd.yaml", "Did you mean '--crd'?", id="a file to draft from"),
         pytest.param("serve -f kartas", "Did you mean '--kartas'?", id="a folder to serve"),
         pytest.param(

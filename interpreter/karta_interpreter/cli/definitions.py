@@ -205,6 +205,9 @@ def interpreter_of(
     weaker = _about(gvk, (customization for files in given for customization in files.customizations))
     stronger = _about(gvk, overrides)
     is_defined = any(gvk in _kinds(files) for files in given)
+    has_definitions = any(
+        [*_kinds(files)] or not all(map(_is_other_object, files.layer.quarantined)) for files in given
+    )
     # In two steps, for two precedences: scripts of the given files over their Kartas, scripts of `overrides` over both.
     layers = (
         SourceDefinitions(
@@ -212,7 +215,7 @@ def interpreter_of(
             tuple(
                 broken
                 for broken in files.layer.quarantined
-                if broken.gvk in (gvk, None) and not (is_defined and _is_other_object(broken))
+                if broken.gvk in (gvk, None) and not (has_definitions and _is_other_object(broken))
             ),
         )
         for files in given

@@ -79,7 +79,7 @@ _OTHER_COMMANDS = {
 # The names of other tools for an option, without dashes. The first option of a command with such a name is meant.
 _SYNONYMS = {
     "--version": "v V",
-    "--name": "k filter match only case",
+    "--name": "k filter match only case operation op kind",
     "--certificate-file": "tls tls-cert tls-cert-file tls-cert-dir cert cert-file cert-dir certificate tls-crt",
     "--key-file": "tls-key tls-key-file tls-private-key-file key private-key",
     "--ca-file": "ca ca-cert ca-bundle cacert certificate-authority",

@@ -39,8 +39,14 @@ def sarif(findings: Sequence[Finding]) -> str:
         if finding.line:
             location["region"] = {"startLine": finding.line, "startColumn": finding.column}
         located = {"locations": [{"physicalLocation": location}]} if finding.source else {}
-        text = {"text": _message(finding)}
-        results.append({"ruleId": finding.rule, "level": str(finding.severity), "message": text, **located})
+        results.append(
+            {
+                "ruleId": finding.rule,
+                "level": str(finding.severity),
+                "message": {"text": _message(finding)},
+                **located,
+            }
+        )
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
     return to_json({"$schema": _SARIF, "version": "2.1.0", "runs": [run]})
 

@@ -97,8 +97,8 @@ def lint(karta: KartaResource, parsed: Sequence[Parsed], annotations: Annotation
             yield violation(
                 "kind-of-resource", (*path, "kind"), kind=kind.kind, meant=kind.kind.removesuffix("s").capitalize()
             )
-        if kind and path != ROOT_KIND and re.fullmatch(r"v\d\w*", kind.group):
-            yield violation("unknown-group", (*path, "group"), kind=kind.kind, group=kind.group, meant='""')
+        if kind and (meant := _meant_group(kind, is_root=path == ROOT_KIND)):
+            yield violation("unknown-group", (*path, "group"), kind=kind.kind, group=kind.group, meant=meant)
     if structure.root_component.kind:
         yield from _kind(structure.root_component.kind)
     yield from _leaves(structure, annotations)
@@ -124,12 +124,16 @@ def _kind(root: GroupVersionKind) -> Iterator[Finding]:
         for field, name in (("group", root.group), ("version", root.version))
         if not re.fullmatch(r"[a-z0-9.*/-]*", name)
     )
-    groups = sorted({gvk.group for gvk in catalogue_kinds() if gvk.kind == root.kind})
+
+
+def _meant_group(kind: GroupVersionKind, *, is_root: bool) -> str:
+    """Return the group of a kind if the given one looks wrong, else ""."""
+    if not is_root and re.fullmatch(r"(v\d\w*)?", kind.group):
+        return kind.group and '""'
+    groups = sorted({gvk.group for gvk in catalogue_kinds() if gvk.kind == kind.kind})
     # The group of a CRD has a dot, and that of Kartas has no kind of the catalogue.
-    is_wrong = "." not in root.group or root.group == api_group()
-    meant = closest(root.group, groups) or " or ".join(groups) * is_wrong
-    if meant and root.group not in groups:
-        yield violation("unknown-group", (*ROOT_KIND, "group"), kind=root.kind, group=root.group, meant=meant)
+    others = groups if "." not in kind.group or kind.group == api_group() else ()
+    return "" if kind.group in groups else closest(kind.group, groups) or " or ".join(others)
 
 
 def _component(path: Path, component: ComponentDefinition, selector: PodSelector) -> Iterator[Finding]:

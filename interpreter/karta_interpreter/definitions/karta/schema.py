@@ -55,9 +55,12 @@ _GHOSTS = {
         "it belongs to another object: the rootComponent of a Karta has the kind, and expressions instead of scripts",
     ),
     "key": "write keyPath: '.metadata.labels[\"KEY\"]'",
-    "matchLabels": "componentTypeSelector: {keyPath: '.metadata.labels[\"KEY\"]', value: VALUE} matches a label, "
-    "componentInstanceSelector: {idPath: '.metadata.labels[\"KEY\"]'} reads one; "
-    "a reference has list: {matchLabels: {KEY: {value: VALUE}}}",
+    **dict.fromkeys(
+        ("matchLabels", "matchExpressions"),
+        "componentTypeSelector: {keyPath: '.metadata.labels[\"KEY\"]', value: VALUE} matches a label, "
+        "componentInstanceSelector: {idPath: '.metadata.labels[\"KEY\"]'} reads one; "
+        "a reference has list: {matchLabels: {KEY: {value: VALUE}}}",
+    ),
     **dict.fromkeys(("succeeded", "complete", "done", "finished"), "this status is called completed"),
     **dict.fromkeys(("healthy", "ready", "active", "available"), "this status is called running"),
     **dict.fromkeys(("pending", "creating", "starting", "progressing"), "this status is called initializing"),
@@ -362,6 +365,10 @@ def _unknown(field: str, path: Path, types: Mapping[str, Any], value: JSON = Non
         if path[-2:-1] == ("statusMappings",)
         else f'write {{type: {field}, status: "{value}"}}'
         if path[-3:-2] == ("byConditions",) and str(value) in ("True", "False", "Unknown")
+        else "write it below metadata.annotations"
+        if field.startswith(PREFIX)
+        else f"write componentTypeSelector: {{matchLabels: {{{field}: {value}}}}}"
+        if "podSelector" in path and "/" in field
         else next(
             (
                 _instead(name, types[name], value)

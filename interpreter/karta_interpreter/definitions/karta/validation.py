@@ -193,8 +193,11 @@ def _list(path: Path, listed: model.ListReference) -> Iterator[Finding]:
                 did_you_mean(rule.operator, LabelOperator),
             )
         elif bool(rule.values) != (rule.operator in (LabelOperator.IN, LabelOperator.NOT_IN)):
-            needs = "takes no values" if rule.values else "needs values"
-            yield error("reference-operator", (*at, "values"), f"the operator {rule.operator} {needs}")
+            yield error(
+                "reference-operator",
+                (*at, "values"),
+                f"the operator {rule.operator} {'takes no' if rule.values else 'needs'} values",
+            )
         for number, value in enumerate(rule.values):
             yield from _value((*at, "values", number), value)
 

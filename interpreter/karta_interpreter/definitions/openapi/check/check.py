@@ -434,8 +434,8 @@ class _Checked:
     def unread(self, scale_path: str, origin: str) -> None:
         """Warn of parts that answers look like depending on if no expression reads them."""
         for group, unread_parts in self._coverage.unread(self._root.schema, scale_path):
-            is_bound = any(part.path.names[-1] == "minReplicas" for part in unread_parts)
-            read = "read it by minReplicasPath (and maxReplicasPath)" if is_bound else "read it"
+            names = [part.path.names[-1] for part in unread_parts]
+            read = "read it by minReplicasPath (and maxReplicasPath)" if "minReplicas" in names else "read it"
             hint = f"{read}, or add {{omit: {in_yaml(group)}, reason: …}} to the annotation unread"
             if origin:
                 hint += f"; the CRD may be newer than {origin}, which the definition was written from"

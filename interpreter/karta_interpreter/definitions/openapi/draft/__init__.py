@@ -107,8 +107,10 @@ def _root(kind: CustomKind, pods: _Pods | None) -> tuple[Object, Notes]:
     )
     status, note = statuses(kind, switch)
     if switch:
-        actions = {"suspendActions": "true", "resumeActions": "false"}
-        parts["suspendDefinition"] = {name: [{"path": switch, "value": value}] for name, value in actions.items()}
+        parts["suspendDefinition"] = {
+            "suspendActions": [{"path": switch, "value": "true"}],
+            "resumeActions": [{"path": switch, "value": "false"}],
+        }
         notes.append(((*ROOT, "suspendDefinition"), "CHECK: does this field take the pods away?"))
     notes.append(((*ROOT, "statusDefinition", "statusMappings"), note))
     root = {
