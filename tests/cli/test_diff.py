@@ -197,6 +197,7 @@ def test_side_without_a_definition_is_named(run: Run, before: str, after: str, o
             ("Jobset", "Job", "--object", "none.yaml"), 2, "error: none.yaml: No such file or directory", id="no file"
         ),
         pytest.param(("jbo.yaml", "Job", "--object", "job.yaml"), 2, "error: jbo.yaml: No such file", id="no side"),
+        pytest.param(("mine/", "Job", "--object", "job.yaml"), 2, "error: mine/: No such file", id="no folder"),
         pytest.param(
             ("RayClster", "Job", "--object", "job.yaml"),
             2,

@@ -264,7 +264,7 @@ def is_path(target: str) -> bool:
     """Return whether an argument is a file, folder or standard input. Raises UsageProblem for a missing file."""
     if target == STDIN or exists(target):
         return True
-    if Path(target).suffix in (".yaml", ".yml", ".json") or _OBJECT.fullmatch(target):
+    if Path(target).suffix in (".yaml", ".yml", ".json") or _OBJECT.fullmatch(target) or target.endswith("/"):
         raise missing(target)
     return False
 

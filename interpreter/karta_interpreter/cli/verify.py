@@ -192,5 +192,7 @@ def summary(report: Report) -> str:
     """Return the problems of reading, a line each, and the number of results."""
     totals = sum(report.totals.values(), Counter[Verdict]())
     objects = f"{count(sum(report.objects.values()), 'object')} of {count(len(report.objects), 'kind')}"
-    numbers = ", ".join(f"{totals[verdict]} {verdict}" for verdict in Verdict)
+    numbers = ", ".join(f"{totals[verdict]} {verdict}" for verdict in Verdict) + (
+        "" if report.results else "; --context, -n, -A, --kinds and --object choose others"
+    )
     return "".join(f"warning: {one_line(problem)}\n" for problem in report.problems) + f"{objects}: {numbers}"

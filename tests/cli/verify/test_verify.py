@@ -294,7 +294,10 @@ def test_cluster_without_objects_proves_nothing(run: Run, tmp_path: Path) -> Non
     with serving(MemberServer()) as member:
         result = _verify(run, member, tmp_path)
 
-    assert result.stderr == "0 objects of 0 kinds: 0 ok, 0 differs, 0 unjudged\n"
+    assert (
+        result.stderr
+        == "0 objects of 0 kinds: 0 ok, 0 differs, 0 unjudged; --context, -n, -A, --kinds and --object choose others\n"
+    )
     assert result.exit_code == 1
 
 
