@@ -442,7 +442,7 @@ def test_missing_referenced_object_is_named(run: Run, trainjob: tuple[str, ...])
     assert result.exit_code == 1
     assert "the reference $clusterTrainingRuntime has no value" in result.stderr
     assert (
-        "Kind=ClusterTrainingRuntime torch cannot be looked up: it is not among the objects that were given"
+        "Kind=ClusterTrainingRuntime torch cannot be looked up: it is not among the references that were given"
         in result.stderr
     )
 
@@ -456,7 +456,7 @@ def test_absent_object_of_known_count_is_warning(run: Run, files: Path) -> None:
     assert result.exit_code == 0
     assert "replica:\n3\n" in result.stdout
     assert (
-        "apps/v1, Kind=Deployment shop cannot be looked up: it is not among the objects that were given"
+        "apps/v1, Kind=Deployment shop cannot be looked up: it is not among the references that were given"
         in result.stderr
     )
     assert "what its pods request there is not answered" in result.stderr

@@ -109,3 +109,22 @@ def test_unanswerable_workload_is_an_error(run: Run, files: Path) -> None:
 
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr.startswith("error: definition job, component main, replicasPath")
+
+
+@pytest.mark.parametrize("kind", ["serving.kserve.io/v1beta1, InferenceService", "argoproj.io/v1alpha1, Workflow"])
+def test_workload_without_its_optional_references_has_tree(run: Run, kind: str) -> None:
+    api_version, _, name = kind.partition(", ")
+    container = {"name": "main", "image": "main:1", "resources": {"requests": {"cpu": "2"}}}
+    spec = {
+        "InferenceService": {
+            "predictor": {"model": {"modelFormat": {"name": "sklearn"}, "resources": container["resources"]}}
+        },
+        "Workflow": {"entrypoint": "main", "templates": [{"name": "main", "container": container}]},
+    }[name]
+    workload = {"apiVersion": api_version, "kind": name, "metadata": {"name": "demo"}, "spec": spec}
+
+    result = run("tree", "-", stdin=yaml.safe_dump(workload))
+
+    assert result.exit_code == 0, result.output
+    assert "1 pod" in result.stdout
+    assert ("there is no ClusterServingRuntime for sklearn" in result.stderr) is (name == "InferenceService")

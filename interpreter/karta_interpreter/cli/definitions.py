@@ -244,9 +244,7 @@ def workload_of(obj: Object, filenames: Sequence[str], references: Iterable[str]
     definition = interpreter_for(GVK.of(obj), filenames, ()).entry.definition
     if not definition.has_karta:
         raise UsageProblem(f"error: {definition.name} is not a Karta: scripts do not describe components")
-    workload = Workload(Karta(definition), obj)
-    objects = read_references(references, definition)
-    return workload.with_references(objects) if objects else workload
+    return Workload(Karta(definition), obj).with_references(read_references(references, definition))
 
 
 def kinds_of(paths: Sequence[str]) -> set[GVK]:
