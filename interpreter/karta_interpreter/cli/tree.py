@@ -49,7 +49,7 @@ def tree_text(tree: WorkloadTree) -> str:
 
 
 def _warnings(tree: WorkloadTree) -> tuple[Fact, ...]:
-    return warnings_about(tree.workload.karta.definition, tree.workload.object)
+    return warnings_about(tree.workload.definition, tree.workload.object)
 
 
 def _branch(node: ComponentNode, lacks: _Lacks) -> _Branch:

@@ -2,11 +2,13 @@ import copy
 import pickle
 import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
-from karta_interpreter import GVK, ComponentNotFoundError, Karta, Status, Workload, WorkloadError
+from karta_interpreter import GVK, ComponentNotFoundError, Karta, Status, Workload, WorkloadError, WorkloadTree
 
 ORCHESTRA = {"apiVersion": "toys.example.com/v1", "kind": "Orchestra"}
 
@@ -139,6 +141,14 @@ def test_references_are_looked_up_among_the_given_objects(tuned: Karta, make: An
         _ = workload.component("conductor").scales
     with pytest.raises(WorkloadError, match="apiVersion"):
         workload.with_references([{}])
+
+
+def test_pods_that_are_unknown_are_not_none() -> None:
+    example = Path(__file__).parents[3] / "docs" / "examples" / "patterns" / "references"
+    workload = Workload(Karta.load(example / "karta.yaml"), yaml.safe_load((example / "object.yaml").read_text()))
+    for read in (WorkloadTree.build, lambda workload: workload.minimum_members("run")):
+        with pytest.raises(WorkloadError, match=r"no pods are known: .*Kind=Blueprint torch cannot be looked up"):
+            read(workload)
 
 
 def test_missing_name_is_a_key_error_that_lists_the_names(workload: Workload) -> None:

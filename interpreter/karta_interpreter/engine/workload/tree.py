@@ -138,7 +138,7 @@ class WorkloadTree(Public):
         if not isinstance(workload, Workload):
             raise WorkloadError(f"a tree is made of a Workload(karta, object), not {type(workload).__name__}")
         by_instance, strays = defaultdict[_Key, list[PodNode]](list), list[StrayPod]()
-        attribute = attributing(workload.karta.definition, workload.object)
+        attribute = attributing(workload.definition, workload.object)
         for pod in checked_pods(pods):
             try:
                 with reading():
@@ -150,7 +150,7 @@ class WorkloadTree(Public):
         with reading():
             needs = {
                 (pods.component, pods.instance): pod_requirements(pods.template, Counting.SCHEDULER)
-                for pods in pod_sets(workload.karta.definition, workload.object)
+                for pods in pod_sets(workload.definition, workload.object)
             }
         return cls(workload, _node(workload.root, needs, by_instance), workload.status, tuple(strays))
 

@@ -26,6 +26,7 @@ from karta_interpreter.engine.evaluation import (
     attribution,
     instance_ids,
     match_status,
+    pod_sets,
     scale_locations,
 )
 from karta_interpreter.engine.workload import extraction, updates
@@ -217,30 +218,30 @@ class Workload(Public):
         check_workload(self.object, None if self.any_kind else self.karta.gvk)
 
     @property
-    def _definition(self) -> Definition:
+    def definition(self) -> Definition:
         """The definition. Pods lack what is in objects that `with_references` did not give."""
         return resolved(self.karta.definition, self.object, Known({}))
 
     @property
     def components(self) -> Mapping[str, Component]:
         """Every component by name, the root first and the others in the order of the definition."""
-        return _Named((component.name, Component(self, component)) for component in self._definition.components)
+        return _Named((component.name, Component(self, component)) for component in self.definition.components)
 
     @property
     def root(self) -> Component:
         """The component that is the workload object itself."""
-        return Component(self, self._definition.root)
+        return Component(self, self.definition.root)
 
     def component(self, name: str) -> Component:
         """Return the component of that name. Raises ComponentNotFoundError."""
-        definition = self._definition.component(name)
+        definition = self.definition.component(name)
         if definition is None:
             hint = did_you_mean(str(name), self.components)
             with suppress(InterpretationError):
                 hint = next(
                     (
                         f'{name} is an instance of {owner.name}: component("{owner.name}").instances["{name}"]'
-                        for owner in self._definition.components
+                        for owner in self.definition.components
                         if name and name in instance_ids(owner, self.object)
                     ),
                     hint,
@@ -251,10 +252,10 @@ class Workload(Public):
     @property
     def status(self) -> StatusMatch | None:
         """Phase, conditions and all matching statuses. None if the definition has no status rules."""
-        if self._definition.status is None:
+        if self.definition.status is None:
             return None
         with reading():
-            return match_status(self._definition, self.object)
+            return match_status(self.definition, self.object)
 
     def with_references(self, objects: Iterable[Object]) -> "Workload":
         """Return the workload with references looked up among the objects. Reading any other raises WorkloadError."""
@@ -269,12 +270,12 @@ class Workload(Public):
         'job'
         """
         with reading():
-            return attribution.component_of(self._definition, checked_pod(pod)).name
+            return attribution.component_of(self.definition, checked_pod(pod)).name
 
     def infer_instance(self, pod: Object) -> str:
         """Return the id of a pod's instance, "" for an unnamed one. Raises ComponentNotFoundError."""
         with reading():
-            component = attribution.component_of(self._definition, checked_pod(pod))
+            component = attribution.component_of(self.definition, checked_pod(pod))
             return attribution.instance_of(component, instance_ids(component, self.object), pod)
 
     def attribute(self, pods: Iterable[Object]) -> tuple[Attribution, ...]:
@@ -283,7 +284,7 @@ class Workload(Public):
         Raises one WorkloadError for all pods that belong nowhere.
         """
         with reading():
-            return attribution.attribute_all(self._definition, self.object, checked_pods(pods))
+            return attribution.attribute_all(self.definition, self.object, checked_pods(pods))
 
     def minimum_members(self, component: str, instance: str | None = None) -> int:
         """Return how many pods of a component and of all components below it have to start together.
@@ -292,13 +293,14 @@ class Workload(Public):
         Pods that the object does not describe do not count. With ``instance``, only that instance of the component
         itself counts. Raises ComponentNotFoundError.
         """
-        definition, rules = self._definition, self.component(component).definition
+        definition, rules = self.definition, self.component(component).definition
         with reading():
             if instance is not None and instance not in instance_ids(rules, self.object):
                 raise ComponentNotFoundError(f"{rules}: {_no_instance(instance, instance_ids(rules, self.object))}")
             return sum(
                 location.scale.minimum or location.scale.effective
-                for location in scale_locations(definition, self.object)
+                # `pod_sets` raises if all pods are in objects that are absent.
+                for location in (scale_locations(definition, self.object) if pod_sets(definition, self.object) else ())
                 if rules in definition.lineage(location.pod_set.component)
                 and (location.pod_set.component != component or instance in (None, location.pod_set.instance))
             )
@@ -306,13 +308,13 @@ class Workload(Public):
     def suspend(self) -> "Workload":
         """Return the workload after the suspend actions of all components, the root's last. Raises as each of them."""
         return self.replaced(
-            apply_actions((*self._definition.components[1:], self._definition.root), "suspend", self.object)
+            apply_actions((*self.definition.components[1:], self.definition.root), "suspend", self.object)
         )
 
     def resume(self) -> "Workload":
         """Return the workload after the resume actions of all components, the root's last. Raises as each of them."""
         return self.replaced(
-            apply_actions((*self._definition.components[1:], self._definition.root), "resume", self.object)
+            apply_actions((*self.definition.components[1:], self.definition.root), "resume", self.object)
         )
 
     def suspend_patches(self) -> list[Patch]:
@@ -335,7 +337,7 @@ class Workload(Public):
         from karta_interpreter.engine.operations.revise_components import set_components  # noqa: PLC0415 - see above
 
         with reading():
-            return self.replaced(set_components(self._definition, self.object, counts))
+            return self.replaced(set_components(self.definition, self.object, counts))
 
     def verify(
         self,
@@ -362,7 +364,7 @@ class Workload(Public):
             raise WorkloadError(f"now is a time in seconds since 1970, as time.time(), not {now!r}")
         return (
             *verify(
-                self._definition,
+                self.definition,
                 Evidence(
                     self.object,
                     tuple(checked_pods(pods)),
@@ -371,7 +373,7 @@ class Workload(Public):
                 ),
                 crd,
             ),
-            *(judge_crd(self._definition, crd) if crd else ()),
+            *(judge_crd(self.definition, crd) if crd else ()),
         )
 
     def replaced(self, obj: Object) -> "Workload":
