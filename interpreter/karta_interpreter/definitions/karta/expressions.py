@@ -416,9 +416,16 @@ def misread_parts(node: ast.Node, *, of_count: bool) -> Iterator[tuple[str, str,
                 "==", ast.Pipe(_, ast.FunctionCall(name)) | ast.FunctionCall(name) as value, ast.Literal(str() as text)
             ) if text != (changed := _LETTERS.get(name, str)(text)):
                 yield "letters-never", render(current), render(ast.Binary("==", value, ast.Literal(changed)))
-            case ast.Index(ast.Index(_, ast.Literal("conditions")) as listed, ast.Literal(int())) if (
-                current is not node
-            ):
+            case (
+                ast.Index(ast.Index(_, ast.Literal("conditions")) as listed, ast.Literal(int()))
+                | ast.Pipe(
+                    ast.Index(_, ast.Literal("conditions")) as listed,
+                    ast.Try(ast.Index(ast.Identity(), ast.Literal(int())))
+                    | ast.FunctionCall("first" | "last", ())
+                    | ast.Pipe(ast.FunctionCall("first" | "last", ())),
+                )
+                | ast.FunctionCall("first" | "last", (ast.Iterate(ast.Index(_, ast.Literal("conditions")) as listed),))
+            ) if current is not node:
                 yield "condition-by-place", render(current), f'{render(listed)}[] | select(.type == "Ready")'
 
 
