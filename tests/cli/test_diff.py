@@ -264,6 +264,15 @@ def test_long_value_is_shown_with_full(run: Run, files: Path) -> None:
     assert f'  + "{"b" * 300}"\n' in _diff(run, "before.yaml", "after.yaml", "--object", "job.yaml", "--full").stdout
 
 
+def test_long_error_is_shown_whole(run: Run, files: Path) -> None:
+    long = CUSTOMIZATION.replace("obj.status.phase == ", f"obj.{'a' * 200}.b == ")
+    (files / "after.yaml").write_text(long)
+
+    shown = _diff(run, "customization.yaml", "after.yaml").stdout
+
+    assert f"attempt to index field '{'a' * 200}' (a nil value)" in shown, shown
+
+
 def test_difference_to_script_of_karmada_shows_reason(run: Run, files: Path) -> None:
     script = CUSTOMIZATION.replace("example.io/v1, kind: Job", "ray.io/v1, kind: RayCluster")
     (files / "ray.yaml").write_text(script.replace("== 'Running'", "== 'ready'"))

@@ -238,3 +238,27 @@ def test_overrides_of_another_kind_are_named(run: Run, files: Path) -> None:
     assert "warning: the overrides have no script for example.io/v1, Kind=Job, only for example.io/v1, Kind=Cake" in (
         result.stderr
     )
+
+
+@pytest.mark.parametrize("command", ["interpret", "explain"])
+def test_script_without_its_arguments_says_what_to_pass(run: Run, files: Path, command: str) -> None:
+    retention = "    retention:\n      luaScript: function Retain(desired, observed) return desired end\n"
+    (files / "scripts.yaml").write_text(_customization().partition("    replicaResource")[0] + retention)
+
+    result = run(command, "-f", "scripts.yaml", "job.yaml")
+
+    option = "--desired-file" if command == "interpret" else "--observed-file"
+    assert (result.exit_code, result.stderr) == (2, f"error: mine answers Retain: pass {option}\n")
+
+
+def test_suite_of_failing_script_names_no_file(run: Run, files: Path) -> None:
+    (files / "scripts.yaml").write_text(_customization(health="obj.status.a.b"))
+    (files / "job.yaml").write_text(
+        (files / "job.yaml").read_text().rstrip() + "\n---\n" + (files / "job.yaml").read_text()
+    )
+
+    result = run("create", "suite", "-f", ".", "--object", "job.yaml")
+
+    errors = [case["output"]["error"] for case in yaml.safe_load_all(result.stdout) if "error" in case["output"]]
+    assert errors
+    assert all(error.startswith("example.io/v1, Kind=Job: script mine") for error in errors), errors

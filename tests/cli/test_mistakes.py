@@ -38,6 +38,7 @@ _MISTAKEN_FILES = {
     "override by the definition": (
         *("interpret", "-f", "kind/karta.yaml", "--object", "object.yaml", "--override", "kind/karta.yaml"),
     ),
+    "override by the object": ("interpret", "-f", "kind/karta.yaml", "--override", "object.yaml", "kind/karta.yaml"),
     "interpret the definition": ("interpret", "kind/karta.yaml"),
     "interpret the CRD": ("interpret", "crd.yaml"),
     "list the object": ("catalogue", "list", "-f", "object.yaml"),

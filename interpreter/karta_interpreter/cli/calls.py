@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Self
 
 from karta_interpreter.base.errors import InterpretationError, LuaError
@@ -159,17 +160,21 @@ def calls_for(
             if not is_read and not arguments.missing(reading_operation):
                 say(f"warning: only {reading_operation} reads {' and '.join(options)}", err=True)
     interpreter = interpreter_for(GVK.of(calls[0].object), filenames, overrides)
-    return interpreter, [call for call in calls if operation or interpreter.is_asked(call.operation)]
+    if not (asked := [call for call in calls if operation or interpreter.is_asked(call.operation)]):
+        lacking = (f"{name}: pass {arguments.missing(name)}" for name in Operation if interpreter.is_asked(name))
+        raise UsageProblem(f"error: {interpreter.entry.definition.name} answers {', '.join(lacking) or 'nothing'}")
+    return interpreter, asked
 
 
 @dataclass(frozen=True, slots=True)
 class CallOutcome:
-    """The results of a call, or its error. ``reason`` explains an answer on health."""
+    """The results of a call, or its error, which begins with the ``place``. ``reason`` explains an answer on health."""
 
     call: Call
     results: Results | None = None
     error: str = ""
     reason: str = ""
+    place: str = ""
 
 
 def ask(
@@ -179,7 +184,7 @@ def ask(
     definition = resolved(interpreter.entry.definition, call.object, Known.of(references))
     broken = interpreter.broken.get(call.operation)
     if broken:
-        return CallOutcome(call, error=f"{broken.location}{broken.message}")
+        return CallOutcome(call, error=f"{broken.location}{broken.message}", place=broken.location)
     if not definition.has_karta and not definition.answers(call.operation):
         return CallOutcome(call, error=interpreter.why_not)
     try:
@@ -187,12 +192,11 @@ def ask(
             call, interpret(definition, call, options, on_print=print_line), reason=_reason(definition, call)
         )
     except InterpretationError as error:
-        return CallOutcome(call, error=f"{_place(definition, call, error)}{error}")
+        return CallOutcome(call, error=f"{(place := _place(definition, call, error))}{error}", place=place)
 
 
-def print_line(line: str) -> None:
-    """Write a line that a script prints to stderr."""
-    say(line, err=True)
+print_line = partial(say, err=True)
+"""Writes a line that a script prints to stderr."""
 
 
 def _place(definition: Definition, call: Call, error: InterpretationError) -> str:

@@ -180,7 +180,7 @@ def difference_lines(changed: Sequence[Difference], *, full: bool) -> Iterator[s
             # An error has no path. A text in an answer has quotes, so that "3" is not the number, and "" is seen.
             is_error = isinstance(value, str) and not difference.path
             text = value if is_error else json.dumps(value, ensure_ascii=False, sort_keys=True)
-            if len(text) > _EXCERPT and not full:
+            if len(text) > _EXCERPT and not (full or is_error):
                 text = f"{text[:_EXCERPT]}… ({len(text)} characters: --full)"
             yield click.style(f"  {sign} {one_line(text)}", fg=colour)
 

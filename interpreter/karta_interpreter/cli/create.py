@@ -11,7 +11,7 @@ from karta_interpreter.base.k8s import GVK, Object, edit, grouped
 from karta_interpreter.base.k8s.manifest import read_documents
 from karta_interpreter.base.k8s.yaml_writer import WIDTH, to_authored_yaml
 from karta_interpreter.cli.calls import Arguments, ask
-from karta_interpreter.cli.definitions import interpreter_for, kinds_of, with_cluster
+from karta_interpreter.cli.definitions import Interpreter, interpreter_for, kinds_of, with_cluster
 from karta_interpreter.cli.diff_input import MEMBERS
 from karta_interpreter.cli.draft_evidence import Shown, from_files, from_folder, from_member
 from karta_interpreter.cli.explain import warnings_text
@@ -210,9 +210,8 @@ def suite_command(
     or --desired-replica. An answer is only as right as the definition: a TODO in each case marks the reason that an
     author has to write.
     """
-    paths = files + paths
-    check_stdin((*filenames, *paths, *observed))
-    if not paths:
+    check_stdin((*filenames, *files, *paths, *observed))
+    if not (paths := files + paths):
         raise UsageProblem(NO_WORKLOAD)
     workloads, live = (
         [without_server_fields(obj) for path in some for obj in read_objects(path, lambda: kinds_of(filenames))]
@@ -223,10 +222,13 @@ def suite_command(
     members = {named(obj): obj for obj in live}
     if strays := members.keys() - set(map(named, workloads)):
         raise UsageProblem(f"error: {', '.join(observed)}: no workload is {', '.join(sorted(strays))}")
+    interpreters = {gvk: interpreter_for(gvk, filenames, []) for gvk in dict.fromkeys(map(GVK.of, workloads))}
     cases: dict[str, list[str]] = {}
     shared: dict[str, str] = {}  # the files of objects, by their content
     for workload in workloads:
-        for call, fields in _cases(workload, members.get(named(workload)), desired_replica, filenames):
+        for call, fields in _cases(
+            interpreters[GVK.of(workload)], workload, members.get(named(workload)), desired_replica
+        ):
             places = {
                 key: shared.setdefault(to_authored_yaml(fields[key]), f"{OBJECTS}/{len(shared) + 1}.yaml")
                 for key in OBJECT_KEYS
@@ -244,25 +246,26 @@ def suite_command(
 
 
 def _cases(
-    workload: Object, member: Object | None, replicas: int | None, filenames: tuple[str, ...]
+    interpreter: Interpreter, workload: Object, member: Object | None, replicas: int | None
 ) -> Iterator[tuple[Call, Object]]:
-    interpreter = interpreter_for(GVK.of(workload), filenames, [])
     say(warnings_text(warnings_about(interpreter.entry.definition, workload)), err=True, nl=False)
     status = (member or workload).get("status")
     items = tuple(StatusItem(cluster, status) for cluster in MEMBERS) if isinstance(status, dict) else None
-    name = edit.get(workload, ("metadata", "name")) or "without a name"
     if replicas is None and (counted := ask(interpreter, Call(Operation.INTERPRET_REPLICA, workload)).results):
         # Another count than today's, so that the case of ReviseReplica changes something. Zero twice would be zero.
         replicas = 2 * (counted["replica"] or 1)
     for call in Arguments(workload, member, items, replicas).calls():
         if interpreter.is_asked(call.operation):
             outcome = ask(interpreter, call)
-            output = {"error": outcome.error} if outcome.results is None else dict(outcome.results)
-            yield call, case_of(str(name), call, output)
+            output = (
+                {"error": outcome.error.removeprefix(outcome.place)}
+                if outcome.results is None
+                else dict(outcome.results)
+            )
+            yield call, case_of(str(edit.get(workload, ("metadata", "name")) or "without a name"), call, output)
 
 
 def _write(folder: Path, texts: Mapping[str, str], advice: str) -> None:
-    existing = [name for name in texts if (folder / name).exists()]
-    if existing:
+    if existing := [name for name in texts if (folder / name).exists()]:
         raise Problem(f"error: {folder}: these files already exist: {', '.join(existing)}; {advice}")
     write_files(folder, texts)

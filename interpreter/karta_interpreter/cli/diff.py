@@ -107,8 +107,7 @@ def command(
             for side in names or [next(words, "SIDE")]
         ]
         raise UsageProblem(f"error: name both sides: diff {' '.join([*named, *words, *objects])}")
-    paths = files + paths
-    if not paths:
+    if not (paths := files + paths):
         raise UsageProblem(NO_WORKLOAD)
     check_stdin([*before, *after, *paths])
     compared_sides = Side(before), Side(after)

@@ -110,7 +110,9 @@ def _load(value: JSON, position: SourcePosition, ignores: Sequence[Ignore]) -> L
                 "not-a-customization",
                 (),
                 f"not a {KIND}, got {_what(value)}",
-                "a Karta is given with -f or --kartas, and `validate` checks it",
+                "a Karta is given with -f or --kartas, and `validate` checks it"
+                if edit.get(value, ("kind",)) == "Karta"
+                else "an object is given as FILE",
             )
         )
         return LoadedCustomization(_name(value), None, Scripts(), (finding,), position.source)

@@ -45,7 +45,7 @@ def script_findings(customizations: Iterable[LoadedCustomization], crds: Sequenc
                     finding,
                     severity=Severity.WARNING,
                     message=finding.message.replace("its default", "its value"),
-                    hint=finding.hint.replace("`//`", f"`{field[3]}`"),
+                    hint=re.sub(r"\(?([^\s`(]+) \| length\)?", r"#\1", finding.hint.replace("`//`", f"`{field[3]}`")),
                     source=script.source,
                     path=(),
                     line=script.line_in_source(text.count("\n", 0, field.start()) + 1),

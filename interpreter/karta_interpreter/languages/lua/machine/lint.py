@@ -165,6 +165,7 @@ _READ_OTHERWISE: Final = {
 }
 # What stands in a line with an error, and what to write there.
 _IN_LINE: Final = {
+    re.compile(r"^\s*[\w.]+ *[=~]= "): "a comparison is written behind `return` or `if`",
     re.compile(r"\{\{[-$. \w]"): "this is a template of Helm or Go: render it first, as by `helm template`",
     re.compile(r"\?\."): "write `object.field and object.field.name`, or `(object.field or {}).name`",
     re.compile("`"): "a text stands in straight quotes, and no ``` around a script",
