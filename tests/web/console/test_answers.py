@@ -10,7 +10,7 @@ import yaml
 
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s.requirements import Counting
-from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.base.k8s.values import GVK, Object
 from karta_interpreter.definitions.karta.loading import load_documents
 from karta_interpreter.definitions.karta.reference_resolver import Known
 from karta_interpreter.definitions.sources.snapshot import ServedDefinition, Snapshot
@@ -313,6 +313,14 @@ def test_object_without_name_has_answers_and_no_tree() -> None:
     page = asked(object=OBJECT.replace("metadata: {name: docs}", "metadata: {}"))
     assert one(page, Operation.INTERPRET_REPLICA)["results"]["replica"] == 3
     assert "needs metadata.name" in page["tree"]["error"]
+
+
+def test_tree_is_there_without_the_objects_that_a_definition_refers_to(snapshot: Snapshot) -> None:
+    entry = snapshot.entries[GVK("serving.kserve.io", "v1beta1", "InferenceService")]
+    example = examples(entry.definition.gvk, suites_next_to(entry.definition.source))[0]
+    page = answer(PageQuestion(karta=text_of(entry), object=example["object"]))
+    assert page["references"]
+    assert page["tree"]["root"]["name"] == "inferenceservice"
 
 
 def test_tree_has_counts_and_no_pod_templates() -> None:
