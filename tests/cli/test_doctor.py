@@ -132,7 +132,7 @@ def test_for_people(run: Run, kubeconfig: str) -> None:
         "registration",
         "there is no ResourceInterpreterWebhookConfiguration karta-interpreter with webhooks",
     ]
-    assert lines[at + 1].startswith(" " * lines[at].index("there is no") + "→ register: ")
+    assert lines[at + 1].startswith(" " * lines[at].index("there is no") + "→ read the server's log: ")
     assert result.stderr == "3 ok, 0 warnings, 1 problem\n"
 
 
