@@ -332,6 +332,17 @@ def test_without_an_operation_all_that_can_be_asked_are(run: Run) -> None:
     ]
 
 
+def test_object_without_status_is_not_judged(run: Run, files: Path) -> None:
+    (files / "job.yaml").write_text(Path("job.yaml").read_text().partition("status:")[0])
+
+    assert _rows(run("interpret", *_MINE, *_OBSERVED).stdout)["InterpretHealth"] == [
+        "no (the object has no status yet)"
+    ]
+    assert "status Undefined (the object has no status yet); a kind" in " ".join(
+        run("explain", *_MINE, *_OBSERVED[1:], "--operation", "InterpretHealth").stdout.split()
+    )
+
+
 def test_complete_inputs_answer_every_operation(run: Run) -> None:
     result = run("interpret", *_MINE, *_BOTH, "--status-file", "statuses.yaml", "--desired-replica", "9")
 

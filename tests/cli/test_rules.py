@@ -78,7 +78,18 @@ def test_rules_of_page_are_explained(rule: str, run: Callable[..., Result]) -> N
 
 def test_explained_rules_are_those_of_page() -> None:
     on_page = {rule for rules in _RULES.values() for rule in rules}
-    assert {rule for rule in rules() if not rule.startswith("annotation-")} - on_page == {"no-definitions"}
+    explained = {name for name, rule in rules().items() if "bad" in rule and not name.startswith("annotation-")}
+    assert explained - on_page == {"no-definitions"}
+
+
+def test_explained_warnings_are_those_of_page(run: Callable[..., Result]) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "explain.md").read_text(encoding="utf-8")
+    table = page.partition("## Warnings")[2].partition("\n\nAn absent")[0]
+    on_page = {
+        rule for row in re.findall(r"^\| (`.*?`) \|", table, re.MULTILINE) for rule in re.findall(r"`(.*?)`", row)
+    }
+    assert {name for name, rule in rules().items() if "bad" not in rule} == on_page
+    assert run("explain", "no-spec").stdout.startswith("no-spec\n\nThe object at podTemplateSpecPath has no `spec`.")
 
 
 @few_rows("rule", sorted({*_RULES["Definitions"]} - _SENTENCES))

@@ -226,6 +226,15 @@ def test_error_in_given_files_is_said_once(suite: Path, run: Callable[..., Resul
     assert (result.exit_code, (result.stdout + result.stderr).count("a file there has an error")) == (1, 1)
 
 
+@pytest.mark.catalogue
+def test_suite_of_kind_of_catalogue_needs_its_karta(suite: Path, run: Callable[..., Result]) -> None:
+    (folder := Path("alone/testdata")).mkdir(parents=True)
+    (folder / "suite.yaml").write_text(suite.read_text().replace("example.io/v1", "batch/v1"))
+    result = run("test", "alone")
+    assert result.exit_code == 1
+    assert "`karta-interpreter catalogue export batch/v1/Job > karta.yaml`" in result.stdout
+
+
 @pytest.mark.usefixtures("suite")
 def test_name_without_case_is_a_mistake(run: Callable[..., Result]) -> None:
     result = run("test", "--name", "four")

@@ -13,7 +13,7 @@ from karta_interpreter.cli.files import named, read_items, read_object
 from karta_interpreter.cli.program import UsageProblem
 from karta_interpreter.cli.render import full_name, say
 from karta_interpreter.definitions.karta import Definition, Known, resolved
-from karta_interpreter.engine.evaluation import match_status
+from karta_interpreter.engine.evaluation import Status, match_status
 from karta_interpreter.engine.operations import (
     DEFAULT_OPTIONS,
     Call,
@@ -217,4 +217,9 @@ def _reason(definition: Definition, call: Call) -> str:
         return "its status belongs to an older generation"
     if definition.annotations.health is not None:
         return "by the definition's annotation health"
-    return f"status {', '.join(match_status(definition, call.object).matched)}"
+    matched = match_status(definition, call.object).matched
+    return (
+        f"status {', '.join(matched)}"
+        if call.object.get("status") or matched != (Status.UNDEFINED,)
+        else "the object has no status yet"
+    )

@@ -231,6 +231,11 @@ def interpreter_of(
             else f"they define {defined}"
             if defined
             else "there is none in them that can be used: correct what is named above, or give others with -f"
+            if not files_are_right
+            else "there is none in them; write that of the catalogue there with "
+            f"`karta-interpreter catalogue export {gvk.api_version}/{gvk.kind} > karta.yaml`"
+            if gvk in catalogue_kinds()
+            else "there is none in them: give others with -f"
         )
         raise NoDefinition(
             f"error: the given files have no definition for {gvk}; {_advice(gvk) if gvk.kind in DEFINITIONS else what}"

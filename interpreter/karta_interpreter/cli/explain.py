@@ -259,11 +259,11 @@ _OF_ANNOTATION = "annotation-"
 
 @cache
 def rules() -> Mapping[str, Mapping[str, str]]:
-    """Return the purpose and the examples of each rule by its name."""
+    """Return the purpose of each rule by its name, and its examples if it has some."""
     texts = yaml.safe_load(Path(__file__).with_name("rules.yaml").read_text(encoding="utf-8"))
     of_annotations = {
         f"{_OF_ANNOTATION}{record.name}": {
-            "why": f"The value of the annotation {record.name} must be: {record.form}.",
+            "why": record.property_schema["description"],
             "bad": f"{PREFIX}{record.name}: '['",
             "good": to_yaml({PREFIX + record.name: record.example}),
         }
@@ -280,7 +280,9 @@ def described(name: str) -> str:
     """
     name = name.rpartition(".")[2] if name.startswith("spec.") else name.removeprefix(PREFIX)
     if rule := rules().get(name):
-        examples = "".join(f"\n{title}:\n{indent(rule[title].rstrip(), '  ')}\n" for title in ("bad", "good"))
+        examples = "".join(
+            f"\n{title}:\n{indent(rule[title].rstrip(), '  ')}\n" for title in ("bad", "good") if title in rule
+        )
         return f"{name}\n\n{fill(rule['why'], 100)}\n{examples}"
     # What each field and annotation is for, by the part of a Karta that has it.
     schema = cast("dict[str, Any]", json_schema(__version__))

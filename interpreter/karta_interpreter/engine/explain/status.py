@@ -105,22 +105,25 @@ def health_facts(definition: Definition, call: Call, _options: Options, results:
         yield Fact("stale", f"the status is older than the object: {means}", places=places)
     if health is None:
         yield from matcher_facts(definition, obj)
-        yield _verdict(definition, match_status(definition, obj).matched, healthy=healthy, stale=stale)
+        yield _verdict(definition, obj, match_status(definition, obj).matched, healthy=healthy, stale=stale)
         return
     note, outputs = ("the status is stale", []) if stale else ("the annotation health decides", readings(health, obj))
     field, places = annotation_field("health"), outputs[0].places if outputs else ()
     yield Fact("verdict", note, healthy, "/healthy", field=field, expression=health.text, places=places)
 
 
-def _verdict(definition: Definition, matched: tuple[Status, ...], *, healthy: bool | None, stale: bool) -> Fact:
+def _verdict(
+    definition: Definition, obj: Object, matched: tuple[Status, ...], *, healthy: bool | None, stale: bool
+) -> Fact:
     counted = sorted(healthy_statuses(definition))
     if definition.annotations.healthy_statuses is not None:
         field, family = annotation_field("healthy-statuses"), "the annotation names"
     else:
         field = ""
         family = "a kind that completes counts" if Status.INITIALIZING in counted else "a kind that serves counts"
-    note = f"status {', '.join(matched)}{' (of an older generation)' if stale else ''}; {family} {', '.join(counted)}"
-    return Fact("verdict", f"{note} as healthy", healthy, "/healthy", field=field)
+    age = " (of an older generation)" if stale else "" if obj.get("status") else " (the object has no status yet)"
+    note = f"status {', '.join(matched)}{age}; {family} {', '.join(counted)} as healthy"
+    return Fact("verdict", note, healthy, "/healthy", field=field)
 
 
 def status_facts(definition: Definition, call: Call, _options: Options, results: Results) -> Iterator[Fact]:
