@@ -104,6 +104,17 @@ def test_draft_of_one_object_has_to_be_checked(run: Run, write: Callable[..., No
     assert ".spec.shifts" in result.stdout, "which is 3 as well"
 
 
+def test_draft_names_what_differs_from_the_objects(run: Run, write: Callable[..., None]) -> None:
+    write(TWO, [pod for obj in TWO for pod in pods(obj)][:-1])
+
+    result = _create(run)
+
+    *_, cause, field, totals = result.stderr.splitlines()
+    assert cause == "1 of 2 Bakerys (south): InterpretReplica: pod has fewer pods than the answer"
+    assert field == "    spec.structureDefinition.childComponents[0].scaleDefinition.replicasPath"
+    assert " 1 differs" in totals
+
+
 STRANGER = {**pods(TWO[0])[0], "metadata": {"name": "west-1"}}
 
 

@@ -2,6 +2,7 @@
 
 import textwrap
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -27,7 +28,7 @@ from karta_interpreter.cli.options import (
 )
 from karta_interpreter.cli.program import CommandGroup, Problem, UsageProblem
 from karta_interpreter.cli.render import Data, findings_text, say
-from karta_interpreter.cli.verify import summary, verify_all
+from karta_interpreter.cli.verify import causes_text, summary, verify_all
 from karta_interpreter.definitions.karta import example_files
 from karta_interpreter.definitions.karta.loading import load_definition, load_documents
 from karta_interpreter.definitions.openapi.check import contradictions
@@ -118,8 +119,10 @@ def _print_from(shown: Shown, crd: Object | None, version: str | None) -> None:
     drafted = draft_from(custom, shown.evidence)
     _print(drafted, custom, f"Drafted from {', '.join(sources)}.", crd)
     definition = load_definition(drafted.karta)
-    workloads = [(definition, evidence) for evidence in shown.evidence]
-    say(f"verify: {summary(verify_all(workloads, lambda _: crd, shown.problems))}", err=True)
+    verified = verify_all(((definition, evidence) for evidence in shown.evidence), lambda _: crd, shown.problems)
+    # What the CRD contradicts is printed with the draft.
+    report = replace(verified, results=tuple(result for result in verified.results if result.name))
+    say(f"{causes_text(report)}verify: {summary(report)}", err=True)
 
 
 def _print(drafted: Draft, custom: CustomKind, title: str, crd: Object | None) -> None:

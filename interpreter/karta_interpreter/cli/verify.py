@@ -84,20 +84,25 @@ def report_text(report: Report, *, fail_only: bool) -> str:
         for result in report.results
         if not fail_only or result.judgement.verdict is Verdict.DIFFERS
     ]
-    sections = [table(rows, header=("KIND", "OBJECT", "OPERATION", "RESULT", "WHY"))] if rows else []
-    causes = []
-    for objects, judgement in ((cause.objects, cause.judgement) for cause in report.causes):
-        reason = " ".join(judgement.reason.split())
-        causes.append(f"{click.style(objects, bold=True)}: {judgement.question}: {reason}")
-        causes += [f"    {judgement.field}"] if judgement.field else []
-        causes += [f"    → {judgement.fix}"] if judgement.fix else []
-    sections += ["".join(f"{line}\n" for line in causes)] if causes else []
+    results = table(rows, header=("KIND", "OBJECT", "OPERATION", "RESULT", "WHY")) if rows else ""
     kinds = [
         (gvk.kind, gvk.api_version, str(number), *(str(report.totals[gvk][verdict]) for verdict in Verdict))
         for gvk, number in report.objects.items()
     ]
     header = ("KIND", "APIVERSION", "OBJECTS", *(str(verdict).upper() for verdict in Verdict))
-    return "\n".join([*sections, *([table(kinds, header=header)] if kinds else [])])
+    return "\n".join(filter(None, (results, causes_text(report), table(kinds, header=header) if kinds else "")))
+
+
+def causes_text(report: Report) -> str:
+    """Return each cause of differences, with the field of the definition and how to correct it."""
+    lines = []
+    for objects, judgement in ((cause.objects, cause.judgement) for cause in report.causes):
+        lines += [
+            f"{click.style(objects, bold=True)}: {judgement.question}: {' '.join(judgement.reason.split())}",
+            *([f"    {judgement.field}"] if judgement.field else []),
+            *([f"    → {judgement.fix}"] if judgement.fix else []),
+        ]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _why(judgement: Judgement) -> str:

@@ -15,7 +15,7 @@ from karta_interpreter.base.k8s.dependencies import (
     pod_dependencies,
 )
 from karta_interpreter.base.k8s.edit import get, remove, set_value
-from karta_interpreter.base.k8s.fields import annotation, generation, label, name, namespace
+from karta_interpreter.base.k8s.fields import COUNT_NAME, COUNTS, annotation, generation, label, name, namespace
 from karta_interpreter.base.k8s.patch import changes, diff, patched
 from karta_interpreter.base.k8s.projection import MOST_VALUES, UNREAD, Projection, Read, count_values, reader
 from karta_interpreter.base.k8s.quantity import Quantity, parse_duration
@@ -48,6 +48,8 @@ from karta_interpreter.base.k8s.values import (
 __all__ = [
     "COMPUTE_DOMAIN",
     "CONTAINER_LISTS",
+    "COUNTS",
+    "COUNT_NAME",
     "DEPENDENCIES_READ",
     "DEPENDENCY_NAMES",
     "GVK",

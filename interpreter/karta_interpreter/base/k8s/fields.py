@@ -3,7 +3,8 @@
 Every function takes the object's own place, so that an error can name the field: ``spec.containers[0].env``.
 """
 
-from typing import NoReturn
+import re
+from typing import Final, NoReturn
 
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s.edit import get
@@ -12,6 +13,11 @@ from karta_interpreter.base.k8s.values import JSON, Object, Path, field_path, ty
 # All callers share it, because no value is ever changed.
 _NOTHING: Object = {}
 _ONLY_OBJECTS = frozenset({dict})
+
+# Names of fields that count pods wherever they stand, in lower case.
+COUNTS: Final = r".*(?:replicas?|(?:node|pod|replica|worker)count|instances|nodes|workers|members|parallelism|hosts)"
+COUNT_NAME: Final = re.compile(rf"(?i)(?!min|max)(?:{COUNTS}|.*(?:count|size))")
+"""Names of fields that count pods if they stand next to what looks like pods."""
 
 
 def object_field(parent: Object, name: str, path: Path) -> Object:

@@ -1,7 +1,6 @@
 """What objects and their pods tell: the labels of a component and an instance, counts, and the status of what runs."""
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -11,7 +10,7 @@ from typing import Final, NamedTuple
 
 from karta_interpreter.base.errors import QueryError
 from karta_interpreter.base.findings import count
-from karta_interpreter.base.k8s import JSON, Object, Path, edit, get
+from karta_interpreter.base.k8s import COUNT_NAME, JSON, Object, Path, edit, get
 from karta_interpreter.definitions.karta import ROOT, ROOT_STATUS
 from karta_interpreter.definitions.openapi.draft import Draft
 from karta_interpreter.definitions.openapi.draft.pod_fields import FACTORS, Form, NumberField, PodsField, product
@@ -197,7 +196,6 @@ _MOST_FACTORS: Final = 3
 _MOST_MULTIPLIED: Final = 16
 _MOST_NAMED: Final = 4
 _UNLIKE: Final = 2
-_COUNT: Final = re.compile(r"(?i)(?!min|max)\w*(count|size|replicas|instances|nodes|workers|members|parallelism|hosts)")
 
 
 class Counted(NamedTuple):
@@ -286,7 +284,7 @@ def _rank(numbers: _Factors, kind: CustomKind, pods: PodsField, template: str) -
 def _likeness(number: NumberField, kind: CustomKind) -> int:
     if number.name in FACTORS or number.place.jq == kind.scale_path:
         return 0
-    return 1 if _COUNT.fullmatch(number.name) and not number.is_length else _UNLIKE
+    return 1 if COUNT_NAME.fullmatch(number.name) and not number.is_length else _UNLIKE
 
 
 def _agrees(factors: Sequence[list[int] | None], sample: Counted) -> bool:
@@ -335,7 +333,7 @@ def _inside(path: SchemaPath, schema: Object, pods: PodsField) -> Iterator[Numbe
     switch = (path / "enabled").jq if below(schema, "enabled").get("type") == "boolean" else ""
     for name, inner in fields(schema):
         if inner.get("type") == "integer" or inner.get("x-kubernetes-int-or-string") is True:
-            if not is_section or _COUNT.fullmatch(name):
+            if not is_section or COUNT_NAME.fullmatch(name):
                 yield NumberField(path, name, inner.get("default"), switch=switch)
         elif not is_section and inner.get("type") == "array" and steps[: len(path.steps) + 1] != (*path.steps, name):
             yield NumberField(path, name, is_length=True)

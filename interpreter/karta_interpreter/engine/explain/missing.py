@@ -4,7 +4,6 @@ A missing optional part does not cause a warning, and neither does a default for
 the object has a field with a similar name, because the definition may have a typo.
 """
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -14,7 +13,7 @@ from typing import Final
 
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.findings import Severity, did_you_mean
-from karta_interpreter.base.k8s import CONTAINER_LISTS, Object, field_path, get, parts_of
+from karta_interpreter.base.k8s import CONTAINER_LISTS, COUNT_NAME, Object, field_path, get, parts_of
 from karta_interpreter.definitions.karta import (
     ComponentRules,
     Definition,
@@ -75,10 +74,6 @@ _NO_POD: Final[Mapping[type, str]] = {
 }
 """The missing part of an object that counts pods and has none, and how the definition gives it."""
 _warn: Final = partial(about, severity=Severity.WARNING)
-# The names of fields that hold a number of pods.
-_COUNT: Final = re.compile(
-    r"(?!min|max).*(replicas?|count|instances|size|nodes|workers|members|parallelism)", re.IGNORECASE
-)
 
 
 def warnings_about(definition: Definition, obj: Object, operation: Operation | None = None) -> tuple[Fact, ...]:
@@ -266,7 +261,7 @@ def _other_count(component: ComponentRules, missing: Place, obj: Object) -> str:
     beside, queries = get(obj, missing.path[:-1]), (component.replicas, component.min_replicas, component.max_replicas)
     texts = " ".join(query.text for query in queries if query)
     for name, value in beside.items() if isinstance(beside, dict) else ():
-        if type(value) is int and value and _COUNT.fullmatch(name) and name not in texts:
+        if type(value) is int and value and COUNT_NAME.fullmatch(name) and name not in texts:
             return f"is it {field_path((*missing.path[:-1], name))}, which is {value}?"
     return ""
 

@@ -75,7 +75,9 @@ def _parts(spec: dict[str, Any], scale: str = "", **rest: object) -> dict[str, s
         ),
         pytest.param({"minReplicas": _NUMBER, "maxReplicas": _NUMBER}, {".spec.minReplicas": "COUNT"}, id="bounds"),
         pytest.param({"parallelism": _TEXT, "replicas": {}}, {}, id="counts are numbers"),
-        pytest.param({"nodes": {"x-kubernetes-int-or-string": True}}, {}, id="a guess of a count without pods"),
+        pytest.param({"size": {"x-kubernetes-int-or-string": True}}, {}, id="a guess of a count without pods"),
+        pytest.param({"workerCount": _NUMBER, "slotsPerWorker": _NUMBER}, {".spec.workerCount": "COUNT"}, id="workers"),
+        pytest.param({"image": _TEXT, "poolSize": _NUMBER}, {".spec.poolSize": "COUNT"}, id="a count next to an image"),
         pytest.param(
             {"size": _NUMBER, "template": _TEMPLATE},
             {".spec.size": "COUNT", ".spec.template": "PODS"},

@@ -170,6 +170,15 @@ def test_check_names_the_field_for_an_unread_bound() -> None:
     assert finding.hint.startswith("read it by minReplicasPath (and maxReplicasPath), or")
 
 
+def test_check_says_how_to_count_pods_without_a_template() -> None:
+    [finding] = _findings({"encoder": _object(workers=_NUMBER, image=_TEXT, cores=_NUMBER)})
+    assert finding.message == "no expression reads .spec.encoder, which has a count (.workers)"
+    assert finding.hint.startswith(
+        "read it, for pods without a template by replicasPath and a podSpecPath that builds the pod "
+        "(`.spec.encoder | {containers: ["
+    )
+
+
 def test_check_says_what_the_definition_was_written_from() -> None:
     [finding] = _findings({"replicas": _NUMBER}, **{"written-from": "Bakery 1.4"})
     assert finding.hint.endswith("; the CRD may be newer than Bakery 1.4, which the definition was written from")

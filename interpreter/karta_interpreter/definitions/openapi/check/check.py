@@ -31,7 +31,14 @@ from karta_interpreter.definitions.karta.model import (
     StatusDefinition,
 )
 from karta_interpreter.definitions.karta.schema_types import expressions
-from karta_interpreter.definitions.openapi.check.coverage import Coverage, in_yaml, names_below, parts, unread_text
+from karta_interpreter.definitions.openapi.check.coverage import (
+    Coverage,
+    Sort,
+    in_yaml,
+    names_below,
+    parts,
+    unread_text,
+)
 from karta_interpreter.definitions.openapi.check.expected import (
     BOOLEAN,
     CONTAINERS,
@@ -436,11 +443,21 @@ class _Checked:
         for group, unread_parts in self._coverage.unread(self._root.schema, scale_path):
             names = [part.path.names[-1] for part in unread_parts]
             read = "read it by minReplicasPath (and maxReplicasPath)" if "minReplicas" in names else "read it"
-            hint = f"{read}, or add {{omit: {in_yaml(group)}, reason: …}} to the annotation unread"
-            if origin:
-                hint += f"; the CRD may be newer than {origin}, which the definition was written from"
-            message = f"no expression reads {unread_text(group, unread_parts)}"
-            self.findings.append(warning("crd-unread", annotation_path("unread"), message, hint))
+            if all(part.sort is Sort.COUNT and part.path != group for part in unread_parts) and read == "read it":
+                read += (
+                    ", for pods without a template by replicasPath and a podSpecPath that builds the pod "
+                    f"(`{group.jq} | {{containers: [{{name: …, image: …, resources: …}}]}}`)"
+                )
+            newer = f"; the CRD may be newer than {origin}, which the definition was written from" if origin else ""
+            hint = f"{read}, or add {{omit: {in_yaml(group)}, reason: …}} to the annotation unread{newer}"
+            self.findings.append(
+                warning(
+                    "crd-unread",
+                    annotation_path("unread"),
+                    f"no expression reads {unread_text(group, unread_parts)}",
+                    hint,
+                )
+            )
 
 
 def _in_pods(shapes: Shapes, form: str, scope: TypeScope) -> Iterator[Shape]:

@@ -7,9 +7,9 @@ from enum import StrEnum
 from typing import Final
 
 from karta_interpreter.base.findings import listed
-from karta_interpreter.base.k8s import Object
+from karta_interpreter.base.k8s import COUNT_NAME, COUNTS, Object
 from karta_interpreter.definitions.openapi.check.shape import Shape, Shapes
-from karta_interpreter.definitions.openapi.draft.pod_fields import FACTORS, OPAQUE
+from karta_interpreter.definitions.openapi.draft.pod_fields import OPAQUE
 from karta_interpreter.definitions.openapi.schema import (
     Entries,
     SchemaPath,
@@ -18,6 +18,7 @@ from karta_interpreter.definitions.openapi.schema import (
     fields,
     is_pod_spec,
     is_pod_template,
+    is_text,
     parts_below,
 )
 
@@ -45,9 +46,7 @@ class RelevantPart:
     """The pods that have the part next to their own fields, empty outside of pods."""
 
 
-_COUNT: Final = re.compile(rf"{'|'.join(FACTORS)}|(?!max)\w*(Replicas|ReplicaCount|Instances|Workers|Nodes)")
-# Names of counts in an object with pods or resources.
-_SIZE: Final = re.compile("count|size|workers|nodes")
+_COUNT: Final = re.compile(f"(?i)(?!max){COUNTS}")
 _SWITCH: Final = re.compile(r"(?i)suspend(ed)?|paused?|stop(ped)?|hibernat\w*|running")
 _NODES: Final = ("nodeSelector", "nodeAffinity", "tolerations")
 _AFFINITY: Final = {"nodeAffinity", "podAffinity"}
@@ -80,7 +79,9 @@ def relevant(schema: Object, scale_path: str = "") -> Iterator[RelevantPart]:
 
 def _relevant_parts(path: SchemaPath, schema: Object, pods: SchemaPath = SchemaPath()) -> Iterator[RelevantPart]:  # noqa: B008
     sorted_parts = [(at, field_schema, _sort(at, field_schema)) for at, field_schema in parts_below(path, schema)]
-    has_pods = any(sort in (Sort.PODS, Sort.RESOURCES) for _, _, sort in sorted_parts)
+    has_pods = is_text(below(schema, "image")) or any(
+        sort in (Sort.PODS, Sort.RESOURCES) for _, _, sort in sorted_parts
+    )
     for at, field_schema, sort in sorted_parts:
         inside, pod_schema = at, field_schema
         if at.steps[-1] == "status" or "accessModes" in dict(fields(field_schema)):  # the size of a claim
@@ -91,7 +92,7 @@ def _relevant_parts(path: SchemaPath, schema: Object, pods: SchemaPath = SchemaP
             more = {"properties": {name: part for name, part in fields(pod_schema) if name not in _OF_PODS}}
             yield RelevantPart(at, sort, inside / "containers" if is_pod_spec(pod_schema) else at, pods)
             yield from _relevant_parts(inside, more, at)
-        elif sort or (has_pods and _is_number(field_schema) and _SIZE.fullmatch(at.names[-1])):
+        elif sort or (has_pods and _is_number(field_schema) and COUNT_NAME.fullmatch(at.names[-1])):
             yield RelevantPart(at, sort or Sort.COUNT, at, pods)
         else:
             yield from _relevant_parts(at, field_schema, pods)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from karta_interpreter.base.k8s import JSON, Object
+from karta_interpreter.base.k8s import COUNTS, JSON, Object
 from karta_interpreter.definitions.openapi.schema import (
     Entries,
     SchemaPath,
@@ -117,7 +117,7 @@ FACTORS = ("replicas", "parallelism", "hosts", "numOfHosts", "numHosts", "nodeCo
 """Usual names of fields that multiply the pods of the object that has them."""
 
 # Names of a count if no field has one of `FACTORS`: `count` of ECK's node sets.
-_COUNT = re.compile(r"count|size|workers|nodes|replicaCount|(?!min|max)\w*(Replicas|Instances|Nodes|Workers)")
+_COUNT = re.compile(rf"(?i)(?!min|max)(?:{COUNTS}|count|size)")
 # Names of fields for stateful replicas: separate claims, as in a StatefulSet, or a leading replica.
 _STORAGE = re.compile(r"(volumeClaim|pvc)Templates?|storage|persistence|primary[A-Z]\w*")
 _STORAGE_FIELDS = {"storageClass", "storageClassName", "volumeClaimTemplate", "persistentVolumeClaim", "pvcTemplate"}
