@@ -232,7 +232,7 @@ def test_suite_of_kind_of_catalogue_needs_its_karta(suite: Path, run: Callable[.
     (folder / "suite.yaml").write_text(suite.read_text().replace("example.io/v1", "batch/v1"))
     result = run("test", "alone")
     assert result.exit_code == 1
-    assert "`karta-interpreter catalogue export batch/v1/Job > karta.yaml`" in result.stdout
+    assert "`karta-interpreter catalogue export batch/v1/Job > FOLDER/karta.yaml`" in result.stdout
 
 
 @pytest.mark.usefixtures("suite")

@@ -232,8 +232,8 @@ def interpreter_of(
             if defined
             else "there is none in them that can be used: correct what is named above, or give others with -f"
             if not files_are_right
-            else "there is none in them; write that of the catalogue there with "
-            f"`karta-interpreter catalogue export {gvk.api_version}/{gvk.kind} > karta.yaml`"
+            else "there is none in them; write that of the catalogue into the folder: "
+            f"`karta-interpreter catalogue export {gvk.api_version}/{gvk.kind} > FOLDER/karta.yaml`"
             if gvk in catalogue_kinds()
             else "there is none in them: give others with -f"
         )
