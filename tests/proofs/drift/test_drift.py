@@ -85,7 +85,7 @@ def test_field_that_is_read_and_in_no_release_is_a_difference() -> None:
 @pytest.mark.parametrize(
     ("name", "schema", "rule"),
     [
-        pytest.param("workers", {"type": "integer"}, None, id="a field that no answer depends on"),
+        pytest.param("retries", {"type": "integer"}, None, id="a field that no answer depends on"),
         pytest.param("minReplicas", {"type": "integer"}, "crd-unread", id="a count"),
         pytest.param("secretName", {"type": "string"}, "crd-reference", id="a reference"),
     ],
