@@ -53,6 +53,7 @@ _FIXED_COMPONENTS = {
     ("InferenceService", "worker"),
     ("LLMInferenceService", "tokenizer"),
     ("MiniCluster", "services"),
+    ("NIMService", "epp"),
     ("RayCluster", "head"),
     ("RayJob", "head"),
     ("RayJob", "submitter"),

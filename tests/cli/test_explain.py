@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import yaml
 from click.testing import Result
 
 Run = Callable[..., Result]
@@ -123,6 +124,22 @@ def test_observed_object_of_another_name_is_warned_of(run: Run, files: Path, com
     result = run(*command, "other.yaml", "--observed-file", "job.yaml", "--operation", "Retain", *KARTA)
 
     assert "warning: the desired object is Job other, and the observed one Job" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "command", [["interpret", "--desired-file"], ["explain", "--object"]], ids=lambda each: each[0]
+)
+def test_swapped_files_are_warned_of(run: Run, files: Path, command: list[str]) -> None:
+    job = yaml.safe_load((files / "job.yaml").read_text())
+    (files / "member.yaml").write_text(yaml.safe_dump({**job, "metadata": {**job["metadata"], "uid": "0a1b"}}))
+
+    swapped, right = (
+        run(*command, desired, "--observed-file", observed, "--operation", "Retain", *KARTA).stderr
+        for desired, observed in (("member.yaml", "job.yaml"), ("job.yaml", "member.yaml"))
+    )
+
+    assert "warning: only the desired object has a uid: are the two files swapped?" in swapped
+    assert "swapped" not in right
 
 
 @pytest.mark.usefixtures("files")

@@ -75,8 +75,7 @@ def command(  # noqa: PLR0913 - one for each option
     given files allow is asked and shown in one table.
     """
     observed_file = file_given(file, observed_file, "--observed-file")
-    files = (desired_file, observed_file, status_file, *references, *filenames, *overrides)
-    check_stdin(filter(None, files))
+    check_stdin(filter(None, (desired_file, observed_file, status_file, *references, *filenames, *overrides)))
     arguments = Arguments.read(
         filenames,
         desired=desired_file,

@@ -152,8 +152,7 @@ class Replay:
         group.objects.add(name)
         if len(group.examples) < _MOST_EXAMPLES:
             self._charge(request.uid, *[repr(changed)] * _PARSED)
-            is_redacted = _MARK in orjson.dumps(recorded.request)
-            group.examples.append(Example(request.uid, name, is_redacted, changed))
+            group.examples.append(Example(request.uid, name, _MARK in orjson.dumps(recorded.request), changed))
 
     def differences(self, recorded: RecordedCall, request: Request) -> tuple[Difference, ...]:
         """Return the differences between the two answers to a recorded call. Raises RecordingError."""

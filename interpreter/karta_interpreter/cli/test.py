@@ -126,8 +126,7 @@ def junit(report: SuiteReport) -> str:
     if unreadable:
         suite = _element(root, "testsuite", name="suites", tests=unreadable, failures=0, errors=unreadable)
         for error in report.unreadable:
-            case = _element(suite, "testcase", classname="suites", name="can be read")
-            _element(case, "error", message=error)
+            _element(_element(suite, "testcase", classname="suites", name="can be read"), "error", message=error)
     ET.indent(root)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
 

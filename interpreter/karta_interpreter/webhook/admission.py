@@ -100,8 +100,7 @@ def refuse(uid: str, message: str, *, warnings: tuple[str, ...] = ()) -> bytes:
 
 
 def _encode(response: Object, warnings: tuple[str, ...]) -> bytes:
-    shown = {"warnings": warnings} if warnings else {}
-    return orjson.dumps({**_VERSION, "response": {**response, **shown}})
+    return orjson.dumps({**_VERSION, "response": {**response, **({"warnings": warnings} if warnings else {})}})
 
 
 _MAX_WARNING = 120

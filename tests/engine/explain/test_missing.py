@@ -49,6 +49,17 @@ HOT = {"name": "hot", "replicas": 2, "template": pods()}
             id="a list beside the spec instead of in it",
         ),
         pytest.param(
+            {"scaleDefinition": {"replicasPath": ".spec.groups[] | (.replicas // 1) * (.each.size // 1)"}},
+            train({**HOT, "each": {}, "size": 4}),
+            [
+                (
+                    "group: no count at spec.groups[0].each.size, so a default makes it 2; "
+                    "the object has spec.groups[0].size: a typo?"
+                )
+            ],
+            id="a factor of the count one level too high",
+        ),
+        pytest.param(
             {"specDefinition": {"podTemplateSpecPath": ".spec.groups[].pods"}},
             train({"name": "hot", "template": pods()}),
             ["group: no pods at spec.groups[0].pods"],
@@ -140,6 +151,14 @@ def test_warnings_about_pods(define: Define, group: dict[str, Any], obj: dict[st
 
     assert [fact.note for fact in found] == notes
     assert all(fact.severity is Severity.WARNING and fact.field and fact.expression for fact in found)
+
+
+def test_memory_in_mebibytes_has_no_unit(define: Define) -> None:
+    obj = train({"name": "hot", "template": pods(resources={"requests": {"memory": "8192"}})})
+
+    (warning,) = warnings_about(define(), obj)
+
+    assert warning.note == "group: a pod requests 8192 bytes of memory, which is too little: is a unit missing?"
 
 
 @rows(

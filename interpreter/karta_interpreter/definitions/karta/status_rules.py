@@ -81,5 +81,8 @@ class StatusRules:
     def hold_while_there(self) -> bool:
         """Whether the conditions in ``.status.conditions`` have no status."""
         rule = self.conditions
-        texts = rule and (rule.query.text, rule.type_field, rule.status_field)
-        return texts == (".status.conditions", "type", "")
+        return rule is not None and (rule.query.text, rule.type_field, rule.status_field) == (
+            ".status.conditions",
+            "type",
+            "",
+        )

@@ -275,9 +275,8 @@ class Folder(Generic[File]):
         # First: new files may need their room.
         for path in self.files.keys() - files.keys() - {*listing.files}:
             self.budget.forget(path)
-        read = (self._file(path).read() for path in listing.files)
         # By the file's own path, so that the equal path of the listing is not kept.
-        files.update((file.path, file) for file in read)
+        files.update((file.path, file) for file in (self._file(path).read() for path in listing.files))
         return replace(self, files=dict(sorted(files.items())), unlisted=tuple(unlisted))
 
     def reread(self, path: Path) -> Self:

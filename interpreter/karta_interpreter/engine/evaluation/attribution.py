@@ -85,8 +85,7 @@ def instance_of(component: ComponentRules, ids: Collection[str], pod: Object) ->
         return ""
     key = instance_key(component, pod)
     if key is None or key not in ids:
-        has = ", ".join(ids) or "none"
-        message = f"pod {pod_name(pod)} is of the instance {key!r}; the object has {has}"
+        message = f"pod {pod_name(pod)} is of the instance {key!r}; the object has {', '.join(ids) or 'none'}"
         raise ComponentNotFoundError(f"{component}: {message}")
     return key
 

@@ -13,7 +13,16 @@ from typing import Final
 
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.findings import Severity, did_you_mean
-from karta_interpreter.base.k8s import CONTAINER_LISTS, COUNT_NAME, Object, field_path, get, parts_of
+from karta_interpreter.base.k8s import (
+    CONTAINER_LISTS,
+    COUNT_NAME,
+    Counting,
+    Object,
+    field_path,
+    get,
+    parts_of,
+    pod_requirements,
+)
 from karta_interpreter.definitions.karta import (
     ComponentRules,
     Definition,
@@ -23,7 +32,7 @@ from karta_interpreter.definitions.karta import (
     PodSpec,
     PodTemplate,
 )
-from karta_interpreter.engine.evaluation import Status, absences, match_status, positions, unknown_requests
+from karta_interpreter.engine.evaluation import Status, absences, match_status, pod_sets, positions, unknown_requests
 from karta_interpreter.engine.evaluation.templates import templates
 from karta_interpreter.engine.explain.explanation import Fact, Place
 from karta_interpreter.engine.explain.reading import (
@@ -85,6 +94,7 @@ def warnings_about(definition: Definition, obj: Object, operation: Operation | N
     for warnings, operations in (
         (partial(_reasons, absences, "reference-absent", "what its pods request there is not answered"), _OF_PODS),
         (_pod_warnings, _OF_PODS),
+        (_memory_warnings, _OF_PODS - {Operation.INTERPRET_DEPENDENCY}),
         (_left_out_warnings, _OF_PODS - {Operation.INTERPRET_DEPENDENCY}),
         (
             partial(_reasons, unknown_requests, "requests-unknown", "pods may request something else than the answer"),
@@ -227,7 +237,6 @@ def _counts(
                 "write it without quotes"
             )
             yield _warn(definition, component, field, query, "count-is-text", note, places=count.places)
-    is_all_default = any(pods) and all(count.value is None for count in counts)
     if absent := _absent(counts, obj, definition):
         places = [missing for _, missing in absent]
         hints = [
@@ -235,25 +244,26 @@ def _counts(
             for missing in places
             if (hint := misspelt(missing.path, obj, definition) or _other_count(component, missing, obj))
         ]
-        if hints or is_all_default:
-            count, places_text = (
-                absent[0][0],
-                ", ".join(dict.fromkeys(field_path(missing.path) for missing in places[:2])),
-            )
+        if hints or (any(pods) and all(count.value is None for count in counts)):
+            count = absent[0][0]
+            places_text = ", ".join(dict.fromkeys(field_path(missing.path) for missing in places[:2]))
             consequence = "which means 1" if count.value is None else f"so a default makes it {count.value}"
             note = f"{component.name}: no count at {places_text}, {consequence}{f'; {hints[0]}' if hints else ''}"
-            rule = COUNT_MISSPELT if hints else "count-not-found"
-            yield _warn(definition, component, field, query, rule, note, places=count.places)
+            yield _warn(
+                *(definition, component, field, query),
+                COUNT_MISSPELT if hints else "count-not-found",
+                note,
+                places=count.places,
+            )
 
 
 def _absent(counts: Sequence[Reading], obj: Object, definition: Definition) -> list[tuple[Reading, Place]]:
     """Return the counts that are not at their places: all of them, or only those that a typo of the object hides."""
-    located = [(count, count.places[0]) for count in counts if count.location]
-    located = located or [(count, absent_place) for count in counts for absent_place in count.places]
-    absent = [pair for pair in located if pair[1].value is None]
-    return (
-        absent if len(absent) == len(located) else [pair for pair in absent if misspelt(pair[1].path, obj, definition)]
-    )
+    read = [(count, place) for count in counts for place in count.places]
+    located = [(count, count.places[0]) for count in counts if count.location] or read
+    if all(place.value is None for _, place in located):
+        return located
+    return [(count, place) for count, place in read if place.value is None and misspelt(place.path, obj, definition)]
 
 
 def _other_count(component: ComponentRules, missing: Place, obj: Object) -> str:
@@ -270,6 +280,15 @@ def _looked(query: Query, obj: Object) -> str:
     """Return the first places that an expression looks at."""
     paths = list(dict.fromkeys(map(field_path, islice(paths_read(query, obj), 2))))
     return ", ".join(paths) or f"`{shorten(query.text, _LONGEST, placeholder=' …')}`"
+
+
+def _memory_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
+    """Yield the pods whose memory is less than any container starts with."""
+    for pods in pod_sets(definition, obj):
+        memory = pod_requirements(pods.template, Counting.SCHEDULER).resource_request.get("memory", 0)
+        if 0 < memory < 2**20:
+            note = f"{pods.component}: a pod requests {memory} bytes of memory, which is too little: is a unit missing?"
+            yield Fact("memory-without-unit", note, severity=Severity.WARNING)
 
 
 def _left_out_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:

@@ -161,11 +161,16 @@ def misspelt(path: Path, obj: Object, part: object) -> str:
     for depth, step in enumerate(path):
         parent = get(obj, path[:depth])
         if isinstance(parent, dict) and step not in parent:
-            is_own = not {"apiVersion", "kind", "metadata", "spec", "status"}.issuperset(path[1:2])
-            similar = (
-                path[1:2] if depth <= 1 and is_own and path[1] in obj else (*path[:depth], almost(str(step), parent))
-            )
-            is_meant = similar[-1] and not any(_reads(query, similar) for query in queries_in(part))
+            is_beside = depth <= 1 and path[1:2] and path[1] in obj
+            if is_beside and path[1] not in ("apiVersion", "kind", "metadata", "spec", "status"):
+                similar: Path = path[1:2]
+            elif name := almost(str(step), parent):
+                similar = (*path[:depth], name)
+            else:
+                # A script may read a field above as the default of the ones below.
+                levels = () if isinstance(part, Definition) and part.scripts else range(depth - 1, 0, -1)
+                similar = next(((*path[:level], step) for level in levels if step in get(obj, path[:level], ())), ())
+            is_meant = similar and not any(_reads(query, similar) for query in queries_in(part))
             return f"the object has {field_path(similar)}: a typo?" if is_meant else ""
     return ""
 

@@ -147,8 +147,7 @@ def _followed(rule: RetainRule, places: Correspondence, template: Object, observ
     if isinstance(rule, Once):
         return _sent_once(rule, template, observed)
     if isinstance(rule, RetainedCount):
-        is_left = label(template, RETAIN_REPLICAS) == "true"
-        rule = Retained(rule.place) if is_left else Unset(rule.place)
+        rule = Retained(rule.place) if label(template, RETAIN_REPLICAS) == "true" else Unset(rule.place)
     if isinstance(rule, Retained):
         if rule.condition is None or truthy(unless_broken(rule.condition.first, observed)):
             for path, value in places.shared(rule.place, template, rule.absent, drops=rule.drops):

@@ -41,8 +41,7 @@ class Cause(NamedTuple):
         if len(self.names) == self.of:
             return f"all {count(self.of, self.gvk.kind)}" if self.of > 1 else f"{self.gvk.kind} {self.names[0]}"
         more = f" and {len(self.names) - _NAMED} more" if len(self.names) > _NAMED else ""
-        listed = ", ".join(self.names[:_NAMED])
-        return f"{len(self.names)} of {count(self.of, self.gvk.kind)} ({listed}{more})"
+        return f"{len(self.names)} of {count(self.of, self.gvk.kind)} ({', '.join(self.names[:_NAMED])}{more})"
 
     def to_json(self) -> dict[str, JSON]:
         """Return the cause for machines."""

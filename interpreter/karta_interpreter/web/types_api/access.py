@@ -66,9 +66,8 @@ class TokenFile:
             pairs = self._read()
         except (OSError, ValueError) as error:
             raise unavailable("the token file cannot be used") from error
-        presented = token.encode()
         # All of them are compared: how long it takes gives nothing away.
-        users = [name for text, name in pairs if hmac.compare_digest(text.encode(), presented)]
+        users = [name for text, name in pairs if hmac.compare_digest(text.encode(), token.encode())]
         if not users:
             is_line = " " in token  # of the file, in which the name of the user follows
             raise unauthenticated("write the token without the name behind it" if is_line else "the token is not known")

@@ -199,8 +199,7 @@ class Routes:
 
     async def _stored(self, stored: StoredType, status: int) -> Response:
         """Return the answer with a type, once this program has seen it. Servers see it by themselves."""
-        etag = stored.etag
-        await self._until(lambda now: now is not None and now.etag == etag, stored.id)
+        await self._until(lambda now: now is not None and now.etag == stored.etag, stored.id)
         row = await self.view.find(stored.id)
         if row is None:
             raise models.unavailable("the type is stored, but is not listed yet", seconds=1)

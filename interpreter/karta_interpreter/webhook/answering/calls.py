@@ -132,8 +132,7 @@ class Calls:
         """Return the answer, or None if the work is interrupted and a child process has to give the answer."""
         answer = None
         try:
-            body = self._inline.answer(call)
-            answer = Answer(body, SUCCESS, "", self._clock() - call.started, is_inline=True)
+            answer = Answer(self._inline.answer(call), SUCCESS, "", self._clock() - call.started, is_inline=True)
         except InterruptedWork:
             self.interruption.at = inf
         except Exception as error:  # noqa: BLE001 - the edge of the process

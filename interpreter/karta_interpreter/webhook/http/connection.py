@@ -82,8 +82,7 @@ class Connection(RequestHandler):
     def is_busy(self) -> bool:
         """Return whether the head of a request has come and its answer has not yet gone."""
         # aiohttp's loop waits on `_waiter` between requests only. `_paused` is set while the client does not read.
-        waits = self._waiter is not None and not self._waiter.done()
-        return not waits or self._paused
+        return self._waiter is None or self._waiter.done() or self._paused
 
     @property
     def is_receiving(self) -> bool:

@@ -23,8 +23,7 @@ def script_findings(customizations: Iterable[LoadedCustomization], crds: Sequenc
         (loaded, loaded.gvk, script) for loaded in customizations if loaded.gvk for script in loaded.scripts
     ):
         text = re.sub("--.*", "", script.text)
-        parameters = re.findall(rf"\bfunction +{script.function} *\(([^)]*)\)", text)
-        names = re.findall(r"\w+", "".join(parameters))
+        names = re.findall(r"\w+", "".join(re.findall(rf"\bfunction +{script.function} *\(([^)]*)\)", text)))
         fields = [field for field in _READ.finditer(text) if field[1] in names]
         # A Karta that names the same fields, because those of a Karta are compared with CRDs.
         root = {
