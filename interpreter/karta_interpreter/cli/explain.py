@@ -286,8 +286,7 @@ def described(name: str) -> str:
         return f"{name}\n\n{fill(rule['why'], 100)}\n{examples}"
     # What each field and annotation is for, by the part of a Karta that has it.
     schema = cast("dict[str, Any]", json_schema(__version__))
-    annotations = schema["properties"]["metadata"]["properties"]["annotations"]
-    types = {"annotation": annotations, **schema["definitions"]}
+    types = {"annotation": schema["properties"]["metadata"]["properties"]["annotations"], **schema["definitions"]}
     fields = {
         owner: {
             name.removeprefix(PREFIX): field.get("description", "")

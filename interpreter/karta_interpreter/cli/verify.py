@@ -11,6 +11,7 @@ import click
 
 from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s.values import GVK, Object
+from karta_interpreter.base.karmada import API_VERSION
 from karta_interpreter.cli.definitions import chosen, snapshot_of
 from karta_interpreter.cli.member import Member, WorkloadSelection
 from karta_interpreter.cli.options import FOLDER, OutputFolder, inputs, kind_option, output
@@ -18,7 +19,7 @@ from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import full_name, one_line, say, table, written
 from karta_interpreter.cli.saved import Saved, read_about, read_workloads, save
 from karta_interpreter.definitions.karta.definition import Definition
-from karta_interpreter.definitions.sources.api_server import ApiServer
+from karta_interpreter.definitions.sources.api_server import ApiServer, existing
 from karta_interpreter.definitions.sources.files import load_catalogue
 from karta_interpreter.engine.verification import Evidence, Judgement, Question, Verdict, judge_crd, verify
 from karta_interpreter.engine.verification.report import Report, Result
@@ -51,6 +52,10 @@ async def verify_member(
     """Read a member, and return the report about it. Save what was read, if a folder is given. Raises ClusterError."""
     member, now = Member(api, selection), time.time()
     workloads = await member.read(definitions)
+    if await existing(api.get(f"/apis/{API_VERSION}")):
+        member.problems.append(
+            "this is karmada-apiserver, where no pods run: give the kubeconfig or context of a member"
+        )
     state = Saved(now, tuple(member.crds.values()), tuple(member.references), tuple(member.problems))
     if folder:
         member.problems += save(folder, state, (member.evidence(uid, now, state.reader) for _, uid in workloads))

@@ -383,8 +383,7 @@ class Emitter(LuaBody):
             with self.aside() as then:
                 self.append(outputs, output, origins=origins)
             gone = call("list", output.code, output.origin or NIL)
-            otherwise = (call("append", missing, gone),) if missing else ()
-            self.write(IfStatement(output.code, tuple(then), otherwise))
+            self.write(IfStatement(output.code, tuple(then), (call("append", missing, gone),) if missing else ()))
 
         def other(output: Value) -> None:
             if missing:
@@ -577,8 +576,7 @@ class Emitter(LuaBody):
         """Return a Lua function that returns a list of all outputs of an expression for its argument."""
         name = self.new("element")
         with self.aside() as lines:
-            outputs = self.collected(body, Value(Name(name)))
-            self.write(Return((outputs.code,)))
+            self.write(Return((self.collected(body, Value(Name(name))).code,)))
         if len(lines) == 1:
             return AnonymousFunction((name,), tuple(lines))
         function = self.new("key")

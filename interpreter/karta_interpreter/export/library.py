@@ -82,8 +82,7 @@ def _functions_used(code: str, features: frozenset[str]) -> dict[str, str]:
 @cache
 def _function(name: str, features: frozenset[str]) -> tuple[str, frozenset[str]]:
     """Return a function or constant with its comment, and the names in it that are not its own variables."""
-    lines = iter(_CONTINUED.sub(r"\1 or ", LIBRARY[name]).splitlines())
-    code = "\n".join(_folded(lines, features))
+    code = "\n".join(_folded(iter(_CONTINUED.sub(r"\1 or ", LIBRARY[name]).splitlines()), features))
     declared = {name for matches in _DECLARED.findall(code) for names in matches for name in _WORD.findall(names)}
     # A local function is its own variable only if it is not called: a call may mean a library function of that name.
     own = {name for name in declared if not re.search(rf"(?<![.\w]){name}\(", code.partition("\n")[2])}

@@ -234,8 +234,7 @@ def is_large(node: ast.Node) -> bool:
     """Return whether a part is worth a function. This takes less time than its hash."""
     if isinstance(node, _SMALL):
         return False
-    large = (child for child in parts_of(node) if not isinstance(child, _SMALL))
-    return len([*islice(large, _LEAST)]) == _LEAST
+    return len([*islice((child for child in parts_of(node) if not isinstance(child, _SMALL)), _LEAST)]) == _LEAST
 
 
 def name_of(node: ast.Node, otherwise: str) -> str:

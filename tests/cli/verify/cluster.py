@@ -35,6 +35,7 @@ class MemberServer:
     page: int = 2
     faults: dict[str, int] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
+    karmada: bool = False
     url: str = ""
     ended: threading.Event = field(default_factory=threading.Event)
 
@@ -64,6 +65,8 @@ class MemberServer:
         if path in _KINDS:
             names = _KINDS[path].items()
             return 200, {"resources": [{"name": name, "kind": kind, "namespaced": True} for name, kind in names]}
+        if path.startswith("/apis/config.karmada.io/") and not self.karmada:
+            return 404, {"kind": "Status", "message": "the server could not find the requested resource"}
         namespace, everywhere = "", path
         if "/namespaces/" in path:
             root, _, rest = path.partition("/namespaces/")

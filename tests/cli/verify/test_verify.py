@@ -290,6 +290,14 @@ def test_server_that_does_not_answer_is_an_error(run: Run, tmp_path: Path) -> No
     assert result.exit_code == 1
 
 
+def test_control_plane_is_no_member(run: Run, tmp_path: Path) -> None:
+    with serving(MemberServer(karmada=True)) as member:
+        result = _verify(run, member, tmp_path)
+
+    assert "this is karmada-apiserver, where no pods run: give the kubeconfig or context of a member" in result.stderr
+    assert result.exit_code == 1
+
+
 def test_cluster_without_objects_proves_nothing(run: Run, tmp_path: Path) -> None:
     with serving(MemberServer()) as member:
         result = _verify(run, member, tmp_path)

@@ -67,9 +67,13 @@ def test_missing_template_is_created(make: Make) -> None:
     assert workload.component("conductor").instances[""].has_pods
 
 
-def test_none_leaves_an_instance_as_it_is(make: Make) -> None:
-    workload = make("Orchestra", sections("a"))
-    assert workload.component("section").update_pod_templates({"a": None}) is workload
+def test_none_is_no_new_template(make: Make) -> None:
+    with pytest.raises(WorkloadError, match="None removes nothing"):
+        make("Orchestra", sections("a")).component("section").update_pod_templates({"a": None})
+    with pytest.raises(PathNotWritableError, match="no such path"):
+        make("Orchestra", sections("a")).component("section").update_pod_specs({"a": None})
+    without = make("Orchestra")
+    assert without.component("conductor").update_pod_templates({"": None}) is without
 
 
 def test_spec_and_metadata_in_one_object_keep_each_other(make: Make) -> None:

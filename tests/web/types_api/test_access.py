@@ -8,7 +8,7 @@ import pytest
 
 from karta_interpreter.base.errors import ServeError
 from karta_interpreter.definitions.sources.api_server import ApiServer
-from karta_interpreter.web.types_api.access import ClusterAccess, TokenFile
+from karta_interpreter.web.types_api.access import ClusterAccess, TokenFile, bearer_token
 from karta_interpreter.web.types_api.application import ClientLimits
 from karta_interpreter.web.types_api.models import ApiError
 from tests.definitions.sources.scripted_api import serving, status, write_kubeconfig
@@ -23,6 +23,12 @@ class Time:
 
     def __call__(self) -> float:
         return self.now
+
+
+def test_empty_token_is_named() -> None:
+    for given, message in ((None, "Bearer TOKEN$"), ("Bearer ", "and this TOKEN is empty$")):
+        with pytest.raises(ApiError, match=message):
+            bearer_token(given)
 
 
 def test_token_is_rotated_without_restart(tmp_path: Path) -> None:

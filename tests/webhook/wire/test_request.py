@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 from karta_interpreter.base.errors import RequestError
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.engine.operations import Call, Operation, StatusItem
-from karta_interpreter.webhook.wire import decode
+from karta_interpreter.webhook.wire import decode, encode_results
 from tests.support.rows import rows
 
 TESTDATA = Path(__file__).parent / "testdata"
@@ -67,6 +67,20 @@ def test_call_has_only_inputs_of_its_operation() -> None:
     assert west == StatusItem("west", status={}, applied=False, message="admission denied")
 
 
+def test_unknown_field_is_named_in_a_success_and_changes_nothing_else() -> None:
+    context = body_of("AggregateStatus")
+    items = context["request"].pop("aggregatedStatus")
+    asked = decode(json.dumps(context | {"request": context["request"] | {"statusItems": items}}).encode())
+    known = decode(json.dumps(context).encode())
+    results: Any = {"aggregatedStatus": context["request"]["object"]}
+    assert (asked.call, asked.problem) == (known.call, None)
+    response, without = (json.loads(encode_results(each, results))["response"] for each in (asked, known))
+    message = response["status"].pop("message")
+    assert message.startswith("request.statusItems is not read; there are: uid, kind,")
+    assert "aggregatedStatus" in message
+    assert response == without
+
+
 @rows(
     ("body", "said"),
     [
@@ -87,9 +101,9 @@ def test_call_has_only_inputs_of_its_operation() -> None:
         pytest.param(b"[]", "must be an object, but is a list", id="a list"),
         pytest.param(b"{}", "request must be an object, but is missing", id="no request"),
         pytest.param(
-            b'{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}}',
+            b'{"apiVersion": "apps/v1", "kind": "Deployment", "spec": {}}',
             'request must be an object, but is missing; kind must be ResourceInterpreterContext, but is "Deployment": '
-            "an object stands in request.object",
+            "put an object into the request.object of one",
             id="an object alone",
         ),
         pytest.param(b'{"request": null}', "request must be an object, but is null", id="null request"),
@@ -232,7 +246,7 @@ STARVING = """
 import resource
 from pathlib import Path
 from karta_interpreter.webhook.admission import read
-from karta_interpreter.webhook.wire import decode
+from karta_interpreter.webhook.wire import decode, encode_results
 from tests.support.rows import rows
 from tests.support.rows import rows
 

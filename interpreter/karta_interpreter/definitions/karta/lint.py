@@ -46,6 +46,7 @@ from karta_interpreter.definitions.karta.schema_types import expressions
 from karta_interpreter.definitions.karta.status_rules import MATCHING_ORDER, Status
 from karta_interpreter.definitions.karta.validation import repeated
 from karta_interpreter.languages.jq import render
+from karta_interpreter.languages.lua.customization import misspelt
 
 _LONGEST_VALUE = 80
 _OWN = ("podTemplateSpecPath", "podSpecPath", "replicasPath")  # the fields of what no other component has
@@ -93,10 +94,12 @@ def lint(karta: KartaResource, parsed: Sequence[Parsed], annotations: Annotation
         **{(*REFERENCES, at, "gvk"): reference.gvk for at, reference in enumerate(structure.references)},
     }
     for path, kind in kinds.items():
-        if kind and kind.kind[:1].islower():
-            yield violation(
-                "kind-of-resource", (*path, "kind"), kind=kind.kind, meant=kind.kind.removesuffix("s").capitalize()
-            )
+        spelling = kind and (
+            misspelt(kind.group, kind.kind, catalogue_kinds())
+            or (kind.kind.removesuffix("s").capitalize() if kind.kind[:1].islower() else "")
+        )
+        if kind and spelling:
+            yield violation("kind-of-resource", (*path, "kind"), kind=kind.kind, meant=spelling)
         if kind and (meant := _meant_group(kind, is_root=path == ROOT_KIND)):
             yield violation("unknown-group", (*path, "group"), kind=kind.kind, group=kind.group, meant=meant)
     if structure.root_component.kind:

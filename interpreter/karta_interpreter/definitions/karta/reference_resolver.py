@@ -216,8 +216,7 @@ def _namespaces(reference: Reference, obj: Object) -> list[str]:
     if reference.namespace is None:
         return [namespace_of(obj)]
     value = _one(reference.namespace, obj, "namespaceExpression", f"; `[{reference.namespace.text}]` is a list")
-    names = value if isinstance(value, list) else [value]
-    return [_checked_text(reference.namespace, name) or "" for name in names]
+    return [_checked_text(reference.namespace, name) or "" for name in (value if isinstance(value, list) else [value])]
 
 
 def _first(reader: ReferenceReader, reference: Reference, namespaces: Sequence[str], name: str) -> Object | None:

@@ -107,7 +107,7 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
     ),
     "kind-of-resource": (
         Severity.WARNING,
-        "{kind} looks like the name of a resource, not a kind",
+        "{kind} is not spelled as a kind",
         "write the kind as manifests do, such as {meant}",
     ),
     "letters-never": (

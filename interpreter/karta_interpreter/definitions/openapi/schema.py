@@ -30,8 +30,7 @@ class CustomKind:
         listed = get(spec, ("versions",))
         versions = [entry for entry in listed if isinstance(get(entry, ("name",)), str)] if type(listed) is list else []
         stored = (entry for entry in versions if entry.get("storage") is True)
-        named = (entry for entry in versions if entry["name"] == version)
-        entry = next(stored if version is None else named, None)
+        entry = next(stored if version is None else (entry for entry in versions if entry["name"] == version), None)
         if entry is None:
             version_text = "stored version" if version is None else f"version {version}"
             names = ", ".join(entry["name"] for entry in versions) or "none"

@@ -256,8 +256,7 @@ class ApiServer:
                             self._give_up(client)
                             continue
                         if response.status >= HTTPStatus.BAD_REQUEST:
-                            content = await _read(request, response, _MOST_BYTES)
-                            raise rejected(request, response.status, content)
+                            raise rejected(request, response.status, await _read(request, response, _MOST_BYTES))
                         yield request, response
                         return
                 except (ClientError, OSError, UnicodeError) as error:

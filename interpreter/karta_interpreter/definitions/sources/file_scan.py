@@ -138,5 +138,4 @@ def _places(roots: Sequence[Path]) -> frozenset[Path]:
     """Return the folders to watch: all that may contain definitions, and the parents in which a root could reappear."""
     inside = {folder for root in roots for folder in list_files(root).folders}
     # Not `Path.is_dir`: it raises errors, for example for a path that is stale or may not be searched.
-    above = {next(filter(os.path.isdir, (root.parent, *root.parents))) for root in roots}
-    return frozenset(inside | above)
+    return frozenset(inside | {next(filter(os.path.isdir, (root.parent, *root.parents))) for root in roots})

@@ -61,8 +61,7 @@ def pods_of_fields(
             {"specDefinition": {Form.TEMPLATE.value: text}, **({"podSelector": selector} if selector else {})},
             ((("specDefinition",), f"CHECK: {note}" if doubts else note),),
         )
-        pods = PodsField(place, {}, Form.FRAGMENTS, ((_SPEC, below(kind.schema, "spec")),))
-        drafted.append((pods, decision))
+        drafted.append((PodsField(place, {}, Form.FRAGMENTS, ((_SPEC, below(kind.schema, "spec")),)), decision))
     return drafted
 
 

@@ -78,8 +78,7 @@ def pod_sets(definition: Definition, obj: Object) -> tuple[PodSet, ...]:
             if template is not None:
                 sets.append((component.name, instance, count, template))
     if definition.absent and not sets:
-        reasons = "; ".join(definition.absent)
-        raise InterpretationError(f"definition {definition.name}: no pods are known: {reasons}")
+        raise InterpretationError(f"definition {definition.name}: no pods are known: {'; '.join(definition.absent)}")
     return _named(sets)
 
 

@@ -160,5 +160,4 @@ def _is_near(requirements: Sequence[_Requirement], *, is_undefined: bool) -> boo
 
 
 def _condition_text(condition: Condition | ConditionMatcher) -> str:
-    reason = f" ({condition.reason})" if condition.reason else ""
-    return f"{condition.type}={condition.status or 'any'}{reason}"
+    return f"{condition.type}={condition.status or 'any'}{f' ({condition.reason})' if condition.reason else ''}"

@@ -111,10 +111,14 @@ class StatusItem(msgspec.Struct, frozen=True):
 
 
 _ITEM_TYPES = {"clusterName": str, "applied": bool, "appliedMessage": str, "health": str}
-_BINDING = "an item is an entry of a binding's status.aggregatedStatus"
-_OTHER_FIELDS = {"cluster": "write clusterName", "apiVersion": _BINDING, "kind": _BINDING} | dict.fromkeys(
-    ("items", "aggregatedStatus", "statusItems"), "write its entries alone, each after a dash"
-)
+_OTHER_FIELDS = {
+    "cluster": "write clusterName",
+    **dict.fromkeys(("items", "aggregatedStatus", "statusItems"), "write its entries alone, each after a dash"),
+    **dict.fromkeys(
+        ("apiVersion", "kind"),
+        "an item is an entry of a binding's status.aggregatedStatus; of an object write its clusterName and its status",
+    ),
+}
 ITEM_FIELDS = (*_ITEM_TYPES, "status")
 
 

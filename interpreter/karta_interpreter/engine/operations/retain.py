@@ -179,8 +179,7 @@ def _sent_once(rule: Once, template: Object, observed: Object) -> Object:
 
 def _joined(value: JSON) -> str:
     """Return the texts of a list in one, "" for any other value."""
-    is_list = isinstance(value, list) and all(isinstance(element, str) for element in value)
-    return ",".join(value) if is_list else ""
+    return ",".join(value) if isinstance(value, list) and all(isinstance(element, str) for element in value) else ""
 
 
 def _with_unset(rule: Unset, ours: JSON, theirs: JSON, owner: JSON) -> JSON:

@@ -1,4 +1,4 @@
-"""Merges new values into the object. None leaves an instance as it is. Without a change the object is the same.
+"""Merges new values into the object. None leaves a piece as it is. Without a change the object is the same.
 
 Fields that a new value cannot express stay: a new value can express the fields of its Go type. Lists of objects with
 ``name`` as their key are merged by name.
@@ -12,9 +12,9 @@ from typing import Final
 from karta_interpreter.base.errors import InterpreterError, PathNotWritableError, WorkloadError
 from karta_interpreter.base.k8s import JSON, Counting, Object, get, pod_requirements, type_name
 from karta_interpreter.definitions.karta import ComponentRules
-from karta_interpreter.engine.evaluation import JSON_TYPES, OBJECT_TYPES, PIECE_TYPES
+from karta_interpreter.engine.evaluation import JSON_TYPES, OBJECT_TYPES, PIECE_TYPES, instance_ids
 from karta_interpreter.engine.workload.document import check_json
-from karta_interpreter.engine.workload.extraction import PIECES, FragmentedPodSpec
+from karta_interpreter.engine.workload.extraction import PIECES, FragmentedPodSpec, extract_pods
 from karta_interpreter.engine.workload.writing import WritePlan
 from karta_interpreter.languages.jq import equal
 from karta_interpreter.languages.lua.gotypes.structs import declarations
@@ -30,7 +30,7 @@ class _Target:
     go_type: str
 
     def stage(self, plan: WritePlan, values: Mapping[str, JSON]) -> None:
-        """Plan to merge values into the existing ones. None leaves an instance as it is.
+        """Plan to merge values into the existing ones. None is left out.
 
         Raises PathNotWritableError if the definition has no expression, and errors as `checked`.
         """
@@ -40,7 +40,7 @@ class _Target:
             if value is not None
         }
         query = self.component.pod_queries.get(self.field)
-        if changes and query is None:
+        if values and query is None:
             raise PathNotWritableError(
                 f"{self}: the definition has no such path to write to; "
                 f"it has {', '.join(self.component.pod_queries) or 'none'}"
@@ -78,9 +78,17 @@ class _Target:
 
 
 def update_field(field: str, component: ComponentRules, obj: Object, values: Mapping[str, Object | None]) -> Object:
-    """Return the object with new values at the outputs of one field's expression."""
+    """Return the object with new values at the outputs of one field's expression.
+
+    Where there are no pods, None may be given back as it was read. Elsewhere it raises WorkloadError.
+    """
     plan, target = WritePlan(component, obj), _Target(component, field, dict, OBJECT_TYPES[field])
     target.stage(plan, values)
+    if None in values.values():
+        ids = instance_ids(component, obj)
+        for name, old in zip(ids, extract_pods(field, component, obj, ids), strict=True):
+            if old is not None and values.get(name, old) is None:
+                raise WorkloadError(f"{target}: None removes nothing; leave out the instances that stay as they are")
     return plan.commit()
 
 
@@ -92,7 +100,8 @@ def update_fragments(component: ComponentRules, obj: Object, specs: Mapping[str,
     plan = WritePlan(component, obj)
     for field, piece in PIECES.items():
         target = _Target(component, field, JSON_TYPES[field], PIECE_TYPES[field])
-        target.stage(plan, {name: getattr(spec, piece) for name, spec in specs.items()})
+        pieces = ((name, getattr(spec, piece)) for name, spec in specs.items())
+        target.stage(plan, {name: value for name, value in pieces if value is not None})
     return plan.commit()
 
 

@@ -195,7 +195,7 @@ def scale_to(component: ComponentRules, obj: Object, counts: Mapping[str, int]) 
         if name in counts and not equal(field.outputs[position], counts[name]):
             location = field.location(position, unchanged=False)
             with field.writing():
-                scaled = location.write(scaled, counts[name])
+                scaled = location.write(scaled, counts[name], " pods")
     # Instances may share a place, such as a number of groups. Then one cannot change without the others.
     expected, actual = {**before, **counts}, _counts(component, scaled)
     if actual != expected:

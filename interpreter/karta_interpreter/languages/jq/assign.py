@@ -78,8 +78,10 @@ class Location(NamedTuple):
             value = self.cap
         return value
 
-    def write(self, document: JSON, number: int) -> JSON:
+    def write(self, document: JSON, number: int, of: str = "") -> JSON:
         """Return a new document with the output ``number``, or the same document if it already has that output.
+
+        An error names the unit (``of``).
 
         A number is written as text if the path has it as text or requires text. Raises QueryWriteError if no value at
         this path has that output.
@@ -93,7 +95,7 @@ class Location(NamedTuple):
         if equal(present, number) or present == str(number):  # annotations have it as text
             return document
         if problem := self._problem(number):
-            raise QueryWriteError(f"{field_path(self.path)} cannot be set to give {number}: {problem}")
+            raise QueryWriteError(f"{field_path(self.path)} cannot be set to give {number}{of}: {problem}")
         # Where only the floor or the cap gives the number, the value is one below or above it.
         value = -(-number // self.factor) if number == self.cap else number // self.factor
         return self._set(document, value)
@@ -151,7 +153,7 @@ class Location(NamedTuple):
         if self.factor == 0:
             return "it is multiplied by 0"
         if number % self.factor and number not in (self.floor, self.cap):
-            return f"it is not a multiple of {self.factor}"
+            return f"it is not a multiple of {self.factor}, and each 1 there gives {self.factor}"
         return ""
 
 

@@ -95,8 +95,7 @@ class Query:
         """
         node, vetting = examine(text, variables)
         if vetting.verdict is Execution.REFUSED:
-            reasons = "; ".join(refusal.message for refusal in vetting.refusals)
-            raise QueryRefusedError(f"{quoted(text)}: {reasons}")
+            raise QueryRefusedError(f"{quoted(text)}: {'; '.join(refusal.message for refusal in vetting.refusals)}")
         used_variables = variables_in(node) & variables if variables else variables
         if vetting.verdict is Execution.BOUNDED:
             program = ExpressionProgram(node, _bounded(node, sorted(used_variables), owner))

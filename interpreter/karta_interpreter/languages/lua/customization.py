@@ -4,8 +4,9 @@ Their shape follows ``pkg/apis/config/v1alpha1/resourceinterpretercustomization_
 ``pkg/resourceinterpreter/customized/declarative/configmanager/{manager,accessor}.go``.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from karta_interpreter.base.errors import InterpretationError, ManifestError
 from karta_interpreter.base.findings import Finding, Severity, error, escaped, warning
@@ -26,6 +27,7 @@ _FIELDS: tuple[tuple[Path, tuple[str, ...]], ...] = (
     (("spec",), ("target", "customizations")),
     (_TARGET, ("apiVersion", "kind")),
 )
+_of_kind = partial(warning, "kind-of-resource", (*_TARGET, "kind"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,15 +77,40 @@ def load_customizations(text: str, source: str) -> list[LoadedCustomization]:
     return [_load(*obj) for obj in objects]
 
 
-def merge(customizations: Iterable[LoadedCustomization]) -> tuple[Mapping[GVK, Scripts], list[Finding]]:
-    """Return the scripts of each kind, and the conflicts between customizations.
+def misspelt(group: str, kind: str, known: Iterable[GVK]) -> str:
+    """Return the known kind of that group that only has other capitals or no final s, or "" for a known kind.
+
+    >>> misspelt("batch", "Cronjobs", [GVK("batch", "v1", "CronJob")])
+    'CronJob'
+    """
+    names = {gvk.kind for gvk in known if gvk.group == group}
+    letters = kind.lower().removesuffix("s")
+    return "" if kind in names else next((name for name in names if name.lower().removesuffix("s") == letters), "")
+
+
+def merge(
+    customizations: Iterable[LoadedCustomization], known: Collection[GVK] = ()
+) -> tuple[Mapping[GVK, Scripts], list[Finding]]:
+    """Return the scripts of each kind, and the conflicts between customizations and kinds that are ``misspelt``.
 
     For each operation the first script in the order of the customizations' names wins. Only for InterpretDependency
     all scripts run. For any other operation Karmada's webhook refuses a second script, so it is an error here.
     """
     by_kind: dict[GVK, list[Script]] = {}
-    conflicts: list[Finding] = []
     in_order = sorted(customizations, key=lambda loaded: loaded.name)
+    conflicts = [
+        _of_kind(
+            f"{loaded.gvk.kind} is not spelled as a kind",
+            f"did you mean {meant}?",
+            source=loaded.source,
+            line=loaded.line,
+            column=1 if loaded.line else 0,
+        )
+        for loaded in in_order
+        if loaded.gvk
+        and (meant := misspelt(loaded.gvk.group, loaded.gvk.kind, known))
+        and not loaded.gvk.kind[0].islower()
+    ]
     for gvk, script in ((loaded.gvk, script) for loaded in in_order if loaded.gvk for script in loaded.scripts):
         scripts_of_kind = by_kind.setdefault(gvk, [])
         winner = next((other for other in scripts_of_kind if other.operation == script.operation), None)
@@ -199,8 +226,7 @@ def target_of(value: Object) -> tuple[GVK | None, list[Finding]]:
     if "." in target["apiVersion"] and "/" not in target["apiVersion"]:
         hint = f"write {target['apiVersion']}/VERSION, as the kind's objects do"
         return None, [error("no-target", (*_TARGET, "apiVersion"), "it is a group without a version", hint)]
-    message = f"{target['kind']} looks like the name of a resource, not a kind"
-    small = warning("kind-of-resource", (*_TARGET, "kind"), message, "write the kind as manifests do")
+    small = _of_kind(f"{target['kind']} is not spelled as a kind", "write the kind as manifests do")
     try:
         return GVK.of(target), [small] if target["kind"][0].islower() else []
     except InterpretationError as err:

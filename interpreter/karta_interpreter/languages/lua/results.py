@@ -123,8 +123,7 @@ def _replica(returned: Returned, _: Sequence[Object]) -> Results:
         raise LuaRunError(f"GetReplicas returned {replica}, which is more than replicas can be: {MOST_REPLICAS}")
     if requires is None:
         return {"replica": int(replica), "requires": None}
-    table = _table(requires, "requires")
-    return {"replica": int(replica), "requires": read_table("ReplicaRequirements", table)}
+    return {"replica": int(replica), "requires": read_table("ReplicaRequirements", _table(requires, "requires"))}
 
 
 def _components(returned: Returned, _: Sequence[Object]) -> Results:

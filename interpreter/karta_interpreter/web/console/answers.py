@@ -137,8 +137,7 @@ def answer(question: PageQuestion) -> dict[str, JSON]:
     page: dict[str, JSON] = {"problems": inputs.problems, "answers": []}
     page["findings"] = [finding.to_json() for finding in findings]
     if inputs.crds:
-        kinds = tuple(loaded.gvk for loaded, _ in kartas if loaded.gvk)
-        page["paths"] = field_paths(question.crd, kinds)
+        page["paths"] = field_paths(question.crd, tuple(loaded.gvk for loaded, _ in kartas if loaded.gvk))
     if inputs.object is None:
         return page
     gvk = GVK.of(inputs.object.value)

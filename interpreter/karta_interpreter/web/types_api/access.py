@@ -32,7 +32,8 @@ def bearer_token(authorization: str | None) -> str:
     """
     scheme, _, token = (authorization or "").strip().partition(" ")
     if scheme.lower() != "bearer" or not token.strip():
-        raise unauthenticated("the request needs a header Authorization: Bearer TOKEN")
+        message = "the request needs a header Authorization: Bearer TOKEN"
+        raise unauthenticated(f"{message}, and this TOKEN is empty" if scheme.lower() == "bearer" else message)
     try:
         token.encode()
     except UnicodeEncodeError:  # bytes of a header that are not UTF-8 are surrogates

@@ -152,8 +152,7 @@ def judge_timeouts(ours: Sequence[RegisteredWebhook]) -> Iterator[CheckResult]:
     if long:
         yield warning(_TIMEOUT, f"timeoutSeconds is more than {_LONGEST}: {listed(long)}", advice)
     if ours and not unset and not long:
-        longest = max(webhook.timeout or 0 for webhook in ours)
-        yield ok(_TIMEOUT, f"Karmada waits at most {longest} s for an answer")
+        yield ok(_TIMEOUT, f"Karmada waits at most {max(webhook.timeout or 0 for webhook in ours)} s for an answer")
 
 
 def judge_rules(ours: Sequence[RegisteredWebhook]) -> Iterator[CheckResult]:

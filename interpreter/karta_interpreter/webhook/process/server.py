@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack
 from dataclasses import asdict, dataclass
 from functools import partial
 from math import inf
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Final, Self
 
 from karta_interpreter.base.findings import in_one_line
 from karta_interpreter.base.sandbox.container import container_memory
@@ -77,8 +77,7 @@ class Server:
         self._metrics.show_budget(self._store.budget)
         self._tls = None
         if not settings.plain_http:
-            trust = (plane.server_name, plane.is_trusted) if plane else ()
-            source = certificate_source(settings, *trust)
+            source = certificate_source(settings, *((plane.server_name, plane.is_trusted) if plane else ()))
             self._tls = tls = Tls(source, plane.wake if plane else lambda: None, self._metrics.certificate_failed)
             self._metrics.show_expiry(lambda: tls.not_after or 0.0)
         if plane:
@@ -202,13 +201,17 @@ class Server:
         self._quarantined = snapshot.quarantined
 
 
+_CONFLICTS: Final = {"unknown-kind": "a named kind has no definition", "kind-of-resource": "a kind may be misspelt"}
+
+
 def log_definitions(snapshot: Snapshot, logged: Collection[Quarantined] = ()) -> None:
     """Log how many definitions are in use, their conflicts, and the others that are not in ``logged``."""
     scripts = sum(1 for entry in snapshot.scripted.values() for _ in entry.definition.scripts)
     log.info("definitions loaded", served=len(snapshot.entries), scripts=scripts, generation=snapshot.generation)
     for conflict in snapshot.findings:
-        message = "a named kind has no definition" if conflict.rule == "unknown-kind" else "definitions conflict"
-        log.warning(message, reason=in_one_line(conflict), source=conflict.source)
+        log.warning(
+            _CONFLICTS.get(conflict.rule, "definitions conflict"), reason=in_one_line(conflict), source=conflict.source
+        )
     _log_quarantined([broken for broken in snapshot.quarantined if broken not in logged])
 
 

@@ -116,8 +116,7 @@ class Endpoint:
     def client_config(self) -> Object:
         """Return the ``clientConfig`` of a webhook."""
         trust = {"caBundle": base64.b64encode(self.ca_bundle).decode()} if self.ca_bundle else {}
-        at = {"url": self.at} if isinstance(self.at, str) else {"service": asdict(self.at)}
-        return {**at, **trust}
+        return {**({"url": self.at} if isinstance(self.at, str) else {"service": asdict(self.at)}), **trust}
 
 
 def certificates(path: Path) -> bytes:

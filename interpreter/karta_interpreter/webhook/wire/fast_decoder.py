@@ -158,7 +158,7 @@ class FastDecoder:
             namespace.decode() if namespace else "",
             name.decode(),
             question.operation_name,
-            call,
+            call=call,
         )
         return FastDecoded(request, definition, text, question.by_script)
 

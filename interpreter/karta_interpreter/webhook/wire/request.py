@@ -18,13 +18,17 @@ SLOW: Final = 0.5
 OPERATIONS = {operation.value: operation for operation in Operation}
 # Kubernetes allows 253 characters in the longest of its names. Longer text ends up in no log and no message.
 _MAX_LENGTH = 256
+_READ: Final = (
+    *("uid", "kind", "name", "namespace", "operation", "object", "observedObject"),
+    *("replicas", "aggregatedStatus", "components"),
+)
 
 
 class Request(msgspec.Struct, frozen=True):
     """One request with a uid that could be read.
 
-    ``problem`` is the reason why it cannot be answered. Without a problem there is a ``call``. The other fields hold
-    the readable parts of the request, for logs and metrics.
+    ``problem`` is the reason why it cannot be answered. Without a problem there is a ``call``. ``note`` names a field
+    that nobody reads. The other fields hold the readable parts of the request, for logs and metrics.
     """
 
     uid: str
@@ -32,6 +36,7 @@ class Request(msgspec.Struct, frozen=True):
     namespace: str = ""
     name: str = ""
     operation_name: str = ""
+    note: str = ""
     call: Call | None = None
     problem: InterpretationError | None = None
 
@@ -49,8 +54,8 @@ def context_of(uid: str, operation: Operation, obj: Object, **fields: JSON) -> O
 def decode(body: bytes) -> Request:
     """Read a request. Raises RequestError if the body has no readable uid.
 
-    Any other error becomes the ``problem`` of the request. Unknown fields are ignored, and ``replicas``, which Karmada
-    always sends, is read for ReviseReplica only.
+    Any other error becomes the ``problem`` of the request. Unknown fields are only noted: a later Karmada may send new
+    ones. ``replicas``, which Karmada always sends, is read for ReviseReplica only.
 
     >>> request = decode(b'{"request": {"uid": "1", "kind": {"version": "v1", "kind": "Pod"}}}')
     >>> print(request.gvk, "-", request.problem)
@@ -78,8 +83,8 @@ def request_of(context: JSON) -> Request:
         raise RequestError(f"the body must be an object, but is {type_name(context)}")
     request = context.get("request")
     if not isinstance(request, dict):
-        also = "" if context.get("kind") in (KIND, None) else f"; kind must be {KIND}, but {_found(context, 'kind')}"
-        also += ": an object stands in request.object" if also and "metadata" in context else ""
+        wrong = "" if context.get("kind") in (KIND, None) else f"; kind must be {KIND}, but {_found(context, 'kind')}"
+        also = wrong and f"{wrong}: put an object into the request.object of one"
         raise RequestError(f"request must be an object, but {_found(context, 'request')}{also}")
     texts = _uid(request), _text(request, "namespace"), _text(request, "name"), _text(request, "operation")
     gvk = None
@@ -89,7 +94,10 @@ def request_of(context: JSON) -> Request:
             if context.get(field, understood) != understood:
                 raise _problem(f'{field} must be "{understood}", but {_found(context, field)}')
         gvk = _gvk(request)
-        return Request(texts[0], gvk, *texts[1:], call=call_of(request, gvk))
+        unread = (
+            f"request.{field[:64]} is not read; there are: {', '.join(_READ)}" for field in request.keys() - _READ
+        )
+        return Request(texts[0], gvk, *texts[1:], call=call_of(request, gvk), note=next(unread, ""))
     except InterpretationError as problem:
         # The frames of its traceback have the body, and would keep it until garbage is collected.
         return Request(texts[0], gvk, *texts[1:], problem=problem.with_traceback(None))

@@ -24,7 +24,7 @@ from karta_interpreter.webhook.wire.request import KIND, Request
 _CONTEXT = {"apiVersion": API_VERSION, "kind": KIND}
 # The names of results precede those of the other fields in the alphabet.
 _SUCCESS = (
-    f'{{"apiVersion":"{API_VERSION}","kind":"{KIND}","response":{{%b"status":{{"code":200}},"successful":true,"uid":%b}}}}'
+    f'{{"apiVersion":"{API_VERSION}","kind":"{KIND}","response":{{%b"status":{{"code":200%b}},"successful":true,"uid":%b}}}}'
 ).encode()
 # The limit for a component in the CRD of ResourceBinding. Its webhook also refuses names that are not unique.
 _MAX_NAME_LENGTH = 32
@@ -38,12 +38,18 @@ _Fields: TypeAlias = dict[str, JSON]
 def encode_results(request: Request, results: Results) -> bytes:
     """Return the body that answers a request with a call. Equal inputs give equal bytes.
 
+    Karmada does not read the message of a success (``ResourceInterpreterResponse.Status``), but a person does.
+
     Raises InterpretationError for results that Karmada would reject.
     """
     if request.call is None:
         raise ValueError("a request without a call has no results")
     fields = _json(_FIELDS[request.call.operation](request.call, results), "answer")[1:-1]
-    return _SUCCESS % (fields + b"," if fields else b"", orjson.dumps(request.uid))
+    return _SUCCESS % (
+        fields + b"," if fields else b"",
+        b',"message":' + orjson.dumps(request.note) if request.note else b"",
+        orjson.dumps(request.uid),
+    )
 
 
 def encode_failure(uid: str, code: int, message: str) -> bytes:

@@ -397,8 +397,7 @@ def result_of(node: FunctionCall) -> OutputKind:
 
 
 def _named(text: str) -> frozenset[Key]:
-    pairs = (function.split("/") for function in text.split())
-    return frozenset((name, int(arity)) for name, arity in pairs)
+    return frozenset((name, int(arity)) for name, arity in (function.split("/") for function in text.split()))
 
 
 _GENERATING: Final = _named("combinations/0 combinations/1 limit/2 skip/2 tostream/0 while/2")

@@ -252,8 +252,7 @@ class _Parser:
     def suffix(self, start: Token, target: ast.Node) -> ast.Node | None:
         """Return the target with the suffix that comes next, or None if there is no suffix."""
         if field := self.accept_kind(Kind.FIELD):
-            key = ast.Literal(field.text, span=field.span)
-            return self.suffixed(ast.Index(target, key, span=self.span(start)))
+            return self.suffixed(ast.Index(target, ast.Literal(field.text, span=field.span), span=self.span(start)))
         if self.accept("?"):
             return ast.Try(target, span=self.span(start))
         dot = self.accept(".")
