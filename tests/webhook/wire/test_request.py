@@ -246,9 +246,7 @@ STARVING = """
 import resource
 from pathlib import Path
 from karta_interpreter.webhook.admission import read
-from karta_interpreter.webhook.wire import decode, encode_results
-from tests.support.rows import rows
-from tests.support.rows import rows
+from karta_interpreter.webhook.wire import decode
 
 body = b"[" + b"1," * 2**22 + b"1]"
 size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
