@@ -101,7 +101,7 @@ _SYNONYMS = {
     "--types-token-file": "token token-file tokens auth-token api-key",
     "--override": "overrides customization customizations scripts lua",
     "--filename": "file karta kartas definition definitions manifest overrides override customizations scripts",
-    "--object": "workload resource input desired",
+    "--object": "workload resource input desired desired-file template",
     "--operation": "op operations",
     "--desired-replica": "replicas replica input-replicas",
     "--crd": "schema schemas crds openapi filename f",
@@ -416,7 +416,7 @@ def _further(message: str, ctx: click.Context) -> str:
     kind = "; `catalogue export KIND` prints a definition" if "--filename" in files else ""
     if any("--kinds" in parameter.opts for parameter in ctx.command.params):
         kind = "; a kind is given with --kinds"
-    return f"A file is given with {' or '.join(files).replace('--object', '--object (an object)')}{kind}"
+    return f"A file is given with {' or '.join(files).replace('--object', '--object (an object)')}, once for each{kind}"
 
 
 class PluginHelp(click.HelpFormatter):

@@ -153,6 +153,15 @@ def test_warnings_about_pods(define: Define, group: dict[str, Any], obj: dict[st
     assert all(fact.severity is Severity.WARNING and fact.field and fact.expression for fact in found)
 
 
+def test_requests_belong_below_resources(define: Define) -> None:
+    (warning,) = warnings_about(define(), train({"name": "hot", "template": pods(requests={"cpu": "1"}, image="a:1")}))
+
+    assert warning.rule == "field-unknown"
+    assert warning.note == (
+        "group: spec.groups[0].template.spec.containers[0] has no field requests; it belongs below resources"
+    )
+
+
 def test_memory_in_mebibytes_has_no_unit(define: Define) -> None:
     obj = train({"name": "hot", "template": pods(resources={"requests": {"memory": "8192"}})})
 

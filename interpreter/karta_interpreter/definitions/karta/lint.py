@@ -174,7 +174,7 @@ def _component(path: Path, component: ComponentDefinition, selector: PodSelector
             if resumed.get(text, str(action.value)) == str(action.value):
                 rule = "suspend-is-resume" if text in resumed else "suspend-stays"
                 yield violation(rule, (*at, "suspendActions", index), text=text)
-            elif str(action.value) == "false" and re.search(r"\.(suspend|pause)(ed|d)?$", text):
+            elif str(action.value) == "false" and re.search(r"\.(suspend|pause|stop|halt|disable)(p?ed|d)?$", text):
                 yield violation("suspend-inverted", (*at, "suspendActions", index), text=text)
 
 

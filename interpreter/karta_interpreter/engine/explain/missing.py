@@ -68,6 +68,13 @@ _CONDITIONS: Final = "statusDefinition.conditionsDefinition.path"
 _MOST_COMPONENTS: Final = 4
 _BARE_SPEC: Final = "pods: a pod template has its pod in spec; write {spec: …} around the spec of a pod"
 _TEMPLATE: Final = frozenset({"spec", "metadata"})
+# Container and EphemeralContainer of k8s.io/api/core/v1 1.35
+_OF_CONTAINERS: Final = (
+    *("name", "image", "imagePullPolicy", "command", "args", "workingDir", "env", "envFrom", "ports", "resources"),
+    *("resizePolicy", "restartPolicy", "restartPolicyRules", "volumeMounts", "volumeDevices", "securityContext"),
+    *("livenessProbe", "readinessProbe", "startupProbe", "lifecycle", "terminationMessagePath"),
+    *("terminationMessagePolicy", "stdin", "stdinOnce", "tty", "targetContainerName"),
+)
 # Of parts of containers and volumes that answers depend on.
 _FIELDS: Final[Mapping[str, Sequence[str]]] = {
     "resources": ("requests", "limits", "claims"),
@@ -198,14 +205,20 @@ def _incomplete(
             yield from (
                 _warn(
                     *(definition, component, field, query, "field-unknown"),
-                    f"{component.name}: {where}.{list_name}[{index}].{part} has no field {name}; "
-                    f"{did_you_mean(str(name), fields)}",
+                    f"{component.name}: {where}.{list_name}[{index}]{f'.{part}' if part else ''} has no field {name}; "
+                    + next(
+                        (f"it belongs below {other}" for other in _FIELDS if not part and name in _FIELDS[other]),
+                        did_you_mean(str(name), fields),
+                    ),
                     places=reading.places,
                 )
                 for list_name in (*CONTAINER_LISTS, "volumes")
                 for index, entry in parts_of(pod.get(list_name))
-                for part, fields in _FIELDS.items()
-                for name, _ in parts_of(get(entry, (part,)))
+                for part, fields in (
+                    *_FIELDS.items(),
+                    *((("", _OF_CONTAINERS),) if list_name in CONTAINER_LISTS else ()),
+                )
+                for name, _ in parts_of(get(entry, (part,)) if part else entry)
                 if name not in fields
             )
 

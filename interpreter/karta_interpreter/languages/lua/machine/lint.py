@@ -454,6 +454,7 @@ def _globals(slot: ScriptField, names: Names) -> Iterator[Lint]:
             ),
             METHODS.get(member, ""): member in METHODS,
             f"write {library}.{member}{elsewhere}": library,
+            f'a text stands in quotes: "{name}"': name[0].isupper() and suggestion not in names.locals | script_globals,
             f"did you mean {suggestion}?": suggestion,
             "the libraries are math, os, string and table": name in holders,
             f"a script may call: {', '.join(sorted(MODULES.get(module, ())))}": module,
