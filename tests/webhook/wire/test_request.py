@@ -70,7 +70,8 @@ def test_call_has_only_inputs_of_its_operation() -> None:
 def test_unknown_field_is_named_in_a_success_and_changes_nothing_else() -> None:
     context = body_of("AggregateStatus")
     items = context["request"].pop("aggregatedStatus")
-    asked = decode(json.dumps(context | {"request": context["request"] | {"statusItems": items}}).encode())
+    unknown = {"statusItems": items, **{f"later{number}": 1 for number in range(20)}}
+    asked = decode(json.dumps(context | {"request": context["request"] | unknown}).encode())
     known = decode(json.dumps(context).encode())
     results: Any = {"aggregatedStatus": context["request"]["object"]}
     assert (asked.call, asked.problem) == (known.call, None)
