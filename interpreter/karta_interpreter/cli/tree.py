@@ -41,7 +41,7 @@ def tree_text(tree: WorkloadTree) -> str:
     """Return the tree drawn with lines, pods as its leaves."""
     obj = tree.workload.object
     title = f"{obj['kind']} {full_name(obj.get('metadata'))}".rstrip()
-    status = ", ".join(tree.status.matched) if tree.status else "no status"
+    status = ", ".join(tree.status.matched)
     lacks = {(fact.component, fact.instance): fact.note for fact in _warnings(tree) if fact.rule == NO_PODS}
     root = _branch(tree.root, lacks)
     head = f"{click.style(title, bold=True)}: {', '.join([status, *_counts(root)])}"

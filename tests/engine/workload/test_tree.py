@@ -92,7 +92,6 @@ def test_requirements_are_those_of_one_pod(make: Make) -> None:
 def test_status(make: Make, status: Any, expected: tuple[Status, ...]) -> None:
     tree = WorkloadTree.build(make("Orchestra", ORCHESTRA, status=status))
 
-    assert tree.status is not None
     assert tree.status.matched == expected
     assert tree.to_json()["status"] == {"phases": [str(status) for status in expected]}
 

@@ -102,7 +102,6 @@ def test_matching_statuses_come_in_their_order(make: Any) -> None:
 
 
 def test_without_a_match_the_status_is_undefined(workload: Workload) -> None:
-    assert workload.status is not None
     assert workload.status.matched == (Status.UNDEFINED,)
     assert workload.status.phase == ""
 
@@ -160,7 +159,6 @@ def test_missing_name_is_a_key_error_that_lists_the_names(workload: Workload) ->
 
 
 def test_status_contains_what_matches(workload: Workload) -> None:
-    assert workload.status is not None
     assert all(status in workload.status for status in workload.status.matched)
     assert Status.RESUMING not in workload.status
     with pytest.raises(ValueError, match=r"there is no status 'running'; did you mean Running\?"):

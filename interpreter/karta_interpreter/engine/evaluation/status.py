@@ -39,6 +39,7 @@ class StatusMatch:  # noqa: PLW1641 - dataclass writes its hash
     if not TYPE_CHECKING:  # a type checker finds this mistake only in a class without a comparison of its own
 
         def __eq__(self, other: object) -> bool:
+            # As the truth of an array of numpy: a program would take False for an answer.
             if isinstance(other, str):
                 raise TypeError(f'several statuses may match; write "{other}" in workload.status')
             return type(other) is StatusMatch and vars(self) == vars(other)

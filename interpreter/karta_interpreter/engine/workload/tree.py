@@ -115,7 +115,7 @@ class ComponentNode(Public):
 class WorkloadTree(Public):
     """A workload from its root down.
 
-    ``status`` is None if the definition has no status rules. ``strays`` are the given pods that belong nowhere.
+    ``strays`` are the given pods that belong nowhere.
 
     >>> from karta_interpreter import Karta
     >>> job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "sum"}, "spec": {"parallelism": 3}}
@@ -126,7 +126,7 @@ class WorkloadTree(Public):
 
     workload: Workload
     root: ComponentNode
-    status: StatusMatch | None = None
+    status: StatusMatch
     strays: tuple[StrayPod, ...] = ()
 
     @classmethod
@@ -169,7 +169,7 @@ class WorkloadTree(Public):
 
     def to_json(self) -> dict[str, JSON]:
         """Return the tree as JSON values named as in Karta's own tools. ``phases`` are all matching statuses."""
-        obj, status = self.workload.object, self.status
+        obj = self.workload.object
         return _known(
             apiVersion=obj["apiVersion"],
             kind=obj["kind"],
@@ -179,7 +179,7 @@ class WorkloadTree(Public):
             definition=self.workload.karta.name,
             replicas=self.replicas,
             root=self.root.to_json(),
-            status=status and {"phases": [str(status) for status in status.matched]},
+            status={"phases": [str(status) for status in self.status.matched]},
             strayPods=[{"name": pod_name(pod), "reason": reason} for pod, reason in self.strays] or None,
         )
 

@@ -250,10 +250,8 @@ class Workload(Public):
         return Component(self, definition)
 
     @property
-    def status(self) -> StatusMatch | None:
-        """Phase, conditions and all matching statuses. None if the definition has no status rules."""
-        if self.definition.status is None:
-            return None
+    def status(self) -> StatusMatch:
+        """Phase, conditions and all matching statuses."""
         with reading():
             return match_status(self.definition, self.object)
 

@@ -320,8 +320,7 @@ def _tree(definition: Definition, obj: Object, references: Sequence[Object]) -> 
         tree = WorkloadTree.build(Workload(Karta(definition), obj).with_references(references))
     except WorkloadError as error:
         return {"error": str(error)}
-    status = list(map(str, tree.status.matched)) if tree.status else []
-    return {"status": status, "replicas": tree.replicas, "root": _component(tree.root)}
+    return {"status": list(map(str, tree.status.matched)), "replicas": tree.replicas, "root": _component(tree.root)}
 
 
 def _component(node: ComponentNode) -> Object:

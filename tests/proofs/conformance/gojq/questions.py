@@ -101,8 +101,6 @@ def _with(ask: Ask, rule: Callable[..., Answer], about: object) -> Callable[[Rea
 
 def _status(workload: Workload) -> Answer:
     found = workload.status
-    if found is None:
-        return None
     conditions = [[each.type, each.status, each.reason, each.message] for each in found.conditions]
     return [found.phase, conditions, [status.value for status in found.matched]]
 

@@ -83,7 +83,7 @@ def status(ask: Ask, definition: Definition) -> Answer:
     """Phase, conditions and all matching statuses."""
     rules = definition.status
     if rules is None:
-        return None
+        return [None, [], ["Undefined"]]
     phases = _strings(ask.outputs(rules.phase)) if rules.phase else []
     phase = phases[0] if phases else None
     conditions = _conditions(ask, rules.conditions) if rules.conditions else []

@@ -130,7 +130,6 @@ def _pieces(spec: FragmentedPodSpec) -> JSON:
 
 def _status(workload: Workload, _: Object) -> JSON:
     found = workload.status
-    assert found
     conditions = [condition._asdict() for condition in found.conditions]
     return {"phase": found.phase, "conditions": conditions, "matchedStatuses": [str(each) for each in found.matched]}
 
