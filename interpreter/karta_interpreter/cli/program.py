@@ -13,8 +13,8 @@ from click.shell_completion import CompletionItem
 
 from karta_interpreter import __version__
 from karta_interpreter.base.errors import NO_KUBECONFIG, InterpreterError, SettingsError
-from karta_interpreter.base.findings import closest, did_you_mean
 from karta_interpreter.cli.render import one_line, plain
+from karta_interpreter.cli.usage_hints import meant_argument, meant_command, meant_option
 
 NAME = "karta-interpreter"
 PLUGIN = "kubectl karta"
@@ -56,137 +56,6 @@ EXTRAS = {
 """The libraries that each extra of the package installs."""
 
 
-# The names of other tools for a command.
-_OTHER_COMMANDS = {
-    "catalogue": "get list kinds ls",
-    "list": "search find get ls",
-    "propagation-policy": "policy policies failover failover-policy",
-    "show": "describe view info",
-    "create": "new init generate scaffold",
-    "console": "edit ui gui web dashboard",
-    "diff": "compare plan",
-    "doctor": "status check-server troubleshoot debug logs",
-    "explain": "why describe",
-    "interpret": "ask eval run health",
-    "query": "jq expr expression",
-    "serve": "start server webhook",
-    "test": "suite",
-    "unregister": "uninstall",
-    "validate": "lint check vet",
-}
-
-
-# The names of other tools for an option, without dashes. The first option of a command with such a name is meant.
-_SYNONYMS = {
-    "--version": "v V",
-    "--name": "k filter match only case operation op kind",
-    "--certificate-file": "tls tls-cert tls-cert-file tls-cert-dir cert cert-file cert-dir certificate tls-crt",
-    "--key-file": "tls-key tls-key-file tls-private-key-file key private-key",
-    "--ca-file": "ca ca-cert ca-bundle cacert certificate-authority",
-    "--host": "address bind bind-address listen listen-address",
-    "--port": "p secure-port https-port webhook-port metrics-bind-address metrics-port",
-    "--health-port": "health-probe-bind-address health-addr probe-port",
-    "--kartas": "definitions folder directory dir karta filename f",
-    "--overrides": "override customizations customization scripts lua",
-    "--kinds": "kind include only",
-    "--without": "exclude skip ignore",
-    "--log-level": "v verbose verbosity debug zap-log-level",
-    "--multiple-pod-templates-scheduling": "feature-gates multiple-pod-templates",
-    "--webhook-timeout": "timeout request-timeout call-limit",
-    "--wait": "timeout",
-    "--context": "kube-context karmada-context cluster-context kubecontext cluster",
-    "--kubeconfig": "karmada-config master server apiserver api-server",
-    "--record": "trace audit audit-log",
-    "--cluster": "in-cluster from-cluster from-api-server watch-cluster",
-    "--types-token-file": "token token-file tokens auth-token api-key",
-    "--override": "overrides customization customizations scripts lua",
-    "--filename": "file karta kartas definition definitions manifest overrides override customizations scripts",
-    "--object": "workload resource input desired desired-file template",
-    "--operation": "op operations",
-    "--desired-replica": "replicas replica input-replicas",
-    "--crd": "schema schemas crds openapi filename f",
-    "--output": "format out output-format json yaml",
-    "--output-dir": "o output out folder dir directory",
-}
-
-
-# Options and commands of other tools, and of earlier versions, that are not here, and what to do instead.
-_OTHERWISE = {
-    "--no-color": "the environment variable NO_COLOR=1 leaves colours out",
-    "--color": "the environment variable FORCE_COLOR=1 keeps colours in pipes and files",
-    "--types-api": "`karta-interpreter types-api` is a program of its own, next to the server",
-    "--console-port": "`karta-interpreter console` is a program of its own",
-    **dict.fromkeys(
-        ("--host", "--address", "--bind", "--listen"),
-        "only servers listen on other addresses than loopback; `ssh -L` leads to the port of a console",
-    ),
-    "--config": "each setting has an option of its own, or an environment variable: `--help` names both",
-    "--token": "a console needs none, and a cluster's is in the kubeconfig; `types-api` has --types-token-file",
-    **dict.fromkeys(("--replicas", "--instances"), "`replicas` is a value of the chart: each pod is a whole server"),
-    **dict.fromkeys(
-        ("--workers", "--threads", "--concurrency", "--processes"), "one process answers; more pods answer more calls"
-    ),
-    **dict.fromkeys(
-        ("--insecure", "--no-tls", "--http", "--disable-tls", "--plain-http", "--tls", "--https", "--ssl"),
-        "Karmada calls servers over TLS only; without a certificate the server signs one itself; a console has no TLS",
-    ),
-    **dict.fromkeys(
-        ("--reload", "--hot-reload", "--auto-reload"), "files and the cluster are read again at each change"
-    ),
-    **dict.fromkeys(
-        ("--dry-run", "--dryrun"), "`validate`, `test` and `export` write nothing; `doctor` examines without a change"
-    ),
-    **dict.fromkeys(("--leader-elect", "--leader-election"), "servers need no leader: each of them answers"),
-    **dict.fromkeys(("--log-json", "--json-log"), "each line of the log is JSON, unless it goes to a terminal"),
-    "--save": "*Save* stands next to each text of the page",
-    **dict.fromkeys(("--read-only", "--readonly"), "the console registers nothing and changes no file"),
-    **dict.fromkeys(("version", "--version"), "`karta-interpreter --version` shows it"),
-    "--operations": "the definition of a kind decides which operations are registered",
-    "help": "`--help` shows the commands",
-    **dict.fromkeys(
-        ("migrate", "convert", "import"),
-        "`diff` shows what a Karta answers otherwise than scripts; `serve --overrides` runs them unchanged",
-    ),
-    **dict.fromkeys(
-        ("apply", "install", "deploy", "register"),
-        "`kubectl apply -f FILE` brings a Karta to karmada-apiserver; `serve --register` registers a server",
-    ),
-    "--group": "the rows of `catalogue list` begin with the group: `| grep GROUP` leaves the others out",
-    "crd": "`export crd` prints the CRD of Kartas; `create karta --crd FILE` drafts a Karta from another one",
-    "schema": "`export json-schema` prints the schema of Kartas",
-    **dict.fromkeys(("--all-namespaces", "-A"), "name a folder: all in it is read"),
-    **dict.fromkeys(("--verbose", "-v", "-vv", "--debug"), "`explain` shows what an answer comes from"),
-    **dict.fromkeys(("demo", "quickstart", "tutorial", "sample"), "`create example FOLDER` writes a kind to try with"),
-    "show": "`catalogue show KIND` shows a definition, `tree FILE` an object",
-    "karta": "`catalogue export` prints definitions",
-    "--output-dir": "`> FILE` writes the output into a file",
-    "--edit": "edit the file; `console -f FILE` has an editor that answers after each change",
-    "--check": "`validate FILE` checks the scripts of customizations without running them",
-    "--show-doc": "`explain RULE` shows what a rule of `validate` is for",
-    **dict.fromkeys(("-o", "--output"), "the output has one form; `> FILE` writes the output into a file"),
-    **dict.fromkeys(("-n", "--namespace"), "definitions and registrations are of the whole cluster"),
-    **dict.fromkeys(("--yes", "-y", "--force"), "no command asks a question, and `create` writes over no file"),
-    **dict.fromkeys(("-w", "--watch"), "`console -f FILE` answers after each change"),
-    **dict.fromkeys(("-q", "--quiet"), "the exit code tells the result; `> /dev/null` leaves the text out"),
-    **dict.fromkeys(("-r", "--raw-output", "--raw"), "`-o json` prints the values, of which `jq -r` makes text"),
-    **dict.fromkeys(("--arg", "--argjson"), "expressions have no variables of a caller: write the value into it"),
-    **dict.fromkeys(("--set", "--values"), "it is an option of helm; what `helm template` prints is read as `-`"),
-    **dict.fromkeys(("--kubeconfig", "--context"), "this command reads files; `doctor --help` names the cluster's"),
-    "--from": "a folder that `verify --save` wrote stands alone: verify FOLDER",
-    **dict.fromkeys(("--fix", "--write"), "edit the file: each finding has a hint"),
-    "lua": "`export customization` prints definitions as scripts in Lua",
-    "--recursive": "a folder is read with the folders in it",
-    "-R": "a folder is read with the folders in it",
-}
-# The most options of a command that a message names, and the most that share a word with an unknown one.
-_MOST_NAMED = 16
-_MOST_ALIKE = 3
-_OF_A_CLUSTER = ("-n", "--namespace", "-l", "--selector", "--field-selector", "--context", "--kubeconfig")
-_FROM_A_CLUSTER = (
-    "`kubectl get KIND NAME -o yaml` prints an object of a cluster, which this command reads from a pipe as `-`"
-)
-
-_FORM = re.compile(r"'(?:(?:json-?path|go-template|custom-columns)\b.*|([\w.-]*[./][\w./-]*))' is not one of ")
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -242,19 +111,7 @@ class CommandGroup(click.Group):
         args = [*args[1:2], "--help"] if args[0] == "help" and args[1:] else args
         name, names = args[0], self.list_commands(ctx)
         if name not in (*names, *_ALIASES) and not name.startswith("-"):
-            other = _OTHERWISE.get(name) or next(
-                (
-                    f"did you mean {command_name}?"
-                    for command_name in names
-                    if name in _OTHER_COMMANDS.get(command_name, "").split()
-                ),
-                "",
-            )
-            ctx.fail(
-                f"No such command '{name}'; {other or did_you_mean(name, names)}"
-                + f"; `catalogue show {name}` is about one kind"
-                * (ctx.info_name == "catalogue" and not (other or closest(name, names)))
-            )
+            ctx.fail(f"No such command '{name}'; {meant_command(name, names, ctx.info_name)}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
@@ -307,7 +164,7 @@ class Commands(CommandGroup):
             with _meant_option():
                 return super().invoke(ctx)
         except click.UsageError as error:
-            if error.ctx and (hint := _further(error.message, error.ctx)):
+            if error.ctx and (hint := meant_argument(error.message, error.ctx)):
                 raise click.UsageError(f"{error.format_message().removesuffix('.')}. {hint}", ctx=error.ctx) from error
             raise
         except ModuleNotFoundError as error:
@@ -328,95 +185,8 @@ def _meant_option() -> Iterator[None]:
     try:
         yield
     except click.NoSuchOption as error:
-        suggestion = _meant(error.option_name, error.ctx) if error.ctx else ""
+        suggestion = meant_option(error.option_name, error.ctx) if error.ctx else ""
         raise click.NoSuchOption(error.option_name, f"{error.message}{suggestion}", ctx=error.ctx) from error
-
-
-def _meant(option: str, ctx: click.Context) -> str:
-    """Return a hint about an unknown option: the command's option that it stands for, by other tools or by letters."""
-    names = (flag for parameter in ctx.command.get_params(ctx) for flag in (*parameter.opts, *parameter.secondary_opts))
-    options = [name for name in names if name.startswith("-")]
-    synonyms = (
-        option_name
-        for option_name, names in _SYNONYMS.items()
-        if option_name in options and option.lstrip("-") in names.split()
-    )
-    if option_name := option[1:] if option[1:] in options else next(synonyms, ""):
-        return f" Did you mean '{option_name}'?"
-    is_output = option in ("-o", "--output", "--output-dir")
-    word = "FOLDER" if is_output else option.lstrip("-").upper()
-    if any(
-        word in re.findall(r"\w+", parameter.make_metavar(ctx))
-        for parameter in ctx.command.params
-        if isinstance(parameter, click.Argument)
-        and not (is_output and isinstance(parameter.type, click.Path) and parameter.type.exists)
-    ):
-        return f" Write {word} without an option"
-    is_of_objects = not {"--object", "--observed-file"}.isdisjoint(options)
-    if other := _FROM_A_CLUSTER if is_of_objects and option in _OF_A_CLUSTER else _OTHERWISE.get(option):
-        return f" Instead: {other}"
-    alike = [name for name in options if {*option.strip("-").split("-")} & {*name.strip("-").split("-")}]
-    suggestion = closest(option, options) or "' or '".join(alike[:_MOST_ALIKE])
-    if suggestion or isinstance(ctx.command, CommandGroup):
-        return f" Did you mean '{suggestion}'?" if suggestion else " Options of a command stand behind its name"
-    return (
-        f" There are: {', '.join(name for name in options if name.startswith('--'))}"
-        if len(options) < _MOST_NAMED
-        else f" `{ctx.command_path} --help` lists the options"
-    )
-
-
-def _further(message: str, ctx: click.Context) -> str:
-    """Return what to write instead of an argument that cannot be used."""
-    if form := _FORM.match(message):
-        if form[1] and any("--output-dir" in parameter.opts for parameter in ctx.command.params):
-            return f"`--output-dir {form[1]}` writes the output into files"
-        return (
-            f"`> {'FILE' if form[1].endswith('/') else form[1]}` writes the output into a file"
-            if form[1]
-            else "`-o json | jq EXPRESSION` shows a part"
-        )
-    if "unexpected extra arg" not in message:
-        is_list = bool(re.match(r"\w+ '[^']*[, ]", message))
-        is_of_objects = any(parameter.metavar == "KIND/NAME" for parameter in ctx.command.params)
-        usable = "which can be written" if "not writable" in message else "that exists"
-        of_objects = "; an object is given with --object KIND/NAME" if is_of_objects else ""
-        folder = f"Name a folder {usable}{of_objects}"
-        path = (
-            "One case is chosen with --name"
-            if ctx.command.name == "test"
-            else "Name a file or folder on this machine; `:` stands between several"
-            if is_list
-            else "Name a file or folder on this machine"
-        )
-        return folder if message.startswith("Directory ") else path if message.startswith("Path ") else ""
-    if re.search(r"\((?:true|false|yes|no|on|off|enabled|disabled)\)", message, re.IGNORECASE):
-        return "A switch has no value: write it alone, or leave it out"
-    if arguments := [
-        parameter.make_metavar(ctx) for parameter in ctx.command.params if parameter.param_type_name == "argument"
-    ]:
-        definitions = "".join(
-            f"; {subject} given with {flag}"
-            for flag, subject in (("-f", "definitions are"), ("--operation", "an operation is"))
-            if any(flag in parameter.opts for parameter in ctx.command.params)
-        )
-        if "EXPRESSION" in arguments:
-            definitions += "; quotes stand around an expression"
-        return f"The command takes {' '.join(arguments)}{definitions}"
-    files = [
-        parameter.opts[-1]
-        for parameter in ctx.command.params
-        if isinstance(parameter.type, click.Path) and parameter.opts[-1] not in ("--kubeconfig", "--output-dir")
-    ]
-    option = "--port" if re.search(r"\(\d+\)", message) else "" if files else "--name"
-    if any(option in parameter.opts for parameter in ctx.command.params):
-        return f"A {option[2:]} is given with {option}"
-    if not files:
-        return "The command takes no arguments"
-    kind = "; `catalogue export KIND` prints a definition" if "--filename" in files else ""
-    if any("--kinds" in parameter.opts for parameter in ctx.command.params):
-        kind = "; a kind is given with --kinds"
-    return f"A file is given with {' or '.join(files).replace('--object', '--object (an object)')}, once for each{kind}"
 
 
 class PluginHelp(click.HelpFormatter):
