@@ -1,4 +1,4 @@
-"""What to write instead of a command, an option or an argument that cannot be used.
+"""Hints for a command, an option or an argument that cannot be used.
 
 Other tools have other names for the same thing, and earlier versions had them, too.
 """
@@ -144,7 +144,7 @@ _FORM = re.compile(r"'(?:(?:json-?path|go-template|custom-columns)\b.*|([\w.-]*[
 
 
 def meant_command(name: str, names: Sequence[str], group: str | None) -> str:
-    """Return a hint about an unknown command of a group: what does its work, or a command by other tools or letters.
+    """Return a hint about an unknown command of a group: another way, or a command by other tools or by letters.
 
     >>> names = ["validate", "test"]
     >>> meant_command("lint", names, "karta-interpreter"), meant_command("tset", names, "karta-interpreter")
@@ -192,7 +192,7 @@ def meant_option(option: str, ctx: click.Context) -> str:
 
 
 def meant_argument(message: str, ctx: click.Context) -> str:
-    """Return what to write instead of an argument that cannot be used, by the message of click about it."""
+    """Return a hint about an argument that cannot be used, by the message of click about it."""
     if form := _FORM.match(message):
         return _of_form(form[1], ctx)
     return _of_extra_argument(message, ctx) if "unexpected extra arg" in message else _of_path(message, ctx)

@@ -1,4 +1,4 @@
-"""What to write where a part of a Karta does not fit its schema: in its place, under its name, or in its shape."""
+"""Hints for a part of a Karta that does not fit its schema: its right place, name or shape."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -101,12 +101,12 @@ class Misfit:
 
     @property
     def written(self) -> str:
-        """The field in its right shape, with what is there."""
+        """The field in its right shape, with the value that it has."""
         return f"write {self.name}: {shape(self.annotation, self.value, self.name)}"
 
 
 def missing_hint(misfit: Misfit) -> str:
-    """Return what to write for a required field that is absent."""
+    """Return the hint for a required field that is absent."""
     around = misfit.around if isinstance(misfit.around, dict) else {}
     if misfit.name == "version" and "/" in str(around.get("group")):
         return _TYPE_META
@@ -123,7 +123,7 @@ def wrong_type(misfit: Misfit, expected: str) -> Finding:
 
 
 def _by_value(misfit: Misfit, expected: str) -> str:
-    """Return the hint for a value of another type that tells what its author meant, "" for any other one."""
+    """Return the hint for a value of another type that shows its meaning, "" for any other one."""
     path, value = misfit.path, misfit.value
     match expected, value:
         case "an object", str() if value.partition(":")[0] in _homes():
@@ -190,7 +190,7 @@ def _intended(misfit: Misfit, types: Mapping[str, Any]) -> str:
 
 
 def _other_way(misfit: Misfit, types: Mapping[str, Any]) -> str:
-    """Return how what an unknown field seems to say is written, else which fields there are."""
+    """Return how the meaning of an unknown field is written, else the fields that exist."""
     field, path, value = misfit.name, misfit.path, misfit.value
     if path[-2:-1] == ("statusMappings",):
         return f"write a phase below its status: running: [{{byPhase: {field}}}]"
