@@ -32,13 +32,16 @@ def changes(before: JSON, after: JSON, path: Path = ()) -> Iterator[Change]:
     pending = [Change(path, before, after)]
     while pending:
         path, old, new = change = pending.pop()
+        if old is new:
+            continue
         if isinstance(old, dict) and isinstance(new, dict):
             keys = [key for key in dict.fromkeys([*old, *new]) if old.get(key, NOTHING) is not new.get(key, NOTHING)]
             pending += [Change((*path, key), old.get(key, NOTHING), new.get(key, NOTHING)) for key in reversed(keys)]
         elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
             pairs = [Change((*path, index), *pair) for index, pair in enumerate(zip(old, new, strict=True))]
             pending += reversed(pairs)
-        elif not _same(old, new):
+        # To Python, true equals 1.
+        elif old != new or isinstance(old, bool) != isinstance(new, bool):
             yield change
 
 
@@ -150,20 +153,4 @@ def _common_head(old: list[JSON], new: list[JSON]) -> int:
 
 
 def _same(left: JSON, right: JSON) -> bool:
-    pending = [(left, right)]
-    while pending:
-        one, other = pending.pop()
-        if one is other:
-            continue
-        if isinstance(one, dict) and isinstance(other, dict):
-            if one.keys() != other.keys():
-                return False
-            pending.extend((one[key], other[key]) for key in one)
-        elif isinstance(one, list) and isinstance(other, list):
-            if len(one) != len(other):
-                return False
-            pending.extend(zip(one, other, strict=True))
-        # To Python, true equals 1.
-        elif one != other or isinstance(one, bool) != isinstance(other, bool):
-            return False
-    return True
+    return next(changes(left, right), None) is None
