@@ -6,7 +6,7 @@ the expression is accepted.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -38,6 +38,7 @@ from karta_interpreter.languages.jq import (
     key_of,
     mark_all,
     parse,
+    parts_of,
     project,
     render,
     result_of,
@@ -130,15 +131,11 @@ def misread_path(text: str, node: ast.Node) -> tuple[str, str] | None:
     if step := _MISWRITTEN_STEP.search(text):
         better = re.sub(r"^(?=\.(?:labels|annotations))", ".metadata", step[0].lower())
         return step[0], better.replace("values", "spec").replace("first", "0").replace("last", "-1")
-    for descendant in _walk(node, children) if "has" in text else ():
+    for descendant in parts_of(node) if "has" in text else ():
         match descendant:
             case ast.FunctionCall("has", (ast.Index(target, ast.Literal(str()) as key),)):
                 return render(descendant), render(ast.Pipe(target, ast.FunctionCall("has", (key,))))
-    steps = (
-        [descendant for descendant in _walk(node, children) if isinstance(descendant, ast.Index)]
-        if " ." in text
-        else []
-    )
+    steps = [descendant for descendant in parts_of(node) if isinstance(descendant, ast.Index)] if " ." in text else []
     ends = (step.target.span.end for step in steps if not isinstance(step.target, ast.Identity))
     end = next((end for end in ends if text[end : end + 1] == " "), None)
     if end is None:
@@ -177,7 +174,7 @@ def several(node: ast.Node) -> bool:
     """
     return any(
         key_of(stage) in GENERATORS if isinstance(stage, ast.FunctionCall) else isinstance(stage, _SEVERAL)
-        for stage in _walk(node, _flow)
+        for stage in parts_of(node, _flow)
     )
 
 
@@ -188,7 +185,7 @@ def selections(node: ast.Node) -> list[str]:
     ['select(.on)']
     """
     texts: list[str] = []
-    for stage in _walk(node, _flow):
+    for stage in parts_of(node, _flow):
         match stage:
             case ast.FunctionCall("select", [_]):
                 texts.append(render(stage))
@@ -205,7 +202,7 @@ def shared_default(node: ast.Node) -> tuple[str, str] | None:
     >>> shared_default(parse(".spec.groups[].replicas // 1"))
     ('.spec.groups[].replicas // 1', '.spec.groups[] | .replicas // 1')
     """
-    for current in _walk(node, children):
+    for current in parts_of(node):
         if isinstance(current, ast.Alternative) and several(current.left):
             iterated, remainder = _split(current.left)
             return render(current), render(ast.Pipe(iterated, ast.Alternative(remainder, current.right)))
@@ -232,7 +229,7 @@ def useless_defaults(node: ast.Node, *, of_count: bool) -> list[str]:
     (['.spec.n // null'], ['.n // -1'])
     """
     texts = []
-    for current in _walk(node, _results if of_count else children):
+    for current in parts_of(node, _results if of_count else children):
         match current:
             case ast.Alternative(left, ast.Literal(value)) if not several(left):
                 is_number = isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
@@ -281,7 +278,7 @@ def matching_text(node: ast.Node, text: str) -> str:
     >>> matching_text(parse(".status.version"), "7.0"), matching_text(parse(".status.phase"), '"Ready"')
     ('7.0', 'Ready')
     """
-    results = [*_walk(node, _results)]
+    results = [*parts_of(node, _results)]
     types = {type(result.value) for result in results if isinstance(result, ast.Literal)}
     if int in types and str not in types and re.fullmatch(r"[-+]?[0-9]{1,15}(\.[0-9]+)?", text):
         return f"{float(text):.15g}"
@@ -313,10 +310,10 @@ def open_choices(node: ast.Node) -> list[str]:
     """
     return [
         render(choice)
-        for choice in _walk(node, children)
+        for choice in parts_of(node)
         if isinstance(choice, ast.If)
         and choice.otherwise is None
-        and any(plain_path(part) for condition, _ in choice.branches for part in _walk(condition, children))
+        and any(plain_path(part) for condition, _ in choice.branches for part in parts_of(condition))
         and any(isinstance(then, ast.Literal | ast.Index | ast.Alternative) for _, then in choice.branches)
     ]
 
@@ -373,12 +370,12 @@ def misread_parts(node: ast.Node, *, of_count: bool) -> Iterator[tuple[str, str,
     >>> list(misread_parts(parse(".status.conditions[0].reason"), of_count=False))
     [('condition-by-place', '.status.conditions[0]', '.status.conditions[] | select(.type == "Ready")')]
     """
-    results = {id(result) for result in _walk(node, _results)} if of_count else set()
+    results = {id(result) for result in parts_of(node, _results)} if of_count else set()
     grouped: set[int] = set()
-    for current in _walk(node, children):
+    for current in parts_of(node):
         match current:
             case ast.Alternative(left, right) if id(current) not in grouped and (parts := _grouped(left, right)):
-                grouped |= {id(part) for part in _walk(right, children)}
+                grouped |= {id(part) for part in parts_of(right)}
                 operator, better = parts
                 yield _AFTER[operator], render(current), render(better)
             case ast.Alternative(
@@ -485,14 +482,6 @@ def _flow(node: ast.Node) -> tuple[ast.Node, ...]:
     return ()
 
 
-def _walk(node: ast.Node, below: Callable[[ast.Node], Iterable[ast.Node]]) -> Iterator[ast.Node]:
-    waiting = [node]
-    while waiting:  # without recursion, which would pass every node through all nodes above it
-        current = waiting.pop()
-        yield current
-        waiting += reversed(list(below(current)))
-
-
 _BARE: Final[Object] = {"metadata": {}, "spec": {}, "status": {}}
 _WHOLE: Final[frozenset[Path]] = frozenset({(), ("metadata",), ("spec",)})
 
@@ -515,7 +504,7 @@ def takes_number(query: Query) -> bool:
     """
     # Reading `.n * .m` fails on an empty object, which decides nothing. With a number in both fields it has places.
     filled: Object = {}
-    for path in filter(None, map(plain_path, _walk(query.node, children))):
+    for path in filter(None, map(plain_path, parts_of(query.node))):
         with suppress(InterpretationError):  # another path continues below a number
             filled = set_value(filled, path, get(filled, path) or 1)
     results = [_places(partial(count_places, query), value) for value in ({}, filled)]
@@ -528,7 +517,7 @@ def reads_object(node: ast.Node) -> bool:
     >>> reads_object(parse(".spec.n + 1")), reads_object(parse("2 * 3"))
     (True, False)
     """
-    return any(isinstance(inner, ast.Identity) for inner in _walk(node, children))
+    return any(isinstance(inner, ast.Identity) for inner in parts_of(node))
 
 
 def plain_path(node: ast.Node) -> Path | None:

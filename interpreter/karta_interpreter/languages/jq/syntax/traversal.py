@@ -1,6 +1,6 @@
 """Walking a syntax tree, and deriving trees from it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import reduce
 from typing import Final
 
@@ -36,13 +36,13 @@ def nodes_in(value: object) -> Iterator[ast.Node]:
             yield from nodes_in(parts)
 
 
-def parts_of(node: ast.Node) -> Iterator[ast.Node]:
-    """Yield a node and all below it."""
+def parts_of(node: ast.Node, below: Callable[[ast.Node], Iterable[ast.Node]] = children) -> Iterator[ast.Node]:
+    """Yield a node and all below it, in the order of the text. ``below`` gives the nodes directly below one."""
     waiting = [node]
-    while waiting:
+    while waiting:  # without recursion, which would pass every node through all nodes above it
         current = waiting.pop()
         yield current
-        waiting += children(current)
+        waiting += reversed([*below(current)])
 
 
 def terms_of(node: ast.Node) -> list[ast.Node]:
