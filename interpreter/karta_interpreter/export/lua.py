@@ -1,12 +1,13 @@
 """Lua as a tree: the nodes that the generator builds, the questions about them, and the only writer of their text."""
 
 import re
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from itertools import count
 from typing import Final, TypeAlias, cast
 
 from karta_interpreter.base.k8s import JSON
+from karta_interpreter.languages.jq import records_in
 from karta_interpreter.languages.lua.machine.source import RESERVED_WORDS
 
 
@@ -253,23 +254,12 @@ def is_field(code: Expression) -> bool:
     return isinstance(code.arguments[0], Name) and all(isinstance(key, Constant) for key in code.arguments[1:])
 
 
-def parts_of(tree: object) -> Iterator[object]:
-    """Yield all nodes of a tree, or of several."""
-    if isinstance(tree, tuple | list):
-        for node in tree:
-            yield from parts_of(node)
-    elif is_dataclass(tree):
-        yield tree
-        for field in fields(tree):
-            yield from parts_of(getattr(tree, field.name))
-
-
 def calls_any(tree: object, functions: frozenset[str]) -> bool:
     """Return whether some function is called or given to another one."""
     return any(
         (isinstance(node, LuaCall) and node.function in functions)
         or (isinstance(node, Name) and node.text in functions)
-        for node in parts_of(tree)
+        for node in records_in(tree)
     )
 
 
@@ -279,7 +269,7 @@ def flattened(body: tuple[Statement, ...]) -> tuple[Statement, ...]:
     >>> flattened((Do((Local(("a",)), BreakStatement())),))
     (Local(names=('a',), values=()), BreakStatement())
     """
-    if sum(isinstance(node, Local | LocalFunction) for node in parts_of(body)) > _MOST_VARIABLES:
+    if sum(isinstance(node, Local | LocalFunction) for node in records_in(body)) > _MOST_VARIABLES:
         return body
     return cast("tuple[Statement, ...]", _without_blocks(body))
 
@@ -408,15 +398,17 @@ def lua_name(text: str) -> str:
     return name if name[0].isalpha() else f"value_{name}"
 
 
-def unused_name(hint: str, *taken: Container[str]) -> str:
-    """Return a Lua name that is not taken, with a number if it must be.
+def unused_name(hint: str, taken: set[str], *reserved: Container[str]) -> str:
+    """Return a Lua name that is neither taken nor reserved, with a number if it must be. It is taken from now on.
 
     >>> unused_name("pods", {"pods"}, {"pods_2"})
     'pods_3'
     """
     name = lua_name(hint)
     candidates = (f"{name}_{number}" if number > 1 else name for number in count(1))
-    return next(candidate for candidate in candidates if not any(candidate in names for names in taken))
+    unused = next(candidate for candidate in candidates if not any(candidate in names for names in (taken, *reserved)))
+    taken.add(unused)
+    return unused
 
 
 def table_of(entries: Sequence[str]) -> str:

@@ -18,9 +18,9 @@ from karta_interpreter.export.lua import (
     Name,
     Statement,
     is_field,
-    parts_of,
     unused_name,
 )
+from karta_interpreter.languages.jq import records_in
 from karta_interpreter.languages.lua.machine.source import RESERVED_WORDS
 
 _KNOWN: Final = RESERVED_WORDS | frozenset(
@@ -87,9 +87,7 @@ class LuaBody:
 
     def new(self, hint: str = "value") -> str:
         """Return a name for a local variable that this function does not have yet."""
-        name = unused_name(hint, self._taken, _KNOWN, LIBRARY)
-        self._taken.add(name)
-        return name
+        return unused_name(hint, self._taken, _KNOWN, LIBRARY)
 
     def local(self, hint: str, *values: Expression) -> Name:
         """Write a new variable, and return it."""
@@ -127,6 +125,6 @@ class LuaBody:
         Karmada's Lua (gopher-lua 1.1.1) leaves the variable unchanged by ``variable = f(x) and y`` if ``f(x)`` is
         false. A new variable gets the right value.
         """
-        if any(isinstance(node, BinaryOperation) and node.operator == "and" for node in parts_of(code)):
+        if any(isinstance(node, BinaryOperation) and node.operator == "and" for node in records_in(code)):
             code = self.local("value", code)
         self.write(Assignment((name,), (code,)))

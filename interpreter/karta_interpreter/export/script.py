@@ -166,22 +166,23 @@ class OperationScript:
         results = ResultTraits() if traced else results_of(query.node, is_count=form in ("count", "counts"))
         emitter = self._emitter(name, traced=traced, results=results)
         dot = Value(Name(parameter), call("at") if emitter.traced else None)
-        if form in ("first", "count"):
-            self._write_first(emitter, query, dot)
-        elif form == "condition":
-            emitter.write(Return((emitter.condition(query.node, dot),)))
-        elif form == "place":
-            placed = emitter.value(query.node, dot)
-            emitter.write(Return((placed.code, placed.origin or NIL)))
-        elif form in ("list", "counts"):
-            outputs = emitter.collected(query.node, dot).code
-            makes_null = self._makes_null(emitter.body, outputs)
-            emitter.write(Return((call("cleaned_all", outputs) if makes_null else outputs,)))
-        else:
-            placed = emitter.collected(query.node, dot)
-            emitter.write(Return((placed.code, placed.origin or _NO_PLACES)))
-            if self._makes_null(emitter.body):
-                self._null_makers.add(name)
+        match form:
+            case "first" | "count":
+                self._write_first(emitter, query, dot)
+            case "condition":
+                emitter.write(Return((emitter.condition(query.node, dot),)))
+            case "place":
+                placed = emitter.value(query.node, dot)
+                emitter.write(Return((placed.code, placed.origin or NIL)))
+            case "list" | "counts":
+                outputs = emitter.collected(query.node, dot).code
+                makes_null = self._makes_null(emitter.body, outputs)
+                emitter.write(Return((call("cleaned_all", outputs) if makes_null else outputs,)))
+            case "places":
+                placed = emitter.collected(query.node, dot)
+                emitter.write(Return((placed.code, placed.origin or _NO_PLACES)))
+                if self._makes_null(emitter.body):
+                    self._null_makers.add(name)
         self._define(name, (parameter,), emitter)
         return name
 
@@ -246,9 +247,7 @@ class OperationScript:
 
     def new(self, hint: str) -> str:
         """Return a name for a function that the script does not have yet."""
-        name = unused_name(hint, self.names, _RESERVED, LIBRARY)
-        self.names.add(name)
-        return name
+        return unused_name(hint, self.names, _RESERVED, LIBRARY)
 
     def components(self) -> str:
         """Write a table of the components with pods and the bounds of their counts, and return its name."""

@@ -21,7 +21,7 @@ from karta_interpreter.languages.jq.compiled.reads import mark_all, project, sou
 from karta_interpreter.languages.jq.compiled.singles import Singles, repeats_pieces
 from karta_interpreter.languages.jq.compiled.values import equal, normal, order_key, to_text, truthy
 from karta_interpreter.languages.jq.compiled.variables import Absent, Unresolved, noting_absent
-from karta_interpreter.languages.jq.query import Query, queries_in, quoted, take_outputs
+from karta_interpreter.languages.jq.query import Query, queries_in, quoted, records_in, take_outputs
 from karta_interpreter.languages.jq.syntax.parser import parse
 from karta_interpreter.languages.jq.syntax.precedence import split_path
 from karta_interpreter.languages.jq.syntax.printer import render
@@ -70,6 +70,7 @@ __all__ = [
     "project",
     "queries_in",
     "quoted",
+    "records_in",
     "render",
     "repeats_pieces",
     "result_of",

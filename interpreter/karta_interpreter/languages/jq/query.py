@@ -222,14 +222,18 @@ def take_outputs(projection: Projection, *queries: Query | None) -> None:
 
 def queries_in(part: object) -> Iterator[Query]:
     """Yield the queries in a value made of tuples and dataclasses."""
-    if isinstance(part, Query):
-        yield part
-    elif isinstance(part, tuple):
+    return (record for record in records_in(part) if isinstance(record, Query))
+
+
+def records_in(part: object) -> Iterator[object]:
+    """Yield the dataclasses in a value made of tuples, lists and dataclasses, each before its own parts."""
+    if isinstance(part, tuple | list):
         for item in part:
-            yield from queries_in(item)
+            yield from records_in(item)
     elif is_dataclass(part):
+        yield part
         for attribute in fields(part):
-            yield from queries_in(getattr(part, attribute.name))
+            yield from records_in(getattr(part, attribute.name))
 
 
 def _bounded(node: Node, variables: Sequence[str], owner: str) -> Outputs:
