@@ -65,11 +65,12 @@ class Schema(BaseModel):
 
 def expressions(node: object, at: Path = ()) -> Iterator[tuple[Path, Expression]]:
     """Yield every jq expression below a part of a Karta, with its path."""
-    if isinstance(node, Expression):
-        yield at, node
-    elif isinstance(node, Schema):
-        for name, field in type(node).model_fields.items():
-            yield from expressions(getattr(node, name), (*at, str(field.alias)))
-    elif isinstance(node, tuple | dict):
-        for key, item in node.items() if isinstance(node, dict) else enumerate(node):
-            yield from expressions(item, (*at, key))
+    match node:
+        case Expression():
+            yield at, node
+        case Schema():
+            for name, field in type(node).model_fields.items():
+                yield from expressions(getattr(node, name), (*at, str(field.alias)))
+        case tuple() | dict():
+            for key, item in node.items() if isinstance(node, dict) else enumerate(node):
+                yield from expressions(item, (*at, key))

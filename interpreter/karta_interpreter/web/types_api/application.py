@@ -127,16 +127,18 @@ def _verb(request: web.Request) -> str:
 
 def _problem(error: web.HTTPException, request: web.Request) -> ApiError:
     """Return the error of this API for an error of aiohttp."""
-    if isinstance(error, web.HTTPMethodNotAllowed):
-        allowed = ", ".join(sorted(error.allowed_methods))
-        detail = f"this path takes {allowed}, not {request.method[:_LONGEST]}{_INSTEAD.get(request.method, '')}"
-        return ApiError(405, detail, headers={"Allow": allowed})
-    if isinstance(error, web.HTTPNotFound):
-        paths = dict.fromkeys([*(f"{ROOT}{operation.path}" for operation in OPERATIONS), HEALTH])
-        return ApiError(404, f"there is nothing at this path; {did_you_mean(request.path[:_LONGEST], paths)}")
-    if isinstance(error, web.HTTPRequestEntityTooLarge):
-        return ApiError(413, f"the body has more than {_MOST_BYTES} bytes")
-    return ApiError(400, error.reason)
+    match error:
+        case web.HTTPMethodNotAllowed():
+            allowed = ", ".join(sorted(error.allowed_methods))
+            detail = f"this path takes {allowed}, not {request.method[:_LONGEST]}{_INSTEAD.get(request.method, '')}"
+            return ApiError(405, detail, headers={"Allow": allowed})
+        case web.HTTPNotFound():
+            paths = dict.fromkeys([*(f"{ROOT}{operation.path}" for operation in OPERATIONS), HEALTH])
+            return ApiError(404, f"there is nothing at this path; {did_you_mean(request.path[:_LONGEST], paths)}")
+        case web.HTTPRequestEntityTooLarge():
+            return ApiError(413, f"the body has more than {_MOST_BYTES} bytes")
+        case _:
+            return ApiError(400, error.reason)
 
 
 def _refusal(error: ApiError) -> web.Response:

@@ -177,16 +177,17 @@ class Calls:
 
     def _failure(self, call: PendingCall, error: Exception, *, is_inline: bool = False) -> Answer:
         request = call.request
-        if isinstance(error, InterpretationError):
-            code, reason = error.code, str(error)
-        elif isinstance(error, RequestError):
-            code, reason = error.status, str(error)
-        elif isinstance(error, RecursionError):
-            code, reason = 422, TOO_DEEP
-        else:
-            # Its text may hold content of the object, so it only goes to the log.
-            log.error("call failed unexpectedly", uid=request.uid, operation=request.operation_name, exc_info=error)
-            code, reason = 500, "internal error"
+        match error:
+            case InterpretationError():
+                code, reason = error.code, str(error)
+            case RequestError():
+                code, reason = error.status, str(error)
+            case RecursionError():
+                code, reason = 422, TOO_DEEP
+            case _:
+                # Its text may hold content of the object, so it only goes to the log.
+                log.error("call failed unexpectedly", uid=request.uid, operation=request.operation_name, exc_info=error)
+                code, reason = 500, "internal error"
         body = encode_failure(request.uid, code, reason)
         return Answer(body, code, reason, self._clock() - call.started, is_inline)
 

@@ -173,18 +173,17 @@ def shown(field: str, value: JSON) -> str:
     >>> shown(".spec.replicas", 3), shown(".spec.template.spec.containers[].env[].value", "s3cr3t")
     ('3', 'a text of 6 characters')
     """
-    if value is NOTHING:
-        return "no value"
-    if isinstance(value, dict):
-        return f"an object of {count(len(value), 'field')}"
-    if isinstance(value, list):
-        return f"a list of {count(len(value), 'element')}"
-    if isinstance(value, str):
-        names = re.findall(r"[^].[\"]+", field)
-        is_named = any(name in _FREE or _content_of_name(name) not in _UNMARKED for name in names)
-        if len(value) > _SHOWN or is_named or _secrets_in(value):
-            return f"a text of {count(len(value), 'character')}"
-    return orjson.dumps(value).decode()
+    match value:
+        case dict():
+            return f"an object of {count(len(value), 'field')}"
+        case list():
+            return f"a list of {count(len(value), 'element')}"
+        case str():
+            names = re.findall(r"[^].[\"]+", field)
+            is_named = any(name in _FREE or _content_of_name(name) not in _UNMARKED for name in names)
+            if len(value) > _SHOWN or is_named or _secrets_in(value):
+                return f"a text of {count(len(value), 'character')}"
+    return "no value" if value is NOTHING else orjson.dumps(value).decode()
 
 
 class _KnownValues:

@@ -99,18 +99,22 @@ class Host:
         ]
 
     def _given_value(self, kind: str, value: Any, empty: JSON) -> JSON:  # noqa: ANN401 - by its kind
-        if kind == "table":
-            return orjson.loads(decoded(value)) if value != "[]" else type(empty)()
-        if kind == "unread":
-            obj = self._objects[value - 1]
-            return _without_nulls_of(obj) if type(obj) is bytes else obj
-        if kind == "string":
-            return decoded(value)
-        if kind == "number":
-            return json_number(value)
-        if kind == "function":
-            return FUNCTION
-        return NoJson(decoded(value)) if kind == "problem" else value
+        match kind:
+            case "table":
+                return orjson.loads(decoded(value)) if value != "[]" else type(empty)()
+            case "unread":
+                obj = self._objects[value - 1]
+                return _without_nulls_of(obj) if type(obj) is bytes else obj
+            case "string":
+                return decoded(value)
+            case "number":
+                return json_number(value)
+            case "function":
+                return FUNCTION
+            case "problem":
+                return NoJson(decoded(value))
+            case _:
+                return value
 
     def _register(self, value: bytes | Object) -> int:
         self._objects.append(value)

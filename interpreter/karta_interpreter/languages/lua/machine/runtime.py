@@ -163,15 +163,16 @@ def _pair(result: Any) -> tuple[Any, str | None]:  # noqa: ANN401 - a function o
 
 
 def _error(outcome: str, details: Sequence[Any], function: str) -> BaseException:
-    cause = details[0]
-    if outcome == "memory":
-        return MemoryError()
-    if outcome == "python" and isinstance(cause, BaseException):
-        return cause
-    if outcome == "missing":
-        missing = f"not found function {function}" if cause == "nil" else f"{function} is not a function: {cause}"
-        return LuaRunError(missing)
-    message, line = placed(decoded(str(cause)))
+    match outcome, details[0]:
+        case "memory", _:
+            return MemoryError()
+        case "python", BaseException() as cause:
+            return cause
+        case "missing", "nil":
+            return LuaRunError(f"not found function {function}")
+        case "missing", kind:
+            return LuaRunError(f"{function} is not a function: {kind}")
+    message, line = placed(decoded(str(details[0])))
     hint = next((hint for pattern, hint in _HINTS.items() if pattern.search(message[:500])), "")
     return LuaRunError(message, line=line or details[1], hint=hint)
 
