@@ -5,10 +5,12 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from karta_interpreter.webhook.http.tls import SelfSignedCertificates
+from tests.definitions.sources.scripted_api import write_kubeconfig
 from tests.deploy.rendered import DEPLOY, ROOT
 from tests.support.waiting import HANG
 from tests.webhook.process.process import Process, running
@@ -22,9 +24,12 @@ def server() -> Iterator[Process]:
         yield process
 
 
-def ask(server: Process, authority: bytes, folder: Path, host: str = "localhost") -> subprocess.CompletedProcess[str]:
+def ask(
+    server: Process, authority: bytes, folder: Path, host: str = "localhost", patience: int = 20
+) -> subprocess.CompletedProcess[str]:
     (folder / "ca.crt").write_bytes(authority)
-    command = [sys.executable, "-c", PROGRAM.read_text(), host, str(server.port), str(folder / "ca.crt")]
+    program = PROGRAM.read_text().replace("PATIENCE = 20", f"PATIENCE = {patience}")
+    command = [sys.executable, "-c", program, host, str(server.port), str(folder / "ca.crt")]
     return subprocess.run(command, check=False, capture_output=True, text=True, timeout=HANG)
 
 
@@ -39,6 +44,15 @@ def test_server_with_strange_certificate_fails(server: Process, tmp_path: Path) 
     assert ran.returncode == 1
     assert ran.stderr.startswith(f"the certificate of localhost:{server.port} is not one for Karmada: ")
     assert "are its pods ready" not in ran.stderr, "they are"
+
+
+def test_server_that_is_not_registered_is_named_with_a_command(tmp_path: Path) -> None:
+    kubeconfig = str(write_kubeconfig(tmp_path / "config", "https://127.0.0.1:1"))
+    registering: dict[str, Any] = {"register": True, "service": "a/karta", "kubeconfig": kubeconfig}
+    with running(folder=ROOT / "kartas" / "batch", **registering) as process:
+        ran = ask(process, process.authority, tmp_path, "127.0.0.1", patience=1)
+    assert (ran.returncode, "but it is not registered" in ran.stderr) == (1, True), ran.stderr
+    assert "kubectl --namespace 0 exec deploy/127 -- karta-interpreter doctor" in ran.stderr
 
 
 def test_server_that_is_not_there_is_named(tmp_path: Path) -> None:

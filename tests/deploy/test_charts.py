@@ -10,8 +10,10 @@ import yaml
 
 from deploy.write_kustomize import template
 from deploy.write_readme import rows
+from karta_interpreter.webhook import settings
+from karta_interpreter.webhook.settings import option
 from tests.deploy import rendered
-from tests.deploy.rendered import CHARTS, DEPLOY, ROOT
+from tests.deploy.rendered import CHARTS, DEPLOY, ROOT, SERVER
 from tests.support.examples import few
 
 OTHERS = {"karmada.config", "kartas.run.ai", "server.config", "server.md"}
@@ -49,7 +51,13 @@ def test_schema_has_exactly_the_values_that_there_are(chart: str) -> None:
         schema["properties"].pop(given)
     # Of a name at the top Helm lists those that there are, and a template knows those of the other chart.
     names = schema.pop("propertyNames")
-    assert names["else"].get("else", names["else"])["enum"] == sorted({*schema["properties"], "global", "enabled"})
+    assert names["else"]["else"]["enum"] == sorted({*schema["properties"], "global", "enabled"})
+    moved = {each["if"]["const"]: each["then"]["const"] for each in names["else"]["then"]["allOf"]}
+    assert names["else"]["if"]["enum"] == sorted(moved)
+    for path in moved.values():
+        value: Any = values_of(chart)
+        for part in path.split("."):
+            value = value[part]
     assert names["if"]["enum"] == sorted({*chain(*map(values_of, CHARTS))} - {*schema["properties"]})
     assert differences(values_of(chart), schema | {"additionalProperties": False}) == []
 
@@ -70,6 +78,7 @@ def differences(values: dict[str, Any], schema: dict[str, Any], at: str = "") ->
     return found
 
 
+OPTIONS = settings._CHART_VALUES  # noqa: SLF001 - the table that messages are made of
 TYPOS = [
     ("karta-interpreter", "replicsa=1", "invalid propertyName 'replicsa'\n.* must be one of 'affinity', .*'replicas'"),
     ("karta-interpreter", "server.prot=1", "/server': additional properties .*'prot'"),
@@ -126,7 +135,10 @@ TYPOS = [
     ("karta-interpreter", "image.repository=registry.example:5000/karta-interpreter:1.0", "/image/repository"),
     ("karta-interpreter", "image.repository=REGISTRY/karta-interpreter", "/image/repository': .*in small letters"),
     ("karta-interpreter", "image.repository=https://registry.example/karta", "/image/repository': .*without https://"),
-    ("karta-interpreter", "replicaCount=3", "'replicaCount'\n.* must be 'replicas'"),
+    ("karta-interpreter", "replicaCount=3", "'replicaCount'(\n.*)+ must be 'replicas'"),
+    ("karta-interpreter", "logLevel=debug", "'logLevel'(\n.*)+ must be 'server.logLevel'"),
+    ("karta-interpreter-control-plane", "installCRDs=true", "'installCRDs'(\n.*)+ must be 'crd.create'"),
+    ("karta-interpreter", "dashboard=null", "missing property 'dashboard'"),
     (
         "karta-interpreter",
         "registration.publicUrl=https://0.0.0.0:8443/interpret",
@@ -460,3 +472,22 @@ def test_pages_speak_of_values_that_there_are(page: str) -> None:
     spoken = {word for word in words if word.partition(".")[0] in sections and word not in OTHERS}
     assert spoken
     assert spoken - known == set()
+
+
+@rendered.needs_helm
+@pytest.mark.parametrize("name", OPTIONS)
+def test_messages_name_the_value_of_an_option(name: str) -> None:
+    path = OPTIONS[name]
+    assert option(name) == f"--{name} (value {path} of the chart)"
+    values = {
+        "certificate.existingSecret": "certificate.mode=existingSecret,certificate.existingSecret=mine",
+        "certificate.extraNames": "certificate.extraNames={a.example}",
+        "karmada.kubeconfig": "karmada.kubeconfig.secret=mine",
+        "registration.enabled": "registration.enabled=false",
+        "registration.multiplePodTemplatesScheduling": "registration.multiplePodTemplatesScheduling=true",
+        "registration.name": "registration.name=ours",
+    }
+    before, after = (rendered.pod_of(template(SERVER, value)) for value in ("", values[path]))
+    assert before != after
+    variable = f"KARTA_INTERPRETER_{name.replace('-', '_').upper()}"
+    assert any(f"--{name}" in text or f"--no-{name}" in text or variable in text for text in map(str, (before, after)))

@@ -82,6 +82,13 @@ def test_command_for_gitops_names_the_service_and_the_authority(tmp_path: Path) 
     assert "--multiple-pod-templates-scheduling" not in options
 
 
+def test_notes_lead_to_the_check_of_the_registration(tmp_path: Path) -> None:
+    check = "exec deploy/k-karta-interpreter -- karta-interpreter doctor --wait 60"
+    for values in ("", "registration.enabled=false,karmada.cluster=false"):
+        folder = tmp_path / str(bool(values))
+        assert (check in notes_of(SERVER, values, folder)) is not bool(values)
+
+
 @pytest.mark.parametrize(
     ("options", "wrong"),
     [

@@ -75,10 +75,21 @@ def command() -> None:
 @sources
 @kind_option("--kinds", help='Use only this kind: KIND, apiVersion/KIND or "apiVersion/*"; may be repeated.')
 @kind_option("--without", help="A kind to leave out; may be repeated.")
-@click.option("--url", metavar="URL", help="Where Karmada calls the server: https://HOST[:PORT].")
+@click.option(
+    "--public-url", "--url", "url", metavar="URL", help="Where Karmada calls the server: https://HOST[:PORT]."
+)
 @click.option("--service", metavar="NAMESPACE/NAME[:PORT]", help="The Service that Karmada calls, instead of a URL.")
 @click.option("--ca-file", type=FILE, metavar="FILE", help="The CA of the server's certificate, PEM.")
-@click.option("--name", type=ObjectName(), metavar="NAME", default=NAME, show_default=True, help="Name of the object.")
+@click.option(
+    "--registration-name",
+    "--name",
+    "name",
+    type=ObjectName(),
+    metavar="NAME",
+    default=NAME,
+    show_default=True,
+    help="Name of the object.",
+)
 @click.option(
     "--webhook-timeout",
     type=WholeNumber(1, 30),

@@ -25,7 +25,6 @@ WRITABLE_FOLDER = click.Path(exists=True, file_okay=False, writable=True, path_t
 LATER = click.Path(readable=False)
 """A path that the command checks when it reads it. Shells complete it."""
 _COUNT = re.compile(r"[0-9]{1,10}", re.ASCII)
-_OBJECT_NAME = re.compile(r"[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?")
 
 
 class Address(click.types.StringParamType):
@@ -48,21 +47,29 @@ class OutputFolder(click.Path):
 
 
 class ObjectName(click.types.StringParamType):
-    """The name of an object on an API server, or an API group. Without a name the path would mean all objects."""
+    """The name of an object on an API server, of an API group or a kind. An empty one would mean all objects."""
 
     name = "name"
 
-    def __init__(self, noun: str = "the name of an object", least_dots: int = 0) -> None:
-        self.noun, self.least_dots = noun, least_dots
+    def __init__(
+        self,
+        noun: str = "the name of an object: small letters, digits, - and .",
+        pattern: str = r"[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?",
+    ) -> None:
+        self.noun, self.pattern = noun, pattern
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ANN401 - click's signature
         """Return the name. Anything else is a usage error."""
-        if not _OBJECT_NAME.fullmatch(value) or value.count(".") < self.least_dots:
-            self.fail(f"{value!r} is not {self.noun}: small letters, digits, - and .", param, ctx)
+        if not re.fullmatch(self.pattern, value):
+            self.fail(f"{value!r} is not {self.noun}", param, ctx)
         return str(value)
 
 
-API_GROUP = ObjectName("an API group such as run.ai", least_dots=1)
+API_GROUP = ObjectName(
+    "an API group such as run.ai: small letters, digits, - and .",
+    r"[a-z0-9][-a-z0-9]{0,62}\.([-.a-z0-9]{0,189}[a-z0-9])",
+)
+KIND = ObjectName('KIND, apiVersion/KIND or "apiVersion/*", such as "apps/v1/*"', r"[^/]+|([^/]+/)?v[0-9][^/]*/[^/]+")
 
 
 class WholeNumber(click.IntRange):
@@ -153,7 +160,7 @@ def only_one(ctx: click.Context, param: click.Parameter, paths: tuple[str, ...])
 # Options that several commands have with other names or texts.
 file_option = partial(click.option, type=LATER, metavar="PATH", multiple=True, callback=only_one)
 side_option = partial(click.option, multiple=True, metavar="SIDE", shell_complete=complete_kinds_and_files)
-kind_option = partial(click.option, metavar="KIND", multiple=True, shell_complete=complete_kinds)
+kind_option = partial(click.option, type=KIND, metavar="KIND", multiple=True, shell_complete=complete_kinds)
 operation_option = partial(click.option, metavar="NAME", shell_complete=complete_operations)
 output_dir_option = partial(click.option, "--output-dir", type=OutputFolder(), metavar="DIR")
 

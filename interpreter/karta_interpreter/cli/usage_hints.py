@@ -241,13 +241,15 @@ def _of_extra_argument(message: str, ctx: click.Context) -> str:
         for parameter in ctx.command.params
         if isinstance(parameter.type, click.Path) and parameter.opts[-1] not in ("--kubeconfig", "--output-dir")
     ]
-    option = "--port" if re.search(r"\(\d+\)", message) else "" if files else "--name"
+    is_file = bool(re.search(r"\([^)]*[./]", message))
+    option = "--port" if re.search(r"\(\d+\)", message) else "" if files else "--kubeconfig" if is_file else "--name"
     if _has(option, ctx):
         return f"A {option[2:]} is given with {option}"
     if not files:
         return "The command takes no arguments"
     named = " or ".join(files).replace("--object", "--object (an object)")
     if _has("--kinds", ctx):
-        return f"A file is given with {named}, once for each; a kind is given with --kinds"
+        folder = ", or all with their folder, as --kartas mine/"
+        return f"A file is given with {named}, once for each{folder}; a kind is given with --kinds"
     of_kind = "; `catalogue export KIND` prints a definition" * ("--filename" in files)
     return f"A file is given with {named}, once for each{of_kind}"

@@ -12,6 +12,25 @@ _DAY, _LOOKS = 86_400, 40
 """Seconds, and the least number of looks for a new certificate in the life of one."""
 
 
+_CHART_VALUES = {
+    "certificate-file": "certificate.existingSecret",
+    "certificate-name": "certificate.extraNames",
+    "kubeconfig": "karmada.kubeconfig",
+    "multiple-pod-templates-scheduling": "registration.multiplePodTemplatesScheduling",
+    "register": "registration.enabled",
+    "registration-name": "registration.name",
+}
+
+
+def option(name: str) -> str:
+    """Return an option of ``serve``, with the value of the chart that sets it.
+
+    >>> option("register")
+    '--register (value registration.enabled of the chart)'
+    """
+    return f"--{name} (value {_CHART_VALUES[name]} of the chart)"
+
+
 @dataclass(frozen=True)
 class DefinitionSettings:
     """What every program needs that serves definitions: where they come from, and its address.

@@ -1,4 +1,5 @@
 import asyncio
+import base64
 import json
 import os
 import pwd
@@ -429,6 +430,19 @@ def test_file_that_is_no_kubeconfig_has_no_context(tmp_path: Path, text: str) ->
     with pytest.raises(ClusterError) as caught:
         ApiServer.of(tmp_path / "config", "karmada").check()
     assert caught.value.reason == "Configuration"
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        pytest.param(base64.encodebytes(b"kind: Config\n" * 9), "this is base64: `base64 -d` gives", id="of a Secret"),
+        pytest.param(b"-----BEGIN CERTIFICATE-----\n", "this is a certificate or a key", id="a certificate"),
+    ],
+)
+def test_other_file_is_recognized_as_a_kubeconfig(tmp_path: Path, content: bytes, what: str) -> None:
+    (tmp_path / "config").write_bytes(content)
+    with pytest.raises(ClusterError, match=what):
+        ApiServer.of(tmp_path / "config").check()
 
 
 @pytest.mark.parametrize("current", ["elsewhere", ""])

@@ -153,7 +153,10 @@ def _asked(config: Path, *options: str | Path) -> str:
         ),
         pytest.param(
             _of_a_cluster_that_is_no_karmada,
-            ["kartas.run.ai: is the CRD installed there?", "has to be that of karmada-apiserver, not of the cluster"],
+            [
+                "kartas.run.ai: is the CRD installed there, and",
+                "has to be that of karmada-apiserver, not of the cluster",
+            ],
             "this is not a Karmada",
             id="no CRD: the kubeconfig of the wrong cluster",
         ),

@@ -1,8 +1,10 @@
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.webhook.doctor.result import Level
-from karta_interpreter.webhook.doctor.webhooks import judge_registration, judge_rules, judge_timeouts
+from karta_interpreter.webhook.doctor.webhooks import judge_registration, judge_rules, judge_timeouts, judge_writers
 from tests.support.rows import rows
 from tests.webhook.doctor.karmada import BREW, JOB, hooks, rule
 
@@ -26,6 +28,27 @@ def test_doctor_without_a_registration_names_what_there_is() -> None:
     assert result.level is Level.PROBLEM
     assert "--name: there is other" in result.advice
     assert "--register" in result.advice
+
+
+@rows(
+    ("writes", "seconds", "fights"),
+    [
+        pytest.param(40, 20, True, id="often, and a moment ago"),
+        pytest.param(40, 600, False, id="often, and not lately"),
+        pytest.param(2, 20, False, id="after the installation"),
+    ],
+)
+def test_doctor_recognizes_two_installations_of_one_name(writes: int, seconds: int, *, fights: bool) -> None:
+    now = datetime.now(UTC)
+    entry = {"time": f"{now - timedelta(seconds=seconds):%Y-%m-%dT%H:%M:%SZ}", "fieldsV1": {"f:webhooks": {}}}
+    results = list(judge_writers({"metadata": {"generation": writes, "managedFields": [entry]}}, now))
+
+    assert [result.level for result in results] == [Level.WARNING] * fights
+    assert all("registration.name" in result.advice for result in results)
+
+
+def test_doctor_finds_no_writers_of_what_is_not_there() -> None:
+    assert list(judge_writers(None, datetime.now(UTC))) == []
 
 
 @rows(

@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding
 
 from karta_interpreter.base.errors import ServeError
-from karta_interpreter.webhook.registration.configuration import Endpoint, certificates
+from karta_interpreter.webhook.registration.configuration import Endpoint, certificates, distrust
 from tests.support.rows import rows
 from tests.webhook.http.pairs import chain_pem, key_pem, new_key
 
@@ -141,3 +141,18 @@ def test_text_without_certificates_is_refused(tmp_path: Path, text: bytes, reaso
     (tmp_path / "ca.pem").write_bytes(text)
     with pytest.raises(ServeError, match=rf"ca\.pem holds no PEM certificate: .*{reason}"):
         certificates(tmp_path / "ca.pem")
+
+
+@pytest.mark.parametrize(
+    ("name", "trusted", "doubt"),
+    [
+        pytest.param("one", ONE, "", id="its name and its CA"),
+        pytest.param("one", b"", "", id="a CA of the system"),
+        pytest.param("two", ONE, "the certificate is valid for one, and Karmada expects two", id="another name"),
+        pytest.param("one", None, "its issuer CN=test is not in the CA file", id="another CA"),
+    ],
+)
+def test_certificate_that_karmada_rejects_is_known_before_a_call(
+    name: str, trusted: bytes | None, doubt: str, authority: bytes
+) -> None:
+    assert distrust(ONE, authority if trusted is None else trusted, name) == doubt

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Ask a server as Karmada would: is it ready, does its certificate fit its name, does it answer?
+"""Ask a server as Karmada would: is it ready, does its certificate fit its name, does it answer, is it registered?
 
 Arguments: host, port and, if the system does not trust it, the file of the certificate's authority.
 """
@@ -7,6 +7,7 @@ Arguments: host, port and, if the system does not trust it, the file of the cert
 import json
 import ssl
 import sys
+import time
 from http.client import HTTPSConnection
 from typing import Any
 
@@ -31,6 +32,8 @@ CONTEXT = {
 }
 UNKNOWN_KIND = 404
 """What a server answers that serves no definition of Jobs: an answer, too."""
+PATIENCE = 20
+"""Seconds in which a new pod reads karmada-apiserver and registers. It is ready without, by its catalogue."""
 
 
 def main(host: str, port: str, authority: str | None = None) -> str | None:
@@ -49,7 +52,19 @@ def main(host: str, port: str, authority: str | None = None) -> str | None:
     server.request("POST", "/interpret", json.dumps(CONTEXT), {"Content-Type": "application/json"})
     answer = server.getresponse().read().decode().strip()
     sys.stdout.write(f"{answer}\n")
-    return None if _is_right(json.loads(answer).get("response", {})) else "not the answer of an interpreter"
+    if not _is_right(json.loads(answer).get("response", {})):
+        return "not the answer of an interpreter"
+    for _ in range(PATIENCE):
+        server.request("GET", "/metrics")
+        # A server that does not register itself has no such metric.
+        if "karta_interpreter_registration_in_step 0.0" not in server.getresponse().read().decode():
+            return None
+        time.sleep(1)
+    name, namespace = host.split(".")[:2]
+    return (
+        "the server answers, but it is not registered, so Karmada does not call it. This says why:\n"
+        f"  kubectl --namespace {namespace} exec deploy/{name} -- karta-interpreter doctor"
+    )
 
 
 def _is_right(response: dict[str, Any]) -> bool:

@@ -150,7 +150,7 @@ def _status_hint(request: ApiRequest, status: int, is_about_object: bool) -> str
         return f"give its user {role} with {json.dumps(rule)}"
     if status == HTTPStatus.NOT_FOUND and resource_path and not (resource_path["name"] and is_about_object):
         resource = ".".join(filter(None, (resource_path["resource"], resource_path["group"])))
-        return f"the server has no {resource}: is the CRD installed there?"
+        return f"the server has no {resource}: is the CRD installed there, and is it the cluster that you mean?"
     # What a server of Go answers where it expects TLS.
     is_plain = status == HTTPStatus.BAD_REQUEST and request.server.startswith("http:")
     return "does it speak TLS? Then write https: into the kubeconfig" if is_plain else _STATUS_HINTS.get(status, "")

@@ -17,12 +17,13 @@ from dataclasses import replace
 from http import HTTPStatus
 from importlib import import_module, metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import yaml
 
 from karta_interpreter.base.errors import ClusterError
 from karta_interpreter.base.k8s import Object, get, objects_in
+from karta_interpreter.base.k8s.manifest import read_documents
 from karta_interpreter.definitions.sources.api_errors import (
     ApiRequest,
     read_event,
@@ -338,7 +339,13 @@ def _check_there(kubeconfig: str, context: str | None) -> None:
             if Path(kubeconfig).exists()
             else "there is no such file"
         )
-    contents = [yaml.safe_load(Path(file).read_bytes()) for file in files]
+    # What is not a mapping may be recognized, such as base64 from a Secret.
+    contents: list[Any] = [
+        content
+        if isinstance(content := yaml.safe_load(text := Path(file).read_bytes()), dict)
+        else [*read_documents(text.decode(errors="replace"), file), None][0]
+        for file in files
+    ]
     contexts, clusters, users = (
         {str(entry["name"]): entry for content in contents for entry in objects_in(content.get(field))}
         for field in ("contexts", "clusters", "users")

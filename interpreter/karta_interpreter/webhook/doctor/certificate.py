@@ -2,10 +2,8 @@
 
 import base64
 import binascii
-import ipaddress
 import ssl
 from collections.abc import Iterator
-from contextlib import suppress
 from datetime import datetime, timedelta
 
 from cryptography import x509
@@ -13,6 +11,8 @@ from cryptography import x509
 from karta_interpreter.base.findings import listed
 from karta_interpreter.base.k8s.pem import names_of
 from karta_interpreter.webhook.doctor.result import CheckResult, ok, problem, warning
+from karta_interpreter.webhook.registration.configuration import covers
+from karta_interpreter.webhook.settings import option
 
 _CHECK = "certificate"
 _URGENT, _SOON = timedelta(days=7), timedelta(days=30)
@@ -42,12 +42,15 @@ def read_bundle(ca_bundle: str) -> str | CheckResult:
 def judge_names(leaf: x509.Certificate, server_name: str) -> Iterator[CheckResult]:
     """Check that the certificate is valid for the name that Karmada expects."""
     names = names_of(leaf)
-    if any(_covers(name, server_name) for name in names):
+    if any(covers(name, server_name) for name in names):
         return
-    text = f"it is valid for {listed(names) or 'no name at all'}, and Karmada expects {server_name}"
-    if not names and leaf.subject:
-        text = f"it has no subject alternative names, and Karmada expects {server_name} among them"
-    yield problem(_CHECK, text, f"serve one for it (--certificate-name {server_name}), or register a name that it has")
+    yield problem(
+        _CHECK,
+        f"it has no subject alternative names, and Karmada expects {server_name} among them"
+        if not names and leaf.subject
+        else f"it is valid for {listed(names) or 'no name at all'}, and Karmada expects {server_name}",
+        f"serve one for {server_name} ({option('certificate-name')}), or register a name that it has",
+    )
 
 
 def judge_dates(leaf: x509.Certificate, now: datetime) -> Iterator[CheckResult]:
@@ -73,7 +76,9 @@ def judge_trust(
     if error.verify_code in _UNKNOWN_CA:
         trusted = "the caBundle" if bundled else "the system's CAs, and no caBundle is registered"
         finding = f"its issuer {leaf.issuer.rfc4514_string() or 'without a name'} is not in {trusted}"
-        advice = "register the certificate of its issuer as caBundle; with --register the server does so itself"
+        advice = (
+            f"register the certificate of its issuer as caBundle; with {option('register')} the server does so itself"
+        )
         yield problem(_CHECK, finding, advice)
     elif error.verify_code in _DATES:
         yield problem(_CHECK, f"its chain: {error.verify_message}", "renew it with its issuer, and register that one")
@@ -97,16 +102,6 @@ def judge_certificate(
     trust = judge_trust(None if about_dates else error, bundled=bundled, leaf=leaf)
     good = f"it is trusted, valid for {server_name}, and expires at {_time(leaf.not_valid_after_utc)}"
     return [*judge_names(leaf, server_name), *dates, *trust] or [ok(_CHECK, good)]
-
-
-def _covers(pattern: str, name: str) -> bool:
-    """Return whether a name in a certificate is the expected one. A ``*`` stands for the first label only."""
-    pattern, name = pattern.lower(), name.lower().rstrip(".")
-    with suppress(ValueError):
-        return pattern == str(ipaddress.ip_address(name))
-    wildcard, _, domain = pattern.partition(".")
-    first, _, parent = name.partition(".")
-    return pattern == name or (wildcard == "*" and bool(first and domain) and domain == parent)
 
 
 def _time(moment: datetime) -> str:

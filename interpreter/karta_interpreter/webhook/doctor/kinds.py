@@ -11,6 +11,7 @@ from karta_interpreter.definitions.sources.api_server import by_kind
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.webhook.doctor.result import CheckResult, ok, problem, warning
 from karta_interpreter.webhook.doctor.webhooks import Client
+from karta_interpreter.webhook.settings import option
 
 _KINDS, _KARTAS, _CLUSTERS = "kinds", "kartas", "clusters"
 
@@ -48,17 +49,26 @@ def judge_kinds(
     for gvk in kinds:
         versions = served_versions[gvk].versions
         if versions and gvk.version not in versions:
-            advice = f"write the definition for {listed(versions)}, or serve this version"
-            yield warning(_KINDS, f"{gvk}: its CRD does not serve {gvk.version}, only {listed(versions)}", advice)
+            yield warning(
+                _KINDS,
+                f"{gvk}: its CRD does not serve {gvk.version}, only {listed(versions)}",
+                f"write the definition for {listed(versions)}, or serve this version",
+            )
         elif versions and not served_versions[gvk].status and Operation.AGGREGATE_STATUS in kinds[gvk]:
-            advice = "register it without AggregateStatus, or add subresources: {status: {}} to its CRD"
-            yield problem(_KINDS, f"{gvk}: AggregateStatus is registered, and there is no status subresource", advice)
+            yield problem(
+                _KINDS,
+                f"{gvk}: AggregateStatus is registered, and there is no status subresource",
+                "register it without AggregateStatus, or add subresources: {status: {}} to its CRD",
+            )
     if missing:
-        advice = "install their CRDs on karmada-apiserver too, if you propagate them; else this does no harm"
-        yield warning(_KINDS, f"registered, but not installed on karmada-apiserver: {listed(missing)}", advice)
+        yield warning(
+            _KINDS,
+            f"registered, but not installed on karmada-apiserver: {listed(missing)}",
+            "install their CRDs on karmada-apiserver too, if you propagate them; else this does no harm",
+        )
     if present:
-        number = f"{len(present)} of {count(len(kinds), 'registered kind')}"
-        yield ok(_KINDS, f"karmada-apiserver serves {number}: {listed(present)}")
+        registered = count(len(kinds), "registered kind")
+        yield ok(_KINDS, f"karmada-apiserver serves {len(present)} of {registered}: {listed(present)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,12 +107,13 @@ def judge_kartas(kartas: Sequence[Stored], *, can_be_listed: bool = True) -> Ite
         elif karta.has("Ready", "False"):
             finding = f"{karta.name} is not ready: {karta.message('CRDExists', 'Ready')}"
             yield warning(_KARTAS, finding, "install the CRD of its kind on karmada-apiserver, in the version it names")
-    silent = [karta.name for karta in kartas if "Ready" not in karta.conditions]
-    if silent:
-        advice = "check that a server runs with --kubeconfig for this API server, and may patch kartas/status"
-        yield warning(_KARTAS, f"no server has checked {listed(silent)}: there is no condition Ready", advice)
-    ready = [karta for karta in kartas if karta.has("Ready", "True")]
-    if ready:
+    if silent := [karta.name for karta in kartas if "Ready" not in karta.conditions]:
+        yield warning(
+            _KARTAS,
+            f"no server has checked {listed(silent)}: there is no condition Ready",
+            f"check that a server runs with {option('kubeconfig')} for this API server, and may patch kartas/status",
+        )
+    if ready := [karta for karta in kartas if karta.has("Ready", "True")]:
         yield ok(_KARTAS, f"{len(ready)} of {len(kartas)} {'is' if len(ready) == 1 else 'are'} ready")
     if not kartas:
         yield ok(
@@ -122,8 +133,11 @@ def judge_coverage(kartas: Sequence[Stored], registered: Collection[GVK]) -> Ite
     # A Karta that is not ready has a result of its own, and is rightly not registered.
     missing = [f"{karta.name} ({karta.gvk})" for karta in usable if karta.gvk not in registered]
     if missing:
-        advice = "start the server with --register, or apply the output of export webhook-configuration"
-        yield warning(_KARTAS, f"defined, but not registered, so Karmada does not ask: {listed(missing)}", advice)
+        yield warning(
+            _KARTAS,
+            f"defined, but not registered, so Karmada does not ask: {listed(missing)}",
+            f"start the server with {option('register')}, or apply the output of export webhook-configuration",
+        )
 
 
 def judge_clusters(clusters: Sequence[Object], clients: Sequence[Client]) -> Iterator[CheckResult]:

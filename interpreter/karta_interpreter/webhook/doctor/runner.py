@@ -1,10 +1,11 @@
 """All checks, in the order in which their problems should be fixed."""
 
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from http import HTTPStatus
 
 from karta_interpreter.base.errors import NO_KUBECONFIG, ClusterError
-from karta_interpreter.base.k8s import GVK, Object, grouped
+from karta_interpreter.base.k8s import GVK, Object, edit, grouped
 from karta_interpreter.base.karmada import API_VERSION
 from karta_interpreter.definitions.karta import kartas_path
 from karta_interpreter.definitions.sources.api_server import Answer, ApiServer, existing
@@ -29,6 +30,7 @@ from karta_interpreter.webhook.doctor.webhooks import (
     judge_registration,
     judge_rules,
     judge_timeouts,
+    judge_writers,
     kinds_of,
     read_customization,
     read_webhooks,
@@ -91,17 +93,18 @@ async def examine(api: ApiServer, *, name: str, url: str = "") -> list[CheckResu
         return [problem(_API, str(error), advice), *await _server_at(url)]
     results = [ok(_API, f"{api.url} answers, its version is {version}")]
     try:
-        configurations = await api.list(CONFIGURATIONS)
+        named = {str(edit.get(obj, ("metadata", "name"))): obj for obj in await api.list(CONFIGURATIONS)}
     except ClusterError as error:
         advice = _NO_KARMADA if error.status == HTTPStatus.NOT_FOUND else _RIGHTS
         return [*results, problem(_CONTROL_PLANE, str(error), advice), *await _server_at(url)]
-    webhooks = [webhook for configuration in configurations for webhook in read_webhooks(configuration)]
+    webhooks = [webhook for configuration in named.values() for webhook in read_webhooks(configuration)]
     ours = [webhook for webhook in webhooks if webhook.configuration == name]
     foreign = [webhook for webhook in webhooks if webhook.configuration != name]
     plane = _ControlPlane(api)
     customizations = [read_customization(obj) for obj in await plane.objects(_CUSTOMIZATIONS) or ()]
     results += [
         *judge_registration(name, ours, foreign),
+        *judge_writers(named.get(name), datetime.now(UTC)),
         *judge_timeouts(ours),
         *judge_rules(ours),
         *judge_gate(ours, foreign, customizations),

@@ -10,6 +10,7 @@ scaled to zero.
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from itertools import product
 
 from karta_interpreter.base.findings import count, listed
@@ -21,6 +22,7 @@ from karta_interpreter.languages.lua.reading import read_scripts, without_lintin
 from karta_interpreter.webhook.doctor.result import CheckResult, ok, problem, warning
 from karta_interpreter.webhook.registration.admission_ca import WEBHOOK
 from karta_interpreter.webhook.registration.configuration import Service
+from karta_interpreter.webhook.settings import option
 
 ANY = "*"
 HTTPS = 443
@@ -119,6 +121,7 @@ def _client(config: Object) -> Client:
 
 _RULE_FIELDS = ("apiGroups", "apiVersions", "kinds", "operations")
 _REGISTERED, _TIMEOUT, _RULES = "registration", "timeout", "rules"
+_OFTEN, _JUST_NOW = 6, timedelta(seconds=90)  # servers that fight write once a minute each
 _LONGEST = 10
 """Seconds. Karmada's controllers have five workers. Each worker blocks while it waits for an answer."""
 
@@ -132,14 +135,29 @@ def judge_registration(
         what = f"{count(sum(map(len, kinds.values())), 'operation')} of {count(len(kinds), 'kind')}"
         yield ok(_REGISTERED, f"{name} registers {what}: {listed(kinds)}")
         return
-    finding = f"there is no ResourceInterpreterWebhookConfiguration {name} with webhooks"
     names = sorted({webhook.configuration for webhook in foreign})
-    advice = f"name another with --name: there is {listed(names)}; or " if names else ""
-    advice += (
-        "read the server's log: with --register it registers once it is ready; "
-        "without, apply the output of export webhook-configuration"
+    yield problem(
+        _REGISTERED,
+        f"there is no ResourceInterpreterWebhookConfiguration {name} with webhooks",
+        (f"name another with --name: there is {listed(names)}; or " if names else "")
+        + f"read the server's log: with {option('register')} it registers once it is ready; "
+        "without, apply the output of export webhook-configuration",
     )
-    yield problem(_REGISTERED, finding, advice)
+
+
+def judge_writers(configuration: Object | None, now: datetime) -> Iterator[CheckResult]:
+    """Check that a configuration has not been written often, and just now, as by two installations of one name."""
+    writes = int(edit.get(configuration, ("metadata", "generation")) or 0)
+    entries = edit.get(configuration, ("metadata", "managedFields")) or ()
+    times = [entry.get("time", "") for entry in entries if "f:webhooks" in (entry.get("fieldsV1") or {})]
+    if writes >= _OFTEN and times and now - datetime.fromisoformat(max(times)) < _JUST_NOW:
+        yield warning(
+            _REGISTERED,
+            f"it has been written {writes} times, the last time at {max(times)}",
+            f"if no definition has just changed, two writers fight: two installations need each a "
+            f"{option('registration-name')}, and a GitOps tool or a server writes it, not both; the log of a server "
+            "names the other writer",
+        )
 
 
 def judge_timeouts(ours: Sequence[RegisteredWebhook]) -> Iterator[CheckResult]:
@@ -159,13 +177,19 @@ def judge_rules(ours: Sequence[RegisteredWebhook]) -> Iterator[CheckResult]:
     """Check that the rules name their kinds and operations, and only operations that exist."""
     wide = [webhook.name for webhook in ours if any(rule.wide or ANY in rule.operations for rule in webhook.rules)]
     if wide:
-        advice = "name them: a match is final, and hides Karmada's own interpreters even where the answer is an error"
-        yield warning(_RULES, f"rules with * take kinds or operations that they do not name: {listed(wide)}", advice)
+        yield warning(
+            _RULES,
+            f"rules with * take kinds or operations that they do not name: {listed(wide)}",
+            "name them: a match is final, and hides Karmada's own interpreters even where the answer is an error",
+        )
     named = {operation for webhook in ours for rule in webhook.rules for operation in rule.operations}
     unknown = sorted(named - {*Operation, ANY})
     if unknown:
-        advice = f"remove it; the operations are {', '.join(Operation)}"
-        yield warning(_RULES, f"Karmada has no operation {listed(unknown)}", advice)
+        yield warning(
+            _RULES,
+            f"Karmada has no operation {listed(unknown)}",
+            f"remove it; the operations are {', '.join(Operation)}",
+        )
 
 
 def judge_admission(configuration: Object | None, ours: Sequence[RegisteredWebhook]) -> Iterator[CheckResult]:
@@ -179,8 +203,11 @@ def judge_admission(configuration: Object | None, ours: Sequence[RegisteredWebho
         yield ok("admission", "Kartas are checked before they are stored")
         return
     outcome = "are stored unchecked" if entry.get("failurePolicy") == "Ignore" else "are rejected"
-    advice = "wait 15 s for a server that registers itself, and may patch it as by the chart; or set admission.caBundle"
-    yield problem("admission", f"the caBundle of {WEBHOOK} is not the registered one, so Kartas {outcome}", advice)
+    yield problem(
+        "admission",
+        f"the caBundle of {WEBHOOK} is not the registered one, so Kartas {outcome}",
+        "wait 15 s for a server that registers itself, and may patch it as by the chart; or set admission.caBundle",
+    )
 
 
 _CHECK, _GATE = "precedence", "gate"
@@ -229,9 +256,11 @@ def judge_precedence(
         (warning, "comes after ours in the order of names, and is never asked", hidden),
     ):
         for name, calls in calls_by_name.items():
-            kinds = listed(f"{gvk} ({', '.join(operations)})" for gvk, operations in calls.items())
-            advice = f"delete {name} if it is left of another installation, or take the kinds out of one of the two"
-            yield level(_CHECK, f"{name} {outcome}: {kinds}", advice)
+            yield level(
+                _CHECK,
+                f"{name} {outcome}: " + listed(f"{gvk} ({', '.join(operations)})" for gvk, operations in calls.items()),
+                f"delete {name} if it is left of another installation, or take the kinds out of one of the two",
+            )
     if ours and not overridden and not lost and not hidden:
         yield ok(_CHECK, "no customization and no other webhook answers for our kinds")
 
@@ -240,9 +269,12 @@ def _overridden(ours: Sequence[RegisteredWebhook], customizations: Sequence[Cust
     for gvk, operations in kinds_of(ours).items():
         for customization in customizations:
             if shared := [operation for operation in operations if customization.takes(gvk, operation)]:
-                name = f"ResourceInterpreterCustomization {customization.name}"
-                finding = f"{gvk}: {', '.join(shared)} is answered by the {name}, and we are never asked"
-                yield warning(_CHECK, finding, f"delete these scripts from {customization.name}, if that is not meant")
+                yield warning(
+                    _CHECK,
+                    f"{gvk}: {', '.join(shared)} is answered by the ResourceInterpreterCustomization "
+                    f"{customization.name}, and we are never asked",
+                    f"delete these scripts from {customization.name}, if that is not meant",
+                )
 
 
 def judge_gate(
@@ -273,7 +305,8 @@ _ADVICE = {
     _COMPONENT: "remove ReviseReplica there, or register InterpretReplica instead of InterpretComponent: "
     + _SCALES_TO_ZERO,
     _REVISE: "fine as long as Karmada's gate MultiplePodTemplatesScheduling is off, which is the default; before it "
-    "is turned on, start the server with --multiple-pod-templates-scheduling, or Karmada scales them to zero",
+    f"is turned on, start the server with {option('multiple-pod-templates-scheduling')}, or Karmada scales them to "
+    "zero",
 }
 
 

@@ -33,6 +33,7 @@ from karta_interpreter.webhook.http.certificate import (
     issued_at,
 )
 from karta_interpreter.webhook.log import log
+from karta_interpreter.webhook.settings import option
 
 _CHAIN, _KEY, _BUNDLE = "tls.crt", "tls.key", "ca.crt"
 _ROLES = ("authority", "successor")
@@ -293,7 +294,8 @@ class SecretCertificates(CertificateSource):
         if manager != MANAGER:
             raise ServeError(
                 f"the Secret {self._secret} is not ours, its label {_LABEL} is {manager or 'not set'}: delete it, or "
-                "name another one with --certificate-secret; a certificate of your own is for --certificate-file"
+                "name another one with --certificate-secret; a certificate of your own is for "
+                f"{option('certificate-file')}"
             )
         content: dict[str, bytes] = {}
         for key, value in (present.get("data") or {}).items():

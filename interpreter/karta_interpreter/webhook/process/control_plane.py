@@ -13,7 +13,7 @@ from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.cluster import Cluster
 from karta_interpreter.webhook.http.tls import Tls
 from karta_interpreter.webhook.log import log
-from karta_interpreter.webhook.registration.configuration import Endpoint, certificates
+from karta_interpreter.webhook.registration.configuration import Endpoint, certificates, distrust
 from karta_interpreter.webhook.registration.registrar import Registrar, Registration
 from karta_interpreter.webhook.settings import Settings
 
@@ -106,8 +106,9 @@ class ControlPlane:
             # Without the Kartas of the cluster the configuration would lose their kinds for a moment.
             if (tls and tls.certificate.is_placeholder) or (self.cluster and not self.cluster.synced):
                 return None
-            authority = tls.certificate.authority if tls else b""
-            return replace(address, ca_bundle=self.ca_file.pem if self.ca_file else authority)
+            bundle = self.ca_file.pem if self.ca_file else tls.certificate.authority if tls else b""
+            doubt = distrust(tls.certificate.chain, bundle, address.server_name) if tls else ""
+            return replace(address, ca_bundle=bundle, doubt=doubt)
 
         async def refresh() -> None:
             if tls:

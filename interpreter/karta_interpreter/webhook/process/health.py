@@ -47,18 +47,15 @@ class Readiness:
 
     def objections(self) -> list[str]:
         """Return why the server is not ready, or nothing if it is."""
-        reasons = []
-        if self.draining:
-            reasons.append("the server is about to stop")
-        if not self._settled():
-            reasons.append("the Kartas of the cluster have not been read yet")
-        if not self._store.snapshot.entries:
-            reasons.append("no definition is served")
-        if (end := self._not_after()) is None:
-            reasons.append("there is no certificate yet, the log says why")
-        elif end <= time.time():
-            reasons.append("the certificate has expired")
-        return reasons
+        end = self._not_after()
+        holds = {
+            "the server is about to stop": self.draining,
+            "the Kartas of the cluster have not been read yet": not self._settled(),
+            "no definition is served": not self._store.snapshot.entries,
+            "there is no certificate yet, the log says why": end is None,
+            "the certificate has expired": end is not None and end <= time.time(),
+        }
+        return [*filter(holds.get, holds)]
 
     async def run(self) -> None:
         """Beat until cancelled."""

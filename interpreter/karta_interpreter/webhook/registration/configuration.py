@@ -1,9 +1,11 @@
 """The ResourceInterpreterWebhookConfiguration of a snapshot, and the endpoint in it that Karmada calls."""
 
 import base64
+import ipaddress
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from pathlib import Path
@@ -60,26 +62,29 @@ def parts_of_url(url: str) -> tuple[str, int, str]:
         raise SettingsError(
             f'"{url}" is not a URL: {error}; write https://HOST[:PORT][/PATH], and an IPv6 address in brackets'
         ) from error
-    if url_parts.scheme != "https" or not url_parts.hostname:
-        raise SettingsError(f'Karmada cannot call "{url}": it takes https://HOST[:PORT][/PATH] only')
-    if url_parts.hostname in ("0.0.0.0", "::"):  # noqa: S104 - refused, and not listened on
-        raise SettingsError(
-            f'Karmada cannot call "{url}": that is every address of a machine; write the one that reaches this server'
-        )
-    # `urlsplit` drops blanks, such as the line end of an environment variable. Karmada rejects them.
-    if " " in url or not url.isprintable():
-        raise SettingsError(f'Karmada cannot call "{url}": it allows no blank or control character')
-    if "@" in url_parts.netloc or "?" in url or "#" in url:
-        raise SettingsError(f'Karmada cannot call "{url}": it allows no user, query or fragment')
-    return url_parts.hostname, port, url_parts.path
+    everywhere = url_parts.hostname in ("0.0.0.0", "::")  # noqa: S104 - refused, and not listened on
+    holds = {
+        "it takes https://HOST[:PORT][/PATH] only": url_parts.scheme != "https" or not url_parts.hostname,
+        "that is every address of a machine; write the one that reaches this server": everywhere,
+        # `urlsplit` drops blanks, such as the line end of an environment variable. Karmada rejects them.
+        "it allows no blank or control character": " " in url or not url.isprintable(),
+        "it allows no user, query or fragment": "@" in url_parts.netloc or "?" in url or "#" in url,
+    }
+    if reason := next(filter(holds.get, holds), ""):
+        raise SettingsError(f'Karmada cannot call "{url}": {reason}')
+    return url_parts.hostname or "", port, url_parts.path
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A URL or a Service. ``ca_bundle`` is the PEM that Karmada has to trust, empty for its system's roots."""
+    """A URL or a Service. ``ca_bundle`` is the PEM that Karmada has to trust, empty for its system's roots.
+
+    ``doubt`` is why Karmada would reject the certificate.
+    """
 
     at: str | Service
     ca_bundle: bytes = b""
+    doubt: str = ""
 
     @classmethod
     def of_url(cls, url: str, ca_bundle: bytes = b"") -> Self:
@@ -117,6 +122,31 @@ class Endpoint:
         """Return the ``clientConfig`` of a webhook."""
         trust = {"caBundle": base64.b64encode(self.ca_bundle).decode()} if self.ca_bundle else {}
         return {**({"url": self.at} if isinstance(self.at, str) else {"service": asdict(self.at)}), **trust}
+
+
+def covers(pattern: str, name: str) -> bool:
+    """Return whether a name in a certificate is the expected one. A ``*`` stands for the first label only."""
+    pattern, name = pattern.lower(), name.lower().rstrip(".")
+    with suppress(ValueError):
+        return pattern == str(ipaddress.ip_address(name))
+    wildcard, _, domain = pattern.partition(".")
+    first, _, parent = name.partition(".")
+    return pattern == name or (wildcard == "*" and bool(first and domain) and domain == parent)
+
+
+def distrust(chain: bytes, authorities: bytes, name: str) -> str:
+    """Return why Karmada, if it trusts these authorities, rejects a server's certificate. "" if it may accept it."""
+    from karta_interpreter.base.k8s.pem import names_of, read_certificates  # noqa: PLC0415 - see `certificates`
+
+    certificates = read_certificates(chain, "the chain")
+    names = names_of(certificates[0])
+    if not any(covers(own, name) for own in names):
+        return f"the certificate is valid for {', '.join(names)}, and Karmada expects {name}"
+    trusted = read_certificates(authorities, "the CA file") if authorities else ()
+    issuers = {subject for certificate in certificates for subject in (certificate.issuer, certificate.subject)}
+    if not trusted or issuers & {authority.subject for authority in trusted}:
+        return ""
+    return f"its issuer {certificates[-1].issuer.rfc4514_string()} is not in the CA file"
 
 
 def certificates(path: Path) -> bytes:

@@ -26,6 +26,7 @@ from karta_interpreter.webhook.registration.configuration import (
     webhook_configuration,
 )
 from karta_interpreter.webhook.registration.conflicts import Messages, rival
+from karta_interpreter.webhook.settings import option
 
 CONFIGURATIONS = f"/apis/{API_VERSION}/resourceinterpreterwebhookconfigurations"
 
@@ -151,6 +152,8 @@ class Registrar:
         options = asdict(self._registration)
         # In a thread: it takes 0.1 ms for each kind, and there may be thousands.
         desired = await asyncio.to_thread(webhook_configuration, snapshot, endpoint, served, present=present, **options)
+        if endpoint.doubt:
+            self._messages.log("doubt", logging.ERROR, f"Karmada cannot call this server: {endpoint.doubt}")
         for finding in left_out(snapshot, served):
             self._messages.log(finding.message, logging.WARNING, f"{finding.message} ({finding.hint})")
         # The API server or an admission webhook may complete the applied object. This is not a change by others.
@@ -179,13 +182,17 @@ class Registrar:
         if self._present.problem and self._present.problem.status == HTTPStatus.FORBIDDEN:
             self._messages.log("present", logging.WARNING, f"changes by others go unnoticed: {self._present.problem}")
         if self._crds.problem and self._crds.is_refused:
-            message = f"kinds are registered without a look at their CRDs: {self._crds.problem}"
-            self._messages.log("crds", logging.WARNING, message)
+            self._messages.log(
+                "crds",
+                logging.WARNING,
+                f"kinds are registered without a look at their CRDs: {self._crds.problem}",
+            )
         # Generation 0 is a store that has read nothing. Registering it would take all kinds away.
         endpoint = self._endpoint() if self._store.snapshot.generation else None
         if endpoint is None and asyncio.get_running_loop().time() - self._started > _LONG:
-            message = "nothing is registered yet: definitions or certificate are not there"
-            self._messages.log("apply", logging.WARNING, message)
+            self._messages.log(
+                "apply", logging.WARNING, "nothing is registered yet: definitions or certificate are not there"
+            )
         return endpoint
 
     async def _apply(self, desired: Object) -> float | None:
@@ -206,8 +213,11 @@ class Registrar:
         self._applied, self._became = desired, _essence(answer)
         # Before the watch has it: the next turn would find the previous object, and write again.
         self._present.put(answer)
-        kinds = count(len(desired["webhooks"]), "kind")
-        self._messages.log("apply", logging.INFO, f"registered {kinds} as {self._registration.name}")
+        self._messages.log(
+            "apply",
+            logging.INFO,
+            f"registered {count(len(desired['webhooks']), 'kind')} as {self._registration.name}",
+        )
         return None
 
     def _put_back(self, present: Object | None, desired: Object) -> float:
@@ -218,11 +228,12 @@ class Registrar:
             self._messages.forget("rival")
             _logger.warning("%s is put back: %s", name, change)
             return 0
-        message = (
-            f"{name} is changed again and again, and put back once a minute only: {change}. Two installations need a "
-            f"--registration-name each; replicas of one need the same version, settings and definitions"
+        self._messages.log(
+            "rival",
+            logging.ERROR,
+            f"{name} is changed again and again, and put back once a minute only: {change}. Two installations need "
+            f"each a {option('registration-name')}; replicas of one need the same version, settings and definitions",
         )
-        self._messages.log("rival", logging.ERROR, message)
         return seconds
 
 
