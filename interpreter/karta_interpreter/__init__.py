@@ -93,7 +93,9 @@ if not TYPE_CHECKING:  # a type checker would take it as leave to import any nam
 
     def __getattr__(name: str) -> object:
         if name not in __all__:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            raise AttributeError(
+                f"module {__name__!r} has no attribute {name!r}", name=name, obj=import_module(__name__)
+            )
         room = "karta_interpreter.base.errors" if name.endswith("Error") else "karta_interpreter.engine.workload"
         # Kept, so that this function is called once for each name.
         value = globals()[name] = getattr(import_module(_ELSEWHERE.get(name, room)), name)

@@ -1,9 +1,11 @@
 import copy
 import pickle
+from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError
 from datetime import UTC, date, datetime
 from pathlib import Path
+from types import MappingProxyType, SimpleNamespace
 from typing import Any, ClassVar, cast
 
 import pytest
@@ -122,8 +124,11 @@ def test_catalogue_lists_kinds_and_reads_on_demand() -> None:
     assert catalogue[job] is Karta.catalogue()[job]
     assert len(list(catalogue)) == len(catalogue) > 20
     assert repr(catalogue) == f"<the catalogue, {len(catalogue)} kinds>"
-    with pytest.raises(KeyError, match="there is no v1, Kind=Nothing"):
+    with pytest.raises(KeyError, match=r"no Karta for v1, Kind=Nothing; `Karta.catalogue\(\)` has its"):
         catalogue[GVK("", "v1", "Nothing")]
+    key: Any = ("batch/v1", "", "Job")
+    with pytest.raises(KeyError, match=r"did you mean batch/v1, Kind=Job"):
+        catalogue[key]
 
 
 @pytest.mark.parametrize("read", [Karta.catalogue().__getitem__, Karta.catalogue().get, Karta.catalogue().__contains__])
@@ -413,10 +418,12 @@ def test_explain_revises_components() -> None:
 
 def test_values_are_frozen_by_the_usual_error() -> None:
     job = Workload(Karta.for_object(JOB), JOB)
-    values: tuple[Any, ...] = job, job.karta, job.root
+    values: tuple[Any, ...] = job, job.karta, job.root, job.root.instances[""], WorkloadTree.build(job)
     for value in values:
-        with pytest.raises(FrozenInstanceError, match="cannot assign to field 'suspend'"):
-            value.suspend = True
+        with pytest.raises(FrozenInstanceError, match=r"\.replicas cannot be changed in place; .*scale_to"):
+            value.replicas = 12
+        with pytest.raises(FrozenInstanceError, match="object cannot be changed"):
+            del value.object
 
 
 @rows(
@@ -454,6 +461,22 @@ def test_unknown_name_says_where_it_is(read: Callable[[Any], object], message: s
 
 async def _fetched() -> dict[str, Any]:
     return JOB
+
+
+@pytest.mark.parametrize(
+    ("value", "hint"),
+    [
+        (b"{}", "not bytes; yaml.safe_load makes one of text"),
+        (None, "not NoneType; yaml.safe_load makes it of an empty text"),
+        (iter([JOB]), "not list_iterator; give one of its entries"),
+        (MappingProxyType(JOB), r"not mappingproxy; dict\(value\) makes one"),
+        (SimpleNamespace(to_dict=dict), r"not SimpleNamespace; its to_dict\(\) may be one"),
+        (OrderedDict(JOB), r"type OrderedDict, which JSON does not have; json.loads\(json.dumps"),
+    ],
+)
+def test_value_in_the_place_of_an_object_says_how_to_make_one(value: Any, hint: str) -> None:
+    with pytest.raises(WorkloadError, match=hint):
+        Workload(Karta.for_object(JOB), value)
 
 
 def test_coroutine_in_the_place_of_an_object_asks_for_await() -> None:

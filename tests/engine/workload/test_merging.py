@@ -2,6 +2,7 @@ from typing import Any
 
 import pytest
 
+from karta_interpreter import WorkloadError
 from karta_interpreter.engine.workload.updates import merge
 from tests.support.rows import rows
 
@@ -61,6 +62,12 @@ def test_merge_takes_known_fields_of_new_value(old: Any, new: Any, go_type: str,
 def test_true_is_not_one() -> None:
     assert merge({"hostPID": True}, {"hostPID": 1}, "PodSpec") == {"hostPID": 1}
     assert type(merge({"hostPID": True}, {"hostPID": 1}, "PodSpec")["hostPID"]) is int
+
+
+def test_merge_rejects_new_entry_without_name() -> None:
+    old, new = [{"name": "a", "image": "x:1"}], [{"image": "x:2"}]
+    with pytest.raises(WorkloadError, match="an entry of the new list has no name; those of the old one: a"):
+        merge(old, new, "[]Container")
 
 
 def test_merge_shares_unchanged_parts() -> None:

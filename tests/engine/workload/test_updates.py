@@ -128,7 +128,7 @@ def test_pieces_are_written_together(make: Make) -> None:
         pytest.param(
             FragmentedPodSpec(labels=[]),  # type: ignore[arg-type] # the wrong type is the point
             WorkloadError,
-            "labelsPath: the new value must be an object, not of type list",
+            "labelsPath: the new value must be an object, not list",
             id="a piece of another type",
         ),
         pytest.param(

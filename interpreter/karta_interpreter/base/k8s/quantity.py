@@ -135,11 +135,12 @@ _MAX_DURATION_LENGTH = 64
 def parse_duration(text: str) -> int | None:
     """Return the nanoseconds of a Go duration, or None for other text.
 
-    >>> parse_duration("1m0.5s"), parse_duration("soon")
-    (60500000000, None)
+    >>> parse_duration("1m0.5s"), parse_duration("soon"), parse_duration("999999999h")
+    (60500000000, None, None)
     """
     match = _DURATION.fullmatch(text) if len(text) <= _MAX_DURATION_LENGTH else None
     if match is None:
         return None
     nanoseconds = int(sum(Fraction(number) * _NANOSECONDS[unit] for number, unit in _TERMS.findall(match[2])))
-    return -nanoseconds if match[1] else nanoseconds
+    # Go has 292 years in 64 bits.
+    return None if nanoseconds >= 2**63 else -nanoseconds if match[1] else nanoseconds

@@ -1,8 +1,9 @@
 """Checks of an object before it is read, and of the fields that no change may touch."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import FrozenInstanceError
 from functools import partial
 from math import isfinite
 from typing import TYPE_CHECKING, Final, NoReturn
@@ -12,6 +13,8 @@ from karta_interpreter.base.findings import did_you_mean
 from karta_interpreter.base.k8s import GVK, JSON, MAX_DEPTH, Object, Path, field_path, get, parts_of
 from karta_interpreter.engine.evaluation import Scale, StatusMatch
 
+_LIKE_JSON = (dict, list, tuple, str, int, float)
+_PLAIN = "; json.loads(json.dumps(obj)) has JSON's own types"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 IDENTITY: tuple[Path, ...] = (
@@ -42,6 +45,14 @@ class Public:
             raise AttributeError(f"{cls.__name__} has no {name}; {hint}", name=name, obj=self)
 
 
+def refuse_change(self: object, name: str, *_: object) -> NoReturn:
+    """Raise the error about a field that a program sets or deletes, with the ways to change it."""
+    raise FrozenInstanceError(
+        f"{type(self).__name__}.{name} cannot be changed in place; workload.component(NAME).scale_to({{ID: 12}}), "
+        "its update_pod_templates, and workload.suspend() return a new workload"
+    )
+
+
 _READ_AS: Final = {
     "GVK": "workload.karta.gvk",
     "Karta": "workload.karta",
@@ -62,9 +73,7 @@ def checked_object(value: JSON, noun: str = "an object", kind: str = "") -> Obje
     With a ``kind``, an object that names another one is rejected as well.
     """
     if not isinstance(value, dict):
-        name = type(value).__name__
-        hint = _MADE_OF.get(name, _CLIENT if hasattr(value, "attribute_map") else "")
-        raise WorkloadError(f"{noun} is a dict of JSON values, not {name}{hint}")
+        raise WorkloadError(f"{noun} is a dict of JSON values, not {named_type(value)}")
     if "api_version" in value:
         raise WorkloadError(f"{noun} has apiVersion, not api_version{_CLIENT}")
     if str(value.get("kind")).endswith("List") and "items" in value:
@@ -75,11 +84,29 @@ def checked_object(value: JSON, noun: str = "an object", kind: str = "") -> Obje
     return value
 
 
+def named_type(value: JSON) -> str:
+    """Return the name of a type that is not the right one, and how to make an object of its value."""
+    name = type(value).__name__
+    return name + (
+        _MADE_OF[name]
+        if name in _MADE_OF
+        else _CLIENT
+        if hasattr(value, "attribute_map")
+        else "; its to_dict() may be one"
+        if hasattr(value, "to_dict")
+        else "; dict(value) makes one"
+        if isinstance(value, Mapping)
+        else "; give one of its entries"
+        if isinstance(value, Iterable)
+        else ""
+    )
+
+
 _CLIENT: Final = "; kubernetes.client.ApiClient().sanitize_for_serialization(obj) makes one of the client's objects"
 _MADE_OF: Final = {
-    "str": "; yaml.safe_load makes one of text",
+    **dict.fromkeys(("str", "bytes"), "; yaml.safe_load makes one of text"),
+    "NoneType": "; yaml.safe_load makes it of an empty text",
     "coroutine": "; await it",
-    "list": "; give one of its entries",
     "PosixPath": "; yaml.safe_load(path.read_text()) makes one of a file",
     "Workload": "; its own is .object",
     "GVK": "; it is the kind of one: Karta.catalogue()[gvk]",
@@ -117,10 +144,10 @@ def check_kind(obj: JSON, gvk: GVK | None, noun: str = "an object") -> None:
 def check_json(value: JSON) -> None:
     """Raise WorkloadError for a value that JSON does not have. The message names its path.
 
-    >>> check_json({"spec": {"hosts": ("a", "b")}})
+    >>> check_json({"spec": {"hosts": {"a", "b"}}})
     Traceback (most recent call last):
     ...
-    karta_interpreter.base.errors.WorkloadError: spec.hosts is of type tuple, which JSON does not have
+    karta_interpreter.base.errors.WorkloadError: spec.hosts is of type set, which JSON does not have
     """
     pending: list[tuple[Path, JSON]] = [((), value)]
     while pending:
@@ -140,7 +167,11 @@ def check_json(value: JSON) -> None:
             raise WorkloadError(f"{field_path(path)} is {nested}, which JSON does not have")
         elif type(nested) not in (int, float, bool, list, type(None)):
             name = type(nested).__name__
-            hint = "; write timestamps as text" if name in ("date", "datetime") else ""
+            hint = (
+                "; write timestamps as text"
+                if name in ("date", "datetime")
+                else _PLAIN * isinstance(nested, _LIKE_JSON)
+            )
             raise WorkloadError(f"{field_path(path)} is of type {name}, which JSON does not have{hint}")
         pending += [((*path, key), child) for key, child in parts_of(nested)]
 

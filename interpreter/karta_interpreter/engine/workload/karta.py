@@ -81,14 +81,10 @@ class Karta(Public):
         checked_object(obj)
         with reading():
             gvk = GVK.of(obj)
-        if gvk not in _CATALOGUE:
-            # By kind: in whole names, the API version of another kind counts as likeness.
-            kinds = {other.kind for other in _CATALOGUE}
-            kind = gvk.kind if gvk.kind in kinds else closest(gvk.kind, sorted(kinds))
-            suggestion = " or ".join(str(other) for other in _CATALOGUE if other.kind == kind)
-            hint = f"did you mean {suggestion}?" if suggestion else "`Karta.catalogue()` has its kinds."
-            raise WorkloadError(f"the catalogue has no Karta for {gvk}; {hint} `Karta.load` reads your own")
-        return _CATALOGUE[gvk]
+        try:
+            return _CATALOGUE[gvk]
+        except KeyError as err:
+            raise WorkloadError(f"{err.args[0]} `Karta.load` reads your own") from None
 
     def explain(
         self,
@@ -234,7 +230,13 @@ class _Catalogue(Mapping[GVK, Karta]):
 
     def __getitem__(self, gvk: GVK) -> Karta:
         if gvk not in self:
-            raise KeyError(f"there is no {gvk}; `Karta.catalogue()` lists the kinds")
+            gvk = GVK(*gvk)
+            # By kind: in whole names, the API version of another kind counts as likeness.
+            kinds = {other.kind for other in self}
+            kind = gvk.kind if gvk.kind in kinds else closest(gvk.kind, sorted(kinds))
+            suggestion = " or ".join(str(other) for other in self if other.kind == kind)
+            hint = f"did you mean {suggestion}?" if suggestion else "`Karta.catalogue()` has its kinds."
+            raise KeyError(f"the catalogue has no Karta for {gvk}; {hint}")
         return _loaded(self._files[gvk])
 
     def __iter__(self) -> Iterator[GVK]:

@@ -13,7 +13,7 @@ from karta_interpreter.base.errors import InterpreterError, PathNotWritableError
 from karta_interpreter.base.k8s import JSON, Counting, Object, get, pod_requirements, type_name
 from karta_interpreter.definitions.karta import ComponentRules
 from karta_interpreter.engine.evaluation import JSON_TYPES, OBJECT_TYPES, PIECE_TYPES, instance_ids
-from karta_interpreter.engine.workload.document import check_json
+from karta_interpreter.engine.workload.document import check_json, named_type
 from karta_interpreter.engine.workload.extraction import PIECES, FragmentedPodSpec, extract_pods
 from karta_interpreter.engine.workload.writing import WritePlan
 from karta_interpreter.languages.jq import equal
@@ -51,9 +51,7 @@ class _Target:
     def checked(self, value: JSON) -> JSON:
         """Return a value that can be stored. Raises WorkloadError for any other."""
         if type(value) is not self.type:
-            raise WorkloadError(
-                f"{self}: the new value must be {type_name(self.type())}, not of type {type(value).__name__}"
-            )
+            raise WorkloadError(f"{self}: the new value must be {type_name(self.type())}, not {named_type(value)}")
         if self.field == "podTemplateSpecPath" and any(
             get(value, (name,)) is not None for name in fields_of("PodSpec")
         ):
@@ -130,6 +128,10 @@ def merge(old: JSON, new: JSON, go_type: str) -> JSON:
     fields = fields_of(element)
     if isinstance(new, list) and fields and element != go_type:
         by_name = {name_of(entry): entry for entry in old if name_of(entry)} if isinstance(old, list) else {}
+        if by_name and not all(map(name_of, new)):
+            raise WorkloadError(
+                f"an entry of the new list has no name; those of the old one: {', '.join(map(str, by_name))}"
+            )
         merged = [merge(by_name.get(name_of(entry)), entry, element) for entry in new]
     elif isinstance(new, dict) and fields and element == go_type:
         merged = _merged_fields(old if isinstance(old, dict) else {}, new, fields)
