@@ -110,7 +110,7 @@ async def test_body_without_uid_is_bad_request_and_connection_stays(client: Clie
 @pytest.mark.parametrize(
     ("fields", "code", "said"),
     [
-        pytest.param({"operation": "Prune"}, 400, 'operation "Prune" is not one of', id="Prune"),
+        pytest.param({"operation": "Prune"}, 400, 'operation is "Prune"; it must be one of', id="Prune"),
         pytest.param({"object": None}, 400, "request.object must be an object", id="no object"),
         pytest.param({"operation": "Retain"}, 400, "request.observedObject must be", id="Retain of nothing"),
         pytest.param({"operation": "ReviseReplica", "replicas": -1}, 400, "from 0 to", id="negative replicas"),

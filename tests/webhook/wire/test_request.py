@@ -76,9 +76,10 @@ def test_unknown_field_is_named_in_a_success_and_changes_nothing_else() -> None:
     results: Any = {"aggregatedStatus": context["request"]["object"]}
     assert (asked.call, asked.problem) == (known.call, None)
     response, without = (json.loads(encode_results(each, results))["response"] for each in (asked, known))
-    message = response["status"].pop("message")
-    assert message.startswith("request.statusItems is not read; there are: uid, kind,")
-    assert "aggregatedStatus" in message
+    assert response["status"].pop("message") == (
+        "request.statusItems is not read; AggregateStatus reads request.object and request.aggregatedStatus"
+    )
+    assert without["status"].pop("message") == "no cluster in request.aggregatedStatus has a status"
     assert response == without
 
 
@@ -103,16 +104,16 @@ def test_unknown_field_is_named_in_a_success_and_changes_nothing_else() -> None:
         pytest.param(b"{}", "request must be an object, but is missing", id="no request"),
         pytest.param(
             b'{"apiVersion": "apps/v1", "kind": "Deployment", "spec": {}}',
-            'request must be an object, but is missing; kind must be ResourceInterpreterContext, but is "Deployment": '
-            "put an object into the request.object of one",
+            'request must be an object, but is missing; write {"request": {"uid": "1", "operation": ',
             id="an object alone",
         ),
+        pytest.param(b'{"operation": "Retain"}', "but is missing; write these fields into request", id="no request"),
         pytest.param(b'{"request": null}', "request must be an object, but is null", id="null request"),
         pytest.param(b'{"Request": {"uid": "1"}}', "request must be", id="names are case-sensitive"),
         pytest.param(b'{"request": {}}', "request.uid must be a string", id="no uid"),
         pytest.param(b'{"request": {"uid": ""}}', 'is ""', id="an empty uid"),
-        pytest.param(b'{"request": {"uid": 7}}', "is a number", id="a number as uid"),
-        pytest.param(b'{"request": {"uid": "%s"}}' % (b"x" * 257), "at most 256", id="a uid without end"),
+        pytest.param(b'{"request": {"uid": 7}}', "but is 7", id="a number as uid"),
+        pytest.param(b'{"request": {"uid": "%s"}}' % (b"x" * 257), "of 1 to 256 characters", id="a uid without end"),
     ],
 )
 def test_body_without_readable_uid_is_http_error(body: bytes, said: str) -> None:
@@ -127,18 +128,18 @@ def test_body_without_readable_uid_is_http_error(body: bytes, said: str) -> None
         ("Retain", "kind", "AdmissionReview", 'kind must be "ResourceInterpreterContext"'),
         ("Retain", "apiVersion", "config.karmada.io/v2", "apiVersion must be"),
         ("Retain", "kind", {"deep": []}, "but is an object"),
-        ("Retain", "request/kind", ABSENT, "request.kind must be an object, but is missing"),
+        ("Retain", "request/kind", ABSENT, "request.kind must be an object, as .*, but is missing"),
         ("Retain", "request/kind", "GrainMill", "request.kind must be an object"),
         ("Retain", "request/kind/kind", "", "request.kind must have a version and a kind, as {"),
         ("Retain", "request/kind/version", ABSENT, "request.kind must have a version and a kind, as {"),
-        ("Retain", "request/kind/group", 3, "request.kind.group must be a short string, but is a number"),
+        ("Retain", "request/kind/group", 3, "request.kind.group must be a short string, but is 3"),
         ("Retain", "request/kind/kind", "x" * 300, "request.kind.kind must be a short string"),
         ("Retain", "request/kind/kind", ["GrainMill"], "request.kind.kind must be a short string, but is a list"),
-        ("Retain", "request/operation", ABSENT, "request.operation must be a string, but is missing"),
-        ("Retain", "request/operation", ["Retain"], "but is a list"),
-        ("Retain", "request/operation", "Prune", 'operation "Prune" is not one of InterpretReplica'),
-        ("Retain", "request/operation", "*", 'operation "\\*" is not one of'),
-        ("Retain", "request/operation", "retain", 'operation "retain" is not one of'),
+        ("Retain", "request/operation", ABSENT, "request.operation is missing; it must be one of"),
+        ("Retain", "request/operation", ["Retain"], "request.operation is a list"),
+        ("Retain", "request/operation", "Prune", 'request.operation is "Prune"; it must be one of InterpretReplica'),
+        ("Retain", "request/operation", "*", 'operation is "\\*"; it must be'),
+        ("Retain", "request/operation", "retain", 'operation is "retain"; it must be'),
         ("Retain", "request/object", ABSENT, "request.object must be an object, but is missing"),
         ("Retain", "request/object", None, "request.object must be an object, but is null"),
         ("Retain", "request/object", [], "request.object must be an object, but is a list"),
@@ -147,10 +148,15 @@ def test_body_without_readable_uid_is_http_error(body: bytes, said: str) -> None
         ("Retain", "request/observedObject", ABSENT, "request.observedObject must be an object, but is missing"),
         ("Retain", "request/observedObject", "{}", "request.observedObject must be an object"),
         ("Retain", "request/observedObject/kind", "Windmill", "request.observedObject.kind must be"),
-        ("ReviseReplica", "request/replicas", ABSENT, "request.replicas must be an integer, but is missing"),
+        (
+            "ReviseReplica",
+            "request/replicas",
+            ABSENT,
+            "request.replicas must be an integer from 0 to 2147483647, but is missing",
+        ),
         ("ReviseReplica", "request/replicas", 2.0, "request.replicas must be an integer"),
         ("ReviseReplica", "request/replicas", "2", "request.replicas must be an integer"),
-        ("ReviseReplica", "request/replicas", True, "request.replicas must be an integer, but is a boolean"),
+        ("ReviseReplica", "request/replicas", True, "integer from 0 to 2147483647, but is a boolean"),
         ("ReviseReplica", "request/replicas", -1, "from 0 to 2147483647, but is -1"),
         ("ReviseReplica", "request/replicas", 2**31, "from 0 to 2147483647"),
         ("ReviseReplica", "request/replicas", 10**40, "request.replicas must be an integer"),
@@ -164,6 +170,7 @@ def test_body_without_readable_uid_is_http_error(body: bytes, said: str) -> None
         ("AggregateStatus", "request/aggregatedStatus", {}, "request.aggregatedStatus must be a list"),
         ("AggregateStatus", "request/aggregatedStatus/1", 5, "aggregatedStatus\\[1\\] must be an object"),
         ("AggregateStatus", "request/aggregatedStatus/0/clusterName", 5, "\\[0\\].clusterName must be a string"),
+        ("AggregateStatus", "request/aggregatedStatus/0/clusterName", ABSENT, "\\[0\\] has no clusterName"),
         ("AggregateStatus", "request/aggregatedStatus/0/applied", "yes", "\\[0\\].applied must be a boolean"),
         ("AggregateStatus", "request/aggregatedStatus/2/appliedMessage", 1, "\\[2\\].appliedMessage must be"),
         ("AggregateStatus", "request/aggregatedStatus/0/health", None, "\\[0\\].health must be a string"),

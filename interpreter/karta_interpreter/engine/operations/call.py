@@ -58,11 +58,14 @@ class StatusItem(msgspec.Struct, frozen=True):
             raise InterpretationError(f"{path} must be an object, but is {type_name(value)}", code=400)
         for field, expected in _ITEM_TYPES.items():
             if field in value and type(value[field]) is not expected:
-                message = f"{path}.{field} must be {type_name(expected())}, but is {type_name(value[field])}"
-                raise InterpretationError(message, code=400)
+                raise InterpretationError(
+                    f"{path}.{field} must be {type_name(expected())}, but is {type_name(value[field])}", code=400
+                )
+        if not value.get("clusterName"):
+            raise InterpretationError(f"{path} has no clusterName, the cluster that reports the status", code=400)
         # Go omits false from the JSON.
         return cls(
-            value.get("clusterName", ""),
+            value["clusterName"],
             value.get("status"),
             value.get("applied", False),
             value.get("appliedMessage", ""),
@@ -86,9 +89,7 @@ class StatusItem(msgspec.Struct, frozen=True):
                 raise InterpretationError(f"{path} has no field {field}; {hint}")
         item = cls.of(value, path)
         problem = (
-            " has no clusterName, the cluster that reports the status"
-            if not item.cluster
-            else f" is a second one of {item.cluster}: each cluster has one"
+            f" is a second one of {item.cluster}: each cluster has one"
             if item.cluster in clusters
             else ".status holds a whole object: write what is below its own status"
             if isinstance(item.status, dict) and {"apiVersion", "kind", "metadata"} <= item.status.keys()

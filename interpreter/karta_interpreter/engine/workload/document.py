@@ -13,8 +13,6 @@ from karta_interpreter.base.findings import did_you_mean
 from karta_interpreter.base.k8s import GVK, JSON, MAX_DEPTH, Object, Path, field_path, get, parts_of
 from karta_interpreter.engine.evaluation import Scale, StatusMatch
 
-_LIKE_JSON = (dict, list, tuple, str, int, float)
-_PLAIN = "; json.loads(json.dumps(obj)) has JSON's own types"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 IDENTITY: tuple[Path, ...] = (
@@ -170,7 +168,9 @@ def check_json(value: JSON) -> None:
             hint = (
                 "; write timestamps as text"
                 if name in ("date", "datetime")
-                else _PLAIN * isinstance(nested, _LIKE_JSON)
+                else "; json.loads(json.dumps(obj)) has JSON's own types"
+                if isinstance(nested, dict | list | tuple | str | int | float)
+                else ""
             )
             raise WorkloadError(f"{field_path(path)} is of type {name}, which JSON does not have{hint}")
         pending += [((*path, key), child) for key, child in parts_of(nested)]

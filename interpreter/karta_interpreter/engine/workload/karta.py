@@ -230,13 +230,12 @@ class _Catalogue(Mapping[GVK, Karta]):
 
     def __getitem__(self, gvk: GVK) -> Karta:
         if gvk not in self:
-            gvk = GVK(*gvk)
             # By kind: in whole names, the API version of another kind counts as likeness.
             kinds = {other.kind for other in self}
-            kind = gvk.kind if gvk.kind in kinds else closest(gvk.kind, sorted(kinds))
+            kind = gvk[-1] if gvk[-1] in kinds else closest(gvk[-1], sorted(kinds))
             suggestion = " or ".join(str(other) for other in self if other.kind == kind)
             hint = f"did you mean {suggestion}?" if suggestion else "`Karta.catalogue()` has its kinds."
-            raise KeyError(f"the catalogue has no Karta for {gvk}; {hint}")
+            raise KeyError(f"the catalogue has no Karta for {GVK(*gvk)}; {hint}")
         return _loaded(self._files[gvk])
 
     def __iter__(self) -> Iterator[GVK]:

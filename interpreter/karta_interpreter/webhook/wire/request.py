@@ -18,10 +18,12 @@ SLOW: Final = 0.5
 OPERATIONS = {operation.value: operation for operation in Operation}
 # Kubernetes allows 253 characters in the longest of its names. Longer text ends up in no log and no message.
 _MAX_LENGTH = 256
+_FIELDS: Final = {"observed": "observedObject", "items": "aggregatedStatus"}
 _READ: Final = (
     *("uid", "kind", "name", "namespace", "operation", "object", "observedObject"),
     *("replicas", "aggregatedStatus", "components"),
 )
+_KIND_TEXT: Final = '{"group": "apps", "version": "v1", "kind": "Deployment"}'
 
 
 class Request(msgspec.Struct, frozen=True):
@@ -57,9 +59,9 @@ def decode(body: bytes) -> Request:
     Any other error becomes the ``problem`` of the request. Unknown fields are only noted: a later Karmada may send new
     ones. ``replicas``, which Karmada always sends, is read for ReviseReplica only.
 
-    >>> request = decode(b'{"request": {"uid": "1", "kind": {"version": "v1", "kind": "Pod"}}}')
+    >>> request = decode(b'{"request": {"uid": "1", "kind": {"version": "v1", "kind": "Pod"}, "operation": "Retain"}}')
     >>> print(request.gvk, "-", request.problem)
-    v1, Kind=Pod - request.operation must be a string, but is missing
+    v1, Kind=Pod - request.object must be an object, but is missing
     """
     return request_of(parsed(body))
 
@@ -83,9 +85,14 @@ def request_of(context: JSON) -> Request:
         raise RequestError(f"the body must be an object, but is {type_name(context)}")
     request = context.get("request")
     if not isinstance(request, dict):
-        wrong = "" if context.get("kind") in (KIND, None) else f"; kind must be {KIND}, but {_found(context, 'kind')}"
-        also = wrong and f"{wrong}: put an object into the request.object of one"
-        raise RequestError(f"request must be an object, but {_found(context, 'request')}{also}")
+        hint = (
+            "; write these fields into request"
+            if "operation" in context
+            else f'; write {{"request": {{"uid": "1", "operation": …, "kind": {_KIND_TEXT}, "object": …}}}}'
+            if context.get("kind") not in (KIND, None)
+            else ""
+        )
+        raise RequestError(f"request must be an object, but {_found(context, 'request')}{hint}")
     texts = _uid(request), _text(request, "namespace"), _text(request, "name"), _text(request, "operation")
     gvk = None
     try:
@@ -95,12 +102,14 @@ def request_of(context: JSON) -> Request:
                 raise _problem(f'{field} must be "{understood}", but {_found(context, field)}')
         gvk = _gvk(request)
         # In the order of the request, so that equal requests get equal bytes from every replica.
+        call = call_of(request, gvk)
+        more = [f" and request.{_FIELDS.get(field, field)}" for field in SLOTS[call.operation].more.split()]
         unread = (
-            f"request.{field[:64]} is not read; there are: {', '.join(_READ)}"
+            f"request.{field[:64]} is not read; {call.operation} reads request.object{''.join(more)}"
             for field in request
             if field not in _READ
         )
-        return Request(texts[0], gvk, *texts[1:], call=call_of(request, gvk), note=next(unread, ""))
+        return Request(texts[0], gvk, *texts[1:], call=call, note=next(unread, ""))
     except InterpretationError as problem:
         # The frames of its traceback have the body, and would keep it until garbage is collected.
         return Request(texts[0], gvk, *texts[1:], problem=problem.with_traceback(None))
@@ -108,36 +117,31 @@ def request_of(context: JSON) -> Request:
 
 def _uid(request: Object) -> str:
     uid = request.get("uid")
-    if not isinstance(uid, str) or not uid:
-        raise RequestError(f"request.uid must be a string that is not empty, but {_found(request, 'uid')}")
-    if len(uid) > _MAX_LENGTH:
-        raise RequestError(f"request.uid must have at most {_MAX_LENGTH} characters, but has {len(uid)}")
+    if not isinstance(uid, str) or not 0 < len(uid) <= _MAX_LENGTH:
+        raise RequestError(
+            f"request.uid must be a string of 1 to {_MAX_LENGTH} characters, but {_found(request, 'uid')}"
+        )
     return uid
 
 
 def _gvk(request: Object) -> GVK:
     kind = request.get("kind")
     if not isinstance(kind, dict):
-        raise _problem(f"request.kind must be an object, but {_found(request, 'kind')}")
+        raise _problem(f"request.kind must be an object, as {_KIND_TEXT}, but {_found(request, 'kind')}")
     gvk = GVK(*(kind.get(field, "") for field in GVK._fields))
     for field, text in gvk._asdict().items():
         if not isinstance(text, str) or len(text) > _MAX_LENGTH:
             raise _problem(f"request.kind.{field} must be a short string, but {_found(kind, field)}")
     if not gvk.version or not gvk.kind:
-        raise _problem(
-            'request.kind must have a version and a kind, as {"group": "apps", "version": "v1", "kind": "Deployment"}'
-        )
+        raise _problem(f"request.kind must have a version and a kind, as {_KIND_TEXT}")
     return gvk
 
 
 def call_of(request: Object, gvk: GVK) -> Call:
     """Read the question about an object of that kind. Raises InterpretationError."""
-    name = request.get("operation")
-    if not isinstance(name, str):
-        raise _problem(f"request.operation must be a string, but {_found(request, 'operation')}")
-    operation = OPERATIONS.get(name)
+    operation = OPERATIONS.get(_text(request, "operation"))
     if operation is None:
-        raise _problem(f'operation "{name[:64]}" is not one of {", ".join(OPERATIONS)}')
+        raise _problem(f"request.operation {_found(request, 'operation')}; it must be one of {', '.join(OPERATIONS)}")
     return call_about(_object(request, "object", gvk), operation, request, gvk)
 
 
@@ -163,17 +167,15 @@ def _object(request: Object, field: str, gvk: GVK) -> Object:
 def _replicas(request: Object) -> int:
     replicas = request.get("replicas")
     # Not `isinstance`: to Python, true is 1.
-    if type(replicas) is not int:
-        raise _problem(f"request.replicas must be an integer, but {_found(request, 'replicas')}")
-    if not 0 <= replicas <= MOST_REPLICAS:
-        raise _problem(f"request.replicas must be from 0 to {MOST_REPLICAS}, but is {replicas}")
+    if type(replicas) is not int or not 0 <= replicas <= MOST_REPLICAS:
+        raise _problem(
+            f"request.replicas must be an integer from 0 to {MOST_REPLICAS}, but {_found(request, 'replicas')}"
+        )
     return replicas
 
 
 def _items(request: Object) -> tuple[StatusItem, ...]:
-    items = request.get("aggregatedStatus")
-    if items is None:
-        return ()
+    items = [] if request.get("aggregatedStatus") is None else request["aggregatedStatus"]
     if not isinstance(items, list):
         raise _problem(f"request.aggregatedStatus must be a list, but is {type_name(items)}")
     return tuple(StatusItem.of(item, f"request.aggregatedStatus[{index}]") for index, item in enumerate(items))
@@ -189,16 +191,14 @@ _MORE: Final[Mapping[str, Callable[[Object, GVK], Any]]] = {
 
 
 def _text(request: Object, field: str) -> str:
-    value = request.get(field)
-    return value[:_MAX_LENGTH] if isinstance(value, str) else ""
+    return value[:_MAX_LENGTH] if isinstance(value := request.get(field), str) else ""
 
 
 def _found(parent: Object, field: str) -> str:
     """Return a short text about the value that is there instead of the right one."""
-    if field not in parent:
-        return "is missing"
-    value = parent[field]
-    return f'is "{value[:64]}"' if isinstance(value, str) else f"is {type_name(value)}"
+    value = parent.get(field)
+    shown = f'"{value[:64]}"' if isinstance(value, str) else value if type(value) is int else type_name(value)
+    return f"is {shown}" if field in parent else "is missing"
 
 
 def _problem(message: str) -> InterpretationError:

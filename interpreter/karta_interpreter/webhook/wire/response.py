@@ -18,7 +18,7 @@ import orjson
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s import JSON, MOST_REPLICAS, Object, diff, type_name
 from karta_interpreter.base.karmada import API_VERSION
-from karta_interpreter.engine.operations import Call, Results, by_operation
+from karta_interpreter.engine.operations import Call, Operation, Results, by_operation
 from karta_interpreter.webhook.wire.request import KIND, Request
 
 _CONTEXT = {"apiVersion": API_VERSION, "kind": KIND}
@@ -44,10 +44,19 @@ def encode_results(request: Request, results: Results) -> bytes:
     """
     if request.call is None:
         raise ValueError("a request without a call has no results")
+    # Found in the answer alone, so that it is the same from every lane.
+    note = request.note or (
+        "no pods: a count is 0, or the object has no pod template; `karta-interpreter explain` says which"
+        if results.get("replica", results.get("components")) in (0, [])
+        else "no cluster in request.aggregatedStatus has a status"
+        if request.call.operation is Operation.AGGREGATE_STATUS
+        and all(item.status is None for item in request.call.items)
+        else ""
+    )
     fields = _json(_FIELDS[request.call.operation](request.call, results), "answer")[1:-1]
     return _SUCCESS % (
         fields + b"," if fields else b"",
-        b',"message":' + orjson.dumps(request.note) if request.note else b"",
+        b',"message":' + orjson.dumps(note) if note else b"",
         orjson.dumps(request.uid),
     )
 
@@ -142,9 +151,8 @@ _FIELDS: Final[Mapping[str, Callable[[Call, Results], _Fields]]] = by_operation(
 
 
 def _patch(steps: list[dict[str, JSON]]) -> _Fields:
-    if not steps:
-        return {}
-    return {"patch": base64.b64encode(_json(steps, "patch")).decode("ascii"), "patchType": "JSONPatch"}
+    text = base64.b64encode(_json(steps, "patch")).decode("ascii")
+    return {"patch": text, "patchType": "JSONPatch"} if steps else {}
 
 
 def _shared(requirements: Object | None) -> list[JSON]:
