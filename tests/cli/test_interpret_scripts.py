@@ -262,3 +262,21 @@ def test_suite_of_failing_script_names_no_file(run: Run, files: Path) -> None:
     errors = [case["output"]["error"] for case in yaml.safe_load_all(result.stdout) if "error" in case["output"]]
     assert errors
     assert all(error.startswith("example.io/v1, Kind=Job: script mine") for error in errors), errors
+
+
+def test_script_that_names_another_field_is_warned_of(run: Run, files: Path) -> None:
+    script = (
+        _customization().replace("obj.spec.replicas * 2", "(obj.spec.replica or 1)").replace("spec.template", "spec")
+    )
+    (files / "scripts.yaml").write_text(script)
+
+    result = run("interpret", *_ONLY, "--operation", "InterpretReplica")
+
+    assert result.exit_code == 0
+    assert result.stderr.splitlines() == [
+        "warning: the script names a field replica, and the object has replicas: is that meant?",
+        (
+            "warning: kube.accuratePodRequirements takes a pod template, and gets a table with replicas, template: "
+            "pass its template"
+        ),
+    ]

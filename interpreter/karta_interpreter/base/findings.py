@@ -143,6 +143,8 @@ def with_article(kind: object) -> str:
 _ALIKE = 0.7
 _ALIKE_WORDS = 0.6  # of three letters, two may have changed places
 _ALMOST_EQUAL = 0.9
+_SLIP = 0.85
+"""The similarity of two names that differ by a typo: ``replcias`` and ``replicas``, but not ``minReplicas``."""
 _WORD = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 _SHORTEST_WORD = 3
 _COMPARED = 20
@@ -186,6 +188,30 @@ def is_typo(name: str, other: str) -> bool:
     pairs = zip(words, other_words, strict=True)
     return all(
         get_close_matches(word.lower(), (known_word.lower(),), cutoff=_ALIKE_WORDS) for word, known_word in pairs
+    )
+
+
+def almost(name: str, candidates: Iterable[str]) -> str:
+    """Return the known name that differs by a typo, "" for none. The prefixes of keys must be equal."""
+    prefix, slash, last_part = name.lower().rpartition("/")
+    by_own = {
+        candidate.lower().removeprefix(prefix + slash): candidate
+        for candidate in candidates
+        if candidate.lower().startswith(prefix + slash)
+    }
+    letters = sorted(last_part)
+    # difflib overrates the difference of swapped letters: the similarity of `stauts` and `status` is below `_SLIP`.
+    similar = get_close_matches(last_part, by_own, cutoff=_SLIP) or [
+        candidate for candidate in by_own if sorted(candidate) == letters
+    ]
+    # `unavailable` is the opposite of `available`.
+    return next(
+        (
+            by_own[candidate]
+            for candidate in similar
+            if is_typo(name, by_own[candidate]) and candidate.replace("un", "") != last_part.replace("un", "")
+        ),
+        "",
     )
 
 

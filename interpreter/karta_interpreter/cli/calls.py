@@ -8,6 +8,7 @@ from typing import Self
 from karta_interpreter.base.errors import InterpretationError, LuaError
 from karta_interpreter.base.findings import closest, escaped
 from karta_interpreter.base.k8s import GVK, Object, get
+from karta_interpreter.base.karmada import SLOTS
 from karta_interpreter.cli.definitions import Interpreter, interpreter_for, kinds_of
 from karta_interpreter.cli.files import named, read_items, read_object
 from karta_interpreter.cli.program import UsageProblem
@@ -74,7 +75,8 @@ def operation_named(name: str) -> Operation:
             (
                 f"Did you mean {operation}? "
                 for operation in ORDER
-                if suggestion and operation.lower().endswith(suggestion)
+                if name in (SLOTS[operation].field, SLOTS[operation].function)
+                or (suggestion and operation.lower().endswith(suggestion))
             ),
             "",
         )

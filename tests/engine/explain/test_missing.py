@@ -167,7 +167,7 @@ def test_memory_in_mebibytes_has_no_unit(define: Define) -> None:
 
     (warning,) = warnings_about(define(), obj)
 
-    assert warning.note == "group: a pod requests 8192 bytes of memory, which is too little: is a unit missing?"
+    assert warning.note == "group: memory is 8192 bytes, which is too little: is 8192Mi meant?"
 
 
 @rows(

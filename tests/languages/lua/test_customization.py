@@ -67,7 +67,8 @@ def test_operations_of_karmada_have_fields() -> None:
         "replicaRevision": ("ReviseReplica", "ReviseReplica(a, b)"),
     }
     text = "".join(
-        f"    {field}: {{luaScript: 'function {function} return (a) end'}}\n" for field, (_, function) in fields.items()
+        f"    {field}: {{luaScript: 'function {function} a.status = {{}} return (a) end'}}\n"
+        for field, (_, function) in fields.items()
     )
 
     loaded = _load(_HEAD + text)

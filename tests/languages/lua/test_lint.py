@@ -19,7 +19,7 @@ _GOOD = {
     "ReviseReplica": "function ReviseReplica(desiredObj, desiredReplica) return desiredObj end",
     "ReviseComponents": "function ReviseComponents(desiredObj, components) return desiredObj end",
     "Retain": "function Retain(desiredObj, observedObj) return desiredObj end",
-    "AggregateStatus": "function AggregateStatus(desiredObj, statusItems) return desiredObj end",
+    "AggregateStatus": "function AggregateStatus(desiredObj, statusItems) desiredObj.status = {} return desiredObj end",
     "InterpretStatus": "function ReflectStatus(observedObj) return observedObj.status end",
     "InterpretHealth": "function InterpretHealth(observedObj) return true end",
     "InterpretDependency": "function GetDependencies(desiredObj) return {} end",
@@ -39,6 +39,21 @@ def test_function_of_another_operation_is_missing_function(operation: str) -> No
 
     assert (judgement.rule, judgement.fatal) == ("missing-function", True)
     assert SLOTS[operation].function in judgement.message
+
+
+@rows(
+    ("body", "is_set"),
+    [
+        pytest.param("local status = {replicas = 1}", False, id="a local only"),
+        pytest.param("a['status'] = b[1].status", True, id="by its key"),
+        pytest.param("local s = a.status s.replicas = 1", True, id="another name of it"),
+        pytest.param("table.insert(a.status.conditions, b[1])", True, id="by a function"),
+    ],
+)
+def test_aggregation_sets_status(body: str, *, is_set: bool) -> None:
+    judgements = judge("AggregateStatus", f"function AggregateStatus(a, b) {body} return a end")
+
+    assert [judgement.word for judgement in judgements] == ([] if is_set else ["AggregateStatus"])
 
 
 @rows(
@@ -177,6 +192,17 @@ def _lines(judgements: list[Lint]) -> list[tuple[int, str, str]]:
             "function Retain(a, b)\n  b.x = a.x\n  return b\nend",
             [(3, "list-misread", "b")],
             id="the object of the member is returned",
+        ),
+        pytest.param(
+            "function Retain(a, b)\n  b.x.y = a.x.y\n  return a\nend",
+            [(2, "list-misread", "b.x.y")],
+            id="the object of the member is changed",
+        ),
+        pytest.param(
+            "function Retain(a, b)\n  a.x = {memory = '512Mi', cpu = 2}\n  a.y = {cpu = 500,\n    memory = 1024}\n"
+            "  a.z = '2GB'\n  return a\nend",
+            [(3, "list-misread", "cpu = 500"), (4, "list-misread", "memory = 1024"), (5, "list-misread", "'2GB'")],
+            id="amounts without a unit, or with one that nobody has",
         ),
         pytest.param(
             "function Retain(a, b)\n  a.x = b.x -- return a\nend",

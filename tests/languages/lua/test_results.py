@@ -7,7 +7,7 @@ import pytest
 
 from karta_interpreter.base.errors import LuaRunError
 from karta_interpreter.base.karmada import SLOTS
-from karta_interpreter.languages.lua.results import FUNCTION, read_results
+from karta_interpreter.languages.lua.results import FUNCTION, read_results, remarks
 from tests.support.rows import rows
 
 _MISSING_KIND = "json unmarshal obj failed: Object 'Kind' is missing in"
@@ -290,3 +290,84 @@ def test_object_in_message_is_cut_short() -> None:
     with pytest.raises(LuaRunError) as refused:
         read_results("Retain", ({"data": "x" * 10_000},))
     assert len(str(refused.value)) < 300
+
+
+_TEMPLATE = {"kind": "Job", "metadata": {"name": "web", "namespace": "shop"}, "spec": {"replicas": 4}}
+_MEMBER = {**_TEMPLATE, "status": {"replicas": 2}}
+_ITEMS = [{"clusterName": name, "status": {"replicas": 2, "phase": "Running"}} for name in ("one", "two")]
+_POD = {"apiVersion": "v1", "kind": "ConfigMap", "namespace": "shop", "name": "web"}
+
+
+@rows(
+    ("operation", "others", "returned", "remark"),
+    [
+        pytest.param("InterpretReplica", (), (-1,), "replicas is -1, less than none", id="fewer than none"),
+        pytest.param("InterpretReplica", (), (1.5,), "drops the fraction of replica", id="a fraction"),
+        pytest.param(
+            "InterpretReplica", (), (1, {"resourceRequest": {"memory": 1024}}), "is 1024Mi meant?", id="bytes"
+        ),
+        pytest.param("InterpretReplica", (), (1, {"resourceRequest": {"cpu": "500"}}), "cpu is 500 cores", id="cores"),
+        pytest.param(
+            "InterpretReplica", (), (1, {"resourceRequest": {"gpu": 1}}), "gpu is no resource", id="a resource"
+        ),
+        pytest.param("InterpretReplica", (), (1, []), "the requirements are empty", id="empty requirements"),
+        pytest.param("InterpretReplica", (), (1, {"resourceRequest": {"memory": "1Gi", "cpu": 8}}), "", id="amounts"),
+        pytest.param(
+            "InterpretComponent",
+            (),
+            ([{"name": "a", "replicas": 1}] * 2,),
+            "2 components are called a",
+            id="one name twice",
+        ),
+        pytest.param("InterpretComponent", (), ([{"replicas": 1}],), "a component has no name", id="no name"),
+        pytest.param("InterpretComponent", (), ([{"name": "a", "replicas": -1}],), "a: the number", id="no pods"),
+        pytest.param(
+            "ReviseReplica", (6,), (_TEMPLATE,), "nothing is changed, and 6 replicas", id="nothing is changed"
+        ),
+        pytest.param("ReviseReplica", (4,), (_TEMPLATE,), "", id="nothing is to be changed"),
+        pytest.param("ReviseReplica", (6,), ({**_TEMPLATE, "spec": {"replicas": "6"}},), "becomes a text", id="a text"),
+        pytest.param("ReviseReplica", (2,), (_MEMBER,), "the status is changed", id="the status is revised"),
+        pytest.param("ReviseComponents", ([],), ({**_TEMPLATE, "spec": {"replicas": "6"}},), "a text", id="components"),
+        pytest.param("Retain", (_MEMBER,), (_MEMBER,), "the object of the member", id="the member"),
+        pytest.param("Retain", (_MEMBER,), (_TEMPLATE,), "", id="the template"),
+        pytest.param("AggregateStatus", (_ITEMS,), (_TEMPLATE,), "no status is set", id="no status"),
+        pytest.param("AggregateStatus", (_ITEMS,), (_MEMBER,), "clusters report 2 + 2", id="one cluster"),
+        pytest.param("AggregateStatus", (None,), (_TEMPLATE,), "", id="nothing is reported"),
+        pytest.param(
+            "AggregateStatus",
+            (_ITEMS,),
+            ({**_TEMPLATE, "status": {"replicas": 4, "phase": "Running"}},),
+            "",
+            id="a sum",
+        ),
+        pytest.param("InterpretStatus", (), ({"replicas": 2},), "", id="the status"),
+        pytest.param("InterpretDependency", (), ([_POD],), "", id="a dependency"),
+        pytest.param(
+            "InterpretDependency", (), ([_POD | {"kind": "secret"}],), "is Secret meant", id="a resource's name"
+        ),
+        pytest.param(
+            "InterpretDependency",
+            (),
+            ([_POD | {"namespace": "web"}],),
+            "the namespace is the name",
+            id="two names swapped",
+        ),
+        pytest.param(
+            "InterpretDependency", (), ([{**_POD, "namespace": ""}],), "without a namespace", id="no namespace"
+        ),
+        pytest.param("InterpretHealth", (), (True,), "", id="health"),
+    ],
+)
+def test_implausible_result_causes_remark(
+    operation: str, others: tuple[Any, ...], returned: tuple[Any, ...], remark: str
+) -> None:
+    texts = list(remarks(operation, [_TEMPLATE, *others], returned, read_results(operation, returned)))
+
+    assert len(texts) == bool(remark)
+    assert all(remark in text for text in texts)
+
+
+def test_fields_of_spec_are_no_status() -> None:
+    observed = {"spec": {"replicas": 2}, "status": {"ready": 1}}
+    (text,) = remarks("InterpretStatus", [observed], ({"replicas": 2},), {"status": {"replicas": 2}})
+    assert text == "ReflectStatus: replicas are fields of the spec, and a status is asked for"

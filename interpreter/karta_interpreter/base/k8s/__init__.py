@@ -24,6 +24,7 @@ from karta_interpreter.base.k8s.requirements import (
     REQUIREMENTS_READ,
     Counting,
     PodRequirements,
+    implausible,
     merge_requirements,
     pod_requirements,
 )
@@ -79,6 +80,7 @@ __all__ = [
     "generation",
     "get",
     "grouped",
+    "implausible",
     "json_pointer",
     "label",
     "merge_requirements",

@@ -7,7 +7,7 @@ count (``pkg/util/resource.go``). The two differ for sidecars and for the resour
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from functools import lru_cache
 from types import MappingProxyType
@@ -31,6 +31,7 @@ _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _SPEC: Path = ("spec",)
 _KEPT = 8192  # more than one call needs in the server's own process: its pod sets may share their requests
 _LARGEST = 2**63 - 1
+_MOST_CORES = 200
 
 
 class Counting(StrEnum):
@@ -137,6 +138,29 @@ def merge_requirements(requirements: Iterable[PodRequirements]) -> PodRequiremen
         claims[0] if claims and claims.count(claims[0]) == len(claims) else None,
         classes[0] if len(set(classes)) == 1 else "",
     )
+
+
+def implausible(request: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield each resource of which no pod requests so much or so little, with a sentence about it.
+
+    >>> list(implausible({"memory": "64", "cpu": "500m"}))
+    [('memory', 'memory is 64 bytes, which is too little: is 64Mi meant?')]
+    """
+    for name, amount in ((name, Quantity.parse(text)) for name, text in request.items()):
+        number, unit = (amount.milli, "thousandths of a byte") if amount.milli % 1000 else (amount.value, "bytes")
+        texts = {
+            f"{name} is {amount}, less than nothing": amount.nanos < 0,
+            f"memory is {number} {unit}, which is too little: is {number}Mi meant?": (
+                name == "memory" and 0 < amount.value < 2**20
+            ),
+            f"cpu is {amount} cores, more than any node has: thousandths of a core are written as in 500m": (
+                name == "cpu" and amount.value >= _MOST_CORES
+            ),
+            f"{name} is no resource: write cpu, memory, ephemeral-storage, or a name with its domain": (
+                _amount(name, "1") is None
+            ),
+        }
+        yield from ((name, text) for text, holds in texts.items() if holds)
 
 
 def _cover_init_containers(totals: dict[str, int], containers: Iterable[Object], counting: Counting) -> None:

@@ -50,6 +50,8 @@ OTHER_FILES: Final = {
     "it is given with --crd, in the console as CRD, and `create karta --crd FILE` drafts a Karta from it",
     "ConfigMap": "a ConfigMap, not a Karta: give a Karta in its data as a file of its own",
     "operation": "a case of a suite: `test FOLDER` runs it if a folder testdata has it",
+    "tests": "a list of tests of an older Karmada, which names no answers: leave it out, "
+    "and `create suite --object FILE` drafts cases from its objects",
     "replicaCount": "a file of values for Helm: give what `helm template` prints",
     **dict.fromkeys(
         ("resources", "patches", "components", "namePrefix"), "a kustomization: give what `kubectl kustomize` prints"

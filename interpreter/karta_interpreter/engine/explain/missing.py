@@ -12,7 +12,7 @@ from textwrap import shorten
 from typing import Final
 
 from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.base.findings import Severity, did_you_mean
+from karta_interpreter.base.findings import Severity, almost, did_you_mean
 from karta_interpreter.base.k8s import (
     CONTAINER_LISTS,
     COUNT_NAME,
@@ -20,6 +20,7 @@ from karta_interpreter.base.k8s import (
     Object,
     field_path,
     get,
+    implausible,
     parts_of,
     pod_requirements,
 )
@@ -38,7 +39,6 @@ from karta_interpreter.engine.explain.explanation import Fact, Place
 from karta_interpreter.engine.explain.reading import (
     Reading,
     about,
-    almost,
     annotation_field,
     misspelt,
     paths_read,
@@ -296,12 +296,13 @@ def _looked(query: Query, obj: Object) -> str:
 
 
 def _memory_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
-    """Yield the pods whose memory is less than any container starts with."""
-    for pods in pod_sets(definition, obj):
-        memory = pod_requirements(pods.template, Counting.SCHEDULER).resource_request.get("memory", 0)
-        if 0 < memory < 2**20:
-            note = f"{pods.component}: a pod requests {memory} bytes of memory, which is too little: is a unit missing?"
-            yield Fact("memory-without-unit", note, severity=Severity.WARNING)
+    """Yield the pods with an implausible amount of memory or processors."""
+    yield from (
+        Fact(f"{name}-without-unit", f"{pods.component}: {text}", severity=Severity.WARNING)
+        for pods in pod_sets(definition, obj)
+        for wire in [pod_requirements(pods.template, Counting.SCHEDULER).to_json() or {}]
+        for name, text in implausible(wire.get("resourceRequest", {}))
+    )
 
 
 def _left_out_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:

@@ -4,14 +4,13 @@ Values and writable places come from the evaluator (`Query.evaluate`, `Query.loc
 the analysis of an expression's reads.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from difflib import get_close_matches
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from itertools import chain, islice
 from typing import NamedTuple
 
 from karta_interpreter.base.errors import QueryError
-from karta_interpreter.base.findings import is_typo
+from karta_interpreter.base.findings import almost
 from karta_interpreter.base.k8s import (
     JSON,
     NOTHING,
@@ -31,8 +30,6 @@ from karta_interpreter.languages.jq import Location, Query, queries_in, take_out
 _MOST_PLACES = 12
 _EXPRESSIONS = 1024
 """The most expressions with a cached analysis: about thirty definitions."""
-_SLIP = 0.85
-"""The similarity of two names that differ by a typo: ``replcias`` and ``replicas``, but not ``minReplicas``."""
 
 
 class Reading(NamedTuple):
@@ -181,22 +178,6 @@ def _reads(query: Query, path: Path) -> bool:
     for step in path:
         projection = projection and (projection.elements if isinstance(step, int) else projection.fields.get(step))
     return projection is not None
-
-
-def almost(name: str, candidates: Iterable[str]) -> str:
-    """Return the known name that differs by a typo, "" for none. The prefixes of keys must be equal."""
-    prefix, slash, last_part = name.lower().rpartition("/")
-    by_own = {
-        candidate.lower().removeprefix(prefix + slash): candidate
-        for candidate in candidates
-        if candidate.lower().startswith(prefix + slash)
-    }
-    letters = sorted(last_part)
-    # difflib overrates the difference of swapped letters: the similarity of `stauts` and `status` is below `_SLIP`.
-    similar = get_close_matches(last_part, by_own, cutoff=_SLIP) or [
-        candidate for candidate in by_own if sorted(candidate) == letters
-    ]
-    return next((by_own[candidate] for candidate in similar if is_typo(name, by_own[candidate])), "")
 
 
 _STRUCTURE = "spec.structureDefinition"

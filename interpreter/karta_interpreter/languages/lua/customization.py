@@ -27,6 +27,11 @@ _FIELDS: tuple[tuple[Path, tuple[str, ...]], ...] = (
     (("spec",), ("target", "customizations")),
     (_TARGET, ("apiVersion", "kind")),
 )
+_OTHERS = {
+    "Karta": "a Karta is given with -f or --kartas, and `validate` checks it",
+    "ConfigMap": "write each of its scripts below luaScript; InterpretHealth returns true or false, no status",
+    "None": "cases and lists of tests stay out of it: `test FOLDER` runs cases below testdata",
+}
 _of_kind = partial(warning, "kind-of-resource", (*_TARGET, "kind"))
 
 
@@ -137,9 +142,7 @@ def _load(value: JSON, position: SourcePosition, ignores: Sequence[Ignore]) -> L
                 "not-a-customization",
                 (),
                 f"not a {KIND}, got {_what(value)}",
-                "a Karta is given with -f or --kartas, and `validate` checks it"
-                if edit.get(value, ("kind",)) == "Karta"
-                else "an object is given as FILE",
+                _OTHERS.get(str(edit.get(value, ("kind",))), "an object is given as FILE"),
             )
         )
         return LoadedCustomization(_name(value), None, Scripts(), (finding,), position.source)

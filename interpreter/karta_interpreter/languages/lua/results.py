@@ -1,11 +1,16 @@
-"""The results of a script, checked and read as Karmada's Lua VM does (``luavm/lua.go``), operation by operation."""
+"""The results of a script, checked and read as Karmada's Lua VM does (``luavm/lua.go``), operation by operation.
+
+The remarks are about results that Karmada takes, and that the author of the script hardly means.
+"""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, TypeAlias, final
 
 from karta_interpreter.base.errors import LuaRunError
-from karta_interpreter.base.k8s import JSON, MOST_REPLICAS, Object
+from karta_interpreter.base.k8s import JSON, MOST_REPLICAS, Object, changes, field_path, get, implausible
 from karta_interpreter.base.karmada import SLOTS, Results, by_operation
 from karta_interpreter.languages.lua.empty_tables import restore_empty_tables
 from karta_interpreter.languages.lua.gotypes.scalars import MismatchError
@@ -31,6 +36,9 @@ _LUA_TYPES = {type(None): "nil", bool: "boolean", str: "string", dict: "table", 
 # gopher-lua's `LValueType`, which Karmada prints as a number.
 _LUA_TYPE_NUMBERS = {"nil": 0, "boolean": 1, "number": 2, "string": 3, "function": 4, "table": 7}
 _SHOWN = 200
+_LONGEST_NAME: Final = 32
+_NAMESPACED: Final = ("ConfigMap", "Secret", "ServiceAccount", "PersistentVolumeClaim", "Service")
+_ONLY_IN_MEMBER: Final = (("metadata", "uid"), ("metadata", "resourceVersion"), ("status",))
 
 _MUST_RETURN: Final = by_operation(
     interpret_replica='a whole number, and then requirements or nil: `return 2, {resourceRequest = {cpu = "500m"}}`',
@@ -198,4 +206,121 @@ _READERS: Final[Mapping[str, Callable[[Returned, Sequence[Object]], Results]]] =
     interpret_status=_status,
     interpret_health=_health,
     interpret_dependency=_dependencies,
+)
+
+
+def remarks(operation: str, arguments: Sequence[JSON], returned: Returned, results: Results) -> Iterator[str]:
+    """Yield a sentence about each part of an answer that the author of the script hardly means.
+
+    >>> list(remarks("InterpretReplica", [{}], (-1, None), {"replica": -1, "requires": None}))
+    ['GetReplicas: the number of replicas is -1, less than none']
+    """
+    yield from (
+        f"Karmada drops {path}: {must_return(operation)}"
+        for path in sorted(dropped(dict(zip(results, returned, strict=False)), results))
+    )
+    yield from (
+        f"{SLOTS[operation].function}: {text}"
+        for text, holds in _REMARKS[operation](*arguments, *results.values()).items()
+        if holds
+    )
+
+
+def _of_replicas(_: Object, replicas: int, requirements: JSON, name: str = "") -> Mapping[str, object]:
+    return {
+        f"{name}the number of replicas is {replicas}, less than none": replicas < 0,
+        f"{name}the requirements are empty: no pod requests anything": requirements == {},
+        **{f"{name}{text}": True for _, text in implausible((requirements or {}).get("resourceRequest", {}))},
+    }
+
+
+def _of_components(obj: Object, components: Sequence[Object] | None) -> Mapping[str, object]:
+    times = Counter(component["name"] for component in components or ())
+    return {
+        "a component has no name": "" in times,
+        **{f"{number} components are called {name}": number > 1 for name, number in times.items()},
+        **{f"{name} has more than 32 characters, which Karmada rejects": len(name) > _LONGEST_NAME for name in times},
+        **{
+            text: holds
+            for part in components or ()
+            for text, holds in _of_replicas(
+                obj, part["replicas"], part.get("replicaRequirements"), f"{part['name']}: "
+            ).items()
+        },
+    }
+
+
+def _of_change(template: Object, changed: Object) -> Mapping[str, object]:
+    return {
+        f"{field_path(path)} becomes a text, and was a number: write the number itself": isinstance(after, str)
+        for path, before, after in changes(template, changed)
+        if type(before) in (int, float)
+    }
+
+
+def _of_aggregation(_: Object, items: Sequence[Object] | None, aggregated: Object) -> Mapping[str, object]:
+    reports = [item["status"] for item in items or () if isinstance(item.get("status"), dict) and item["status"]]
+    status: JSON = aggregated.get("status")
+    counts = {
+        field: [report.get(field) for report in reports]
+        for field in (status if reports and isinstance(status, dict) else ())
+        if "replicas" in field.lower()
+    }
+    return {
+        "no status is set: write desiredObj.status = STATUS": reports and not status,
+        **{
+            f"status.{field} is {status[field]!r}, and the clusters report {' + '.join(map(str, reported))}": True
+            for field, reported in counts.items()
+            if all(type(number) is int for number in reported) and status[field] != sum(reported)
+        },
+    }
+
+
+def _of_dependencies(obj: Object, dependencies: Iterable[Object]) -> Mapping[str, object]:
+    named = [(dependency["kind"], dependency.get("namespace")) for dependency in dependencies]
+    return {
+        **{
+            f"{kind} is no kind: is {kind.capitalize()} meant, as in manifests?": kind[0].islower() for kind, _ in named
+        },
+        **{
+            f"a {kind} without a namespace is not found: write namespace = desiredObj.metadata.namespace": True
+            for kind, namespace in named
+            if kind in _NAMESPACED and not namespace
+        },
+        **{
+            f"the namespace is the name of the object, {namespace}: write desiredObj.metadata.namespace": True
+            for _, namespace in named
+            if namespace and namespace == get(obj, ("metadata", "name")) != get(obj, ("metadata", "namespace"))
+        },
+    }
+
+
+_REMARKS: Final[Mapping[str, Callable[..., Mapping[str, object]]]] = by_operation(
+    interpret_replica=_of_replicas,
+    interpret_component=_of_components,
+    revise_replica=lambda template, wanted, revised: {
+        **_of_change(template, revised),
+        "the status is changed, which no cluster gets: change the spec": revised.get("status")
+        != template.get("status"),
+        f"nothing is changed, and {wanted} replicas are asked for": (
+            revised == template and str(wanted) not in re.findall(r"\d+", json.dumps(template.get("spec")))
+        ),
+    },
+    revise_components=lambda template, _, revised: _of_change(template, revised),
+    retain=lambda template, observed, retained: {
+        **_of_change(template, retained),
+        "this is the object of the member, without any change of the template: return the first": (
+            retained == observed and any(get(template, path) != get(observed, path) for path in _ONLY_IN_MEMBER)
+        ),
+    },
+    aggregate_status=_of_aggregation,
+    interpret_status=lambda observed, status: {
+        f"{', '.join(sorted(status))} are fields of the spec, and a status is asked for": (
+            status
+            and observed.get("status")
+            and (status.keys() <= (observed.get("spec") or {}).keys() - observed["status"].keys())
+        )
+    },
+    interpret_health=lambda *_: {},
+    interpret_dependency=_of_dependencies,
 )

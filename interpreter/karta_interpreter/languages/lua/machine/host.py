@@ -10,6 +10,7 @@ then.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain
 from typing import Any, Final, TypeAlias
 
@@ -17,6 +18,7 @@ import msgspec
 import orjson
 
 from karta_interpreter.base.errors import InterpreterError
+from karta_interpreter.base.findings import almost
 from karta_interpreter.base.k8s import JSON, Object
 from karta_interpreter.languages.lua.go_numbers import json_number
 from karta_interpreter.languages.lua.machine import dates
@@ -39,8 +41,8 @@ _OBJECT: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 class Host:
     """The functions for one machine. ``to_lua`` makes a table of JSON in Latin-1 text, without nulls."""
 
-    def __init__(self, kube: Kube, to_lua: Callable[[JSON], Any]) -> None:
-        self._kube = kube
+    def __init__(self, kube: Kube, misuse: Callable[..., str], to_lua: Callable[[JSON], Any]) -> None:
+        self._kube, self._misuse = kube, misuse
         self._to_lua = to_lua
         self.begin({}, None)
 
@@ -60,7 +62,7 @@ class Host:
         yield "print", self._print
         yield "kube_names", lambda: tuple(self._kube)
         yield "own_names", lambda: tuple(self._own)
-        yield "call_kube", lambda name, *arguments: self._called(lambda *values: [self._kube[name](*values)], arguments)
+        yield "call_kube", lambda name, *arguments: self._called(partial(self._call_kube, name), arguments)
         yield (
             "call_own",
             lambda name, *arguments: self._called(
@@ -68,9 +70,18 @@ class Host:
             ),
         )
 
+    def _call_kube(self, name: str, *arguments: JSON) -> list[JSON]:
+        self._warn(self._misuse(name, *arguments) if self._on_print else "")
+        return [self._kube[name](*arguments)]
+
+    def _warn(self, text: str) -> None:
+        if text and text not in self._warnings:
+            self._warnings.add(text)
+            self._print(as_latin1(f"warning: {text}"))
+
     def begin(self, own: Own, on_print: OnPrint | None) -> None:
         """Begin a run."""
-        self._own, self._on_print, self._printed = own, on_print, 0
+        self._own, self._on_print, self._printed, self._warnings = own, on_print, 0, set[str]()
         self._objects: list[bytes | Object] = []
         self._rests: dict[int, dict[str, Any]] = {}
 
@@ -135,6 +146,9 @@ class Host:
         # Taken out: from now on the table of Lua has the field, and may change it.
         field = self._rest(number).pop(name if name.isascii() else _from_latin1(name), None)
         if field is None:
+            # Of the fields that are not read yet. One that was read is in the table of Lua.
+            if self._on_print and (near := almost(name, self._rest(number))):
+                self._warn(f"the script names a field {name}, and the object has {near}: is that meant?")
             return None
         return self.give(_without_nulls_of(bytes(field)) if type(field) is msgspec.Raw else field)
 

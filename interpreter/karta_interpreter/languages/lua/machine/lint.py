@@ -131,6 +131,35 @@ _READ_OTHERWISE: Final = {
         "a text never equals a number, and a comparison of both by < or > is an error",
         "write the number without quotes",
     ),
+    re.compile(r"""[.{,\[]\s*["']?(memory\b["'\]]{0,2} *= *(["']?)(?!0\b)\d{1,6}\2)(?=\s*[,}\n;])"""): (
+        "memory without a unit is in bytes",
+        'write such as "1024Mi"',
+    ),
+    re.compile(r"""[.{,\[]\s*["']?(cpu\b["'\]]{0,2} *= *(["']?)(?:[2-9]\d\d|\d{4,6})\2)(?=\s*[,}\n;])"""): (
+        "cpu without a unit is in whole cores",
+        'write such as "500m" for half of one',
+    ),
+    re.compile(r"""(["']\d+(?:\.\d+)?(?:[KMGTkmgt][bB]|[KMGT]iB|[kmgt]i|cores?|[vm]?cpus?)["'])"""): (
+        "Kubernetes has no such unit",
+        'write "512Mi" or "2Gi" of memory, and "500m" of cpu',
+    ),
+    re.compile(
+        r"""\A(?!.*(?:\.|["'])status\b[\w."'\[\]]{0,200}\s*=(?!=))(?!.*(?:\binsert\b|\baggregateStatus\b))"""
+        r"""(?!.*\blocal +\w+ *= *\w+\.status\b)(?:(?!\bfunction\b).)*\bfunction +(AggregateStatus)\(""",
+        re.DOTALL,
+    ): (
+        "no status is set, and Karmada takes nothing else",
+        "write desiredObj.status = STATUS, and return desiredObj",
+    ),
+    re.compile(
+        r"\bfunction +Retain\(\s*\w+, *(\w+)\s*\)(?!(?:(?!\bfunction\b).)*\breturn +\1\b)"
+        r"(?:(?!\bfunction\b).)*?^[ \t]*(\1(?:\.\w+)+) *=(?!=)",
+        _FLAGS,
+    ): ("a change of the object of the member is lost", "set the field in the first parameter, and return that"),
+    re.compile(r"""(\bstatus *= *["'](?:Healthy|Progressing|Degraded|Suspended|Missing)["'])"""): (
+        "this is the health of Argo CD, which Karmada has not",
+        "InterpretHealth returns true for Healthy, and false for the others",
+    ),
     re.compile(r"[{,]\s*(replica) *=(?!=)"): ("nothing that a script returns has a key replica", "write replicas"),
     re.compile(r"\b(resourceRequests)\b"): ("requirements have no resourceRequests", "write resourceRequest"),
     re.compile(
@@ -392,12 +421,14 @@ def _shortened(lints: list[Lint]) -> list[Lint]:
 def _function(operation: str, names: Names) -> Iterator[Lint]:
     name, parameters = SLOTS[operation].function, SLOTS[operation].parameters
     # A function is global once the script has run, unless it is local or inside of another one.
-    functions = [
-        candidate
-        for candidate in names.functions
-        if candidate.name == name and not (candidate.is_local or candidate.is_nested)
-    ]
-    function = functions[-1] if functions else None
+    function = next(
+        (
+            candidate
+            for candidate in reversed(names.functions)
+            if candidate.name == name and not (candidate.is_local or candidate.is_nested)
+        ),
+        None,
+    )
     if function and not function.is_variadic and function.parameters != len(parameters):
         message = f"{name} has {function.parameters} parameters, and is called with {len(parameters)} arguments"
         yield _warning("parameter-count", message, _write(name, parameters), function.line, name)
@@ -468,17 +499,16 @@ def _is_known(name: str, names: Names, script_globals: set[str]) -> bool:
     """Return whether something sets a global, or a member of a module, as ``os.getenv``."""
     module, _, member = name.partition(".")
     # A member that is set on any table counts as known: no finding is better than a wrong one.
-    if name in script_globals or name in GLOBALS or member in names.own_members:
-        return True
-    return bool(member) and (module in script_globals or module not in MODULES or member in MODULES[module])
+    return (name in script_globals or name in GLOBALS or member in names.own_members) or (
+        bool(member) and (module in script_globals or module not in MODULES or member in MODULES[module])
+    )
 
 
 def _guess(name: str, names: set[str]) -> str:
     module, _, member = name.partition(".")
-    if not member:
-        return _FOREIGN.get(module) or closest(module, names | GLOBALS)
-    suggestion = closest(member, MODULES[module])
-    return f"{module}.{suggestion}" if suggestion else ""
+    suggestion = closest(member, MODULES[module]) if member else ""
+    alone = "" if member else _FOREIGN.get(module) or closest(module, names | GLOBALS)
+    return f"{module}.{suggestion}" if suggestion else alone
 
 
 def _rejected(names: Names) -> Iterator[Lint]:
@@ -499,10 +529,8 @@ def _rejected(names: Names) -> Iterator[Lint]:
 
 
 def _first_of_each(mentions: Iterable[Mention]) -> Iterable[Mention]:
-    by_name: dict[str, Mention] = {}
-    for mention in mentions:
-        by_name.setdefault(mention.name, mention)
-    return by_name.values()
+    # From the end, so that the first of each stays.
+    return reversed({mention.name: mention for mention in reversed([*mentions])}.values())
 
 
 def _warning(rule: str, message: str, hint: str, line: int, word: str) -> Lint:

@@ -20,7 +20,7 @@ Nothing here limits a script: a machine runs in a process that has limits of its
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from pkgutil import get_data
 from random import getrandbits
@@ -94,7 +94,7 @@ class ScriptCall(NamedTuple):
 class Runtime:
     """A virtual machine for one thread. It must not be used again after MemoryError."""
 
-    def __init__(self, kube: Kube) -> None:
+    def __init__(self, kube: Kube, misuse: Callable[..., str] = lambda *_: "") -> None:
         # Lua 5.2 reads everything that gopher-lua reads, `goto` too, and the `_ENV` of a chunk can be set for each run.
         self._lua = lua52.LuaRuntime(
             encoding="latin-1",
@@ -104,7 +104,7 @@ class Runtime:
             attribute_filter=_refuse,
             overflow_handler=_as_float,
         )
-        self._host = Host(kube, partial(self._lua.table_from, recursive=True))
+        self._host = Host(kube, misuse, partial(self._lua.table_from, recursive=True))
         # The half of the machine that is written in Lua. Without `as_function` Lua has userdata for our functions, and
         # lupa would look up attributes on it.
         as_function = self._lua.eval("python.as_function")
