@@ -61,11 +61,9 @@ class StatusItem(msgspec.Struct, frozen=True):
                 raise InterpretationError(
                     f"{path}.{field} must be {type_name(expected())}, but is {type_name(value[field])}", code=400
                 )
-        if not value.get("clusterName"):
-            raise InterpretationError(f"{path} has no clusterName, the cluster that reports the status", code=400)
         # Go omits false from the JSON.
         return cls(
-            value["clusterName"],
+            value.get("clusterName", ""),
             value.get("status"),
             value.get("applied", False),
             value.get("appliedMessage", ""),
@@ -89,7 +87,9 @@ class StatusItem(msgspec.Struct, frozen=True):
                 raise InterpretationError(f"{path} has no field {field}; {hint}")
         item = cls.of(value, path)
         problem = (
-            f" is a second one of {item.cluster}: each cluster has one"
+            " has no clusterName, the cluster that reports the status"
+            if not item.cluster
+            else f" is a second one of {item.cluster}: each cluster has one"
             if item.cluster in clusters
             else ".status holds a whole object: write what is below its own status"
             if isinstance(item.status, dict) and {"apiVersion", "kind", "metadata"} <= item.status.keys()

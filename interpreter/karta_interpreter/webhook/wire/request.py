@@ -178,7 +178,11 @@ def _items(request: Object) -> tuple[StatusItem, ...]:
     items = [] if request.get("aggregatedStatus") is None else request["aggregatedStatus"]
     if not isinstance(items, list):
         raise _problem(f"request.aggregatedStatus must be a list, but is {type_name(items)}")
-    return tuple(StatusItem.of(item, f"request.aggregatedStatus[{index}]") for index, item in enumerate(items))
+    read = tuple(StatusItem.of(item, f"request.aggregatedStatus[{index}]") for index, item in enumerate(items))
+    # Karmada's own cases have items without one, but its requests do not.
+    for index in (index for index, item in enumerate(read) if not item.cluster):
+        raise _problem(f"request.aggregatedStatus[{index}] has no clusterName, the cluster that reports the status")
+    return read
 
 
 _MORE: Final[Mapping[str, Callable[[Object, GVK], Any]]] = {
