@@ -344,7 +344,7 @@ def _grouped(left: ast.Node, right: ast.Node) -> tuple[str, ast.Node] | None:
     return None
 
 
-def misread_parts(node: ast.Node, *, of_count: bool) -> Iterator[tuple[str, str, str]]:  # noqa: C901 - one case each
+def misread_parts(node: ast.Node, *, of_count: bool) -> Iterator[tuple[str, str, str]]:
     """Yield each part that is not what it seems to be: the rule that it breaks, its text, and what it is meant to be.
 
     >>> list(misread_parts(parse(".spec.n // 1 * .spec.m"), of_count=False))
@@ -378,52 +378,51 @@ def misread_parts(node: ast.Node, *, of_count: bool) -> Iterator[tuple[str, str,
                 grouped |= {id(part) for part in parts_of(right)}
                 operator, better = parts
                 yield _AFTER[operator], render(current), render(better)
-            case ast.Alternative(
-                ast.Binary(operator, left, right), ast.Literal(int() | str()) | ast.Array() as default
-            ) if operator in _BOOLEAN and not is_boolean(default):
-                yield (
-                    "default-compared",
-                    render(current),
-                    render(ast.Binary(operator, left, ast.Alternative(right, default))),
-                )
-            case ast.Alternative(ast.Binary("-" | "*" | "/" | "%" as operator, left, ast.Literal() as right), default):
-                yield (
-                    "default-compared",
-                    render(current),
-                    render(ast.Binary(operator, ast.Alternative(left, default), right)),
-                )
-            case ast.Alternative(left, ast.Literal(True)) if plain_path(left):
-                yield "default-true", render(current), render(ast.Binary("!=", left, ast.Literal(False)))
-            case ast.Binary("==", value, ast.Binary("or", ast.Literal() as first, second)):
-                yield (
-                    "or-is-boolean",
-                    render(current),
-                    render(ast.Binary("or", ast.Binary("==", value, first), ast.Binary("==", value, second))),
-                )
-            case ast.Binary("or", left, right) if not isinstance(left, ast.Literal):
-                is_value = isinstance(right, ast.Literal) and type(right.value) in (str, int, float)
-                if id(current) in results or is_value:
-                    yield "or-is-boolean", render(current), render(_chosen(left, right))
-            case ast.Binary("==" | "!=" | "<" | "<=" | ">" | ">=" as operator, left, ast.Literal(str() as text)) if (
-                re.fullmatch("[0-9]{1,15}", text)
-                and (operator[0] in "<>" or _COUNTED.fullmatch(render(without_default(left))))
-            ):
-                yield "text-ordered", render(current), render(ast.Binary(operator, left, ast.Literal(int(text))))
-            case ast.Binary(
-                "==", ast.Pipe(_, ast.FunctionCall(name)) | ast.FunctionCall(name) as value, ast.Literal(str() as text)
-            ) if text != (changed := _LETTERS.get(name, str)(text)):
-                yield "letters-never", render(current), render(ast.Binary("==", value, ast.Literal(changed)))
-            case (
-                ast.Index(ast.Index(_, ast.Literal("conditions")) as listed, ast.Literal(int()))
-                | ast.Pipe(
-                    ast.Index(_, ast.Literal("conditions")) as listed,
-                    ast.Try(ast.Index(ast.Identity(), ast.Literal(int())))
-                    | ast.FunctionCall("first" | "last", ())
-                    | ast.Pipe(ast.FunctionCall("first" | "last", ())),
-                )
-                | ast.FunctionCall("first" | "last", (ast.Iterate(ast.Index(_, ast.Literal("conditions")) as listed),))
-            ) if current is not node:
-                yield "condition-by-place", render(current), f'{render(listed)}[] | select(.type == "Ready")'
+            case ast.Binary("or", left, right) if id(current) in results and not isinstance(left, ast.Literal):
+                yield "or-is-boolean", render(current), render(_chosen(left, right))
+            case _ if meant := _meant(current, is_whole=current is node):
+                rule, better = meant
+                yield rule, render(current), render(better)
+
+
+def _meant(node: ast.Node, *, is_whole: bool) -> tuple[str, ast.Node] | None:  # noqa: PLR0911 - one case each
+    """Return the rule that a part breaks by its form, wherever it stands, and what it is meant to be."""
+    match node:
+        case ast.Alternative(
+            ast.Binary(operator, left, right), ast.Literal(int() | str()) | ast.Array() as default
+        ) if operator in _BOOLEAN and not is_boolean(default):
+            return "default-compared", ast.Binary(operator, left, ast.Alternative(right, default))
+        case ast.Alternative(ast.Binary("-" | "*" | "/" | "%" as operator, left, ast.Literal() as right), default):
+            return "default-compared", ast.Binary(operator, ast.Alternative(left, default), right)
+        case ast.Alternative(left, ast.Literal(True)) if plain_path(left):
+            return "default-true", ast.Binary("!=", left, ast.Literal(False))
+        case ast.Binary("==", value, ast.Binary("or", ast.Literal() as first, second)):
+            return "or-is-boolean", ast.Binary("or", ast.Binary("==", value, first), ast.Binary("==", value, second))
+        case ast.Binary("or", left, ast.Literal(value) as right) if not isinstance(left, ast.Literal) and type(
+            value
+        ) in (str, int, float):
+            return "or-is-boolean", _chosen(left, right)
+        case ast.Binary("==" | "!=" | "<" | "<=" | ">" | ">=" as operator, left, ast.Literal(str() as text)) if (
+            re.fullmatch("[0-9]{1,15}", text)
+            and (operator[0] in "<>" or _COUNTED.fullmatch(render(without_default(left))))
+        ):
+            return "text-ordered", ast.Binary(operator, left, ast.Literal(int(text)))
+        case ast.Binary(
+            "==", ast.Pipe(_, ast.FunctionCall(name)) | ast.FunctionCall(name) as value, ast.Literal(str() as text)
+        ) if text != (changed := _LETTERS.get(name, str)(text)):
+            return "letters-never", ast.Binary("==", value, ast.Literal(changed))
+        case (
+            ast.Index(ast.Index(_, ast.Literal("conditions")) as listed, ast.Literal(int()))
+            | ast.Pipe(
+                ast.Index(_, ast.Literal("conditions")) as listed,
+                ast.Try(ast.Index(ast.Identity(), ast.Literal(int())))
+                | ast.FunctionCall("first" | "last", ())
+                | ast.Pipe(ast.FunctionCall("first" | "last", ())),
+            )
+            | ast.FunctionCall("first" | "last", (ast.Iterate(ast.Index(_, ast.Literal("conditions")) as listed),))
+        ) if not is_whole:
+            return "condition-by-place", ast.Pipe(ast.Iterate(listed), parse('select(.type == "Ready")'))
+    return None
 
 
 def _chosen(left: ast.Node, right: ast.Node) -> ast.Node:
