@@ -45,9 +45,10 @@ class _Printer:
         if isinstance(node, ast.Comma):
             left = self.show(node.left, Precedence.COMMA, last=False)
             return f"{left}, {self.show(node.right, Precedence.ALTERNATIVE, last=last)}"
-        return self._text(node)
+        return self._term(node) or self._compound(node)
 
-    def _text(self, node: ast.Node) -> str:  # noqa: C901, PLR0911, PLR0912 - one case for each construct
+    def _term(self, node: ast.Node) -> str:  # noqa: C901, PLR0911, PLR0912 - one case for each construct
+        """Return the text of a value, a step, a call or a construct in brackets, empty for anything else."""
         show = self.show
         match node:
             case ast.Identity():
@@ -92,6 +93,12 @@ class _Printer:
                 return f"[{show(body)}]"
             case ast.Object(entries):
                 return f"{{{', '.join(map(self._entry, entries))}}}"
+        return ""
+
+    def _compound(self, node: ast.Node) -> str:  # noqa: C901, PLR0911 - one case for each construct
+        """Return the text of an expression that joins others by operators or words."""
+        show = self.show
+        match node:
             case ast.If(branches, otherwise):
                 tests = "el".join(f"if {show(test)} then {show(result)} " for test, result in branches)
                 return f"{tests}else {show(otherwise)} end" if otherwise else f"{tests}end"
