@@ -390,19 +390,20 @@ def _bindings(parts: Mapping[str, object]) -> dict[str, Binding]:
 
 def _binding(part: Any) -> Binding | None:  # noqa: ANN401 - any part of a definition
     """Return the binding of a part, None if nothing in it reads a variable."""
-    if isinstance(part, Query):
-        return part.bound if part.variables else None
-    if type(part) is tuple:  # a named tuple, such as a GVK, holds no expression
-        items = [(_binding(item), item) for item in part]
-        is_read = any(binding for binding, _ in items)
-        return (lambda values: tuple(bind(values) if bind else item for bind, item in items)) if is_read else None
-    if is_dataclass(part) and not isinstance(part, type):
-        bindings = _bindings({field.name: getattr(part, field.name) for field in fields(part)})
-        return (
-            (lambda values: replace(part, **{name: bind(values) for name, bind in bindings.items()}))
-            if bindings
-            else None
-        )
+    match part:
+        case Query():
+            return part.bound if part.variables else None
+        case tuple() if type(part) is tuple:  # a named tuple, such as a GVK, holds no expression
+            items = [(_binding(item), item) for item in part]
+            is_read = any(binding for binding, _ in items)
+            return (lambda values: tuple(bind(values) if bind else item for bind, item in items)) if is_read else None
+        case _ if is_dataclass(part) and not isinstance(part, type):
+            bindings = _bindings({field.name: getattr(part, field.name) for field in fields(part)})
+            return (
+                (lambda values: replace(part, **{name: bind(values) for name, bind in bindings.items()}))
+                if bindings
+                else None
+            )
     return None
 
 

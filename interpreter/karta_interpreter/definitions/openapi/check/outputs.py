@@ -82,6 +82,14 @@ def outputs(node: ast.Node, inputs: Shapes, scope: TypeScope) -> Shapes:  # noqa
             return outputs(body, inputs, replace(scope, functions=scope.functions | {name}))
         case ast.FunctionCall(name) if name not in scope.functions:
             return _called(node, inputs, scope)
+        case _:
+            return _read_or_made(node, inputs, scope)
+    return (ANY,)
+
+
+def _read_or_made(node: ast.Node, inputs: Shapes, scope: TypeScope) -> Shapes:  # noqa: C901, PLR0911 - one case each
+    """Return the shapes of the parts at a path, or of a new value."""
+    match node:
         case ast.Identity():
             return inputs
         case ast.Literal(value):
