@@ -99,14 +99,7 @@ def command(
     an answer differs, or if neither side has a definition for any object.
     """
     if not (before and after):
-        objects = [*filter(holds_objects, files)]
-        words = iter([word for word in files if word not in objects])
-        named = [
-            f"{option} {side}"
-            for option, names in (("--from", before), ("--to", after))
-            for side in names or [next(words, "SIDE")]
-        ]
-        raise UsageProblem(f"error: name both sides: diff {' '.join([*named, *words, *objects])}")
+        raise _one_sided(before, after, files)
     if not (paths := files + paths):
         raise UsageProblem(NO_WORKLOAD)
     check_stdin([*before, *after, *paths])
@@ -133,21 +126,39 @@ def command(
         )
         for question in questions
     )
+    gvks = dict.fromkeys(question.gvk for question in questions)
     warnings = [
         f"{'neither side has a' if lacking[1:] else f'{lacking[0]} has no'} definition for {gvk}"
-        for gvk in dict.fromkeys(question.gvk for question in questions)
+        for gvk in gvks
         if (
             lacking := [
                 name for name, side in zip(("--from", "--to"), compared_sides, strict=True) if not side.find(gvk)
             ]
         )
     ]
-    if output == "table":
-        text = "".join(_change_text(change, full=shown["full"]) for change in changes)
-    else:
-        text = written([_record(change) for change in changes], output)
-    is_answered = any(side.find(question.gvk) for question in questions for side in compared_sides)
-    print_changes(text, warnings, count(len(questions), "question"), len(changes), compared=is_answered)
+    text = (
+        "".join(_change_text(change, full=shown["full"]) for change in changes)
+        if output == "table"
+        else written([_record(change) for change in changes], output)
+    )
+    print_changes(
+        text,
+        warnings,
+        count(len(questions), "question"),
+        len(changes),
+        compared=any(side.find(gvk) for gvk in gvks for side in compared_sides),
+    )
+
+
+def _one_sided(before: tuple[str, ...], after: tuple[str, ...], files: tuple[str, ...]) -> UsageProblem:
+    objects = [*filter(holds_objects, files)]  # other names are meant to be sides
+    words = iter([word for word in files if word not in objects])
+    named = [
+        f"{option} {side}"
+        for option, names in (("--from", before), ("--to", after))
+        for side in names or [next(words, "SIDE")]
+    ]
+    return UsageProblem(f"error: name both sides: diff {' '.join([*named, *words, *objects])}")
 
 
 def _changed_answer(

@@ -1,6 +1,5 @@
 """``karta-interpreter export``: the manifests that `serve` applies, definitions for other programs, and schemas."""
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -12,7 +11,7 @@ import click
 from karta_interpreter import __version__
 from karta_interpreter.base.errors import ExportError, ServeError
 from karta_interpreter.base.findings import count, escaped
-from karta_interpreter.base.k8s import GVK, Object
+from karta_interpreter.base.k8s import GVK, Object, grouped
 from karta_interpreter.base.k8s.yaml_writer import to_yaml
 from karta_interpreter.cli.calls import operation_named
 from karta_interpreter.cli.definitions import Sources, definitions_named, load_sources, sources
@@ -236,34 +235,33 @@ def customization_command(
             for operation in of_kind
         ]
         say(table(rows, header=["APIVERSION", "KIND", "OPERATION", "CUSTOMIZATION"]), nl=False)
-    elif twice := [
-        name
-        for name, number in Counter(customization["metadata"]["name"] for customization in customizations).items()
-        if number > 1
-    ]:
-        names = " and ".join(twice)
-        raise Problem(f"error: several definitions are called {names}: their customizations would replace each other")
-    elif output_dir is not None:
-        write_files(
-            output_dir,
-            {
-                f"{customization['metadata']['name']}.{output}": written(customization, output)
-                for customization in customizations
-            },
-        )
-    elif customizations:
-        whole = (
-            customizations[0]
-            if len(customizations) == 1
-            else {"apiVersion": "v1", "kind": "List", "items": list(customizations)}
-        )
-        say(Data(to_json(whole) if output == "json" else "---\n".join(map(to_yaml, customizations))), nl=False)
+    else:
+        _write_customizations(customizations, output, output_dir)
     rejected = {
         f"{gvk}, {operation}": reason for gvk, _, result in exported for operation, reason in result.rejected.items()
     }
     scripts = sum(len(customization["spec"]["customizations"]) for customization in customizations)
     summary = f"{count(len(customizations), 'customization')}, {count(scripts, 'script')}"
     _report(rejected, f"{summary}; {len(rejected)} rejected", is_quiet=check, is_error=bool(kinds or paths))
+
+
+def _write_customizations(customizations: Sequence[Object], output: str, output_dir: Path | None) -> None:
+    by_name = grouped((customization["metadata"]["name"], customization) for customization in customizations)
+    if twice := [name for name, of_name in by_name.items() if len(of_name) > 1]:
+        raise Problem(
+            f"error: several definitions are called {' and '.join(twice)}: "
+            "their customizations would replace each other"
+        )
+    if output_dir is not None:
+        write_files(
+            output_dir,
+            {f"{name}.{output}": written(customization, output) for name, (customization,) in by_name.items()},
+        )
+    elif customizations:
+        whole = (
+            {"apiVersion": "v1", "kind": "List", "items": customizations} if customizations[1:] else customizations[0]
+        )
+        say(Data(to_json(whole) if output == "json" else "---\n".join(map(to_yaml, customizations))), nl=False)
 
 
 def _check_answered(
