@@ -386,7 +386,7 @@ def misread_parts(node: ast.Node, *, of_count: bool) -> Iterator[tuple[str, str,
 
 
 def _meant(node: ast.Node, *, is_whole: bool) -> tuple[str, ast.Node] | None:  # noqa: PLR0911 - one case each
-    """Return the rule that a part breaks by its form, wherever it stands, and what it is meant to be."""
+    """Return the rule that a part breaks by its form, wherever it stands, and the part that is meant."""
     match node:
         case ast.Alternative(
             ast.Binary(operator, left, right), ast.Literal(int() | str()) | ast.Array() as default
