@@ -150,9 +150,9 @@ def _series() -> Iterator[tuple[str, str, list[str], str]]:
     shown = Metrics()
     shown.answered("Retain", GVK("batch", "v1", "Job"), 200, 0.1)
     shown.refused(503)
-    shown.show_staleness(lambda: 0.0)
+    shown.show("cluster_stale_seconds", lambda: 0.0)
     shown.show_budget(Budget())
-    shown.show_registration(lambda: True)
+    shown.show("registration_in_step", lambda: True)
     fight = Fight("", "", "", "", "", "", "", "", (), begin=0.0, last=0.0, end=inf, remedy="")
     shown.fights.present[b""] = {"": fight}
     kind = GVK("example.org", "v1", "Mill")

@@ -56,9 +56,9 @@ def shown() -> dict[str, set[str]]:
     for code in (200, 400, 404, 422, 500, 504):
         metrics.answered("Retain", GVK("batch", "v1", "Job"), code, 0.1)
     metrics.refused(503)
-    metrics.show_staleness(lambda: 0.0)
+    metrics.show("cluster_stale_seconds", lambda: 0.0)
     metrics.show_budget(Budget())
-    metrics.show_registration(lambda: True)
+    metrics.show("registration_in_step", lambda: True)
     fight = Fight("", "", "", "", "", "", "", "", (), begin=0.0, last=0.0, end=inf, remedy="")
     metrics.fights.present[b""] = {"": fight}
     found: dict[str, set[str]] = {"up": set()}

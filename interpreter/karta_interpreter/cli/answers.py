@@ -100,10 +100,8 @@ def changes(before: JSON, after: JSON) -> list[str]:
     for path, old, new in sorted(_leaves(before, after), key=attrgetter("path")):
         if old is NOTHING:
             change = f"{short(new)} (new)"
-        elif new is NOTHING:
-            change = f"{short(old)} (removed)"
         else:
-            change = f"{short(old)} -> {short(new)}"
+            change = f"{short(old)} {'(removed)' if new is NOTHING else f'-> {short(new)}'}"
         lines.append(f"{format_path(path)}: {change}")
     return lines
 

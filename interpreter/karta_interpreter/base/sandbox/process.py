@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -239,20 +240,16 @@ class Process:
 
     def stopped(self, error: OSError) -> SandboxError:
         """Stop the process: its time is over, or it has closed its end of the socket."""
+        status = 0
         if not isinstance(error, TimeoutError):
-            return self._death()
+            with suppress(subprocess.TimeoutExpired):
+                # The socket closes a moment before the process has ended, and only its status names the cause.
+                status = self._process.wait(timeout=_WAIT_SECONDS)
         self.stop()
-        if not self._has_started:
+        if isinstance(error, TimeoutError) and not self._has_started:
             return SandboxError(f"its process takes longer than {self._seconds:.3g} s to start", StopCause.NOT_STARTED)
-        return SandboxError(f"it takes longer than {self._seconds:.3g} s", StopCause.TIME)
-
-    def _death(self) -> SandboxError:
-        try:
-            # The socket closes a moment before the process has ended, and only its status names the cause.
-            status = self._process.wait(timeout=_WAIT_SECONDS)
-        except subprocess.TimeoutExpired:
-            status = 0
-        self.stop()
+        if isinstance(error, TimeoutError):
+            return SandboxError(f"it takes longer than {self._seconds:.3g} s", StopCause.TIME)
         cause = _DEATHS.get(status, StopCause.DEFECT)
         reason = _REASONS.get(cause, f"its process ended with status {status}")
         return SandboxError(reason.format(self._memory >> 20), cause)

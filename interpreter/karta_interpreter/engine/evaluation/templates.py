@@ -52,24 +52,26 @@ def templates(component: ComponentRules, pods: PodDefinition, obj: Object, ids: 
     A template that is null, or has no `spec`, does not describe pods. So a workload without its worker section has no
     worker, whatever its replicas path gives.
     """
-    if isinstance(pods, PodTemplate):
-        outputs = read_pods(component, "podTemplateSpecPath", pods.query, obj, ids)
-        whole: list[Object | None] = []
-        for template in outputs:
-            spec = None if template is None else template.get("spec")
-            if spec is not None and type(spec) is not dict:
-                reason = f"gives a template whose spec is {type_name(spec)}"
-                raise failure(component, "podTemplateSpecPath", pods.query, reason)
-            whole.append(None if spec is None else template)
-        return whole
-    if isinstance(pods, PodSpec):
-        specs = read_pods(component, "podSpecPath", pods.query, obj, ids)
-        if pods.metadata is None:
-            return [None if spec is None else {"spec": spec} for spec in specs]
-        outputs = read_pods(component, "metadataPath", pods.metadata, obj, ids)
-        pairs = zip(specs, outputs, strict=True)
-        return [None if spec is None else _present(metadata=metadata) | {"spec": spec} for spec, metadata in pairs]
-    return _assembled(component, pods, obj, ids)
+    match pods:
+        case PodTemplate():
+            outputs = read_pods(component, "podTemplateSpecPath", pods.query, obj, ids)
+            whole: list[Object | None] = []
+            for template in outputs:
+                spec = None if template is None else template.get("spec")
+                if spec is not None and type(spec) is not dict:
+                    reason = f"gives a template whose spec is {type_name(spec)}"
+                    raise failure(component, "podTemplateSpecPath", pods.query, reason)
+                whole.append(None if spec is None else template)
+            return whole
+        case PodSpec():
+            specs = read_pods(component, "podSpecPath", pods.query, obj, ids)
+            if pods.metadata is None:
+                return [None if spec is None else {"spec": spec} for spec in specs]
+            outputs = read_pods(component, "metadataPath", pods.metadata, obj, ids)
+            pairs = zip(specs, outputs, strict=True)
+            return [None if spec is None else _present(metadata=metadata) | {"spec": spec} for spec, metadata in pairs]
+        case Fragments():
+            return _assembled(component, pods, obj, ids)
 
 
 def read_pods(component: ComponentRules, field: str, query: Query, obj: Object, ids: tuple[str, ...]) -> list[JSON]:

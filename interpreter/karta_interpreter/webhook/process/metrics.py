@@ -50,6 +50,14 @@ BOUNDS: Final = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.03, SLOW
 as slow. After 2.5 s it has failed if Karmada waits 3 s."""
 
 
+GAUGES: Final = {
+    "cluster_stale_seconds": "With --cluster: time since the Kartas were known to be those of the API server.",
+    "definitions_bytes": "Memory that the definitions of all sources take, as estimated from their text.",
+    "registration_in_step": "With --register: 1 when the registration on the control plane is up to date.",
+}
+"""Measurements that a server shows if it has them, each with its description."""
+
+
 class Metrics:
     """The metrics of one server.
 
@@ -92,21 +100,14 @@ class Metrics:
         """Count an HTTP error."""
         self._http_errors.labels(str(status)).inc()
 
-    def show_staleness(self, seconds: Callable[[], float]) -> None:
-        """Show the result of a function as the age of the data about the cluster's Kartas."""
-        description = "With --cluster: time since the Kartas were known to be those of the API server."
-        self._gauge("cluster_stale_seconds", description).set_function(seconds)
+    def show(self, name: str, value: Callable[[], float]) -> None:
+        """Show the result of a function as a gauge of `GAUGES`."""
+        self._gauge(name, GAUGES[name]).set_function(value)
 
     def show_budget(self, budget: Budget) -> None:
         """Show the memory that definitions take, and how many sources are refused."""
-        help_text = "Memory that the definitions of all sources take, as estimated from their text."
-        self._gauge("definitions_bytes", help_text).set_function(lambda: budget.held)
+        self.show("definitions_bytes", lambda: budget.held)
         self._definitions.labels("refused").set_function(lambda: len(budget.refused))
-
-    def show_registration(self, in_step: Callable[[], bool]) -> None:
-        """Show whether the registration on the control plane is up to date."""
-        description = "With --register: 1 when the registration on the control plane is up to date."
-        self._gauge("registration_in_step", description).set_function(in_step)
 
     def served(self, snapshot: Snapshot) -> None:
         """Show how many definitions there are, and which are answered by scripts."""

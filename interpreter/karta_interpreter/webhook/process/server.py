@@ -86,9 +86,11 @@ class Server:
             if registrar := plane.registrar:
                 ca_file = plane.ca_file
                 # While the file is broken, it is not known whom Karmada has to trust.
-                self._metrics.show_registration(lambda: registrar.in_step and not (ca_file and ca_file.problem))
+                self._metrics.show(
+                    "registration_in_step", lambda: registrar.in_step and not (ca_file and ca_file.problem)
+                )
         if cluster:
-            self._metrics.show_staleness(lambda: cluster.stale_for)
+            self._metrics.show("cluster_stale_seconds", lambda: cluster.stale_for)
         self._readiness = Readiness(
             self._store,
             lambda: self._tls.not_after if self._tls else inf,

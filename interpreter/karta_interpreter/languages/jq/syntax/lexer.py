@@ -127,23 +127,18 @@ class _Lexer:
                 self.open_quotes.append(self.place)
                 yield self._token(Kind.OPEN_TEXT, lexeme.end())
                 yield from self._string()
+            case "symbol" if self.brackets and lexeme[0] == ")" and not self.brackets[-1]:
+                self.brackets.pop()
+                yield self._token(Kind.CLOSE_INTERPOLATION, lexeme.end())
+                yield from self._string()
             case "symbol":
-                yield from self._symbol(lexeme[0])
+                if self.brackets and lexeme[0] in "()":
+                    self.brackets[-1] += 1 if lexeme[0] == "(" else -1
+                yield self._token(Kind.SYMBOL, lexeme.end())
             case "name" if lexeme[0] in KEYWORDS:
                 yield self._token(Kind.KEYWORD, lexeme.end())
             case group:
                 yield self._token(Kind(str(group)), lexeme.end(), lexeme[str(group)])
-
-    def _symbol(self, symbol: str) -> Iterator[Token]:
-        end = self.place + len(symbol)
-        if self.brackets and symbol == ")" and not self.brackets[-1]:
-            self.brackets.pop()
-            yield self._token(Kind.CLOSE_INTERPOLATION, end)
-            yield from self._string()
-            return
-        if self.brackets and symbol in "()":
-            self.brackets[-1] += 1 if symbol == "(" else -1
-        yield self._token(Kind.SYMBOL, end)
 
     def _string(self) -> Iterator[Token]:
         """Read on inside a string, up to its end or to the start of an interpolation."""

@@ -162,7 +162,15 @@ def _read(go_type: str, value: JSON) -> JSON:
     mapping = _expect(dict, value, name)
     if name.startswith("map[string]"):
         return {key: _within(key, "", name.removeprefix("map[string]"), item) for key, item in mapping.items()}
-    return _read_struct(name, mapping)
+    # Fields in their order. If a field has another spelling, all by their bytes, as Karmada does.
+    fields = {field.name: field.type for field in declarations()[name]}
+    folded = {_fold(field): field for field in fields}
+    is_spelled_otherwise = any(key not in fields and _fold(key) in folded for key in mapping)
+    result: dict[str, JSON] = {}
+    for key, item in sorted(mapping.items()) if is_spelled_otherwise else mapping.items():
+        if field := folded.get(_fold(key)):
+            result = _over({field: _within(field, name, fields[field], item)}, result)
+    return result
 
 
 def _expect(kind: type[_T], value: JSON, go_type: str) -> _T:
@@ -177,18 +185,6 @@ def _within(step: str | int, struct: str, go_type: str, item: JSON) -> JSON:
     except MismatchError as err:
         err.within(step, struct)
         raise
-
-
-def _read_struct(name: str, value: dict[str, JSON]) -> JSON:
-    """Read fields in their order. If a field has another spelling, read all by their bytes, as Karmada does."""
-    fields = {field.name: field.type for field in declarations()[name]}
-    folded = {_fold(field): field for field in fields}
-    is_spelled_otherwise = any(key not in fields and _fold(key) in folded for key in value)
-    result: dict[str, JSON] = {}
-    for key, item in sorted(value.items()) if is_spelled_otherwise else value.items():
-        if field := folded.get(_fold(key)):
-            result = _over({field: _within(field, name, fields[field], item)}, result)
-    return result
 
 
 def _over(value: JSON, earlier: JSON) -> JSON:
