@@ -124,7 +124,9 @@ def test_catalogue_lists_kinds_and_reads_on_demand() -> None:
     assert catalogue[job] is Karta.catalogue()[job]
     assert len(list(catalogue)) == len(catalogue) > 20
     assert repr(catalogue) == f"<the catalogue, {len(catalogue)} kinds>"
-    with pytest.raises(KeyError, match=r"no Karta for v1, Kind=Nothing; `Karta.catalogue\(\)` has its"):
+    with pytest.raises(
+        KeyError, match=r"no Karta for GVK.group='', version='v1', kind='Nothing'.; `Karta.catalogue\(\)` has its"
+    ):
         catalogue[GVK("", "v1", "Nothing")]
     key: Any = ("batch/v1", "", "Job")
     with pytest.raises(KeyError, match=r"did you mean batch/v1, Kind=Job"):
@@ -269,13 +271,18 @@ JOB: dict[str, Any] = {
         pytest.param(lambda job: job.attribute(JOB), "pods are a list of objects, not dict", id="one pod"),
         pytest.param(
             lambda job: job.root.update_pod_templates({"": JOB["spec"]["template"]["spec"]}),
-            "podTemplateSpecPath: a pod template has its pod in spec; write {'spec': …} around it",
+            "podTemplateSpecPath: a pod template has its pod in spec, not containers: write {'spec': …}",
             id="a pod spec for a template",
         ),
         pytest.param(
             lambda job: job.root.update_pod_templates({"": {"containers": []}}),
             "a pod template has its pod in spec",
             id="an empty pod spec for a template",
+        ),
+        pytest.param(
+            lambda job: job.root.update_pod_templates({"": {"template": JOB["spec"]["template"]}}),
+            "a pod template has its pod in spec, not template: write {'spec': …}",
+            id="an object with a template",
         ),
         pytest.param(
             lambda job: job.root.update_pod_specs({"": {}}),

@@ -122,7 +122,9 @@ class Known(ReferenceReader):
                 return obj
         if gvk in self.complete:
             return None
-        raise QueryAbsentError("it is not among the references that were given, such as with --reference-file")
+        raise QueryAbsentError(
+            "it is not among the references that were given, with --reference-file or with_references"
+        )
 
     def list(self, gvk: GVK, namespace: str | None) -> Sequence[Object]:
         """Return the objects of a kind. An object without a namespace is in every namespace."""

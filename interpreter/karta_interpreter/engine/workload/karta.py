@@ -235,7 +235,7 @@ class _Catalogue(Mapping[GVK, Karta]):
             kind = gvk[-1] if gvk[-1] in kinds else closest(gvk[-1], sorted(kinds))
             suggestion = " or ".join(str(other) for other in self if other.kind == kind)
             hint = f"did you mean {suggestion}?" if suggestion else "`Karta.catalogue()` has its kinds."
-            raise KeyError(f"the catalogue has no Karta for {GVK(*gvk)}; {hint}")
+            raise KeyError(f"the catalogue has no Karta for {GVK(*gvk)!r}; {hint}")
         return _loaded(self._files[gvk])
 
     def __iter__(self) -> Iterator[GVK]:

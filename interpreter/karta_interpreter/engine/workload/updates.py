@@ -53,9 +53,9 @@ class _Target:
         if type(value) is not self.type:
             raise WorkloadError(f"{self}: the new value must be {type_name(self.type())}, not {named_type(value)}")
         if self.field == "podTemplateSpecPath" and any(
-            get(value, (name,)) is not None for name in fields_of("PodSpec")
+            get(value, (wrong := name,)) is not None for name in ("template", *fields_of("PodSpec"))
         ):
-            raise WorkloadError(f"{self}: a pod template has its pod in spec; write {{'spec': …}} around it")
+            raise WorkloadError(f"{self}: a pod template has its pod in spec, not {wrong}: write {{'spec': …}}")
         try:
             check_json(value)
             # Karta's own library takes the types of Kubernetes, which hold no other quantities and lists.
