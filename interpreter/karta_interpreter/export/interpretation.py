@@ -119,9 +119,8 @@ def _named(script: OperationScript, rule: ExtraDependency) -> list[str]:
     if rule.objects.variables:
         objects = " or ".join(f"${name}" for name in sorted(rule.objects.variables))
         return [f"  -- Left out: each {rule.kind} that {objects} names, an object that a script cannot read."]
-    place = "namespace"
-    if rule.namespace is not None:
-        place = f"texts({script.list_of(rule.namespace, f'{rule.kind} namespace')}(obj))[1] or namespace"
+    own = rule.namespace and script.list_of(rule.namespace, f"{rule.kind} namespace")
+    place = f"texts({own}(obj))[1] or namespace" if own else "namespace"
     kind = f"{quoted(rule.api_version)}, {quoted(rule.kind)}"
     if rule.by_labels:
         # With places outputs keep their nulls, and a selector with one selects nothing.

@@ -42,9 +42,8 @@ def revise(script: OperationScript) -> None:
         # The pods may be divided among several counts.
         if len(elastic_leaves) > 1 or any(leaf.instance_ids for leaf in elastic_leaves):
             script.features.add("many")
-        elastic = "nil"
-        if annotations.elastic is not None:
-            elastic = "{" + ", ".join(f"[{quoted(name)}] = true" for name in annotations.elastic) + "}"
+        names = ", ".join(f"[{quoted(name)}] = true" for name in annotations.elastic or ())
+        elastic = "nil" if annotations.elastic is None else f"{{{names}}}"
         script.add(f"{head}\n  return revised({pod_sets}, {elastic}, obj, replicas)\nend")
 
 
