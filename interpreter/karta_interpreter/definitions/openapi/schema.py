@@ -188,7 +188,7 @@ class SchemaPath:
         >>> SchemaPath((Entries(), "pod-template")).jq
         '.[]["pod-template"]'
         """
-        steps = "".join(map(_step, self.steps))
+        steps = "".join(map(step_text, self.steps))
         return steps if steps.startswith(".") else f".{steps}"  # a bracket without a dot before it would begin a list
 
     @property
@@ -208,16 +208,21 @@ class SchemaPath:
         if not after.has_instances:
             if first.key is None:
                 return f"{prefix} // {empty} | keys[]" if first.is_map else f"{prefix} // {empty} | keys[] | tostring"
-            return f"{prefix}[]{_step(first.key)}"
+            return f"{prefix}[]{step_text(first.key)}"
         if first.key is None:
             return f'{prefix} // {empty} | to_entries[] | "\\(.key)-\\({SchemaPath(("value", *after.steps)).ids})"'
         return f'{prefix}[] | "\\({SchemaPath((first.key,)).jq})-\\({after.ids})"'
 
 
-def _step(step: Step) -> str:
+def step_text(step: Step) -> str:
+    """Return a step as jq writes it behind another one.
+
+    >>> step_text("size"), step_text("pod-size"), step_text(Entries())
+    ('.size', '["pod-size"]', '[]')
+    """
     if isinstance(step, Entries):
         return "[]"
-    return f".{step}" if _PLAIN.fullmatch(step) else f"[{json.dumps(step)}]"
+    return f".{step}" if _PLAIN.fullmatch(step) else f"[{json.dumps(step, ensure_ascii=False)}]"
 
 
 def parts_below(path: SchemaPath, schema: Object) -> Iterator[tuple[SchemaPath, Object]]:

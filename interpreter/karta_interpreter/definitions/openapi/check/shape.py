@@ -1,18 +1,16 @@
 """The possible values in the OpenAPI schema of a CRD, and the knowledge at a place of an expression."""
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from karta_interpreter.base.findings import Finding
 from karta_interpreter.base.k8s import JSON, Object
-from karta_interpreter.definitions.openapi.schema import listed_texts
+from karta_interpreter.definitions.openapi.schema import listed_texts, step_text
 
 Shapes: TypeAlias = "tuple[Shape, ...]"
 """The shapes that an expression may yield, none if it yields nothing."""
 
-_PLAIN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _OPEN: Final = "x-kubernetes-preserve-unknown-fields"
 _NUMBERS: Final = ("integer", "number")
 
@@ -93,7 +91,7 @@ class Shape:
         """
         if self.members is not None:
             return self.members.get(name, ())
-        step = _step(name)
+        step = step_text(name)
         if name in _EMBEDDED and (self.at == "." or self.schema.get("x-kubernetes-embedded-resource")):
             return self._below(step, _EMBEDDED[name])
         properties, more = self.schema.get("properties"), self.schema.get("additionalProperties")
@@ -112,7 +110,7 @@ class Shape:
         listed = [("[]", self.schema[name]) for name in ("items", "additionalProperties") if name in self.schema]
         properties = self.schema.get("properties")
         if not listed and isinstance(properties, dict) and not self._is_open:
-            listed = [(_step(name), schema) for name, schema in properties.items()]
+            listed = [(step_text(name), schema) for name, schema in properties.items()]
         return tuple(shape for entry, schema in listed or [("[]", {})] for shape in self._below("[]", schema, entry))
 
     def _below(self, step: str, schema: JSON, entry: str = "") -> "Shapes":
@@ -135,10 +133,6 @@ class Shape:
         """Whether the API server keeps fields that the schema does not describe."""
         more = self.schema.get("additionalProperties")
         return bool(self.schema.get(_OPEN) or more) or not self.schema.get("properties")
-
-
-def _step(name: str) -> str:
-    return f".{name}" if _PLAIN.fullmatch(name) else f'["{name}"]'
 
 
 _NOUNS: Final = {
