@@ -193,9 +193,13 @@ async def _read(
         await api.get("/version")  # after which the namespace of the context is known
         namespace = "" if all_namespaces else selection.namespace or api.namespace
         try:
-            return await verify_member(api, definitions, selection._replace(namespace=namespace), folder)
+            report = await verify_member(api, definitions, selection._replace(namespace=namespace), folder)
         except OSError as error:  # of the folder that it is saved to
             raise Problem(f"error: {error}") from error
+        if report.results or report.problems:
+            return report
+        place = f"namespace {namespace}" if namespace else "any namespace"
+        return Report((), (f"in {place} of {api.url} there is no object of a kind with a definition",))
 
 
 def summary(report: Report) -> str:

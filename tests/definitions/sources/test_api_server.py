@@ -437,12 +437,28 @@ def test_file_that_is_no_kubeconfig_has_no_context(tmp_path: Path, text: str) ->
     [
         pytest.param(base64.encodebytes(b"kind: Config\n" * 9), "this is base64: `base64 -d` gives", id="of a Secret"),
         pytest.param(b"-----BEGIN CERTIFICATE-----\n", "this is a certificate or a key", id="a certificate"),
+        pytest.param(b"kind: Secret", "not a kubeconfig, but a Secret; `base64 -d` makes one", id="a Secret"),
     ],
 )
 def test_other_file_is_recognized_as_a_kubeconfig(tmp_path: Path, content: bytes, what: str) -> None:
     (tmp_path / "config").write_bytes(content)
     with pytest.raises(ClusterError, match=what):
         ApiServer.of(tmp_path / "config").check()
+
+
+@pytest.mark.parametrize(
+    ("token", "what"),
+    [
+        pytest.param(
+            base64.b64encode(b"eyJhbGciOiJSUzI1NiJ9.e30.c2ln").decode(), "is in base64, as a Secret", id="encoded"
+        ),
+        pytest.param("$token", "is not one: it has other signs", id="a variable of the shell"),
+    ],
+)
+def test_token_that_is_none_is_named(tmp_path: Path, token: str, what: str) -> None:
+    file = write_kubeconfig(tmp_path / "config", "https://localhost", token=token)
+    with pytest.raises(ClusterError, match=f"the token of its user {what}"):
+        ApiServer.of(file).check()
 
 
 @pytest.mark.parametrize("current", ["elsewhere", ""])

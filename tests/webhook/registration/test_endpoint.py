@@ -148,8 +148,15 @@ def test_text_without_certificates_is_refused(tmp_path: Path, text: bytes, reaso
     [
         pytest.param("one", ONE, "", id="its name and its CA"),
         pytest.param("one", b"", "", id="a CA of the system"),
-        pytest.param("two", ONE, "the certificate is valid for one, and Karmada expects two", id="another name"),
-        pytest.param("one", None, "its issuer CN=test is not in the CA file", id="another CA"),
+        pytest.param(
+            "two", ONE, "the certificate is valid for one, and Karmada expects two: issue one for it", id="another name"
+        ),
+        pytest.param(
+            "one",
+            None,
+            "the CA file does not have CN=test, which signed the certificate: put its certificate there",
+            id="another CA",
+        ),
     ],
 )
 def test_certificate_that_karmada_rejects_is_known_before_a_call(

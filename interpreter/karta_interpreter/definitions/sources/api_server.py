@@ -8,6 +8,7 @@ kubernetes_asyncio, and aiohttp below it, are imported on first use: only some s
 
 import asyncio
 import os
+import re
 import ssl
 import sys
 from collections import Counter
@@ -55,6 +56,7 @@ _MOST_LISTED = 2**26  # bytes of all parts of a list that is kept whole
 _CREDENTIALS_SECONDS = 60.0
 """The time for a program that gets credentials. A user may have to log in."""
 
+_TOKEN = re.compile(r"[\w.~+/=-]*\s*", re.ASCII)
 _NAMESPACE = "default"
 _SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount/token")
 
@@ -346,6 +348,11 @@ def _check_there(kubeconfig: str, context: str | None) -> None:
         else [*read_documents(text.decode(errors="replace"), file), None][0]
         for file in files
     ]
+    if kinds := [str(content["kind"]) for content in contents if content.get("kind", "Config") != "Config"]:
+        raise ValueError(
+            f"it is not a kubeconfig, but a {kinds[0]}"
+            + "; `base64 -d` makes one of a value of its data" * (kinds[0] == "Secret")
+        )
     contexts, clusters, users = (
         {str(entry["name"]): entry for content in contents for entry in objects_in(content.get(field))}
         for field in ("contexts", "clusters", "users")
@@ -356,16 +363,21 @@ def _check_there(kubeconfig: str, context: str | None) -> None:
     )
     if contents and context_name not in contexts:
         what = f'there is no context "{context_name}"' if context_name else "it names no current-context"
-        is_kubeconfig = all(content.get("kind", "Config") == "Config" for content in contents)
-        raise (LookupError if is_kubeconfig else TypeError)(
-            f"{what}; its contexts are: {', '.join(contexts) or 'none'}"
-        )
+        raise LookupError(f"{what}; its contexts are: {', '.join(contexts) or 'none'}")
     for part, entries in (("cluster", clusters), ("user", users)):
         if (name := get(contexts.get(context_name), ("context", part))) and str(name) not in entries:
             raise LookupError(
                 f'its context "{context_name}" names the {part} "{name}"; '
                 f"its {part}s are: {', '.join(entries) or 'none'}"
             )
+    token = str(get(users.get(get(contexts.get(context_name), ("context", "user"))), ("user", "token")) or "")
+    is_encoded = token.startswith("ZXlK")  # base64 of a JSON Web Token, which begins with eyJ
+    if is_encoded or not _TOKEN.fullmatch(token):
+        raise ValueError(
+            "the token of its user is in base64, as a Secret has it: `base64 -d` gives the token"
+            if is_encoded
+            else "the token of its user is not one: it has other signs than letters, digits and - . _ ~ + / ="
+        )
 
 
 async def _send(client: "ApiClient", request: ApiRequest, silence: float | None) -> "ClientResponse":

@@ -34,8 +34,11 @@ def read_bundle(ca_bundle: str) -> str | CheckResult:
         pem = base64.b64decode(ca_bundle, validate=True)
         x509.load_pem_x509_certificates(pem)
     except (binascii.Error, ValueError):
-        advice = "register the PEM certificate of the CA that signed the server's certificate, in base64"
-        return problem(_CHECK, "caBundle holds no PEM certificate, so Karmada makes no call", advice)
+        return problem(
+            _CHECK,
+            "caBundle holds no PEM certificate, so Karmada makes no call",
+            "register the PEM certificate of the CA that signed the server's certificate, in base64",
+        )
     return pem.decode("ascii", errors="ignore")  # comments may be in any language
 
 
@@ -100,8 +103,9 @@ def judge_certificate(
     # OpenSSL stops at its first objection. If it objects to the leaf's dates, `judge_dates` has said more about them.
     about_dates = error is not None and error.verify_code in _DATES and any(dates)
     trust = judge_trust(None if about_dates else error, bundled=bundled, leaf=leaf)
-    good = f"it is trusted, valid for {server_name}, and expires at {_time(leaf.not_valid_after_utc)}"
-    return [*judge_names(leaf, server_name), *dates, *trust] or [ok(_CHECK, good)]
+    return [*judge_names(leaf, server_name), *dates, *trust] or [
+        ok(_CHECK, f"it is trusted, valid for {server_name}, and expires at {_time(leaf.not_valid_after_utc)}")
+    ]
 
 
 def _time(moment: datetime) -> str:

@@ -102,8 +102,11 @@ def _of_service(reference: Service, service: Object | None) -> DialAddress | Che
         advice = "give it a clusterIP, or make it an ExternalName; Karmada cannot dial a headless Service"
         return problem(_CHECK, f"{in_service} is headless", advice)
     elif reference.port not in (ports := [port["port"] for port in spec.get("ports") or ()]):
-        finding = f"{name} has no port {reference.port}, it has {', '.join(map(str, ports)) or 'none'}"
-        return problem(_CHECK, finding, "register one of its ports, or add this one")
+        return problem(
+            _CHECK,
+            f"{name} has no port {reference.port}, it has {', '.join(map(str, ports)) or 'none'}",
+            "register one of its ports, or add this one",
+        )
     else:
         reason = f"{in_service} has this clusterIP"
         advice = f"nothing routes a clusterIP of karmada-apiserver: make it an {external}"

@@ -141,8 +141,8 @@ def judge_connection(address: DialAddress, error: OSError) -> CheckResult:
     advice = f"; {address.advice}" if address.advice else ""
     if isinstance(error, socket.gaierror):
         inside = address.host.endswith(_INSIDE)
-        hint = _PORT_FORWARD if inside else f"check the name, and DNS where Karmada's controllers run{advice}"
-        return problem(_CONNECTION, f"the name {address.host} cannot be resolved from here{reason}", hint)
+        hint = _PORT_FORWARD if inside else "check the name, and DNS where Karmada's controllers run"
+        return problem(_CONNECTION, f"the name {address.host} cannot be resolved from here{reason}", hint + advice)
     if isinstance(error, ConnectionRefusedError):
         hint = "check that the server runs, that its Service has endpoints (kubectl get endpointslices), and the port"
         return problem(_CONNECTION, f"nothing listens on {address}{reason}", hint + advice)
@@ -156,8 +156,11 @@ def judge_tls(address: DialAddress, error: OSError) -> CheckResult:
     reason = str(getattr(error, "reason", None) or str(error) or type(error).__name__).replace("_", " ").lower()
     if isinstance(error, TimeoutError):
         reason = f"no handshake in {SECONDS:.0f} s"
-    advice = "serve HTTPS with TLS 1.2 or newer there; --plain-http is for behind a proxy that does"
-    return problem(_TLS, f"{address} does not speak TLS as Karmada does: {reason}", advice)
+    return problem(
+        _TLS,
+        f"{address} does not speak TLS as Karmada does: {reason}",
+        "serve HTTPS with TLS 1.2 or newer there; --plain-http is for behind a proxy that does",
+    )
 
 
 def judge_exchange(error: OSError) -> CheckResult:
@@ -165,8 +168,11 @@ def judge_exchange(error: OSError) -> CheckResult:
     if isinstance(error, TimeoutError):
         return problem(_CALL, f"a call has no answer after {SECONDS:.0f} s", "check the server's log and its CPU")
     if isinstance(error, ssl.SSLError):
-        advice = "do not ask for client certificates: Karmada has none"
-        return problem(_CALL, f"the server ends the connection: {error.reason or error}", advice)
+        return problem(
+            _CALL,
+            f"the server ends the connection: {error.reason or error}",
+            "do not ask for client certificates: Karmada has none",
+        )
     return problem(_CALL, f"a call has no answer: {str(error) or type(error).__name__}", "check the server's log")
 
 
@@ -175,11 +181,17 @@ def judge_readiness(reply: Reply) -> Iterator[CheckResult]:
     if reply.status == HTTPStatus.OK:
         yield ok(_READINESS, "the server is ready")
     elif reply.status == HTTPStatus.NOT_FOUND:
-        advice = "fine if a proxy forwards calls only; else this is another server: check host and port"
-        yield warning(_READINESS, f"the server has no {READY}", advice)
+        yield warning(
+            _READINESS,
+            f"the server has no {READY}",
+            "fine if a proxy forwards calls only; else this is another server: check host and port",
+        )
     else:
-        finding = f"the server is not ready: HTTP {reply.status} {_message(_json(reply))}".rstrip()
-        yield problem(_READINESS, finding, "fix the reason that it names; its log has more")
+        yield problem(
+            _READINESS,
+            f"the server is not ready: HTTP {reply.status} {_message(_json(reply))}".rstrip(),
+            "fix the reason that it names; its log has more",
+        )
 
 
 def judge_call(reply: Reply, limit: int | None) -> Iterator[CheckResult]:
@@ -208,8 +220,11 @@ def judge_definitions(are_defined: dict[GVK, bool]) -> Iterator[CheckResult]:
     unknown = [gvk for gvk, is_known in are_defined.items() if not is_known]
     if unknown:
         finding = f"registered, but the server has no definition of it: {listed(unknown)}"
-        advice = "give it the definitions, or take the kinds out of the registration: every call for them is an error"
-        yield problem(_DEFINITIONS, finding, advice)
+        yield problem(
+            _DEFINITIONS,
+            finding,
+            "give it the definitions, or take the kinds out of the registration: every call for them is an error",
+        )
     elif are_defined:
         subject = "the kind that is" if len(are_defined) == 1 else f"each of the {len(are_defined)} kinds that are"
         yield ok(_DEFINITIONS, f"the server has a definition of {subject} registered")

@@ -67,8 +67,10 @@ def judge_kinds(
             "install their CRDs on karmada-apiserver too, if you propagate them; else this does no harm",
         )
     if present:
-        registered = count(len(kinds), "registered kind")
-        yield ok(_KINDS, f"karmada-apiserver serves {len(present)} of {registered}: {listed(present)}")
+        yield ok(
+            _KINDS,
+            f"karmada-apiserver serves {len(present)} of {count(len(kinds), 'registered kind')}: {listed(present)}",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +129,11 @@ def judge_coverage(kartas: Sequence[Stored], registered: Collection[GVK]) -> Ite
     """Check that each defined kind is registered, and defined once."""
     kinds = Counter(karta.gvk for karta in kartas if karta.gvk)
     for gvk in (gvk for gvk, times in kinds.items() if times > 1):
-        names = listed(karta.name for karta in kartas if karta.gvk == gvk)
-        yield problem(_KARTAS, f"{gvk} has several definitions: {names}", "keep one; the others are not used")
+        yield problem(
+            _KARTAS,
+            f"{gvk} has several definitions: {listed(karta.name for karta in kartas if karta.gvk == gvk)}",
+            "keep one; the others are not used",
+        )
     usable = [karta for karta in kartas if karta.gvk and not karta.has("Ready", "False")]
     # A Karta that is not ready has a result of its own, and is rightly not registered.
     missing = [f"{karta.name} ({karta.gvk})" for karta in usable if karta.gvk not in registered]

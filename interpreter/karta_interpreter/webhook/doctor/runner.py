@@ -153,8 +153,8 @@ class _ControlPlane:
         try:
             return await (existing(answer) if optional else answer)
         except ClusterError as error:
-            is_forbidden = error.status == HTTPStatus.FORBIDDEN
-            self.results.append(warning(_CONTROL_PLANE, str(error), _RIGHTS if is_forbidden else _SKIPPED))
+            advice = _RIGHTS if error.status == HTTPStatus.FORBIDDEN else _SKIPPED
+            self.results.append(warning(_CONTROL_PLANE, str(error), advice))
             return None
 
 

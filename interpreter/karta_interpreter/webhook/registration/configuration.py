@@ -141,12 +141,13 @@ def distrust(chain: bytes, authorities: bytes, name: str) -> str:
     certificates = read_certificates(chain, "the chain")
     names = names_of(certificates[0])
     if not any(covers(own, name) for own in names):
-        return f"the certificate is valid for {', '.join(names)}, and Karmada expects {name}"
+        return f"the certificate is valid for {', '.join(names)}, and Karmada expects {name}: issue one for it"
     trusted = read_certificates(authorities, "the CA file") if authorities else ()
     issuers = {subject for certificate in certificates for subject in (certificate.issuer, certificate.subject)}
     if not trusted or issuers & {authority.subject for authority in trusted}:
         return ""
-    return f"its issuer {certificates[-1].issuer.rfc4514_string()} is not in the CA file"
+    issuer = certificates[-1].issuer.rfc4514_string()
+    return f"the CA file does not have {issuer}, which signed the certificate: put its certificate there"
 
 
 def certificates(path: Path) -> bytes:

@@ -201,12 +201,13 @@ class Registrar:
             answer = await self._api.apply(path, desired)
         except ClusterError as error:
             self._failures += 1
-            advice = (
-                "; the kubeconfig has to be that of karmada-apiserver, not of the cluster it runs in"
-                if error.status == HTTPStatus.NOT_FOUND
-                else ""
+            self._messages.log(
+                "apply",
+                logging.ERROR,
+                f"cannot register: {error}"
+                + "; the kubeconfig has to be that of karmada-apiserver, not of the cluster it runs in"
+                * (error.status == HTTPStatus.NOT_FOUND),
             )
-            self._messages.log("apply", logging.ERROR, f"cannot register: {error}{advice}")
             return _PACE.pause(self._failures)
         self._failures = 0
         self.in_step = True
