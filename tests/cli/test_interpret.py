@@ -479,6 +479,13 @@ def test_standard_input_is_read_once(run: Run, trainjob: tuple[str, ...]) -> Non
     assert "only one option can read standard input" in result.stderr
 
 
+@pytest.mark.parametrize("name", ["healthInterpretation", "InterpretHealh"])
+def test_field_of_script_is_answered_with_its_operation(run: Run, name: str) -> None:
+    result = run("explain", "-", "--operation", name, stdin="kind: Job")
+
+    assert f"operation {name} is not supported. Did you mean InterpretHealth? Use" in result.output
+
+
 def test_misspelt_operation_is_answered_with_the_name_that_is_meant(run: Run) -> None:
     result = run("explain", "-", "--operation", "Heath", stdin="kind: Job")
 

@@ -192,7 +192,11 @@ def is_typo(name: str, other: str) -> bool:
 
 
 def almost(name: str, candidates: Iterable[str]) -> str:
-    """Return the known name that differs by a typo, "" for none. The prefixes of keys must be equal."""
+    """Return the known name that differs by a typo, "" for none. The prefixes of keys must be equal.
+
+    >>> almost("superUserSecret", ["superuserSecret"]), almost("unavailable", ["available"])
+    ('superuserSecret', '')
+    """
     prefix, slash, last_part = name.lower().rpartition("/")
     by_own = {
         candidate.lower().removeprefix(prefix + slash): candidate
@@ -209,7 +213,8 @@ def almost(name: str, candidates: Iterable[str]) -> str:
         (
             by_own[candidate]
             for candidate in similar
-            if is_typo(name, by_own[candidate]) and candidate.replace("un", "") != last_part.replace("un", "")
+            if is_typo(name, by_own[candidate])
+            and (candidate == last_part or candidate.replace("un", "") != last_part.replace("un", ""))
         ),
         "",
     )

@@ -283,6 +283,19 @@ def test_document_that_is_not_a_customization_is_named(text: str, expected: str)
     assert (loaded.gvk, bool(loaded.scripts), loaded.line) == (None, False, 0)
 
 
+@rows(
+    ("text", "hint"),
+    [
+        pytest.param("{apiVersion: v1, kind: ConfigMap}", "below luaScript", id="a ConfigMap"),
+        pytest.param("tests: []", "lists of tests stay out of it", id="tests of an older Karmada"),
+        pytest.param("{apiVersion: run.ai/v1alpha1, kind: Karta}", "-f or --kartas", id="a Karta"),
+        pytest.param("{apiVersion: v1, kind: [Pod]}", "as FILE", id="a kind that is a list"),
+    ],
+)
+def test_other_document_has_its_place_as_hint(text: str, hint: str) -> None:
+    assert hint in _load(text).findings[0].hint
+
+
 def test_empty_text_holds_no_customization() -> None:
     assert load_customizations("# nothing\n", "mine.yaml") == []
 

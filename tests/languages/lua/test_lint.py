@@ -47,6 +47,7 @@ def test_function_of_another_operation_is_missing_function(operation: str) -> No
         pytest.param("local status = {replicas = 1}", False, id="a local only"),
         pytest.param("a['status'] = b[1].status", True, id="by its key"),
         pytest.param("local s = a.status s.replicas = 1", True, id="another name of it"),
+        pytest.param("a = {kind = 'Job', status = {}}", True, id="in a new table"),
         pytest.param("table.insert(a.status.conditions, b[1])", True, id="by a function"),
     ],
 )
@@ -197,6 +198,16 @@ def _lines(judgements: list[Lint]) -> list[tuple[int, str, str]]:
             "function Retain(a, b)\n  b.x.y = a.x.y\n  return a\nend",
             [(2, "list-misread", "b.x.y")],
             id="the object of the member is changed",
+        ),
+        pytest.param(
+            "function Retain(a, b)\n  a.spec = b.spec\n  a.x.y = b.x.y\n  return a\nend",
+            [(2, "list-misread", "a.spec = b.spec")],
+            id="a whole part of the object of the member",
+        ),
+        pytest.param(
+            "function Retain(a, b)\n  local hs = {}\n  hs.status = 'Healthy'\n  a.x = hs\n  return a\nend",
+            [(3, "list-misread", "status = 'Healthy'")],
+            id="health of Argo CD",
         ),
         pytest.param(
             "function Retain(a, b)\n  a.x = {memory = '512Mi', cpu = 2}\n  a.y = {cpu = 500,\n    memory = 1024}\n"

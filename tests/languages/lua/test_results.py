@@ -279,6 +279,7 @@ def test_refused(operation: str, returned: tuple[Any, ...], message: str) -> Non
         read_results(operation, returned)
     assert str(refused.value) == message
     assert refused.value.hint.startswith(f"{SLOTS[operation].function} must return ")
+    assert ("a quantity is written" in refused.value.hint) == ("quantity" in message)
 
 
 def test_kind_is_missing_behind_version_of_three_parts() -> None:
@@ -356,6 +357,18 @@ _POD = {"apiVersion": "v1", "kind": "ConfigMap", "namespace": "shop", "name": "w
             "InterpretDependency", (), ([{**_POD, "namespace": ""}],), "without a namespace", id="no namespace"
         ),
         pytest.param("InterpretHealth", (), (True,), "", id="health"),
+        pytest.param("InterpretDependency", (), ([_POD | {"kind": "Secrets"}],), "is Secret meant", id="a plural"),
+        pytest.param("InterpretDependency", (), ([_POD | {"apiVersion": "core/v1"}],), "is in v1", id="a group"),
+        pytest.param(
+            "ReviseReplica",
+            (4,),
+            ({**_TEMPLATE, "spec": {}},),
+            "spec is gone",
+            id="a lost part",
+        ),
+        pytest.param("ReviseReplica", (4,), ({**_TEMPLATE, "replicas": 4},), "no part of", id="a place"),
+        pytest.param("AggregateStatus", (_ITEMS,), ({**_TEMPLATE, "status": _ITEMS[0]},), "is an item", id="an item"),
+        pytest.param("InterpretStatus", (), ({"status": {"replicas": 2}},), "return it alone", id="in a status"),
     ],
 )
 def test_implausible_result_causes_remark(

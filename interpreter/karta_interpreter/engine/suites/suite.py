@@ -266,7 +266,7 @@ _OTHER_KEYS: Final = {
     "tests": "of an older Karmada, or cases in a list: a case is a document of its own, and `create suite` drafts some",
     **dict.fromkeys(("clusterName", "applied"), "write it below statusItems of a case"),
     **dict.fromkeys(("desiredInputPath", "observedInputPath"), "write desiredObj or observedObj, with the path"),
-    **dict.fromkeys(("desiredReplica", "desiredReplicas", "replicas"), "write inputReplicas"),
+    **dict.fromkeys(("desiredReplica", "desiredReplicas"), "write inputReplicas"),
     **dict.fromkeys(("input", "object", "workload", "given"), "write desiredObj or observedObj"),
     **dict.fromkeys(("expected", "expect", "want", "result", "results"), "write output"),
     "error": "write output: {error: TEXT}, a part of the message of a refusal",

@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, TypeAlias, final
 
-from karta_interpreter.base.errors import LuaRunError
-from karta_interpreter.base.k8s import JSON, MOST_REPLICAS, Object, changes, field_path, get, implausible
+from karta_interpreter.base.errors import LuaRunError, QuantityError
+from karta_interpreter.base.k8s import JSON, MOST_REPLICAS, NOTHING, Object, changes, field_path, get, implausible
 from karta_interpreter.base.karmada import SLOTS, Results, by_operation
 from karta_interpreter.languages.lua.empty_tables import restore_empty_tables
 from karta_interpreter.languages.lua.gotypes.scalars import MismatchError
@@ -65,7 +65,7 @@ def read_results(operation: str, returned: Returned, references: Sequence[Object
     try:
         return _READERS[operation](returned, references)
     except LuaRunError as err:
-        err.hint = must_return(operation)
+        err.hint = f"{must_return(operation)}{err.hint}"
         raise
 
 
@@ -120,7 +120,10 @@ def read_table(go_type: str, table: JSON, read: Callable[[str, JSON], JSON] = re
     try:
         return read(go_type, table)
     except MismatchError as err:
-        raise LuaRunError(f"json unmarshal obj failed: {err}") from err
+        raise LuaRunError(
+            f"json unmarshal obj failed: {err}",
+            hint='; a quantity is written as "512Mi" or "500m"' if isinstance(err.__cause__, QuantityError) else "",
+        ) from err
 
 
 def _replica(returned: Returned, _: Sequence[Object]) -> Results:
@@ -143,7 +146,7 @@ def _components(returned: Returned, _: Sequence[Object]) -> Results:
     try:
         return {"components": read_table("[]Component", components)}
     except LuaRunError as err:
-        raise LuaRunError(f"failed to convert lua table for components: {err}") from err
+        raise LuaRunError(f"failed to convert lua table for components: {err}", hint=err.hint) from err
 
 
 def _changed(returned: Returned, references: Sequence[Object]) -> Object:
@@ -268,6 +271,8 @@ def _of_aggregation(_: Object, items: Sequence[Object] | None, aggregated: Objec
     }
     return {
         "no status is set: write desiredObj.status = STATUS": reports and not status,
+        "this is an item, and not the status in it: write its .status": isinstance(status, dict)
+        and "clusterName" in status,
         **{
             f"status.{field} is {status[field]!r}, and the clusters report {' + '.join(map(str, reported))}": True
             for field, reported in counts.items()
@@ -277,19 +282,27 @@ def _of_aggregation(_: Object, items: Sequence[Object] | None, aggregated: Objec
 
 
 def _of_dependencies(obj: Object, dependencies: Iterable[Object]) -> Mapping[str, object]:
-    named = [(dependency["kind"], dependency.get("namespace")) for dependency in dependencies]
+    named = [(each["kind"], each["apiVersion"], each.get("namespace")) for each in dependencies]
     return {
         **{
-            f"{kind} is no kind: is {kind.capitalize()} meant, as in manifests?": kind[0].islower() for kind, _ in named
+            f"{kind} is no kind: is {known} meant, as in manifests?": kind != known
+            for kind, _, _ in named
+            for known in _NAMESPACED
+            if kind.lower() in (known.lower(), f"{known.lower()}s")
+        },
+        **{
+            f"{kind} is in v1, and not in {version}": version != "v1"
+            for kind, version, _ in named
+            if kind in _NAMESPACED
         },
         **{
             f"a {kind} without a namespace is not found: write namespace = desiredObj.metadata.namespace": True
-            for kind, namespace in named
+            for kind, _, namespace in named
             if kind in _NAMESPACED and not namespace
         },
         **{
             f"the namespace is the name of the object, {namespace}: write desiredObj.metadata.namespace": True
-            for _, namespace in named
+            for _, _, namespace in named
             if namespace and namespace == get(obj, ("metadata", "name")) != get(obj, ("metadata", "namespace"))
         },
     }
@@ -300,8 +313,15 @@ _REMARKS: Final[Mapping[str, Callable[..., Mapping[str, object]]]] = by_operatio
     interpret_component=_of_components,
     revise_replica=lambda template, wanted, revised: {
         **_of_change(template, revised),
-        "the status is changed, which no cluster gets: change the spec": revised.get("status")
-        != template.get("status"),
+        "the status is changed, which no cluster gets: change the spec": (
+            "status" in revised and revised["status"] != template.get("status")
+        ),
+        **{
+            f"{field_path(path)} is {'gone' if after is NOTHING else 'new, and no part of an object'}: "
+            "change the count in the object, and return the object": True
+            for path, before, after in changes(template, revised)
+            if path != ("status",) and (after is NOTHING or (before is NOTHING and len(path) == 1))
+        },
         f"nothing is changed, and {wanted} replicas are asked for": (
             revised == template and str(wanted) not in re.findall(r"\d+", json.dumps(template.get("spec")))
         ),
@@ -315,11 +335,12 @@ _REMARKS: Final[Mapping[str, Callable[..., Mapping[str, object]]]] = by_operatio
     },
     aggregate_status=_of_aggregation,
     interpret_status=lambda observed, status: {
+        "the status is in a field status of the result: return it alone": [*status] == ["status"],
         f"{', '.join(sorted(status))} are fields of the spec, and a status is asked for": (
             status
             and observed.get("status")
             and (status.keys() <= (observed.get("spec") or {}).keys() - observed["status"].keys())
-        )
+        ),
     },
     interpret_health=lambda *_: {},
     interpret_dependency=_of_dependencies,

@@ -144,7 +144,7 @@ _READ_OTHERWISE: Final = {
         'write "512Mi" or "2Gi" of memory, and "500m" of cpu',
     ),
     re.compile(
-        r"""\A(?!.*(?:\.|["'])status\b[\w."'\[\]]{0,200}\s*=(?!=))(?!.*(?:\binsert\b|\baggregateStatus\b))"""
+        r"""\A(?!.*(?:\.|["']|[{,]\s{0,200})status\b[\w."'\[\]]{0,200}\s*=(?!=))(?!.*(?:\binsert\b|\baggregateStatus\b))"""
         r"""(?!.*\blocal +\w+ *= *\w+\.status\b)(?:(?!\bfunction\b).)*\bfunction +(AggregateStatus)\(""",
         re.DOTALL,
     ): (
@@ -156,6 +156,12 @@ _READ_OTHERWISE: Final = {
         r"(?:(?!\bfunction\b).)*?^[ \t]*(\1(?:\.\w+)+) *=(?!=)",
         _FLAGS,
     ): ("a change of the object of the member is lost", "set the field in the first parameter, and return that"),
+    re.compile(
+        r"\bfunction +Retain\((?:(?!\bfunction\b).)*?\b(\w+\.(spec|metadata) *= *\w+\.\2) *(?:;|\bend\b|$)", _FLAGS
+    ): (
+        "all of this part stays as it is in the member, and no change of the template arrives",
+        "set the fields that a member changes one by one",
+    ),
     re.compile(r"""(\bstatus *= *["'](?:Healthy|Progressing|Degraded|Suspended|Missing)["'])"""): (
         "this is the health of Argo CD, which Karmada has not",
         "InterpretHealth returns true for Healthy, and false for the others",
