@@ -10,6 +10,9 @@ Run = Callable[..., Result]
 
 _OBSERVED = ("--observed-file", "job.yaml")
 _MINE = ("-f", "karta.yaml")
+_NO_REPORT = (
+    "is not what a cluster reports: {clusterName: NAME, status: {…}}, as in a binding's status.aggregatedStatus"
+)
 
 
 @pytest.fixture(autouse=True)
@@ -258,18 +261,18 @@ def test_broken_definition_before_good_one_is_reported(run: Run, files: Path, ka
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        pytest.param("- 1", "it.yaml:1: item must be an object, but is a list; write --- above each", id="a list"),
+        pytest.param("- 1", f"it.yaml:1: item {_NO_REPORT}", id="a list of numbers"),
         pytest.param(
             "applied: 1", "it.yaml:1: item.applied must be a boolean, but is a number", id="a number for a boolean"
         ),
         pytest.param(
             "{apiVersion: apps/v1, kind: Deployment, status: {}}",
-            "it.yaml:1: this is a Deployment, not an AggregatedStatusItem: {clusterName: NAME, status: {…}}",
+            f"it.yaml:1: item {_NO_REPORT}",
             id="an object",
         ),
         pytest.param(
             "replicas: 1",
-            "it.yaml:1: this is another object, not an AggregatedStatusItem: {clusterName: NAME, status: {…}}",
+            f"it.yaml:1: item {_NO_REPORT}",
             id="a status alone",
         ),
         pytest.param(

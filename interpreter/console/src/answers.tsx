@@ -25,6 +25,7 @@ const TITLES: Partial<Record<TextName, string>> = {
   items: "Clusters",
   references: "Looked up",
   crd: "CRD",
+  suite: "Suite",
 };
 
 export function Answers({ page, light, replicas, revise, setTab, addCase, chosen, choose }: Props) {
@@ -63,8 +64,8 @@ export function Answers({ page, light, replicas, revise, setTab, addCase, chosen
           isChosen={chosen === answer.operation}
           choose={choose}
         >
-          {answer.operation === "ReviseReplica" && !answer.missing ? (
-            <Revise present={page.replicas ?? 0} chosen={replicas} revise={revise} />
+          {answer.operation === "ReviseReplica" && (!answer.missing || answer.missing === "replicas") ? (
+            <Revise present={page.replicas ?? ""} chosen={replicas} revise={revise} />
           ) : null}
           {answer.missing ? <Missing answer={answer} setTab={setTab} /> : null}
         </Card>
@@ -191,6 +192,7 @@ function count(number: number, noun: string): string {
 
 function Missing({ answer, setTab }: { answer: Answer; setTab: (tab: TextName) => void }) {
   const needed = answer.missing as TextName | string;
+  if (needed === "replicas") return <p class="quiet">Without an answer of InterpretReplica, type the number of pods.</p>;
   if (needed !== "observed" && needed !== "items") return <p class="quiet">{needed}</p>;
   return (
     <p class="quiet">
@@ -202,7 +204,7 @@ function Missing({ answer, setTab }: { answer: Answer; setTab: (tab: TextName) =
   );
 }
 
-function Revise(props: { present: number; chosen: number | null; revise: (replicas: number | null) => void }) {
+function Revise(props: { present: number | ""; chosen: number | null; revise: (replicas: number | null) => void }) {
   const [typed, setTyped] = useState<string | null>(null); // while the field has the focus: it may be empty then
   return (
     <label class="revise">

@@ -217,8 +217,7 @@ export async function writeCase(question: Question, operation: string): Promise<
   return (await post<Page>({ ...question, case: operation }, {})).case ?? "";
 }
 
-/** Post a question. The cases of the tab Suite are only collected. */
-async function post<T>({ suite: _, ...question }: Question & { case?: string }, options: RequestInit): Promise<T> {
+async function post<T>(question: Question & { case?: string }, options: RequestInit): Promise<T> {
   const headers = { "Content-Type": "application/json" };
   return request<T>("/api/answers", { ...options, method: "POST", body: JSON.stringify(question), headers });
 }

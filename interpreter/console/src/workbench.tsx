@@ -24,7 +24,7 @@ const TABS: { name: TextName; title: string; about: string }[] = [
   { name: "items", title: "Clusters", about: "What member clusters report, for AggregateStatus." },
   { name: "references", title: "Looked up", about: "Objects that the definition refers to." },
   { name: "crd", title: "CRD", about: "The CustomResourceDefinition checks the Karta and completes its paths." },
-  { name: "suite", title: "Suite", about: "Add as a case, at an answer, writes here. Save it in testdata." },
+  { name: "suite", title: "Suite", about: "Add as a case, at an answer, writes here. `karta-interpreter test` runs it, saved in testdata." },
 ];
 const PARTS = { karta: "Karta", objects: "Objects", answers: "Answers" };
 const NOTHING: Question = {
@@ -89,6 +89,13 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
     if (location.hash) history.replaceState(history.state, "", location.pathname + location.search); // that of other texts
   };
 
+  const open = (name: TextName, files: FileList) => {
+    textOf(files).then(
+      (text) => edit({ [name]: text }),
+      (failure) => setLost(failure.message),
+    );
+  };
+
   /** Put texts into the editors, which report them as changes. */
   const put = (part: Partial<Question>) => {
     const whole = { ...state.current, ...part };
@@ -133,10 +140,11 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
         const example = found.examples.find((each) => each.name === wanted.object);
         show(found, example);
         if (wanted.object && !example) missing(`${wanted.kind} has no example "${wanted.object}"`);
-        setTab(TABS.find((each) => each.name === wanted.tab)?.name ?? "object");
-      } else if (link) put({ ...NOTHING, ...known(link) });
-      else if (draft) {
-        put({ ...NOTHING, ...known(draft) });
+        const named = TABS.find((each) => each.name === wanted.tab);
+        if (wanted.tab && !named) missing(`there is no tab "${wanted.tab}"`);
+        setTab(named?.name ?? "object");
+      } else if (link || draft) {
+        put({ ...NOTHING, ...known(link ?? draft ?? {}) });
         isEdited.current = true;
       } else if (karta || object) put({ karta, object });
       else {
@@ -227,6 +235,8 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
     />
   );
 
+  const isUnknown = operation && page?.answers.length && !page.answers.some((each) => each.operation === operation);
+  const nowhere = lost || (isUnknown ? `there is no operation "${operation}"` : "");
   const notes = page ? ofKarta(page) : [];
   const wrong = (name: TextName) => (page ? notesOf(page, name) : []).some((note) => note.severity === "error");
   const errors = notes.filter((each) => each.severity === "error").length;
@@ -243,19 +253,19 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
         ))}
       </div>
       <div class="texts">
-        <section class="pane pane-karta" aria-labelledby="karta-title" onDrop={(event) => drop(event, "karta", edit)} onDragOver={allow}>
+        <section class="pane pane-karta" aria-labelledby="karta-title" onDrop={(event) => drop(event, "karta", open)} onDragOver={allow}>
           <div class="pane-head">
             <h2 id="karta-title">Karta</h2>
             <KindPicker rows={props.rows} kind={kindOf(page, kind)} isOwn={question.karta === kind?.text} choose={choose} />
             <span class="grow" />
             {page && question.karta.trim() ? <Count errors={errors} warnings={notes.length - errors} /> : null}
-            <FileButton label="Open a file as Karta" taken={(text) => edit({ karta: text })} />
+            <FileButton label="Open a file as Karta" taken={(files) => open("karta", files)} />
             <TextButtons name="karta" question={question} copy={copy} />
           </div>
           {editor("karta", "Karta")}
           <Findings notes={notes} jump={(line) => reveal(views.current.karta, line)} />
         </section>
-        <section class="pane pane-objects" aria-label="Objects" onDrop={(event) => drop(event, tab, edit)} onDragOver={allow}>
+        <section class="pane pane-objects" aria-label="Objects" onDrop={(event) => drop(event, tab, open)} onDragOver={allow}>
           <div class="pane-head">
             <div role="tablist" aria-label="Objects" class="tabs">
               {TABS.filter((each) => each.name !== "references" || page?.references?.length || question.references).map((each) => (
@@ -287,7 +297,7 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
               aria-labelledby={`tab-${each.name}`}
               hidden={tab !== each.name}
             >
-              <Toolbar name={each.name} title={each.title} kind={kindOf(page, kind)} question={question} put={edit} show={show} copy={copy} about={each.about} />
+              <Toolbar name={each.name} title={each.title} kind={kindOf(page, kind)} question={question} put={edit} open={open} show={show} copy={copy} about={each.about} />
               {editor(each.name, each.title)}
               <Findings notes={page ? notesOf(page, each.name) : []} jump={(line) => reveal(views.current[each.name], line)} />
             </div>
@@ -297,8 +307,8 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
       <section class={`answers ${error ? "outdated" : ""}`} aria-labelledby="answers-title">
         <div class="pane-head">
           <h2 id="answers-title">Answers</h2>
-          <span class={`quiet status ${error || lost ? "error-text" : ""}`} role="status" aria-live="polite">
-            {prose(error || lost || said || summary(page))}
+          <span class={`quiet status ${error || nowhere ? "error-text" : ""}`} role="status" aria-live="polite">
+            {prose(error || nowhere || said || summary(page))}
           </span>
           {milliseconds ? <span class="quiet time">{Math.round(milliseconds)} ms</span> : null}
           <Options question={question} change={change} />
@@ -404,13 +414,13 @@ function ofKarta(page: Page): Note[] {
   return [...found, ...lacks(page, "karta")].toSorted((one, other) => one.line - other.line || one.column - other.column);
 }
 
-/** What the answers warn of, at the value that it is about, else at the path that finds nothing. */
+/** What the answers warn of: at the value that it is about, else at the path that finds nothing, else above the object. */
 function lacks(page: Page, name: string): Note[] {
   const found = page.answers.flatMap((answer) => answer.facts.filter((fact) => fact.severity));
   const notes = found.flatMap((fact) => {
     const place = fact.places?.find((each) => each.exists && each.at);
-    const at = place ? place.at : fact.at;
-    const isHere = (place?.text ?? "karta") === name;
+    const at = place ? place.at : (fact.at ?? [1, 1]);
+    const isHere = (place?.text ?? (fact.at ? "karta" : "object")) === name;
     return at && isHere ? [{ line: at[0], column: at[1], severity: "warning" as const, message: fact.note }] : [];
   });
   return [...new Map(notes.map((note) => [note.message, note])).values()];
@@ -420,11 +430,19 @@ function allow(event: DragEvent): void {
   event.preventDefault();
 }
 
-async function drop(event: DragEvent, name: TextName, put: (part: Partial<Question>) => void): Promise<void> {
-  const file = event.dataTransfer?.files[0];
-  if (!file) return;
+/** The texts of opened or dropped files, each a document. */
+async function textOf(files: FileList): Promise<string> {
+  const texts = await Promise.all([...files].map(async (file) => ({ name: file.name, text: await file.text() })));
+  const binary = texts.find(({ text }) => /[\0\ufffd]/.test(text));
+  if (binary) throw new Error(`${binary.name} is not a text: open a file of YAML or JSON`);
+  return texts.map(({ text }) => text).join("\n---\n");
+}
+
+function drop(event: DragEvent, name: TextName, open: (name: TextName, files: FileList) => void): void {
+  const files = event.dataTransfer?.files;
+  if (!files?.length) return;
   event.preventDefault();
-  put({ [name]: await file.text() });
+  open(name, files);
 }
 
 function reveal(view: EditorView | undefined, line: number): void {
@@ -494,6 +512,7 @@ function Toolbar(props: {
   kind: Kind | null;
   question: Question;
   put: (part: Partial<Question>) => void;
+  open: (name: TextName, files: FileList) => void;
   show: (kind: Kind, example?: Example) => void;
   copy: (name: TextName) => void;
   about: string;
@@ -501,7 +520,7 @@ function Toolbar(props: {
   const { name, kind, question, put, show } = props;
   return (
     <div class="toolbar">
-      {name === "object" && kind?.examples.length ? <ExamplePicker kind={kind} show={show} /> : <span class="quiet about">{props.about}</span>}
+      {name === "object" && kind?.examples.length ? <ExamplePicker kind={kind} show={show} /> : <span class="quiet about">{prose(props.about)}</span>}
       {name === "observed" && (
         <button type="button" onClick={() => put({ observed: question.object })}>
           Copy the object
@@ -513,7 +532,7 @@ function Toolbar(props: {
           Clear
         </button>
       ) : null}
-      <FileButton label={`Open a file as ${props.title}`} taken={(text) => put({ [name]: text })} />
+      <FileButton label={`Open a file as ${props.title}`} taken={(files) => props.open(name, files)} />
       <TextButtons name={name} question={question} copy={props.copy} />
     </div>
   );
@@ -564,8 +583,7 @@ function ClusterPicker(props: { kind: Kind | null; items: string; put: (part: Pa
   const reports = props.kind?.reports ?? [];
   const add = (status: string) => {
     const number = (props.items.match(/clusterName:/g)?.length ?? 0) + 1;
-    const indented = status.trimEnd().replaceAll("\n", "\n    ");
-    const item = `- clusterName: member${number}\n  applied: true\n${status ? `  status:\n    ${indented}\n` : ""}`;
+    const item = `- clusterName: member${number}\n  applied: true\n${status ? `  status:${status}\n` : ""}`;
     props.put({ items: `${props.items && !props.items.endsWith("\n") ? `${props.items}\n` : props.items}${item}` });
   };
   return (
@@ -575,7 +593,8 @@ function ClusterPicker(props: { kind: Kind | null; items: string; put: (part: Pa
       onChange={(event) => {
         const chosen = event.currentTarget.value;
         event.currentTarget.value = "";
-        if (chosen) add(chosen === "none" ? "" : (reports[Number(chosen)]?.text ?? ""));
+        const report = reports[Number(chosen)]?.text.trimEnd().replaceAll("\n", "\n    ");
+        if (chosen) add(report ? `\n    ${report}` : chosen === "own" ? OWN_STATUS : "");
       }}
     >
       <option value="">Add a cluster</option>
@@ -583,11 +602,14 @@ function ClusterPicker(props: { kind: Kind | null; items: string; put: (part: Pa
       {reports.map((report, index) => (
         <option value={String(index)}>{report.name}</option>
       ))}
+      <option value="own">with a status to write</option>
     </select>
   );
 }
 
-function FileButton({ label, taken }: { label: string; taken: (text: string) => void }) {
+const OWN_STATUS = " {} # what is below status in the object of this cluster";
+
+function FileButton({ label, taken }: { label: string; taken: (files: FileList) => void }) {
   return (
     <label class="button" tabIndex={-1}>
       Open a file
@@ -596,10 +618,9 @@ function FileButton({ label, taken }: { label: string; taken: (text: string) => 
         class="hidden-input"
         aria-label={label}
         accept=".yaml,.yml,.json"
-        onChange={async (event) => {
+        onChange={(event) => {
           const input = event.currentTarget;
-          const file = input.files?.[0];
-          if (file) taken(await file.text());
+          if (input.files?.length) taken(input.files);
           input.value = "";
         }}
       />

@@ -14,8 +14,19 @@ from msgspec import Struct
 from karta_interpreter.base.errors import InterpreterError
 from karta_interpreter.base.k8s import Object, Path, field_path
 
+# The most names in a sentence.
 _NAMED: Final = 4
-"""The most names in a sentence."""
+
+# How a user gives each text, for messages: by options of commands, or in a process of the console by its editors.
+PLACES: Final = {
+    "object": "with `--object`; beside a Karta its place is `testdata/objects/`",
+    "references": "with --reference-file or with_references",
+    "crd": "with --crd",
+    "suite": "`test FOLDER` runs it if a folder testdata has it",
+    "cases": "name the folder that has a definition and its testdata",
+    "overrides": "customizations are served from the folders that --overrides names",
+    "kubeconfig": "with --kubeconfig",
+}
 
 
 class Severity(StrEnum):

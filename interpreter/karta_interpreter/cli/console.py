@@ -82,7 +82,9 @@ def command(
 def _texts(snapshot: Snapshot, filenames: Sequence[str], path: str | None) -> Texts:
     karta = next((text for filename in filenames for _, text in read_texts(filename)), "")
     if filenames and not karta:
-        raise UsageProblem(f"error: {', '.join(filenames)}: there is no definition; files end in .yaml, .yml or .json")
+        raise UsageProblem(
+            f"error: {', '.join(filenames)}: no definition: it is empty, or a folder without .yaml, .yml or .json"
+        )
     if path is None:
         return Texts(karta)
     obj = read_object(path)

@@ -13,12 +13,12 @@ from tempfile import TemporaryDirectory
 from typing import TypeVar
 
 from karta_interpreter.base.errors import InterpretationError, ManifestError
-from karta_interpreter.base.findings import closest, escaped, listed, with_article
+from karta_interpreter.base.findings import closest, escaped, listed
 from karta_interpreter.base.k8s import GVK, JSON, Object, edit, manifest
 from karta_interpreter.cli.program import NAME, Problem, UsageProblem
 from karta_interpreter.cli.render import full_name, say
 from karta_interpreter.definitions.karta import Definition, catalogue_kinds
-from karta_interpreter.definitions.karta.schema import OTHER_FILES
+from karta_interpreter.definitions.karta.schema import other_file
 from karta_interpreter.definitions.sources import decode, list_files
 from karta_interpreter.engine.operations import ITEM_FIELDS, StatusItem
 from karta_interpreter.engine.registered.operations import CRD
@@ -69,10 +69,8 @@ def read_objects(path: str, kinds: Kinds | None = None) -> list[Object]:
         try:
             GVK.of(objects[0])
         except InterpretationError as error:
-            known = dict.fromkeys(ITEM_FIELDS, _STATUS_FILE) | {
-                key: f"this is {what}" for key, what in OTHER_FILES.items()
-            }
-            advice = next((known[key] for key in objects[0] if key in known), _PRINTS)
+            is_item = not objects[0].keys().isdisjoint(ITEM_FIELDS)
+            advice = other_file(objects[0]) or (_STATUS_FILE if is_item else _PRINTS)
             raise Problem(f"error: {path}: {error}, only {listed(objects[0])}; {advice}") from error
     types = {(gvk.api_version, gvk.kind) for gvk in kinds()} if kinds and len(objects) > 1 else ()
     matching = [obj for obj in objects if not types or (obj.get("apiVersion"), obj.get("kind")) in types]
@@ -99,18 +97,11 @@ def named(obj: Object) -> str:
 
 
 def read_items(path: str) -> tuple[StatusItem, ...]:
-    """Return the status of each member cluster: one ``AggregatedStatusItem`` per document."""
+    """Return the status of each member cluster: one ``AggregatedStatusItem`` per document, or a list of them."""
     items, clusters = list[StatusItem](), set[str]()
     for document in _read(path, manifest.read_documents):
-        place, value = f"{document.source}:{document.line}", document.value
-        if isinstance(value, list):
-            raise Problem(f"error: {place}: item must be an object, but is a list; write --- above each")
-        if isinstance(value, dict) and ("kind" in value or value.keys().isdisjoint(ITEM_FIELDS)):
-            raise Problem(
-                f"error: {place}: this is {with_article(value['kind']) if value.get('kind') else 'another object'}, "
-                "not an AggregatedStatusItem: {clusterName: NAME, status: {…}}"
-            )
-        items.append(StatusItem.written(value, f"{place}: item", clusters))
+        for value in document.value if isinstance(document.value, list) else [document.value]:
+            items.append(StatusItem.written(value, f"{document.source}:{document.line}: item", clusters))
     return tuple(items)
 
 

@@ -186,6 +186,7 @@ def meant_option(option: str, ctx: click.Context) -> str:
         return f" Did you mean '{suggestion}'?" if suggestion else " Options of a command stand behind its name"
     return (
         f" There are: {', '.join(name for name in options if name.startswith('--'))}"
+        + "; the page has an editor for each other text" * (ctx.info_name == "console")
         if len(options) < _MOST_NAMED
         else f" `{ctx.command_path} --help` lists the options"
     )

@@ -57,6 +57,7 @@ spec:
   template: {spec: {containers: [{name: main}]}}
 status: {phase: Running}
 """
+ONE_LINE = "{apiVersion: example.io/v1, kind: Crawler, metadata: {name: docs}}"
 CRD = """\
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -279,7 +280,7 @@ def test_problem_of_text_leaves_others_usable() -> None:
             "observed", OBJECT.replace("name: docs", "uid: a"), 3, "called (no name)", id="an object without a name"
         ),
         pytest.param(
-            "items", "member1: {phase: Running}\n", 1, "the item has no field member1", id="a mapping of clusters"
+            "items", "member1: {phase: Running}\n", 1, "{clusterName: NAME, status: {…}}", id="a mapping of clusters"
         ),
         pytest.param(
             "items", "items:\n- clusterName: a\n", 1, "write its entries alone", id="the field with its items"
@@ -301,12 +302,52 @@ def test_problem_of_text_leaves_others_usable() -> None:
             id="a whole object as a status",
         ),
         pytest.param("references", "kind: Pod\n", 1, "apiVersion", id="a reference without a version"),
+        pytest.param("items", "- member1\n", 1, "{clusterName: NAME, status: {…}}", id="names of clusters"),
+        pytest.param(
+            "object",
+            f"spec: {{workload: {{manifests: [{ONE_LINE}]}}}}\n",
+            1,
+            "in spec.workload.manifests[0]",
+            id="a Work",
+        ),
+        pytest.param("object", f"name: a\ndesiredObj: {ONE_LINE}\n", 2, "in desiredObj: paste that", id="a case"),
+        pytest.param("object", "replicaCount: 1\n", 1, "a file of values for Helm", id="values as the object"),
+        pytest.param("object", "docs.yaml\n", 1, "the name of a file", id="the name of a file as the object"),
+        pytest.param("crd", "kubectl get crd a\n", 1, "a command, not its output", id="a command as the CRD"),
+        pytest.param("suite", "tests: []\n", 1, "unknown key", id="a list of cases"),
+        pytest.param(
+            "suite", "name: a\noperation: Retain\nexpected: {}\n", 1, "write output", id="other keys of a case"
+        ),
+        pytest.param("suite", "name: a\n---\nname: [\n", 4, "", id="broken YAML as the suite"),
     ],
 )
 def test_mistake_in_a_side_text_is_a_problem_at_its_line(text: str, wrong: str, line: int, message: str) -> None:
     problem = asked(**{text: wrong})["problems"][text]
     assert problem["line"] == line
     assert message in problem["message"]
+
+
+def test_case_of_a_suite_names_a_file_that_is_not_read() -> None:
+    case = "name: a\noperation: InterpretReplica\ndesiredObj: {}\noutput: {{replica: 1}}\n"
+    assert asked(suite=case.format("/nowhere/a.yaml"))["problems"] == {}
+
+
+@rows(
+    ("obj", "words"),
+    [
+        pytest.param("CustomResourceDefinition", "move it to the tab CRD", id="a CRD"),
+        pytest.param("ResourceInterpreterCustomization", "`interpret -f FILE --object OBJECT`", id="a customization"),
+    ],
+)
+def test_object_of_another_editor_is_sent_there(obj: str, words: str) -> None:
+    assert words in asked(object=f"apiVersion: example.com/v1\nkind: {obj}\n")["unanswered"]
+
+
+def test_revision_without_a_number_waits_for_one() -> None:
+    unreadable = OBJECT.replace("{name: main}", "{name: main, resources: {requests: {memory: 1GB}}}")
+    assert one(asked(object=unreadable), Operation.REVISE_REPLICA)["missing"] == "replicas"
+    patch = one(asked(object=unreadable, replicas=5), Operation.REVISE_REPLICA)["patch"]
+    assert [change["value"] for change in patch] == [5]
 
 
 def test_object_without_name_has_answers_and_no_tree() -> None:

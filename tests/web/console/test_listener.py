@@ -137,7 +137,7 @@ def test_definition_that_cannot_be_used_is_named(
 
 def test_folder_without_definitions_is_an_error(run: Run, tmp_path: Path) -> None:
     result = run("console", "-f", str(tmp_path))
-    assert (result.exit_code, "there is no definition; files end in .yaml" in result.stderr) == (2, True)
+    assert (result.exit_code, "no definition: it is empty, or a folder without .yaml" in result.stderr) == (2, True)
 
 
 def test_cluster_that_does_not_answer_is_an_error(run: Run, tmp_path: Path) -> None:

@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from karta_interpreter.base.findings import PLACES
 from karta_interpreter.base.sandbox.awaiting import Exchange
 from karta_interpreter.web.console.questions import QuestionError, Questions
+from karta_interpreter.web.console.texts import EDITORS
 from tests.support.waiting import until
-from tests.web.console.test_answers import KARTA, OBJECT
+from tests.web.console.test_answers import CRD, KARTA, OBJECT
 
 GOOD: dict[str, Any] = {"karta": KARTA, "object": OBJECT}
 
@@ -35,6 +37,19 @@ async def test_slow_answer_is_stopped() -> None:
             await questions.ask(body(object="- [" + "a, " * 400_000 + "]"))
     finally:
         await questions.close()
+
+
+@pytest.mark.parametrize(
+    ("texts", "words"),
+    [
+        pytest.param({"karta": CRD}, "given in the tab CRD", id="a CRD as the Karta"),
+        pytest.param({"karta": OBJECT}, "and this in the tab Object", id="an object as the Karta"),
+        pytest.param({"suite": OBJECT}, "Add as a case, at an answer, writes one", id="an object as the suite"),
+    ],
+)
+async def test_messages_name_the_editors_of_the_page(questions: Questions, texts: dict[str, str], words: str) -> None:
+    assert words in (await questions.ask(body(**texts))).decode()
+    assert EDITORS.keys() == PLACES.keys()
 
 
 @pytest.mark.slow

@@ -126,16 +126,20 @@ _OTHER_FILES = {
     "terraform": "this is a file of Terraform, not YAML: write the object that it applies",
     "encoded": "this is base64: `base64 -d` gives the text",
     "failure": "this is the error of another command, not its output: run that command alone",
+    "command": "this is a command, not its output: give what it prints",
+    "name": "this is the name of a file, not its text",
 }
 _OTHER_FILE = re.compile(
     r"(?i:\s*(?P<html><(?:!doctype|html|head|\?xml)))|(?P<go>(?://.*\n\s*)*package \w+$)"
     r"|(?P<lua>--[^-]|function \w|local \w+ ?=)"
     r"|(?P<toml>\[[\w.-]+\]\s*\w+ *=)|(?P<patch>diff -|--- .+\n\+\+\+ |@@ -\d)"
-    r"|(?P<pem>-----BEGIN )|(?P<kubectl>NAME(?:SPACE)? +[A-Z]|Name: {4,}\S+\nNamespace: )"
-    r"|(?P<log>\d{4}-\d\d-\d\d[T ]\d\d:|[IWEF]\d{4} \d\d:)|(?P<numbers> *1(?:\t|:(?:apiVersion|kind|#|---)))"
+    r"|(?P<pem>-----BEGIN )|(?P<kubectl>NAME(?:SPACE)? +[A-Z]|Name: {4,}\S+\nNamespace: |(?:GROUP|KIND): {4,})"
+    r"|(?P<log>\d{4}-\d\d-\d\d[T ]\d\d:|[IWEF]\d{4} \d\d:)|(?P<numbers> *1(?:\t|(?: +|:)(?:apiVersion|kind|#|---)))"
     r"|(?P<added>\+(?:apiVersion|kind|#|---))|(?P<terraform>(?:resource|module|provider|variable) \")"
     r"|(?P<encoded>[\w+/=\n]{76,}+\Z)"
-    r"|(?P<failure>(?i:error): .*\n?\Z|Error from server|No resources found)",
+    r"|(?P<failure>(?i:error): .*\n?\Z|Error from server|No resources found)"
+    r"|(?P<command>(?:\$ +)?(?:sudo )?(?:kubectl|karmadactl|helm|cat|curl|git|karta-interpreter) [^:\n]*\n?\Z)"
+    r"|(?P<name>(?:https?://\S+|[\w./-]+\.(?:ya?ml|json))\n?\Z)",
     re.MULTILINE,
 )
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from karta_interpreter.base.errors import ManifestError
-from karta_interpreter.base.findings import DefinitionError, Finding, Severity, error
+from karta_interpreter.base.findings import PLACES, DefinitionError, Finding, Severity, error
 from karta_interpreter.base.k8s import GVK, JSON, Object, before_object
 from karta_interpreter.definitions.karta.annotation_records import parse_annotations
 from karta_interpreter.definitions.karta.annotation_text import unquoted_path
@@ -21,10 +21,7 @@ from karta_interpreter.languages.lua.ignores import placed_objects, unignored
 from karta_interpreter.languages.lua.reading import lints
 from karta_interpreter.languages.lua.source_map import SourcePosition
 
-_CUSTOMIZATION = (
-    "this is a ResourceInterpreterCustomization of Karmada, not a Karta",
-    "customizations are served from the folders that --overrides names",
-)
+_CUSTOMIZATION = "this is a ResourceInterpreterCustomization of Karmada, not a Karta"
 KINDS = ("Karta", "ResourceInterface")
 
 
@@ -93,7 +90,9 @@ def load_definition(value: Object, source: str = "") -> Definition:
 def load_object(value: JSON, source: str) -> Loaded:
     """Load one Karta object. Nothing is raised."""
     if is_customization(value):
-        return Loaded(None, (error("not-a-karta", (), *_CUSTOMIZATION),), name_of(value), None, source)
+        return Loaded(
+            None, (error("not-a-karta", (), _CUSTOMIZATION, PLACES["overrides"]),), name_of(value), None, source
+        )
     karta, schema_findings = read_karta(value)
     name, gvk = (name_of(value), gvk_of(value)) if isinstance(value, dict) else ("", None)
     if karta is None or not isinstance(value, dict):

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol, Self
 
 from karta_interpreter.base.errors import InterpretationError, QueryAbsentError, QueryReferenceError, QueryStoppedError
+from karta_interpreter.base.findings import PLACES
 from karta_interpreter.base.k8s import GVK, JSON, Object, edit, namespace as namespace_of, type_name
 from karta_interpreter.definitions.karta.definition import (
     Definition,
@@ -122,9 +123,7 @@ class Known(ReferenceReader):
                 return obj
         if gvk in self.complete:
             return None
-        raise QueryAbsentError(
-            "it is not among the references that were given, with --reference-file or with_references"
-        )
+        raise QueryAbsentError(f"it is not among the references that were given, {PLACES['references']}")
 
     def list(self, gvk: GVK, namespace: str | None) -> Sequence[Object]:
         """Return the objects of a kind. An object without a namespace is in every namespace."""

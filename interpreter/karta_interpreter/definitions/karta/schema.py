@@ -7,7 +7,7 @@ from typing import Final
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from karta_interpreter.base.findings import Finding, closest, error, escaped, warning
+from karta_interpreter.base.findings import PLACES, Finding, closest, error, escaped, warning
 from karta_interpreter.base.k8s import JSON, Object, Path, edit, type_name
 from karta_interpreter.definitions.karta.annotations import PREFIX
 from karta_interpreter.definitions.karta.identity import (
@@ -44,12 +44,12 @@ _NAME_HINT = (
 # What CEL reads: the object or a variable, by its name. jq has no names for them.
 _CEL = re.compile(r"\b(object|variables)[.\[]")
 
-# What an object is by its kind, or by a field that it has instead of a spec.
+# What an object is by its kind, or by a field that it has instead of a spec. `PLACES` fill in how it is given.
 OTHER_FILES: Final = {
     "CustomResourceDefinition": "a CustomResourceDefinition, not a Karta: "
-    "it is given with --crd, in the console as CRD, and `create karta --crd FILE` drafts a Karta from it",
+    "it is given {crd}, and `create karta --crd FILE` drafts a Karta from it",
     "ConfigMap": "a ConfigMap, not a Karta: give a Karta in its data as a file of its own",
-    "operation": "a case of a suite: `test FOLDER` runs it if a folder testdata has it",
+    "operation": "a case of a suite: {suite}",
     "tests": "a list of tests of an older Karmada, which names no answers: leave it out, "
     "and `create suite --object FILE` drafts cases from its objects",
     "replicaCount": "a file of values for Helm: give what `helm template` prints",
@@ -57,7 +57,7 @@ OTHER_FILES: Final = {
         ("resources", "patches", "components", "namePrefix"), "a kustomization: give what `kubectl kustomize` prints"
     ),
     "version": "a chart of Helm: give what `helm template` prints",
-    "clusters": "a kubeconfig: it is given with --kubeconfig",
+    "clusters": "a kubeconfig: it is given {kubeconfig}",
     "openapi": "a description of an API: `kubectl get crd NAME -o yaml` prints a CRD",
     "$schema": "a schema, not an object",
     "code": "an error of an API server",
@@ -80,7 +80,7 @@ def read_karta(value: JSON) -> tuple[KartaResource | None, list[Finding]]:
     ``{spec: ...}`` without apiVersion and kind. The Karta is None if there is an error.
     """
     if not isinstance(value, dict):
-        hint = "write one object, without a dash" if isinstance(value, list) else ""
+        hint = "write one object, without a dash" if isinstance(value, list) else "give the text of its file"
         return None, [error("schema", (), f"a Karta is an object, not {type_name(value)}", hint)]
     type_meta = (value.get("apiVersion"), value.get("kind"))
     if not is_definition(value) and not (type_meta == (None, None) and "spec" in value):
@@ -101,13 +101,18 @@ def read_karta(value: JSON) -> tuple[KartaResource | None, list[Finding]]:
     return KartaResource(name=name_of(value), annotations=readable, spec=spec), findings
 
 
+def other_file(value: Object) -> str:
+    """Return the name of another file, and how it is given, by its kind or a field instead of a spec. "" if unknown."""
+    found = filter(OTHER_FILES.get, (str(value.get("kind")), *(value if "spec" not in value else ())))
+    return next((f"this is {OTHER_FILES[mark]}".format_map(PLACES) for mark in found), "")
+
+
 def _other_object(value: Object) -> tuple[str, str]:
     """Return message and hint for an object that is not a definition."""
     kind = value.get("kind")
     named = ", ".join(f"{field} {value[field]}" for field in ("apiVersion", "kind") if value.get(field))
-    for mark, what in OTHER_FILES.items():
-        if mark == kind or (mark in value and "spec" not in value):
-            return f"this is {what}".partition(": ")[::2]
+    if what := other_file(value):
+        return what.partition(": ")[::2]
     if kind in (None, KARTA[1], RESOURCE_INTERFACE[1]) or edit.get(value, STRUCTURE) is not None:
         message = f"{named or 'an object without apiVersion and kind'} is not a definition this version reads"
         return message, "write apiVersion: run.ai/v1alpha1 and kind: Karta"
@@ -115,7 +120,7 @@ def _other_object(value: Object) -> tuple[str, str]:
         return f"there is no kind {kind}", f"did you mean {near}?"
     return (
         f"this is an object, not a Karta: {named}",
-        "give its Karta instead, and this with `--object`; beside a Karta its place is `testdata/objects/`",
+        f"give its Karta instead, and this {PLACES['object']}",
     )
 
 

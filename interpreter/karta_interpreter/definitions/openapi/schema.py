@@ -33,8 +33,9 @@ class CustomKind:
         entry = next(stored if version is None else (entry for entry in versions if entry["name"] == version), None)
         if entry is None:
             version_text = "stored version" if version is None else f"version {version}"
-            names = ", ".join(entry["name"] for entry in versions) or "none"
-            raise DefinitionError(f"CRD {name} has no {version_text}; it has {names}")
+            names = ", ".join(entry["name"] for entry in versions)
+            others = f"it has {names}" if names else "apiextensions.k8s.io/v1 has a list spec.versions"
+            raise DefinitionError(f"CRD {name} has no {version_text}; {others}")
         schema = get(entry, ("schema", "openAPIV3Schema"))
         if not isinstance(schema, dict):
             raise DefinitionError(

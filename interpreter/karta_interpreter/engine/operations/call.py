@@ -81,7 +81,13 @@ class StatusItem(msgspec.Struct, frozen=True):
         ...
         karta_interpreter.base.errors.InterpretationError: items[0] has no field cluster; write clusterName
         """
-        for field in value if isinstance(value, dict) else ():
+        fields = value if isinstance(value, dict) else {}
+        if "apiVersion" in fields or fields.keys().isdisjoint({*ITEM_FIELDS, *_OTHER_FIELDS}):
+            raise InterpretationError(
+                f"{path} is not what a cluster reports: {{clusterName: NAME, status: {{…}}}}, "
+                "as in a binding's status.aggregatedStatus"
+            )
+        for field in fields:
             if field not in ITEM_FIELDS:
                 hint = _OTHER_FIELDS.get(field) or did_you_mean(str(field), ITEM_FIELDS)
                 raise InterpretationError(f"{path} has no field {field}; {hint}")
@@ -115,10 +121,6 @@ _ITEM_TYPES = {"clusterName": str, "applied": bool, "appliedMessage": str, "heal
 _OTHER_FIELDS = {
     "cluster": "write clusterName",
     **dict.fromkeys(("items", "aggregatedStatus", "statusItems"), "write its entries alone, each after a dash"),
-    **dict.fromkeys(
-        ("apiVersion", "kind"),
-        "an item is an entry of a binding's status.aggregatedStatus; of an object write its clusterName and its status",
-    ),
 }
 ITEM_FIELDS = (*_ITEM_TYPES, "status")
 

@@ -20,7 +20,7 @@ from typing import Final
 from msgspec import structs
 
 from karta_interpreter.base.errors import InterpretationError, ManifestError, SuiteError
-from karta_interpreter.base.findings import closest, did_you_mean, with_article
+from karta_interpreter.base.findings import PLACES, closest, did_you_mean, with_article
 from karta_interpreter.base.k8s import GVK, JSON, Object, edit, type_name
 from karta_interpreter.base.k8s.manifest import Document, read_documents
 from karta_interpreter.base.k8s.yaml_writer import to_authored_yaml
@@ -112,7 +112,7 @@ def _scan(text: str, source: str) -> list[Case | SuiteError]:
     for document in documents:
         fields = document.value
         try:
-            cases.append(_read(document, fields))
+            cases.append(read_case(document, fields))
         except InterpretationError as error:
             name = fields.get("name") if isinstance(fields, dict) else None
             title = f'case "{name}": ' if isinstance(name, str) and name else ""
@@ -121,21 +121,20 @@ def _scan(text: str, source: str) -> list[Case | SuiteError]:
 
 
 def _all_cases(loaded: Iterable[Case | SuiteError]) -> tuple[Case, ...]:
-    cases: list[Case] = []
-    for read in loaded:
-        if isinstance(read, SuiteError):
-            raise read
-        cases.append(read)
-    return tuple(cases)
+    readings = [*loaded]
+    for error in (reading for reading in readings if isinstance(reading, SuiteError)):
+        raise error
+    return tuple(reading for reading in readings if isinstance(reading, Case))
 
 
-def _read(document: Document, fields: JSON) -> Case:
+def read_case(document: Document, fields: JSON) -> Case:
+    """Return the case of a document, which reads no file without a source. Raises InterpretationError."""
     if not isinstance(fields, dict):
         raise InterpretationError(f"a case must be an object, but is {type_name(fields)}; write --- above each")
     if "kind" in fields and "operation" not in fields:
         raise InterpretationError(
-            f"this is {with_article(fields['kind'])}, not a case of a suite: name the folder that has "
-            "a definition and its testdata; an object belongs below desiredObj of a case"
+            f"this is {with_article(fields['kind'])}, not a case of a suite: {PLACES['cases']}; "
+            "an object belongs below desiredObj of a case"
         )
     _reject_unknown("case", fields, _KEYS)
     if missing := [key for key in ("name", "operation") if fields.get(key) is None]:
@@ -146,7 +145,11 @@ def _read(document: Document, fields: JSON) -> Case:
             f"{indent}"
         )
     names = ((key, fields.get(key)) for key in OBJECT_KEYS)
-    fields = fields | {key: _shared_object(document, key, name) for key, name in names if isinstance(name, str)}
+    fields = fields | {
+        key: _shared_object(document, key, name) if document.source else {}
+        for key, name in names
+        if isinstance(name, str)
+    }
     name, operation_name = _text(fields, "name"), _text(fields, "operation")
     operation = next((operation for operation in Operation if operation.lower() == operation_name.lower()), None)
     if operation is None:

@@ -10,7 +10,7 @@ from typing import Final, TypeVar
 from msgspec import structs
 
 from karta_interpreter.base.errors import InterpretationError, WorkloadError
-from karta_interpreter.base.findings import did_you_mean
+from karta_interpreter.base.findings import did_you_mean, with_article
 from karta_interpreter.base.k8s import GVK, JSON, Object, Path, edit, patch
 from karta_interpreter.base.k8s.yaml_writer import to_authored_yaml
 from karta_interpreter.definitions.karta import Definition, Known, is_kind_of_definitions
@@ -33,9 +33,11 @@ from karta_interpreter.engine.suites.suite import case_of, without_server_fields
 from karta_interpreter.engine.workload import ComponentNode, Karta, Workload, WorkloadTree
 from karta_interpreter.languages.lua.source_map import SourcePosition
 from karta_interpreter.web.console.texts import (
+    EDITORS,
     Marker,
     Position,
     TextError,
+    check_suite,
     contradicted,
     field_paths,
     read_crds,
@@ -54,6 +56,10 @@ ORDER: Final = (
     Operation.AGGREGATE_STATUS,
     Operation.INTERPRET_STATUS,
 )
+_OTHERS: Final = {
+    "CustomResourceDefinition": "move it to the tab CRD, and give an object of its kind",
+    "ResourceInterpreterCustomization": EDITORS["overrides"],
+}
 _KARTAS: Final = 4  # texts kept compiled in a child process: the one that is edited, and some to go back to
 _Read = TypeVar("_Read")
 
@@ -68,6 +74,7 @@ class PageQuestion:
     items: str = ""
     references: str = ""
     crd: str = ""
+    suite: str = ""
     replicas: int | None = None
     options: Options = DEFAULT_OPTIONS
     case: str = ""
@@ -96,7 +103,7 @@ class PageQuestion:
 
 _OPTIONS: Final = asdict(DEFAULT_OPTIONS)
 _CAPITAL: Final = re.compile("[A-Z]")
-_TYPES: Final = dict.fromkeys(("karta", "object", "observed", "items", "references", "crd", "case"), str) | {
+_TYPES: Final = dict.fromkeys(("karta", "object", "observed", "items", "references", "crd", "suite", "case"), str) | {
     "replicas": int,
     "options": dict,
 }
@@ -113,11 +120,11 @@ class _Inputs:
     crds: tuple[Object, ...]
     problems: Object
 
-    def call(self, operation: Operation, obj: Marker, replicas: int) -> Call:
+    def call(self, operation: Operation, obj: Marker, replicas: int | None) -> Call:
         """Return the call of an operation that misses nothing."""
         # Without the member's object the template stands for it, so that status and health have an answer while typing.
         observed, items = self.observed or obj, tuple(item for _, item in self.items)
-        return Call.of(operation, obj.value, observed.value, replicas, items)
+        return Call.of(operation, obj.value, observed.value, replicas or 0, items)
 
 
 def answer(question: PageQuestion) -> dict[str, JSON]:
@@ -132,10 +139,12 @@ def answer(question: PageQuestion) -> dict[str, JSON]:
         ServedDefinition(loaded.definition, "this text", loaded.line) for loaded, _ in kartas if loaded.definition
     ]
     findings += combine([SourceDefinitions(tuple(usable))]).findings
-    crd = question.crd if inputs.crds else ""
-    findings += contradicted(question.karta, crd)
-    page: dict[str, JSON] = {"problems": inputs.problems, "answers": []}
-    page["findings"] = [finding.to_json() for finding in findings]
+    findings += contradicted(question.karta, question.crd if inputs.crds else "")
+    page: dict[str, JSON] = {
+        "problems": inputs.problems,
+        "answers": [],
+        "findings": [finding.to_json() for finding in findings],
+    }
     if inputs.crds:
         page["paths"] = field_paths(question.crd, tuple(loaded.gvk for loaded, _ in kartas if loaded.gvk))
     if inputs.object is None:
@@ -150,6 +159,8 @@ def answer(question: PageQuestion) -> dict[str, JSON]:
     page["unanswered"] = (
         "the object is a definition: move it to the text of the Karta, and give an object of its kind"
         if is_kind_of_definitions(gvk.group, gvk.kind)
+        else f"the object is {with_article(gvk.kind)}: {_OTHERS[gvk.kind]}"
+        if gvk.kind in _OTHERS
         else f"the Karta is for {defined}, the object is {gvk}; change one of them, or choose a kind"
         if defined
         else "fix the errors to see answers"
@@ -179,15 +190,20 @@ def _inputs_of(question: PageQuestion) -> _Inputs:
 
     obj = read("object", lambda text: read_object(text, kinds), None)
     observed = read("observed", lambda text: read_object(text, kinds), None)
-    if obj and observed and (gvk := GVK.of(observed.value)) != GVK.of(obj.value):
-        message = f"the member's object is {gvk}, and the object is {GVK.of(obj.value)}"
-        problems["observed"] = TextError(message, *observed.position(("kind",))).to_json()
-        observed = None
-    elif obj and observed:
-        member, name = (edit.get(marker.value, ("metadata", "name")) for marker in (observed, obj))
-        if member != name:
-            message = f"the member's object is called {member or '(no name)'}, and the object {name or '(no name)'}"
-            problems["observed"] = TextError(message, *observed.position(("metadata", "name"))).to_json()
+    read("suite", check_suite, None)
+    if obj and observed and (gvk := GVK.of(obj.value)) in kinds:
+        member, name, own_name = (
+            GVK.of(observed.value),
+            *(edit.get(marker.value, ("metadata", "name")) or "(no name)" for marker in (observed, obj)),
+        )
+        message, place = (
+            (f"is {member}, and the object is {gvk}", ("kind",))
+            if member != gvk
+            else (f"is called {name}, and the object {own_name}", ("metadata", "name"))
+        )
+        if (member, name) != (gvk, own_name):
+            problems["observed"] = TextError(f"the member's object {message}", *observed.position(place)).to_json()
+        observed = observed if member == gvk else None
     return _Inputs(
         obj,
         observed,
@@ -206,12 +222,12 @@ class _Answers:
     ) -> None:
         self._definition, self._place, self._object, self._inputs = definition, place, obj, inputs
         self._options, self._known = question.options, Known.of(inputs.references)
-        self._replicas = 1 if question.replicas is None else question.replicas
+        self._replicas = question.replicas
         if question.replicas is None:
-            # One more than the replicas of the object. Without an answer about them it counts as having none.
+            # One more than the replicas of the object. Without an answer about them the page asks for a number.
             call = Call(Operation.INTERPRET_REPLICA, obj.value)
             with suppress(InterpretationError):
-                self._replicas += int(interpret(definition, call, self._options, reader=self._known)["replica"])
+                self._replicas = int(interpret(definition, call, self._options, reader=self._known)["replica"]) + 1
 
     def document(self, case: str) -> dict[str, JSON]:
         """Return the answers to all operations, the tree, and the answer to one operation as a case of a suite."""
@@ -237,16 +253,19 @@ class _Answers:
         return {**_without_change(explanation, operation), **changes, "facts": facts, "printed": printed}
 
     def _lacks(self, operation: Operation) -> str:
-        """Return the text that an operation needs and that is empty, or why it is never answered."""
+        """Return the input that an operation needs and that is missing, or why it is never answered."""
         if not self._definition.answers(operation):
             return "the definition does not answer it"
-        if operation is Operation.RETAIN and self._inputs.observed is None:
-            return "observed"
-        return "items" if operation is Operation.AGGREGATE_STATUS and not self._inputs.items else ""
+        needed: tuple[str, object] = {
+            Operation.RETAIN: ("observed", self._inputs.observed),
+            Operation.AGGREGATE_STATUS: ("items", self._inputs.items or None),
+            Operation.REVISE_REPLICA: ("replicas", self._replicas),
+        }.get(operation, ("", ""))
+        return needed[0] if needed[1] is None else ""
 
     def _case(self, operation: Operation) -> str:
         call = self._inputs.call(operation, self._object, self._replicas)
-        member = None if call.observed is None else without_server_fields(call.observed)
+        member = call.observed and without_server_fields(call.observed)
         call = structs.replace(call, object=without_server_fields(call.object), observed=member)
         references = [without_server_fields(reference) for reference in self._inputs.references]
         reader, output = Known.of(references), dict[str, JSON]()
@@ -262,18 +281,16 @@ class _Answers:
         (name, *_) = SLOTS[operation].results
         if name not in CHANGED:
             return {}
-        changes = []
-        for change in patch.diff(before, results[name]):
-            is_new = change["op"] == "add"
-            replaced = {} if is_new else {"old": edit.get(before, patch.path_of_pointer(change["path"], before))}
-            changes.append({**change, **replaced})
-        return {"patch": changes}
+        changes = [
+            (change, patch.path_of_pointer(change["path"], before)) for change in patch.diff(before, results[name])
+        ]
+        # What is added was not there.
+        return {"patch": [{**change, "old": edit.get(before, path)} for change, path in changes]}
 
     def _fact(self, fact: Fact, operation: Operation) -> Object:
         written = fact.to_json()
         if fact.field:
-            line, column = self._place.document.position((*self._place.at, *path_of(fact.field)))
-            written["at"] = [line, column]
+            written["at"] = [*self._place.document.position((*self._place.at, *path_of(fact.field)))]
         places: Iterator[tuple[str, Position | None]] = (
             self._located(read.source, read.cluster, read.path, operation) for read in fact.places
         )
@@ -324,16 +341,19 @@ def _tree(definition: Definition, obj: Object, references: Sequence[Object]) -> 
 
 
 def _component(node: ComponentNode) -> Object:
-    instances = []
-    for instance, requests in ((own.instance, own.requests) for own in node.instances):
-        scale = instance.scale
-        bounds = {} if scale is None else {"minimum": scale.minimum, "maximum": scale.maximum}
-        shown = {"id": instance.id, "hasPods": instance.has_pods, "replicas": instance.replicas, "requests": requests}
-        instances.append({**shown, **bounds})
     return {
         "name": node.name,
         "kind": node.kind.kind if node.kind else "",
         "hasPods": node.has_pods,
-        "instances": instances,
+        "instances": [
+            {
+                "id": own.instance.id,
+                "hasPods": own.instance.has_pods,
+                "replicas": own.instance.replicas,
+                "requests": own.requests,
+                **({"minimum": scale.minimum, "maximum": scale.maximum} if (scale := own.instance.scale) else {}),
+            }
+            for own in node.instances
+        ],
         "children": [_component(child) for child in node.children],
     }

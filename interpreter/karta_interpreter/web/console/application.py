@@ -145,9 +145,8 @@ class Console:
 
     async def _kind(self, request: web.Request) -> web.Response:
         kinds = {f"{gvk.api_version}/{gvk.kind}": entry for gvk, entry in self._served.snapshot.entries.items()}
-        if (entry := kinds.get(request.match_info["kind"])) is None:
+        if (entry := kinds.get(name := request.match_info["kind"])) is None:
             # The same kind of another API version, or one that is written nearly like it.
-            name = request.match_info["kind"]
             other = ", ".join(kind for kind in kinds if Path(kind).name == Path(name).name) or closest(name, kinds)
             raise web.HTTPNotFound(reason=f"there is no definition for this kind{other and f'; there is {other}'}")
         return _json_bytes(await asyncio.to_thread(lambda: orjson.dumps(catalogue.page(entry))))

@@ -18,10 +18,10 @@ from karta_interpreter.engine.suites.suite import Case, load_suite, without_serv
 _COMPARISONS: Final[Mapping[str, list[Object]]] = json.loads(
     (Path(__file__).parent / "reality.json").read_text(encoding="utf-8")
 )
+# The operations with the first examples.
 _FIRST: Final = {Operation.INTERPRET_REPLICA: 0, Operation.INTERPRET_COMPONENT: 1, Operation.INTERPRET_HEALTH: 2}
-"""The operations with the first examples."""
+# How many kinds are kept with their examples. A page shows one at a time.
 _KINDS: Final = 64
-"""How many kinds are kept with their examples. A page shows one at a time."""
 
 Suites: TypeAlias = tuple[tuple[Path, int], ...]
 """The files of suites, each with the time of its last change in nanoseconds."""
@@ -73,25 +73,25 @@ def text_of(entry: ServedDefinition) -> str:
 @lru_cache(_KINDS)
 def examples(gvk: GVK, suites: Suites) -> Sequence[Object]:
     """Return the cases of the golden suites of a kind, as texts for the editors."""
-    examples_found = []
-    for case in sorted(cases(gvk, suites), key=lambda case: _FIRST.get(case.call.operation, len(_FIRST))):
-        call = case.call
-        texts = {
-            "object": call.object,
-            "observed": call.observed,
-            "items": [item.to_json() for item in call.items] or None,
-            "references": list(case.references) or None,
-        }
-        examples_found.append(
-            {
-                "operation": str(call.operation),
-                "name": case.name,
-                "description": case.description,
-                "replicas": call.replicas,
-                **{name: "" if value is None else to_text(value) for name, value in texts.items()},
-            }
-        )
-    return tuple(examples_found)
+    found = sorted(cases(gvk, suites), key=lambda case: _FIRST.get(case.call.operation, len(_FIRST)))
+    return tuple(map(_example, found))
+
+
+def _example(case: Case) -> Object:
+    call = case.call
+    texts = {
+        "object": call.object,
+        "observed": call.observed,
+        "items": [item.to_json() for item in call.items] or None,
+        "references": list(case.references) or None,
+    }
+    return {
+        "operation": str(call.operation),
+        "name": case.name,
+        "description": case.description,
+        "replicas": call.replicas,
+        **{name: "" if value is None else to_text(value) for name, value in texts.items()},
+    }
 
 
 @lru_cache(_KINDS)

@@ -15,7 +15,6 @@ from aiohttp.typedefs import Handler, Middleware
 API: Final = "/api/"
 LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
 
-_NO_PAGE: Final = "there is nothing at this path"
 _HEADERS: Final = {
     "Cache-Control": "no-store",
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -47,7 +46,9 @@ def guard(token: str) -> Middleware:
             if response is None:
                 response = await handler(request)
         except web.HTTPException as error:
-            response = _refused(error.status, _NO_PAGE if error.reason == "Not Found" else error.reason)
+            response = _refused(
+                error.status, "there is nothing at this path" if error.reason == "Not Found" else error.reason
+            )
         for name, value in _HEADERS.items():
             response.headers.setdefault(name, value)
         # The page itself has another policy, which its handler has set.

@@ -14,22 +14,23 @@ from typing import Final, TypeAlias
 import orjson
 
 from karta_interpreter.base.errors import InterpretationError, InterpreterError, SandboxError, StopCause
+from karta_interpreter.base.findings import PLACES
 from karta_interpreter.base.sandbox import Pool, Process, Program
 from karta_interpreter.base.sandbox.awaiting import AsyncPool
 from karta_interpreter.base.sandbox.child import Answer, Channel
 from karta_interpreter.base.sandbox.deadline import deadline
 from karta_interpreter.web.console.answers import PageQuestion, answer
+from karta_interpreter.web.console.texts import EDITORS
 
+# A `PageQuestion` of the page.
 _PAGE: Final = b"Q"
-"""A `PageQuestion` of the page."""
 FAILURE: Final = b"F"
 ANSWER: Final = b"A"
 
 _MEMORY: Final = 2**30
+# The parent process has requests to answer, perhaps on the same processor.
 _NICENESS: Final = 5
-"""The parent process has requests to answer, perhaps on the same processor."""
 _MOST_REQUESTS: Final = 1000
-_TOO_DEEP: Final = b"it is nested too deeply"
 
 Find: TypeAlias = Callable[[Channel, bytes, bytes], tuple[bytes, bytes]]
 """Returns letter and payload of the answer to a letter and its payload."""
@@ -57,7 +58,7 @@ def responding(find: Find) -> Answer:
         except InterpretationError as error:
             channel.send(FAILURE, str(error).encode(errors="replace"))
         except (RecursionError, orjson.JSONEncodeError):
-            channel.send(FAILURE, _TOO_DEEP)
+            channel.send(FAILURE, b"it is nested too deeply")
         channel.flush()
         gc.collect()
         # Bounds the memory of a process: its caches, and memory that Python does not give back while it runs.
@@ -68,7 +69,8 @@ def responding(find: Find) -> Answer:
 
 
 def start() -> Answer:
-    """Return the function that answers questions of the page with JSON."""
+    """Return the function that answers questions of the page with JSON. Messages name its editors."""
+    PLACES.update(EDITORS)
 
     def find(_channel: Channel, _letter: bytes, asked: bytes) -> tuple[bytes, bytes]:
         return ANSWER, orjson.dumps(answer(PageQuestion.of(orjson.loads(asked))))
@@ -79,13 +81,13 @@ def start() -> Answer:
 SECONDS: Final = 3.0
 """The longest that one answer may take. Karmada itself waits three seconds for an operation."""
 
+# One for the newest request while the other one still ends.
 _PROCESSES: Final = 2
-"""One for the newest request while the other one still ends."""
 _IDLE_SECONDS: Final = 120.0
+# The longest that a question waits for a process, which may have to start.
 _WAIT_SECONDS: Final = 30.0
-"""The longest that a question waits for a process, which may have to start."""
+# The time that a process has after its deadline to answer with its own error. Then it is ended.
 _GRACE_SECONDS: Final = 0.2
-"""The time that a process has after its deadline to answer with its own error. Then it is ended."""
 
 
 class QuestionError(InterpreterError):

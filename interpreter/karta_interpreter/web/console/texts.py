@@ -9,8 +9,9 @@ from typing import Final, TypeAlias
 
 from karta_interpreter.base.errors import InterpretationError, InterpreterError, ManifestError
 from karta_interpreter.base.findings import DefinitionError, Finding
-from karta_interpreter.base.k8s import GVK, JSON, Object, Path, manifest
+from karta_interpreter.base.k8s import GVK, JSON, Object, Path, field_path, manifest
 from karta_interpreter.definitions.karta.loading import KINDS
+from karta_interpreter.definitions.karta.schema import other_file
 from karta_interpreter.definitions.openapi.check import contradictions
 from karta_interpreter.definitions.openapi.schema import (
     CustomKind,
@@ -20,12 +21,24 @@ from karta_interpreter.definitions.openapi.schema import (
     parts_below,
 )
 from karta_interpreter.engine.operations import StatusItem
+from karta_interpreter.engine.suites.suite import read_case
+
+# `PLACES` of the page.
+EDITORS: Final = {
+    "object": "in the tab Object",
+    "references": "in the tab Looked up",
+    "crd": "in the tab CRD",
+    "suite": "it belongs in the tab Suite",
+    "cases": "Add as a case, at an answer, writes one",
+    "overrides": "`interpret -f FILE --object OBJECT` answers by its scripts, which the page has no place for",
+    "kubeconfig": "with --kubeconfig, at the start of the console",
+}
 
 Position: TypeAlias = list[int]
 """Line and column, from 1."""
 
+# How many texts are kept, read: they stay the same while their user edits the Karta.
 _TEXTS: Final = 2
-"""How many texts are kept, read: they stay the same while their user edits the Karta."""
 
 
 class TextError(InterpreterError):
@@ -55,7 +68,7 @@ class Marker:
 
 def read_object(text: str, kinds: Collection[GVK] = ()) -> Marker | None:
     """Return the object of a text, None if it is empty. Of several, take one of these ``kinds``. Raises TextError."""
-    places = _objects(text)
+    places = _objects(text, kinds=kinds)
     if len(places) > 1:
         fitting = [marker for marker in places if GVK.of(marker.value) in kinds]
         if len(fitting) != 1:
@@ -66,9 +79,19 @@ def read_object(text: str, kinds: Collection[GVK] = ()) -> Marker | None:
     return places[0] if places else None
 
 
-def read_objects(text: str) -> list[Object]:
-    """Return the objects of a text. Raises TextError."""
-    return [marker.value for marker in _objects(text)]
+def read_objects(text: str, named: str = "KIND NAME") -> list[Object]:
+    """Return the objects of a text, ``named`` as for `kubectl get`. Raises TextError."""
+    return [marker.value for marker in _objects(text, named)]
+
+
+@lru_cache(_TEXTS)
+def check_suite(text: str) -> None:
+    """Raise TextError for the first case of a suite that cannot be read, as `test` names it."""
+    for marker in _documents(text):
+        try:
+            read_case(marker.document, marker.value)
+        except InterpretationError as error:
+            raise TextError(str(error), *marker.position(())) from error
 
 
 def read_items(text: str) -> list[tuple[Marker, StatusItem]]:
@@ -82,16 +105,28 @@ def read_items(text: str) -> list[tuple[Marker, StatusItem]]:
     return items
 
 
-def _objects(text: str) -> list[Marker]:
-    """Return the Kubernetes objects of a text. Raises TextError."""
+def _objects(text: str, named: str = "KIND NAME", kinds: Collection[GVK] = ()) -> list[Marker]:
+    """Return the Kubernetes objects of a text. Raises TextError, also for an object of ``kinds`` within another."""
     places = list(_documents(text))
     for marker in places:
+        if len(places) == 1 and (within := next(_within(marker.value, kinds), ())):
+            raise TextError(f"the object is in {field_path(within)}: paste that alone", *marker.position(within))
         try:
             GVK.of(marker.value if isinstance(marker.value, dict) else {})
         except InterpretationError as error:
-            whole = "paste the whole object, as `kubectl get KIND NAME -o yaml` prints it"
-            raise TextError(f"{error}: {whole}", *marker.position(())) from error
+            what = other_file(marker.value) if isinstance(marker.value, dict) else ""
+            whole = f"{error}: paste the whole object, as `kubectl get {named} -o yaml` prints it"
+            raise TextError(what or whole, *marker.position(())) from error
     return places
+
+
+def _within(value: JSON, kinds: Collection[GVK], path: Path = ()) -> Iterator[Path]:
+    """Yield the paths of the whole objects of these kinds in a value, () for the value itself."""
+    if isinstance(value, dict) and "metadata" in value and any(value | gvk.type_meta == value for gvk in kinds):
+        yield path
+    elif isinstance(value, dict | list):
+        for key, part in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _within(part, kinds, (*path, key))
 
 
 def _values(text: str) -> Iterator[Marker]:
@@ -121,7 +156,7 @@ _MOST_PATHS: Final = 2000
 @lru_cache(_TEXTS)
 def read_crds(text: str) -> tuple[Object, ...]:
     """Return the CustomResourceDefinitions of a text. Raises TextError if it contains only other objects."""
-    objects = read_objects(text)
+    objects = read_objects(text, "crd NAME")
     crds = tuple(candidate for candidate in objects if candidate["kind"] == _CRD)
     if objects and not crds:
         raise TextError(

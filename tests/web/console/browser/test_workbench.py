@@ -33,6 +33,11 @@ ALL_LINES = """
 """
 
 
+STATUS = """\
+- clusterName: member3
+  applied: true
+  status: {} # what is below status in the object of this cluster
+"""
 ACCEPTS = 200
 """Milliseconds after which the editor takes a key for an answer to its list, and not for a part of the text."""
 PASTE = """
@@ -257,7 +262,8 @@ def test_address_names_kind_object_and_operation(open_page: Open) -> None:
             "the member's object is v1, Kind=Pod",
             id="a Pod",
         ),
-        pytest.param("items", "Clusters", "member1: {}\n", "the item has no field member1", id="a mapping of clusters"),
+        pytest.param("items", "Clusters", "member1: {}\n", "not what a cluster reports", id="a mapping of clusters"),
+        pytest.param("suite", "Suite", "tests: []\n", "unknown key", id="a list of cases"),
     ],
 )
 def test_mistake_in_a_side_text_shows_at_its_line(
@@ -289,6 +295,14 @@ def test_file_is_opened_in_each_pane(open_page: Open, tmp_path: Path, name: str,
         page.get_by_role("tab", name=tab, exact=True).click()
     page.get_by_label(f"Open a file as {tab}").set_input_files(tmp_path / "a.yaml")
     wait(page, lambda: text_of(page, name) == "kind: Opened\n")
+
+
+def test_file_that_is_not_a_text_leaves_the_editor_as_it_is(open_page: Open, tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_bytes(b"\x89PNG\r\n\0")
+    page = open_page()
+    page.get_by_label("Open a file as Karta").set_input_files(tmp_path / "a.yaml")
+    page.locator(".status.error-text", has_text="a.yaml is not a text").wait_for()
+    assert "kind: Karta" in text_of(page, "karta")
 
 
 def test_hostile_text_leaves_the_page_usable(open_page: Open) -> None:
@@ -329,10 +343,19 @@ def test_number_that_no_workload_can_have_is_marked(open_page: Open, replicas: s
     assert not words.is_visible()
     page.get_by_label("Revise to").fill(replicas)
     words.wait_for()
+    # What is there of the number before is not about this one.
+    parts = card(page, "ReviseReplica").locator(".chip, .line, .error-text, button, details").all()
+    assert [part.inner_text() for part in parts if part.is_visible()] == [words.inner_text()]
 
 
 @pytest.mark.parametrize(
-    "end", ["?kind=example.com/v1/Nothing", "#share=cut-off", "?kind=apps/v1/Deployment&object=nothing"]
+    "end",
+    [
+        "?kind=example.com/v1/Nothing",
+        "#share=cut-off",
+        "?kind=apps/v1/Deployment&object=nothing",
+        "?operation=InterpretPods",
+    ],
 )
 def test_address_that_leads_nowhere_says_so_next_to_the_first_example(
     open_page: Open, errors: list[str], url: str, end: str
@@ -343,6 +366,7 @@ def test_address_that_leads_nowhere_says_so_next_to_the_first_example(
     page.wait_for_selector('[data-operation="InterpretReplica"]')
     assert page.locator(".status.error-text").inner_text() in {
         "example.com/v1/Nothing: there is no definition for this kind",
+        'there is no operation "InterpretPods"',
         "the link is broken; copy the whole of it",
         'apps/v1/Deployment has no example "nothing"',
     }
@@ -409,6 +433,44 @@ def test_draft_survives_a_reload_and_is_replaced_only_when_its_author_agrees(ope
     assert text_of(page, "karta") == KARTA
     page.get_by_label("Kind", exact=True).select_option("apps/v1/StatefulSet")
     wait(page, lambda: "kind: StatefulSet" in text_of(page, "object"))
+
+
+def test_shared_texts_are_replaced_only_when_their_reader_agrees(open_page: Open) -> None:
+    page = open_page()
+    asked: list[str] = []
+
+    def refuse(dialog: Any) -> None:
+        asked.append(dialog.message)
+        dialog.dismiss()
+
+    page.on("dialog", refuse)
+    put(page, "object", OBJECT)
+    page.get_by_role("button", name="Share").click()
+    wait(page, lambda: "#share=" in page.url)
+    page.reload()
+    page.wait_for_selector(".empty")
+    page.get_by_label("Kind", exact=True).select_option("batch/v1/Job")
+    wait(page, lambda: asked)
+    assert text_of(page, "object") == OBJECT
+
+
+def test_each_tab_of_the_browser_keeps_its_own_draft(open_page: Open, url: str) -> None:
+    page = open_page()
+    put(page, "object", OBJECT)
+    other = page.context.new_page()
+    other.goto(url)
+    other.wait_for_selector(".empty")
+    put(other, "object", OBJECT.replace("replicas: 3", "replicas: 7"))
+    page.reload()
+    page.wait_for_selector(".empty")
+    assert text_of(page, "object") == OBJECT
+
+
+def test_cluster_of_an_own_kind_shows_where_its_status_goes(open_page: Open) -> None:
+    page = open_page()
+    page.get_by_role("tab", name="Clusters").click()
+    page.get_by_label("Add a cluster").select_option("with a status to write")
+    wait(page, lambda: text_of(page, "items").endswith(STATUS))
 
 
 @pytest.mark.parametrize("is_shared", [False, True], ids=["opened files", "a link"])
@@ -542,6 +604,13 @@ def test_path_that_finds_nothing_is_marked_at_the_path_and_health_is_not_green(o
     assert underlined(page, "karta") == [".spec.replcas // 1"]
     assert underlined(page, "object") == []
     assert card(page, "InterpretHealth").locator(".chip.good").count() == 0
+
+
+def test_warning_without_a_place_is_shown_above_the_object(open_page: Open) -> None:
+    page = open_page()
+    put(page, "karta", KARTA)
+    put(page, "object", OBJECT.replace("{name: main}", "{name: main, resources: {requests: {memory: 8}}}"))
+    wait(page, lambda: any("8 bytes" in each for each in findings(page)))
 
 
 def test_crd_contradicts_paths_and_completes_them(open_page: Open) -> None:

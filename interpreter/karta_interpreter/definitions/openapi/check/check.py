@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from karta_interpreter.base.errors import QuerySyntaxError
-from karta_interpreter.base.findings import Finding, Severity, Span, closest, did_you_mean, error, warning
+from karta_interpreter.base.findings import PLACES, Finding, Severity, Span, closest, did_you_mean, error, warning
 from karta_interpreter.base.k8s import DEPENDENCY_NAMES, JSON, Object, Path, grouped
 from karta_interpreter.base.karmada import COUNTING_OPERATIONS, Operation
 from karta_interpreter.definitions.karta import (
@@ -230,7 +230,7 @@ class _Checked:
             message = f"{shape.at or 'this'} is {shape.noun} in {named or self._named}, not {noun}"
             is_alone = (named or self._named) == "this kind" and expected != BOOLEAN
             near = (
-                f"write the path of {noun}; --crd shows what there is"
+                f"write the path of {noun}; a CRD, given {PLACES['crd']}, shows what there is"
                 if is_alone
                 else hint(self._root, shape, expected)
             )
