@@ -98,7 +98,13 @@ def test_notes_lead_to_the_check_of_the_registration(tmp_path: Path) -> None:
 )
 def test_chart_on_the_wrong_api_server_warns(options: tuple[str, ...], wrong: str, tmp_path: Path) -> None:
     for chart in (SERVER, CONTROL_PLANE):
-        assert notes_of(chart, "fullnameOverride=k", tmp_path, *options).startswith("WARNING") is (chart == wrong)
+        notes = notes_of(chart, "fullnameOverride=k", tmp_path, *options)
+        assert notes.startswith("WARNING") is (chart == wrong)
+        if chart == CONTROL_PLANE:
+            assert ("kubectl delete crd kartas.run.ai" in notes, "is prepared" in notes) == (
+                chart == wrong,
+                chart != wrong,
+            )
 
 
 @pytest.mark.parametrize(

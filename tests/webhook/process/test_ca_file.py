@@ -38,6 +38,7 @@ def test_other_certificates_are_told_of_once(path: Path) -> None:
     [
         pytest.param(None, "cannot be used: No such file or directory", id="away"),
         pytest.param(b"", "holds no PEM certificate: it is empty", id="empty"),
+        pytest.param(NEW.replace(b"\n", rb"\n"), r"it has \n in the place of line breaks", id="a text of JSON"),
         pytest.param(NEW[:300], "ca.crt holds no PEM certificate: what", id="half of it"),
         pytest.param(key_pem(KEY), "ca.crt holds no PEM certificate: it holds a private key", id="something else"),
     ],

@@ -24,7 +24,10 @@ def read_certificates(pem: bytes, source: str) -> list[x509.Certificate]:
     try:
         certificates = x509.load_pem_x509_certificates(pem)
     except (ValueError, x509.InvalidVersion) as error:
-        raise ValueError(f"{source} holds no PEM certificate: what it has as one is damaged or cut off") from error
+        defect = (
+            r"it has \n in the place of line breaks" if rb"\n" in pem else "what it has as one is damaged or cut off"
+        )
+        raise ValueError(f"{source} holds no PEM certificate: {defect}") from error
     # A block without an end is skipped by the parser: a program may not have finished to write the file.
     if len(certificates) < begun:
         raise ValueError(f"{source} holds no PEM certificate: one has no end")
