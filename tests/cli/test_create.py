@@ -174,7 +174,10 @@ def test_suite_has_present_answers_and_asks_for_reasons(run: Run, files: Path) -
 
     replica = yaml.safe_load((files / "testdata" / "interpretreplica.yaml").read_text())
     revise = yaml.safe_load((files / "testdata" / "revisereplica.yaml").read_text())
-    assert (result.exit_code, result.stderr) == (0, "7 cases: replace each TODO by the reason\n")
+    assert (result.exit_code, result.stderr) == (
+        0,
+        "7 cases with today's answers: correct what is wrong, and replace each TODO by the reason\n",
+    )
     assert (replica["output"]["replica"], replica["description"][:5]) == (3, "TODO:")
     assert (revise["inputReplicas"], revise["output"]["revised"]["spec"]["replicas"]) == (6, 6)
     drafts = run("test")
@@ -190,8 +193,12 @@ def test_suite_warns_of_what_the_definition_misses(run: Run, files: Path) -> Non
 
     result = run("create", "suite", "-f", "karta.yaml", "job.yaml")
 
-    (warning,) = [line for line in result.stderr.splitlines() if "warning" in line]
+    warning, never = [line for line in result.stderr.splitlines() if "warning" in line]
     assert "no count at spec.replica, so a default makes it 1; the object has spec.replicas: a typo?" in warning
+    assert (
+        never
+        == "warning: Job: main: no object has spec.replica (replicasPath); correct the definition, or add an object"
+    )
 
 
 def test_cases_of_suite_share_the_object(run: Run, files: Path) -> None:

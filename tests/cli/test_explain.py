@@ -177,13 +177,16 @@ def test_strict_exits_with_3_for_a_warning(run: Run, command: tuple[str, ...], c
     assert (result.exit_code, warned) == (code, "InterpretHealth" not in command)
 
 
-@pytest.mark.usefixtures("misspelt")
-def test_tree_shows_count_without_pods(run: Run) -> None:
+def test_tree_shows_count_without_pods(run: Run, misspelt: Path) -> None:
     result = run("tree", "-f", "karta.yaml", "--object", "job.yaml")
+    job = yaml.safe_load((misspelt / "job.yaml").read_text())
+    del job["spec"]["tmplate"]
+    (misspelt / "job.yaml").write_text(yaml.safe_dump(job))
 
-    assert result.stdout == (
+    assert run("tree", "-f", "karta.yaml", "--object", "job.yaml").stdout == (
         "Job team/demo: Running, none (count 3, but no podTemplate; add // {spec: {}} if the operator makes pods)\n"
     )
+    assert result.stdout == "Job team/demo: Running, none\n"
     assert result.stderr == (
         "warning: main: no pods at spec.template; the object has spec.tmplate: a typo?\n"
         "warning: spec.tmplate.spec.containers[0].resources is not read: if it is about pods, they request more than "
@@ -214,3 +217,17 @@ def test_names_do_not_steer_a_terminal(run: Run, files: Path) -> None:
     assert "\x1b" not in output
     assert "\\x1b[2J" in output
     assert len([line for line in output.splitlines() if line.startswith("b")]) == 0
+
+
+@pytest.mark.parametrize("command", ["interpret", "tree", "explain"])
+def test_fields_of_another_kind_name_that_kind(run: Run, files: Path, command: str) -> None:
+    task = {"replicas": 3, "name": "main", "template": {"spec": {"containers": [{"name": "main"}]}}}
+    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "a"}, "spec": {"tasks": [task]}}
+    (files / "job.yaml").write_text(yaml.safe_dump(job))
+
+    result = run(command, "job.yaml")
+
+    assert "nothing reads the containers at spec.tasks[0].template.spec" in " ".join(result.output.split())
+    assert result.stderr.endswith(
+        "warning: the fields of this object are those of batch.volcano.sh/v1alpha1, Kind=Job\n"
+    )

@@ -494,3 +494,15 @@ def test_misspelt_operation_is_answered_with_the_name_that_is_meant(run: Run) ->
 
     assert result.exit_code == 2
     assert "operation Heath is not supported. Did you mean InterpretHealth? Use one of: Retain" in result.output
+
+
+def test_misspelt_kind_next_to_a_definition_is_named(run: Run, files: Path) -> None:
+    karta = (files / "karta.yaml").read_text()
+    (files / "kinds").mkdir()
+    (files / "kinds" / "other.yaml").write_text(karta.replace("kind: Job", "kind: Lathe"))
+    (files / "kinds" / "karta.yaml").write_text(karta.replace("kind: Karta", "kind: Kartta"))
+
+    result = run("interpret", "job.yaml", "-f", "kinds")
+
+    assert "kind Kartta is not a definition this version reads" in result.stderr
+    assert (result.exit_code, "write apiVersion: run.ai/v1alpha1 and kind: Karta" in result.stderr) == (1, True)

@@ -186,7 +186,11 @@ _MISTAKEN_FILES = {
 }
 """Commands that are given another file than the one that they need."""
 
-_PLAIN_COMMANDS = {"validate alone": ("validate", "kind/karta.yaml")}
+_PLAIN_COMMANDS = {
+    "validate alone": ("validate", "kind/karta.yaml"),
+    "draft cases into a file": ("create", "suite", "-f", "kind", "object.yaml", "--output-dir", "cases.yaml"),
+    "draft cases": ("create", "suite", "-f", "kind/karta.yaml", "object.yaml"),
+}
 """Commands without the file that would show the mistake at once."""
 
 _MISTAKES = yaml.safe_load((_HERE / "mistakes.yaml").read_text())

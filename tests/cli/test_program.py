@@ -222,7 +222,10 @@ def test_streams_that_fail_are_an_error_of_one_line(line: str, problem: str) -> 
     ("line", "last"),
     [
         ("diff --from {} --to both.yaml --object objects.yaml", "20 questions: 0 answers differ"),
-        ("create suite -f {} --object objects.yaml --output-dir testdata", "14 cases: replace each TODO by the reason"),
+        (
+            "create suite -f {} --object objects.yaml --output-dir testdata",
+            "14 cases with today's answers: correct what is wrong, and replace each TODO by the reason",
+        ),
         ("test -f {} .", "2 kinds, 2 cases: 2 passed, 0 failed"),
     ],
 )

@@ -95,7 +95,6 @@ SUMMARIES = Path(__file__).with_name("catalogue.json")
 
 
 def _is_own(sources: Sources) -> bool:
-    """Return whether only the catalogue's definitions are asked for."""
     return sources["catalogue"] and not (sources["filenames"] or sources["kartas"] or sources["overrides"])
 
 

@@ -27,7 +27,7 @@ from karta_interpreter.cli.options import (
     output_dir_option,
 )
 from karta_interpreter.cli.program import CommandGroup, Problem, UsageProblem
-from karta_interpreter.cli.render import Data, findings_text, say
+from karta_interpreter.cli.render import Data, findings_text, one_line, say
 from karta_interpreter.cli.verify import causes_text, summary, verify_all
 from karta_interpreter.definitions.karta import example_files
 from karta_interpreter.definitions.karta.loading import load_definition, load_documents
@@ -35,7 +35,7 @@ from karta_interpreter.definitions.openapi.check import contradictions
 from karta_interpreter.definitions.openapi.draft import Draft, draft
 from karta_interpreter.definitions.openapi.schema import CustomKind
 from karta_interpreter.engine.drafting.drafting import draft_from
-from karta_interpreter.engine.explain import warnings_about
+from karta_interpreter.engine.explain import never_found, warnings_about
 from karta_interpreter.engine.operations import Call, Operation, StatusItem
 from karta_interpreter.engine.suites.suite import OBJECT_KEYS, OBJECTS, case_of, without_server_fields
 
@@ -109,7 +109,6 @@ def karta_command(  # noqa: PLR0913 - one for each option
 
 
 def _print_from(shown: Shown, crd: Object | None, version: str | None) -> None:
-    """Print the draft from evidence, and what verify says of it."""
     custom = CustomKind.of(crd, version or shown.gvk.version) if crd else CustomKind("", shown.gvk, {})
     sources = [
         count(len(shown.evidence), "object"),
@@ -245,7 +244,11 @@ def suite_command(
         _write(
             output_dir, texts | {file: text for text, file in shared.items()}, "print the cases and add them by hand"
         )
-    say(f"{count(sum(map(len, cases.values())), 'case')}: replace each TODO by the reason", err=True)
+    for gvk, interpreter in interpreters.items():
+        for note in never_found(interpreter.entry.definition, [obj for obj in workloads if GVK.of(obj) == gvk]):
+            say(one_line(f"warning: {gvk.kind}: {note}; correct the definition, or add an object"), err=True)
+    number = count(sum(map(len, cases.values())), "case")
+    say(f"{number} with today's answers: correct what is wrong, and replace each TODO by the reason", err=True)
 
 
 def _cases(

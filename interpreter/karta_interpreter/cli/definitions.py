@@ -190,7 +190,7 @@ def _advice(gvk: GVK) -> str:
         else closest(gvk.kind, {other.kind for other in catalogue_kinds() if other.group == gvk.group})
     )
     return (
-        "kinds without pods need none"
+        f"kinds without pods need none{f', except for {near}' if near else ''}"
         if gvk.api_version == "v1" and gvk.kind in CORE_KINDS
         else f"give one with -f, or did you mean {near}?"
         if near
@@ -272,8 +272,13 @@ def print_findings(*snapshots: Snapshot) -> bool:
 
 
 def _is_other_object(broken: Quarantined) -> bool:
-    """Return whether it is an object next to its definition, which is not a mistake. A case is one: no suite has it."""
-    return all(finding.rule == "not-a-karta" and finding.message != CASE for finding in broken.findings)
+    """Return whether it is an object next to its definition, which is not a mistake. A case is one: no suite has it.
+
+    A definition of a misspelt kind, which names the kind that it is for, is a mistake, too.
+    """
+    return broken.gvk is None and all(
+        finding.rule == "not-a-karta" and finding.message != CASE for finding in broken.findings
+    )
 
 
 def _broken(

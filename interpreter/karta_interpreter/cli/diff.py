@@ -168,7 +168,6 @@ def _changed_answer(
     *,
     explained: bool = False,
 ) -> ChangedAnswer:
-    """Return a question with the differences between two answers."""
     before, after = interpreters
     call, references = question.call, question.references
     changed = tuple(differences(*(answer_of(interpreter, call, references, options) for interpreter in interpreters)))
@@ -190,7 +189,6 @@ def _distinct(changes: Iterable[ChangedAnswer]) -> list[ChangedAnswer]:
 
 
 def _change_text(change: ChangedAnswer, *, full: bool = False) -> str:
-    """Return the lines about a question with different answers."""
     question = change.question
     location = click.style(f"{question.source}:{question.line}: ", bold=True) if question.source else ""
     title = one_line(f"{location}{question.gvk.kind} {question.title}: {question.call.operation}")

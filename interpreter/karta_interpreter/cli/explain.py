@@ -18,7 +18,7 @@ import yaml
 
 from karta_interpreter import __version__
 from karta_interpreter.base.findings import closest, escaped
-from karta_interpreter.base.k8s import JSON, Object, field_path
+from karta_interpreter.base.k8s import GVK, JSON, Object, field_path
 from karta_interpreter.base.k8s.yaml_writer import to_yaml
 from karta_interpreter.cli import options
 from karta_interpreter.cli.answers import short
@@ -38,8 +38,17 @@ from karta_interpreter.cli.render import full_name, one_line, say, written
 from karta_interpreter.definitions.karta import PREFIX, Known, catalogue_kinds, is_definition
 from karta_interpreter.definitions.karta.annotation_records import ANNOTATIONS
 from karta_interpreter.definitions.karta.schema_export import json_schema
-from karta_interpreter.definitions.sources.files import ORIGIN
-from karta_interpreter.engine.explain import Explanation, Fact, Place, explain, outline
+from karta_interpreter.definitions.sources.files import ORIGIN, find_in_catalogue
+from karta_interpreter.engine.explain import (
+    NO_PODS,
+    PODS_NOT_FOUND,
+    Explanation,
+    Fact,
+    Place,
+    explain,
+    finds_pods,
+    outline,
+)
 from karta_interpreter.engine.operations import CHANGED, Call, Operation, Options
 
 STRICT = "Exit with 3 when a path matched nothing."
@@ -58,7 +67,7 @@ Examples:
 
 @click.command("explain", epilog=_EXAMPLES)
 @click.argument("target", required=False, metavar="[KIND|FILE|FIELD|RULE]", shell_complete=complete_kinds_and_files)
-@file_option("--object", "path", help='The workload, instead of FILE: file or "-".')
+@file_option("--object", "--desired-file", "path", help='The workload, instead of FILE: file or "-".')
 @operation_option("--operation", help="Explain one operation.")
 @file_option("--observed-file", help="The object in a member cluster, for Retain.")
 @options.status_file
@@ -152,9 +161,12 @@ def show(
         explanations.append(explanation)
     names = {f"{call.object['kind']} {full_name(call.object.get('metadata'))}" for call in calls}
     _print(f"{', '.join(sorted(names))}, by {definition.name} ({origin})", explanations, form)
+    warnings = [fact for explanation in explanations for fact in explanation.warnings]
+    say(kinds_text(warnings, calls[0].object), err=True, nl=False)
     if any(explanation.error for explanation in explanations):
         raise SystemExit(Problem.exit_code)
-    exit_if_strict([fact for explanation in explanations for fact in explanation.warnings], strict=strict)
+    warnings = [fact for explanation in explanations for fact in explanation.warnings]
+    exit_if_strict(warnings, strict=strict)
 
 
 def exit_if_strict(warnings: Sequence[Fact], *, strict: bool) -> None:
@@ -179,6 +191,7 @@ _MOST_PLACES: Final = 8
 _BEFORE: Final = "A ResourceInterpreterCustomization of the control plane\nanswers first, if one has the operation."
 _COLOURS: Final = {"warning": "yellow", "matched": "green", "nearly": "magenta", "stopped": "red"}
 _PREFIX: Final = "spec.structureDefinition."
+_WARNING: Final = click.style("warning", fg="yellow", bold=True)
 
 
 def explanations_text(explanations: Iterable[Explanation]) -> str:
@@ -247,11 +260,19 @@ def place_text(place: Place) -> str:
 def warnings_text(warnings: Iterable[Fact]) -> str:
     """Return each warning in one line, once."""
     lines = dict.fromkeys(
-        f"{fact.instance or fact.component}: {fact.note}" if fact.rule == "count-without-pods" else fact.note
-        for fact in warnings
+        f"{fact.instance or fact.component}: {fact.note}" if fact.rule == NO_PODS else fact.note for fact in warnings
     )
-    label = click.style("warning", fg="yellow", bold=True)
-    return "".join(f"{label}: {escaped(line)}\n" for line in lines)
+    return "".join(f"{_WARNING}: {escaped(line)}\n" for line in lines)
+
+
+def kinds_text(warnings: Iterable[Fact], obj: Object) -> str:
+    """Return a warning with the other kinds of the catalogue that find pods in an object, if its own kind does not."""
+    gvk = GVK.of(obj)
+    near = [other for other in catalogue_kinds() if other.kind == gvk.kind or other.group == gvk.group]
+    lacks_pods = any(fact.rule == PODS_NOT_FOUND for fact in warnings)
+    entries = filter(None, map(find_in_catalogue, near if lacks_pods else ()))
+    meant = " or ".join(str(entry.definition.gvk) for entry in entries if finds_pods(entry.definition, obj))
+    return f"{_WARNING}: the fields of this object are those of {meant}\n" if meant else ""
 
 
 _OF_ANNOTATION = "annotation-"
@@ -274,7 +295,7 @@ def rules() -> Mapping[str, Mapping[str, str]]:
 
 
 def described(name: str) -> str:
-    """Return what a rule, a field or an annotation is for, or an empty text if nothing has this name.
+    """Return the purpose of a rule, a field or an annotation, or an empty text if nothing has this name.
 
     Raises UsageProblem for a typo in the name of a rule, a field or an annotation.
     """

@@ -227,7 +227,7 @@ def read_crds(paths: Sequence[str]) -> list[Object]:
 
 def write_files(folder: Path, files: Mapping[str, str]) -> None:
     """Write all files, or none: they are moved into the folder when the last one is complete."""
-    if folder.is_file():
+    if folder.is_file() or (folder.suffix in (".yaml", ".yml", ".json", ".lua") and not folder.is_dir()):
         raise Problem(f"error: {folder} is a file; name a folder")
     try:
         folder.mkdir(parents=True, exist_ok=True)

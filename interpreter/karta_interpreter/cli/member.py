@@ -163,7 +163,6 @@ class Member:
         return uids
 
     async def _read_owners(self) -> None:
-        """Read the objects between, a level at a time."""
         tree, tried = self._tree, set[GVK]()
         for _ in range(_LONGEST_CHAIN):
             missing = {gvk: uids - tree.objects.keys() for gvk, uids in tree.owners.items() if gvk.kind not in _UNREAD}

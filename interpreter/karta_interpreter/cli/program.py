@@ -181,7 +181,6 @@ class Commands(CommandGroup):
 
 @contextmanager
 def _meant_option() -> Iterator[None]:
-    """Add a hint to the error about an unknown option."""
     try:
         yield
     except click.NoSuchOption as error:

@@ -82,7 +82,6 @@ def save(folder: Path, state: Saved, workloads: Iterable[Evidence]) -> list[str]
 
 
 def _created(path: Path) -> BinaryIO:
-    """Return a new file that only its owner can read."""
     path.unlink(missing_ok=True)
     return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
 

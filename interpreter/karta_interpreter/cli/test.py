@@ -24,8 +24,8 @@ from karta_interpreter.cli.files import check_stdin, write_files
 from karta_interpreter.cli.options import answer_options, inputs, output
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import Data, one_line, say, table, watched, written
-from karta_interpreter.definitions.karta import Known
-from karta_interpreter.engine.explain import COUNT_MISSPELT, explain, warnings_about
+from karta_interpreter.definitions.karta import Definition, Known
+from karta_interpreter.engine.explain import COUNT_MISSPELT, explain, never_found, warnings_about
 from karta_interpreter.engine.operations import Options
 from karta_interpreter.engine.suites import Outcome, SuiteReport, Totals, by_kind, judge
 from karta_interpreter.engine.suites.comparison import compared
@@ -144,7 +144,6 @@ def _suite(root: ET.Element, gvk: GVK, outcomes: Sequence[Outcome]) -> None:
 
 
 def _element(parent: ET.Element | None, tag: str, **attributes: object) -> ET.Element:
-    """Return a new element, below ``parent`` if there is one."""
     texts = {name: _text(str(value)) for name, value in attributes.items()}
     return ET.Element(tag, texts) if parent is None else ET.SubElement(parent, tag, texts)
 
@@ -217,7 +216,9 @@ def command(  # noqa: PLR0913 - one for each option
     # The definitions are read once for each kind of the suites, and their findings are shown as often.
     find = cache(partial(_interpreter, unreadable))
     report = SuiteReport(
-        tuple(_run(selected, find, filenames, options, explains=explain_failures)), tuple(unreadable), fail_only
+        tuple(_run(selected, find, filenames, options, explains=explain_failures, is_whole=not names)),
+        tuple(unreadable),
+        fail_only,
     )
     texts: dict[str, Callable[[SuiteReport], str]] = {"table": suites_text, "junit": lambda report: Data(junit(report))}
     say(texts[output](report) if output in texts else written(suites_json(report), output), nl=False)
@@ -276,7 +277,9 @@ def _run(
     options: Options,
     *,
     explains: bool,
+    is_whole: bool,
 ) -> Iterator[Outcome]:
+    asked: dict[int, tuple[Definition, list[Object]]] = {}
     for case in watched(cases, "Cases"):
         try:
             interpreter = find(filenames or (str(home_of(Path(case.source))),), GVK.of(case.call.object))
@@ -285,6 +288,7 @@ def _run(
         if isinstance(interpreter, str):
             yield Outcome(case, (interpreter,))
             continue
+        asked.setdefault(id(interpreter), (interpreter.entry.definition, []))[1].append(case.call.object)
         answered = ask(interpreter, case.call, case.references, options)
         outcome = judge(case, answered.results, answered.error)
         if not outcome.passed:
@@ -295,6 +299,9 @@ def _run(
             for fact in [fact for fact in facts if fact.rule == COUNT_MISSPELT][:1]:
                 say(one_line(f"warning: {case.source}:{case.line}: {fact.note}"), err=True)
         yield outcome
+    for definition, objects in asked.values() if is_whole else ():
+        for note in never_found(definition, objects):
+            say(one_line(f"warning: {definition.gvk.kind}: {note}; correct the definition, or add a case"), err=True)
 
 
 def _interpreter(unreadable: list[SuiteError], filenames: tuple[str, ...], gvk: GVK) -> Interpreter | str:

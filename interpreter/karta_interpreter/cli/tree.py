@@ -9,7 +9,7 @@ from karta_interpreter.base.findings import count, escaped
 from karta_interpreter.base.k8s import Object
 from karta_interpreter.cli import options
 from karta_interpreter.cli.definitions import kinds_of, workload_of
-from karta_interpreter.cli.explain import warnings_text
+from karta_interpreter.cli.explain import kinds_text, warnings_text
 from karta_interpreter.cli.files import check_stdin, file_given, read_object, read_objects
 from karta_interpreter.cli.options import LATER, NO_WORKLOAD, definitions, file_option, output
 from karta_interpreter.cli.program import Problem, UsageProblem
@@ -85,7 +85,6 @@ def _each(node: InstanceNode) -> str:
 
 
 def _drawn(branch: _Branch) -> Iterator[str]:
-    """Yield the lines below a branch."""
     branches: list[tuple[str, _Branch | None]] = []
     for pod in branch.pods:
         facts = pod.to_json()
@@ -145,7 +144,8 @@ def command(
     tree = WorkloadTree.build(workload_of(obj, filenames, references), _pods(pods))
     say(tree_text(tree) if output == "tree" else written(tree.to_json(), output), nl=False)
     shown = (NO_PODS,) if output == "tree" else ()
-    say(warnings_text(fact for fact in _warnings(tree) if fact.rule not in shown), err=True, nl=False)
+    warnings = [fact for fact in _warnings(tree) if fact.rule not in shown]
+    say(warnings_text(warnings) + kinds_text(warnings, obj), err=True, nl=False)
     for stray in tree.strays:
         say(escaped(stray.reason), err=True)
     if tree.strays:

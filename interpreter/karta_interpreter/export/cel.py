@@ -145,7 +145,6 @@ class _CelWriter(NamedTuple):
         return Cel(self._loop(elements, _QUANTIFIERS[name], condition), result=OutputKind.BOOLEAN)
 
     def _loop(self, elements: str, macro: str, body: ast.Node) -> str:
-        """Return the call of a macro for the elements of a list."""
         if self.depth == len(_ELEMENTS):
             raise ExportError("there are lists in lists in lists in lists")
         name = _ELEMENTS[self.depth]

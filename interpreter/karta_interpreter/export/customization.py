@@ -85,7 +85,6 @@ def script_of(definition: Definition, operation: Operation) -> str:
 
 
 def _compiled(definition: Definition, operations: Sequence[Operation]) -> str:
-    """Return the functions that answer some operations."""
     refuse_unexported(definition, operations)
     script = OperationScript(definition)
     for _ in range(2):  # Which parts are repeated is known once all expressions were written.

@@ -399,7 +399,6 @@ class Emitter(LuaBody):
         self._again(outputs, origins, sink)
 
     def _choice(self, branches: Sequence[tuple[ast.Node, ast.Node]], otherwise: ast.Node, dot: Value) -> Value:
-        """Write ``if`` with one output."""
         test, then, other = _first_branch(branches, otherwise)
         condition = self.condition(test, dot)
         with self.aside() as lines:
@@ -450,7 +449,6 @@ class Emitter(LuaBody):
         self.asked(test, dot, choose)
 
     def _tried(self, body: ast.Node, dot: Value, sink: OutputSink[Value]) -> None:
-        """Write an expression and ignore its errors."""
         match body:
             case ast.Index(ast.Identity(), ast.Literal(str())):
                 dot = self.bind(dot)
@@ -483,7 +481,6 @@ class Emitter(LuaBody):
         return self.traced and value.origin not in (None, NIL)
 
     def _field(self, whole: Value, names: Sequence[str]) -> Value:
-        """Write ``whole.a.b.c``."""
         keys = [*map(text, names)]
         code = path_in(whole.code, keys)
         if not self.follows(whole):
@@ -494,7 +491,6 @@ class Emitter(LuaBody):
         return Value(bound, inside(whole.origin, bound, keys))
 
     def _item(self, whole: Value, key: Value) -> Value:
-        """Write ``whole[key]`` for a computed key."""
         if not self.follows(whole):
             return Value(call("item", whole.code, key.code))
         whole = self.bind(whole)
@@ -549,14 +545,12 @@ class Emitter(LuaBody):
         return outputs, origins
 
     def _again(self, outputs: Name, origins: Expression | None, sink: OutputSink[Value]) -> None:
-        """Write a loop over collected outputs."""
         element = Name(self.new("each_found"))
         index = Name(self.new("index") if origins else "_")
         with self.loop_over((index.text, element.text), call("each", outputs)):
             sink.write(Value(element, Indexing(origins, index) if origins else None))
 
     def _outputs_of(self, function: str, dot: Value, sink: OutputSink[Value]) -> None:
-        """Write a loop over the outputs of a function."""
         if not self.follows(dot):
             self.loop(Value(call(function, dot.code)), sink)
             return
@@ -566,7 +560,6 @@ class Emitter(LuaBody):
     # Calls of jq's functions
 
     def _call(self, node: ast.FunctionCall, dot: Value, sink: OutputSink[Value]) -> None:
-        """Write a call with any number of outputs."""
         form = FORMS.get((node.name, len(node.arguments)))
         if form is None:
             raise unsupported(node, f"{node.name} has no form in a script")
@@ -597,7 +590,6 @@ def _is_nil(value: Value) -> bool:
 
 
 def _equality(operator: str, node: ast.Binary, left: Expression, right: Expression) -> Expression:
-    """Return a comparison for equality."""
     operands = (node.left, node.right)
     is_equal = operator == "=="
     comparison: Expression = call("equal", left, right)

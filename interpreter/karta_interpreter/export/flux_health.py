@@ -56,7 +56,6 @@ def _chosen(texts: Mapping[str, str]) -> str:
 
 
 def _expressions(definition: Definition) -> tuple[str, str]:
-    """Return the expressions for current and failed objects."""
     health = definition.annotations.health
     rules = definition.status
     named = definition.annotations.healthy_statuses

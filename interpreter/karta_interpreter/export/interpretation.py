@@ -55,7 +55,6 @@ def _append_component(pods: Pods) -> str:
 
 
 def _pod_sets(script: OperationScript) -> Iterator[str]:
-    """Yield the lines that make `sets`, the pod sets of an object."""
     yield "  local sets = {}"
     yield from each_component(script, _append_pod_set, "add_pod_sets(sets, {}, obj)")
 

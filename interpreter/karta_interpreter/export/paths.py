@@ -118,7 +118,6 @@ _Terms = list[tuple[tuple[ast.Node, ...], Path]]
 
 
 def _guarded(node: ast.Node, base: Path) -> _Terms | None:
-    """Return the outputs for the value at a path."""
     terms = terms_of(node)
     if len(terms) > 1:
         alternatives = [_guarded(term, base) for term in terms]

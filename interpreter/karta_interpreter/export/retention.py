@@ -116,7 +116,6 @@ def _keys(guarded: Guarded) -> str:
 
 
 def _condition(script: OperationScript, guarded: Guarded, name: str) -> str:
-    """Write the function of a condition, and return its name."""
     if not guarded.condition:
         return "nil"
     script.features.add("conditions")
@@ -234,7 +233,6 @@ def _queue(script: OperationScript) -> list[str]:
 
 
 def _is_held(script: OperationScript) -> Expression:
-    """Return the condition that the member is suspended."""
     actions, observed = script.definition.suspend, Name("observed")
     if "lists" in script.features:
         held = [

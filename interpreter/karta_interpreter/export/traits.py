@@ -103,7 +103,6 @@ def is_present(node: ast.Node) -> bool:
 
 
 def _has_present(node: ast.Node) -> bool:
-    """Return whether a list has an element, and none that is null."""
     terms = terms_of(node.body) if isinstance(node, ast.Array) and node.body else []
     return any(term in Singles() for term in terms) and all(map(is_present, terms))
 

@@ -207,7 +207,6 @@ def validate(review: Review, existing_kinds: Mapping[GVK, str]) -> bytes:
 
 
 def _stored(review: Review) -> Object | None:
-    """Return the definition that is to be stored, or None."""
     stored = review.action in (Action.CREATE, Action.UPDATE) and not review.subresource
     return review.object if stored and is_kind_of_definitions(review.group, review.kind) else None
 

@@ -174,7 +174,6 @@ def _text_line(record: logging.LogRecord) -> str:
 
 
 def _value(value: object) -> str:
-    """Return a value as JSON, a single word as it is."""
     if isinstance(value, str) and _WORD.fullmatch(value):
         return value
     return _json({"": value}).decode()[len('{"":') : -1]

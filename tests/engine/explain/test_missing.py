@@ -62,8 +62,19 @@ HOT = {"name": "hot", "replicas": 2, "template": pods()}
         pytest.param(
             {"specDefinition": {"podTemplateSpecPath": ".spec.groups[].pods"}},
             train({"name": "hot", "template": pods()}),
-            ["group: no pods at spec.groups[0].pods"],
+            ["group: no pods at spec.groups[0].pods; nothing reads the containers at spec.groups[0].template.spec"],
             id="an instance that has no field like it",
+        ),
+        pytest.param(
+            {"scaleDefinition": {"replicasPath": ".spec.groups[] | .workers.replicas // 1"}},
+            train({"name": "hot", "template": pods(), "pool": {"replicas": 3}}),
+            [
+                (
+                    "group: no count at spec.groups[0].workers.replicas, so a default makes it 1; "
+                    "is it spec.groups[0].pool.replicas, which is 3?"
+                )
+            ],
+            id="a count of the same name elsewhere",
         ),
         pytest.param(
             {},
@@ -76,7 +87,7 @@ HOT = {"name": "hot", "replicas": 2, "template": pods()}
             train({"name": "hot", "template": {"containers": [{"name": "main"}]}}),
             [
                 "group: spec.groups[0].template has no spec, so it is not a pod template; there are containers",
-                "group: no pods at spec.groups[0].template",
+                "group: no pods at spec.groups[0].template; nothing reads the containers at spec.groups[0].template",
             ],
             id="a pod spec in the place of a template",
         ),

@@ -431,7 +431,6 @@ def _events(text: str) -> Iterator[yaml.Event]:
 
 
 def _json_events(text: str) -> Iterator[yaml.Event]:
-    """Yield the events of text that is known to be JSON."""
     lines = [0, *(match.end() for match in re.finditer("\n", text))]
     yield yaml.DocumentStartEvent()
     for match in _JSON_TOKEN.finditer(text):

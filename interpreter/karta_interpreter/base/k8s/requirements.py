@@ -270,7 +270,6 @@ def _amount(name: str, text: str) -> int | None:
 
 @lru_cache(_KEPT)
 def _written(name: str, amount: int) -> str:
-    """Return an amount of a resource as Karmada writes it."""
     if name == "cpu":
         return str(Quantity.of_milli(amount))
     return str(Quantity.of_value(amount, "BinarySI" if name in _IN_BINARY or _is_huge_page(name) else "DecimalSI"))

@@ -40,7 +40,6 @@ def container_memory() -> int:
 
 
 def _limit(files: Files) -> int:
-    """Return the limit in bytes, 0 without one."""
     file = Path(files.folder, files.limit)
     text = file.read_text(encoding="ascii").strip() if file.is_file() else ""
     return int(text) if text.isdigit() else 0

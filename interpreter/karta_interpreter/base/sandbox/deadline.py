@@ -36,6 +36,4 @@ def remaining(most: float) -> float:
     0.5
     """
     end = _end.get()
-    if end is None:
-        return most
-    return max(min(end - time.monotonic(), most), 0.0)
+    return most if end is None else max(min(end - time.monotonic(), most), 0.0)

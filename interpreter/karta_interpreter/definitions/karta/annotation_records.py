@@ -332,7 +332,6 @@ def _entries(
 def _field_problems(
     entry: Mapping[str, JSON], allowed: Collection[str], all_known: Collection[str] = (), optional: Collection[str] = ()
 ) -> Iterator[Problem]:
-    """Yield the faults of an entry with string fields."""
     for name, value in entry.items():
         if name not in allowed:
             yield name, f"there is no field {name}", did_you_mean(name, all_known or allowed)

@@ -291,6 +291,16 @@ def matching_text(node: ast.Node, text: str) -> str:
     )
 
 
+def ids_meant(text: str) -> str:
+    """Return the ids of the instances that an expression may give: the names of its entries.
+
+    >>> ids_meant(".spec.groups[].template"), ids_meant(".spec.a[].b[] | .replicas // 1"), ids_meant("[.a, .b][]")
+    ('.spec.groups[].name', '.spec.a[].b[].name', '.spec.LIST[].name')
+    """
+    entries = re.match(r"\.[\w.\[\]]*\[\]", text)
+    return f"{entries[0] if entries else '.spec.LIST[]'}.name"
+
+
 def in_one_word(text: str) -> str:
     """Return a text as the types and reasons of conditions are written, which have no spaces.
 
@@ -323,6 +333,7 @@ _COUNTED: Final = re.compile(
     r"\.status\.(?>(?:.*\.)?)(\w*[a-z](Replicas|Nodes|Pods|Instances|Workers|Members|Count)"
     "|replicas|ready|active|succeeded|failed|available|updated|desired|unavailable)"
 )
+_TESTS = ("IN", "contains", "endswith", "index", "inside", "ltrimstr", "rtrimstr", "startswith", "test")
 _LETTERS = {"ascii_downcase": str.lower, "ascii_upcase": str.upper}
 _AFTER: Final = {
     **dict.fromkeys("*/+-", "default-is-factor"),
@@ -345,7 +356,7 @@ def _grouped(left: ast.Node, right: ast.Node) -> tuple[str, ast.Node] | None:
 
 
 def misread_parts(node: ast.Node, *, of_count: bool) -> Iterator[tuple[str, str, str]]:
-    """Yield each part that is not what it seems to be: the rule that it breaks, its text, and what it is meant to be.
+    """Yield each part that misleads: the rule that it breaks, its text, and its meaning.
 
     >>> list(misread_parts(parse(".spec.n // 1 * .spec.m"), of_count=False))
     [('default-is-factor', '.spec.n // 1 * .spec.m', '(.spec.n // 1) * .spec.m')]
@@ -367,6 +378,8 @@ def misread_parts(node: ast.Node, *, of_count: bool) -> Iterator[tuple[str, str,
     [('text-ordered', '.status.ready >= "3"', '.status.ready >= 3')]
     >>> list(misread_parts(parse('.status.state | ascii_downcase == "Ready"'), of_count=False))
     [('letters-never', 'ascii_downcase == "Ready"', 'ascii_downcase == "ready"')]
+    >>> list(misread_parts(parse('.status.state | ascii_upcase | IN("Ready", "UP")'), of_count=False))
+    [('letters-never', 'ascii_upcase | IN("Ready", "UP")', '"READY"')]
     >>> list(misread_parts(parse(".status.conditions[0].reason"), of_count=False))
     [('condition-by-place', '.status.conditions[0]', '.status.conditions[] | select(.type == "Ready")')]
     """
@@ -380,6 +393,17 @@ def misread_parts(node: ast.Node, *, of_count: bool) -> Iterator[tuple[str, str,
                 yield _AFTER[operator], render(current), render(better)
             case ast.Binary("or", left, right) if id(current) in results and not isinstance(left, ast.Literal):
                 yield "or-is-boolean", render(current), render(_chosen(left, right))
+            case ast.Pipe(
+                ast.FunctionCall(name) | ast.Pipe(_, ast.FunctionCall(name)), ast.FunctionCall() as test
+            ) | ast.Pipe(ast.FunctionCall(name), ast.Pipe(ast.FunctionCall() as test)) if (
+                name in _LETTERS and test.name in _TESTS
+            ):
+                yield from (
+                    ("letters-never", f"{name} | {render(test)}", render(ast.Literal(changed)))
+                    for part in parts_of(test, children)
+                    if isinstance(part, ast.Literal) and isinstance(part.value, str) and "\\" not in part.value
+                    if part.value != (changed := _LETTERS[name](part.value))
+                )
             case _ if meant := _meant(current, is_whole=current is node):
                 rule, better = meant
                 yield rule, render(current), render(better)

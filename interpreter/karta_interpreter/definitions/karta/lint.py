@@ -15,6 +15,7 @@ from karta_interpreter.definitions.karta.expressions import (
     Parsed,
     compares_alternative,
     fields_read,
+    ids_meant,
     in_one_word,
     is_boolean,
     matching_text,
@@ -298,7 +299,7 @@ def _matcher(
 
 
 def _compared(matcher: StatusMatcher, test: Parsed | None) -> Iterator[tuple[Path, str, str, str]]:
-    """Yield the texts of a matcher: its path, what it is compared with, itself, and what it has to be to match ever."""
+    """Yield the texts of a matcher: its path, its noun, itself, and a text that can match."""
     yield ("byPhase",), "a phase", matcher.by_phase, matcher.by_phase and (matcher.by_phase.strip() or "PHASE")
     for index, condition in enumerate(matcher.by_conditions):
         at, status = ("byConditions", index), condition.status.strip()
@@ -350,7 +351,6 @@ def _expressions(
 
 
 def _values(parsed: Sequence[Parsed], annotations: Annotations) -> Iterator[Finding]:
-    """Check each value by the form of its expression."""
     own = [expression for expression in parsed if _OTHER_OBJECT.isdisjoint(expression.path)]
     health = annotations.health
     if health and (bare := _BARE_TYPE.fullmatch(render(health.node))):
@@ -399,9 +399,13 @@ def _per_instance(component: ComponentDefinition, expression: Parsed, ids: Parse
     if rewriting := shared_default(expression.node):
         yield _about("shared-default", expression, written=rewriting[0], better=rewriting[1])
     if component.instance_id_path is None and several(expression.node):
-        yield _about("several-without-ids", expression)
+        yield _about("several-without-ids", expression, ids=ids_meant(expression.text))
     if ids is not None and several(ids.node) and not several(expression.node):
-        yield _about("one-for-instances", expression, text=ids.text)
+        finding = _about("one-for-instances", expression, text=ids.text)
+        read = fields_read(expression.node)
+        is_relative = read and read.isdisjoint(("spec", "status", "metadata"))
+        better = f"{ids.text.rpartition('[]')[0]}[] | {expression.text}"
+        yield replace(finding, hint=f"a path begins at the object: write `{better}`") if is_relative else finding
     elif ids is not None and several(expression.node) and not several(ids.node):
         yield _about("several-for-one-id", expression, text=ids.text)
     elif ids is not None and selections(expression.node) != selections(ids.node):

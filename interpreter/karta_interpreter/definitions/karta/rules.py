@@ -311,7 +311,7 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
     "several-without-ids": (
         Severity.WARNING,
         "the expression may give several results, but the component has no instanceIdPath to name them",
-        "add instanceIdPath, or pick one result with `first(...)`",
+        "add instanceIdPath: {ids}, or another field that names each, or pick one result with `first(...)`",
     ),
     "shared-default": (
         Severity.WARNING,

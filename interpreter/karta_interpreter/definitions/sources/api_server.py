@@ -304,7 +304,6 @@ class ApiServer:
 
 
 async def _open_client(kubeconfig: str, context: str | None) -> tuple["ApiClient", str]:
-    """Return a client, and the namespace of the context."""
     from karta_interpreter.definitions.sources.kubernetes_client import (  # noqa: PLC0415 - see the top of this module
         ApiClient,
         Configuration,

@@ -294,7 +294,6 @@ def report_of(conditions: JSON) -> tuple[JSON, ...]:
 
 
 def _verdicts(loaded: Loaded, crd_served: bool, hidden_by: str) -> Iterator[tuple[str, bool, str, str]]:
-    """Yield type, status, reason and message of each condition."""
     valid, gvk = loaded.definition is not None, loaded.gvk
     errors_first = sorted(loaded.findings, key=lambda finding: finding.severity is not Severity.ERROR)
     findings = "; ".join(map(str, errors_first))

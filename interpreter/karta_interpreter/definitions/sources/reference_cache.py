@@ -157,7 +157,6 @@ class ReferenceCache(ReferenceReader):
         raise ClusterError(f"the API server has no {gvk}", reason="NotFound")
 
     def _objects(self, gvk: GVK) -> Mapping[str, Object | bytes]:
-        """Return the objects of a kind by namespace (if any) and name."""
         if problem := self.problem(gvk):
             collection = self._collections.get(gvk)
             is_lasting = (

@@ -71,7 +71,6 @@ def prove(draft: Draft, evidence: Sequence[Evidence]) -> Proof:
 
 
 def _causes(karta: Object, evidence: Iterable[Evidence]) -> Causes:
-    """Return the differences of a draft, the most frequent first."""
     definition, causes = load_definition(karta), defaultdict[Judgement, list[int]](list)
     for number, workload in enumerate(evidence):
         # Pods that another object between makes may be of a template that the draft lacks.
@@ -230,7 +229,6 @@ def _attributed(
 
 
 def _supported(kind: CustomKind, places: list[PodsField], evidence: Sequence[Evidence]) -> list[PodsField]:
-    """Return the places with containers that are in pods."""
     if not places:
         return places
     definition, attributed = _attributed(kind, [(pods, Decision()) for pods in places], evidence)

@@ -155,7 +155,6 @@ def with_running(draft: Draft, evidence: Sequence[Evidence]) -> Draft:
 
 
 def _signs(karta: Object, evidence: Evidence) -> Iterator[str]:
-    """Yield the matchers that hold for an object, as JSON."""
     definition, replicas = (
         edit.get(karta, ROOT_STATUS) or {},
         edit.get(karta, (*ROOT, "scaleDefinition", "replicasPath")),

@@ -134,7 +134,6 @@ def containers_of(pod: Object, kind: str) -> list[Object]:
 
 
 def _paths(path: SchemaPath, schema: Object) -> Iterator[SchemaPath]:
-    """Yield the parts of a schema with at most one list on the way."""
     for at, inner in parts_below(path, schema):
         yield at
         if not (path.has_instances and isinstance(at.steps[-1], Entries)):
@@ -188,7 +187,6 @@ def _template(paths: Sequence[SchemaPath], parts: Sequence[tuple[JSON, Object]])
 def _fields(
     paths: Sequence[SchemaPath], column: Sequence[tuple[JSON, Object]], all_parts: int, at: str, doubts: list[str]
 ) -> Iterator[str]:
-    """Yield the fields of a container of some parts."""
     names = {str(container.get("name")) for _, container in column}
     name = names.pop() if len(names) == 1 else at
     yield f"name: {json.dumps(name)}"

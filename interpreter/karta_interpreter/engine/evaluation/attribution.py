@@ -139,7 +139,6 @@ def pod_name(pod: Object) -> str:
 
 
 def _key(component: ComponentRules, field: str, path: PodQuery, pod: Object) -> str:
-    """Return a single answer as text."""
     results = _ask(component, field, path, pod)
     if len(results) != 1:
         raise _failure(component, field, path, pod, f"gives {len(results)} results where one belongs")

@@ -5,6 +5,7 @@ from collections import Counter
 from karta_interpreter.base.errors import InterpretationError, QueryError, QueryRaisedError
 from karta_interpreter.base.k8s import JSON, Object, type_name
 from karta_interpreter.definitions.karta import ComponentRules
+from karta_interpreter.definitions.karta.expressions import ids_meant
 from karta_interpreter.languages.jq import Query, quoted
 
 
@@ -49,7 +50,8 @@ def aligned(
         return [None] * len(ids)
     number = "1 result" if len(results) == 1 else f"{len(results)} results"
     reason = (
-        f"gives {number}, but a component without instanceIdPath has exactly one instance"
+        f"gives {number}, but a component without instanceIdPath has exactly one instance: "
+        f"add instanceIdPath: {ids_meant(query.text)}, or another field that names each"
         if component.instance_ids is None
         else f"gives {number} for {len(ids)} instance ids of instanceIdPath `{quoted(component.instance_ids.text)}`; "
         "results and ids are paired by position, so their numbers must be equal"

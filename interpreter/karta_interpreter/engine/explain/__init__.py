@@ -6,16 +6,26 @@ their reads as facts. This package builds the chain. `karta_interpreter.cli` pri
 
 from karta_interpreter.engine.explain.explain import explain, outline
 from karta_interpreter.engine.explain.explanation import Explanation, Fact, InterpreterLayer, Place
-from karta_interpreter.engine.explain.missing import COUNT_MISSPELT, NO_PODS, warnings_about
+from karta_interpreter.engine.explain.missing import (
+    COUNT_MISSPELT,
+    NO_PODS,
+    PODS_NOT_FOUND,
+    finds_pods,
+    never_found,
+    warnings_about,
+)
 
 __all__ = [
     "COUNT_MISSPELT",
     "NO_PODS",
+    "PODS_NOT_FOUND",
     "Explanation",
     "Fact",
     "InterpreterLayer",
     "Place",
     "explain",
+    "finds_pods",
+    "never_found",
     "outline",
     "warnings_about",
 ]

@@ -114,7 +114,6 @@ def _history(path: tuple[str, ...], rule: AggregateRule | None, *, is_added: boo
 
 
 def _rule(value: JSON, reported: Sequence[MemberPart]) -> str:
-    """Return the rule of AggregateStatus for values of a type."""
     if len(reported) < 2:  # noqa: PLR2004 - one cluster
         return "of the one cluster that reports"
     whose = [member.report.cluster for member in reported if member.value == value]

@@ -18,6 +18,7 @@ from karta_interpreter.base.k8s import (
     COUNT_NAME,
     Counting,
     Object,
+    Path,
     field_path,
     get,
     implausible,
@@ -48,6 +49,7 @@ from karta_interpreter.engine.explain.reading import (
 )
 from karta_interpreter.engine.operations import Operation, resources_left_out
 from karta_interpreter.engine.operations.interpret_dependency import can_exist, named_objects
+from karta_interpreter.engine.operations.left_out import fields_left_out
 from karta_interpreter.languages.jq import Query
 
 _OF_PODS: Final = frozenset(
@@ -62,6 +64,7 @@ _OF_PODS: Final = frozenset(
 _OF_STATUS: Final = frozenset({Operation.INTERPRET_HEALTH})
 
 NO_PODS: Final = "count-without-pods"
+PODS_NOT_FOUND: Final = "pods-not-found"
 COUNT_MISSPELT: Final = "count-misspelt"
 _PHASE: Final = "statusDefinition.phaseDefinition.path"
 _CONDITIONS: Final = "statusDefinition.conditionsDefinition.path"
@@ -83,6 +86,7 @@ _FIELDS: Final[Mapping[str, Sequence[str]]] = {
     "persistentVolumeClaim": ("claimName", "readOnly"),
 }
 _LONGEST: Final = 60
+_AMOUNTS: Final = ("cpu", "memory")
 _NO_POD: Final[Mapping[type, str]] = {
     PodTemplate: "no podTemplate; add // {spec: {}}",
     PodSpec: "no podSpec; add // {}",
@@ -118,6 +122,33 @@ def warnings_about(definition: Definition, obj: Object, operation: Operation | N
     return tuple(warnings_found)
 
 
+def finds_pods(definition: Definition, obj: Object) -> bool:
+    """Return whether a definition finds pods in an object, and no warning is about them."""
+    with suppress(InterpretationError):
+        return any(pod_sets(definition, obj)) and not warnings_about(definition, obj, Operation.INTERPRET_REPLICA)
+    return False
+
+
+def never_found(definition: Definition, objects: Sequence[Object]) -> Iterator[str]:
+    """Yield the counts and the types of conditions that a definition names and none of several objects has."""
+    for component in definition.components:
+        counts = component.replicas, component.min_replicas, component.max_replicas
+        fields = zip(("replicasPath", "minReplicasPath", "maxReplicasPath"), counts, strict=True)
+        # A computed count, such as one of a switch, may well find nothing.
+        for name, query in ((name, query) for name, query in fields if query and "|" not in query.text):
+            places = [place_at(path, obj) for obj in objects for path in paths_read(query, obj)]
+            if places and not any(place.exists for place in places):
+                yield f"{component.name}: no object has {field_path(places[0].path)} ({name})"
+    types = definition.status.mappings if definition.status else ()
+    named = {kind.type for _, several in types for matcher in several for kind in matcher.conditions}
+    present: set[str] = set()
+    for obj in objects if named else ():
+        with suppress(InterpretationError):
+            present |= {str(condition.type) for condition in match_status(definition, obj).conditions}
+    if present and (absent := named - present):
+        yield f"no object has the condition {', '.join(sorted(absent))}; there are {', '.join(sorted(present))}"
+
+
 def _reasons(
     reasons_of: Callable[[Definition, Object], Iterable[str]],
     rule: str,
@@ -130,8 +161,8 @@ def _reasons(
 
 
 def _pod_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
-    """Yield the warnings about pod templates and counts."""
     missing: list[tuple[ComponentRules, str, Query]] = []
+    strays = fields_left_out(definition, obj, lambda name, value: name == "containers" and isinstance(value, list))
     for component in definition.components:
         yield from _misspelt_parts(definition, component, obj)
     for component in definition.counted:
@@ -143,14 +174,15 @@ def _pod_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
         if not any(pods):
             missing.append((component, field, query))
         yield from _incomplete(definition, component, field, query, template_readings)
-        yield from _counts(definition, component, obj, pods)
+        yield from _counts(definition, component, obj, pods, strays)
     is_named, pods_read = False, tuple(component.pods for component in definition.components)
     for component, field, query in missing:
         hints = [hint for path in paths_read(query, obj) if (hint := misspelt(path, obj, pods_read))][:1]
+        hints = hints or [f"nothing reads the containers at {field_path(path[:-1])}" for path in strays[:1]]
         if hints or readings(component.instance_ids, obj):
             is_named = True
             note = "; ".join([f"{component.name}: no pods at {_looked(query, obj)}", *hints])
-            yield _warn(definition, component, field, query, "pods-not-found", note)
+            yield _warn(definition, component, field, query, PODS_NOT_FOUND, note)
     # A part without pods is usual. An object without any pods is worth a warning even without a hint, unless a script
     # counts them.
     if (
@@ -161,7 +193,7 @@ def _pod_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
     ):
         named = missing[:_MOST_COMPONENTS]
         looked = "; ".join(f"{component.name}: {_looked(query, obj)}" for component, _, query in named)
-        yield _warn(definition, *missing[0], "pods-not-found", f"no component has pods in this object ({looked})")
+        yield _warn(definition, *missing[0], PODS_NOT_FOUND, f"no component has pods in this object ({looked})")
 
 
 def _misspelt_parts(definition: Definition, component: ComponentRules, obj: Object) -> Iterator[Fact]:
@@ -182,7 +214,7 @@ def _misspelt_parts(definition: Definition, component: ComponentRules, obj: Obje
 def _incomplete(
     definition: Definition, component: ComponentRules, field: str, query: Query, template_readings: Sequence[Reading]
 ) -> Iterator[Fact]:
-    """Yield what is wrong with pods at their places: no spec, no containers, or resources with an unknown field."""
+    """Yield the faults of pods at their places: no spec, no containers, or resources with an unknown field."""
     for reading in template_readings:
         value, is_spec = reading.value, isinstance(component.pods, PodSpec)
         is_whole = is_spec or isinstance(component.pods, PodTemplate)
@@ -224,9 +256,13 @@ def _incomplete(
 
 
 def _counts(
-    definition: Definition, component: ComponentRules, obj: Object, pods: Sequence[Object | None]
+    definition: Definition,
+    component: ComponentRules,
+    obj: Object,
+    pods: Sequence[Object | None],
+    strays: Sequence[Path],
 ) -> Iterator[Fact]:
-    """Yield counts without pods, and count expressions that find nothing in the whole object."""
+    """Yield counts without pods, unless containers are elsewhere, and count expressions that find nothing."""
     field, query = "scaleDefinition.replicasPath", component.replicas
     if query is None:
         field, query = "scaleDefinition.minReplicasPath", component.min_replicas
@@ -237,7 +273,7 @@ def _counts(
     for index, (count, template) in enumerate(zip(counts, pods, strict=True)):
         is_given = count.location is not None and count.places[0].value is not None
         # A default is not a sign of pods: `.worker.replicas // 1` is 1 even without a worker.
-        if template is None and is_given and count.value not in (None, 0):
+        if template is None and is_given and count.value not in (None, 0) and not strays:
             name = str(ids[index].value) if ids else ""
             note = f"count {count.value}, but {_NO_POD[type(component.pods)]} if the operator makes pods"
             yield _warn(definition, component, field, query, NO_PODS, note, places=count.places, instance=name)
@@ -255,7 +291,7 @@ def _counts(
         hints = [
             hint
             for missing in places
-            if (hint := misspelt(missing.path, obj, definition) or _other_count(component, missing, obj))
+            if (hint := misspelt(missing.path, obj, definition) or _other_count(definition, missing, obj))
         ]
         if hints or (any(pods) and all(count.value is None for count in counts)):
             count = absent[0][0]
@@ -279,34 +315,38 @@ def _absent(counts: Sequence[Reading], obj: Object, definition: Definition) -> l
     return [(count, place) for count, place in read if place.value is None and misspelt(place.path, obj, definition)]
 
 
-def _other_count(component: ComponentRules, missing: Place, obj: Object) -> str:
-    """Return a hint about a count next to a place without one, or "" if there is none or the definition reads it."""
-    beside, queries = get(obj, missing.path[:-1]), (component.replicas, component.min_replicas, component.max_replicas)
-    texts = " ".join(query.text for query in queries if query)
-    for name, value in beside.items() if isinstance(beside, dict) else ():
-        if type(value) is int and value and COUNT_NAME.fullmatch(name) and name not in texts:
-            return f"is it {field_path((*missing.path[:-1], name))}, which is {value}?"
+def _other_count(definition: Definition, missing: Place, obj: Object) -> str:
+    """Return a hint about a count next to a place without one, or of the same name, that no count is read from."""
+    names = [step for step in missing.path if isinstance(step, str)]
+    for path in fields_left_out(
+        definition, obj, lambda name, value: type(value) is int and value > 0 and bool(COUNT_NAME.fullmatch(name))
+    ):
+        *above, name = (step for step in path if isinstance(step, str))
+        # `misspelt` finds a count further up.
+        if missing.path[:-1] == path[:-1] or (names[-1] == name and names[: len(above)] != above):
+            return f"is it {field_path(path)}, which is {get(obj, path)}?"
     return ""
 
 
 def _looked(query: Query, obj: Object) -> str:
-    """Return the first places that an expression looks at."""
     paths = list(dict.fromkeys(map(field_path, islice(paths_read(query, obj), 2))))
     return ", ".join(paths) or f"`{shorten(query.text, _LONGEST, placeholder=' …')}`"
 
 
 def _memory_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
-    """Yield the pods with an implausible amount of memory or processors."""
-    yield from (
-        Fact(f"{name}-without-unit", f"{pods.component}: {text}", severity=Severity.WARNING)
-        for pods in pod_sets(definition, obj)
-        for wire in [pod_requirements(pods.template, Counting.SCHEDULER).to_json() or {}]
-        for name, text in implausible(wire.get("resourceRequest", {}))
-    )
+    """Yield the pods with an implausible amount of memory or processors, or with a resource that does not exist."""
+    for pods in pod_sets(definition, obj):
+        wire = pod_requirements(pods.template, Counting.SCHEDULER).to_json() or {}
+        containers = (entry for name in CONTAINER_LISTS for _, entry in parts_of(get(pods.template, ("spec", name))))
+        amounts = (get(entry, ("resources", part)) for entry in containers for part in ("requests", "limits"))
+        names = {str(name): "1" for amount in amounts for name, _ in parts_of(amount) if name not in _AMOUNTS}
+        yield from (
+            Fact(f"{name}-without-unit", f"{pods.component}: {text}", severity=Severity.WARNING)
+            for name, text in implausible(names | wire.get("resourceRequest", {}))
+        )
 
 
 def _left_out_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
-    """Yield the resources that the definition does not read."""
     for path in resources_left_out(definition, obj):
         note = f"{field_path(path)} is not read: if it is about pods, they request more than the answer"
         yield Fact("resources-left-out", note, places=(place_at(path, obj),), severity=Severity.WARNING)

@@ -67,7 +67,6 @@ def _source(
 
 
 def _named(definition: Definition, step: Step) -> Iterator[tuple[Query, Fact]]:
-    """Yield the expressions that a step may follow."""
     if not isinstance(step, str):
         field = annotation_field("retain" if step in definition.annotations.retain else "state")
         yield step.place, Fact("retained", "", field=field, expression=str(step))

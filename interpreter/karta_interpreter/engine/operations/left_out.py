@@ -1,6 +1,6 @@
 """Finds resources that an object sets and its definition does not read. Pods may request more than the answer."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from karta_interpreter.base.k8s import JSON, Object, Path, Projection, parts_of
@@ -21,6 +21,13 @@ def resources_left_out(definition: Definition, obj: Object) -> list[Path]:
     Fields that the annotation `unread` names are not among them. A definition without pods counts none, so nothing is
     left out.
     """
+    return fields_left_out(
+        definition, obj, lambda name, value: name.lower().endswith("resources") and _are_of_pods(value)
+    )
+
+
+def fields_left_out(definition: Definition, obj: Object, is_meant: Callable[[str, JSON], bool]) -> list[Path]:
+    """Return the paths of the spec's fields that InterpretReplica does not read, if ``is_meant`` is true for them."""
     if not any(component.pods for component in definition.components):
         return []
     projections = [reads_of(definition, Operation.INTERPRET_REPLICA)]
@@ -29,19 +36,21 @@ def resources_left_out(definition: Definition, obj: Object) -> list[Path]:
         part.place.take(named)
         if not named.is_whole:  # as that of an expression whose places are not known
             projections.append(named)
-    return list(_unread(obj.get("spec"), [projection.at("spec") for projection in projections], ("spec",)))
+    return list(_unread(obj.get("spec"), [projection.at("spec") for projection in projections], ("spec",), is_meant))
 
 
-def _unread(value: JSON, projections: Sequence[Projection], path: Path) -> Iterator[Path]:
+def _unread(
+    value: JSON, projections: Sequence[Projection], path: Path, is_meant: Callable[[str, JSON], bool]
+) -> Iterator[Path]:
     if any(projection.is_whole for projection in projections):
         return
     for step, below in parts_of(value):
         read = [part for known in projections for part in (known.fields.get(f"{step}"), known.elements) if part]
-        if isinstance(step, str) and step.lower().endswith("resources") and _are_of_pods(below):
+        if isinstance(step, str) and is_meant(step, below):
             if not read:
                 yield (*path, step)
         elif step != _DEBUGGING:
-            yield from _unread(below, read, (*path, step))
+            yield from _unread(below, read, (*path, step), is_meant)
 
 
 def _are_of_pods(value: JSON) -> bool:

@@ -148,7 +148,6 @@ class Correspondence:
 
 
 def _elements(component: ComponentRules, obj: Object) -> Iterator[_Element]:
-    """Yield every instance that is an element of a list."""
     query = component.instance_ids
     if query is None:
         return

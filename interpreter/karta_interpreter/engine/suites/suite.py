@@ -233,7 +233,6 @@ def _references(fields: Object) -> tuple[Object, ...]:
 
 
 def _typed(fields: Object, key: str, expected: type, default: JSON = None) -> JSON:
-    """Return the value of a key. Null counts as no value."""
     value = fields.get(key)
     if value is not None and type(value) is not expected:
         dash = "; write each entry after a dash" if expected is list else ""

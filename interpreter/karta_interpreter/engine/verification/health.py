@@ -62,7 +62,6 @@ def judge_health(definition: Definition, evidence: Evidence, members: Members) -
 
 
 def _state(definition: Definition, evidence: Evidence, replicas: int | None, *, starts: bool) -> str:
-    """Return the state of the pods of a workload."""
     pods, phases = evidence.active, frozenset(get(pod, ("status", "phase")) for pod in evidence.pods)
     if pods and all(is_ready(pod, evidence.now) for pod in pods):
         return _READY

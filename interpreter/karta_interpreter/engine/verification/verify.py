@@ -83,7 +83,6 @@ def _answered(definition: Definition, obj: Object, question: Question, answer: A
 
 
 def _field_of(definition: Definition, obj: Object, message: str) -> str:
-    """Return the field of a definition that an error names, or ""."""
     if match := re.search(r"annotation ([a-z-]+)[ ,:]", message):
         return f"metadata.annotations.karta-interpreter.io/{match[1]}"
     match = re.search(r"component ([^ ,]+), (\w+)", message)

@@ -214,9 +214,7 @@ def instead(missing: Origin, origin: Origin, left: JSON, right: JSON) -> Origin:
         return origin
     if isinstance(origin, Location) and origin.default is None:  # a value is there, or nothing but a place
         return origin
-    if right is None and left is not None:
-        return origin
-    return Location(missing.path, right)
+    return origin if right is None and left is not None else Location(missing.path, right)
 
 
 def alone(missing: list[tuple[JSON, Origin]]) -> tuple[JSON, Origin]:

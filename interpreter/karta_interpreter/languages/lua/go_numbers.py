@@ -70,5 +70,4 @@ def json_text(number: float) -> str:
 
 
 def _decimal(number: float) -> Decimal:
-    """Return the fewest digits that mean a number."""
     return Decimal(repr(float(number))).normalize()

@@ -177,7 +177,6 @@ def kartas_of(text: str) -> tuple[tuple[Loaded, SourcePosition | None], ...]:
 
 
 def _inputs_of(question: PageQuestion) -> _Inputs:
-    """Read the texts of a question. Never raises."""
     kinds = [loaded.gvk for loaded, _ in kartas_of(question.karta) if loaded.gvk]
     problems: dict[str, JSON] = {}
 

@@ -141,7 +141,6 @@ class ClusterAccess:
         return user
 
     async def _ask(self, about: tuple[str, str], path: str, review: Object) -> JSON:
-        """Return the status of a review."""
         # No token stays in memory for longer than its request.
         key, now = (hashlib.sha256(about[0].encode()).hexdigest(), about[1]), self._clock()
         until, answer = self._kept.get(key, (now, None))

@@ -78,7 +78,6 @@ async def serving(settings: TypesSettings) -> AsyncIterator[str]:
 
 
 async def _listen(made: web.Application, settings: TypesSettings, tls: Tls | None, opened: AsyncExitStack) -> str:
-    """Listen until ``opened`` closes. Return the URL."""
     host, port = settings.host, settings.port
     runner = web.AppRunner(made, access_log=None, shutdown_timeout=_DRAIN_SECONDS)
     await runner.setup()
@@ -114,7 +113,6 @@ def _context(tls: Tls) -> ssl.SSLContext:
 
 
 def _keep(opened: AsyncExitStack, work: Coroutine[None, None, None]) -> None:
-    """Work in the background until the end."""
     opened.callback(asyncio.create_task(work).cancel)
 
 

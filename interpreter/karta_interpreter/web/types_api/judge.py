@@ -137,7 +137,6 @@ def judge(body: bytes) -> bytes:
 
 
 def _not_stored(karta: Object) -> Iterator[Finding]:
-    """Yield an error for each value that would be dropped."""
     metadata = karta.get("metadata")
     dropped = metadata.keys() - _KEPT if isinstance(metadata, dict) else ()
     others = sorted(karta.keys() - {"apiVersion", "kind", "metadata", "spec"})

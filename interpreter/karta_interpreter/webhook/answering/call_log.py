@@ -128,7 +128,6 @@ class AnswerGaps:
             self._log_new(definition, message, "reason", (*absences(whole, obj), *unknown_requests(whole, obj)))
 
     def _log_new(self, definition: Definition, message: str, field: str, subjects: Iterable[str]) -> None:
-        """Log each subject that no line about the definition has had."""
         name, kind = definition.name, str(definition.gvk)
         for subject in (text[:_LONGEST_REASON] for text in subjects):
             if (name, subject) in self._logged or len(self._logged) >= _MOST_SUBJECTS:

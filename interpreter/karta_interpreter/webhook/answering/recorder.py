@@ -186,7 +186,6 @@ class Recorder:
 
 
 def _is_open(path: Path) -> bool:
-    """Return whether a server writes a file."""
     with suppress(FileNotFoundError), path.open("rb") as file:
         try:
             flock(file, LOCK_EX | LOCK_NB)

@@ -203,7 +203,6 @@ async def _server(
 
 
 async def _server_at(url: str) -> list[CheckResult]:
-    """Return the results about a server without a registration."""
     if not url:
         return []
     url = str(Endpoint.of_url(url).at)  # which adds a path

@@ -111,7 +111,6 @@ def _private_key(
 
 
 def _names(leaf: x509.Certificate, source: object) -> tuple[str, ...]:
-    """Return the names of a certificate for servers."""
     try:
         names = names_of(leaf)
         usages = set(leaf.extensions.get_extension_for_class(x509.ExtendedKeyUsage).value)

@@ -307,7 +307,6 @@ class SecretCertificates(CertificateSource):
         return content
 
     async def _renew(self, present: Object | None, stored: Mapping[str, bytes]) -> None:
-        """Write the renewal that is due."""
         keyring = self._rotation.turn(self._keyring, self._clock())
         # Keys of others in the Secret stay.
         content = {key: value for key, value in stored.items() if key not in KEYS} | keyring.data()

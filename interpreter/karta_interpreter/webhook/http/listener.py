@@ -261,7 +261,6 @@ class Listener:
             self._release_later()
 
     def _end_handshake(self) -> None:
-        """End the oldest handshake."""
         connection = self._handshakes.pop(next(iter(self._handshakes)))
         # The transport owns the socket and closes it as soon as it sees the end, perhaps already.
         with suppress(OSError):
@@ -281,7 +280,6 @@ class Listener:
 
 
 async def _bind(host: str, port: int) -> list[socket.socket]:
-    """Return a listening socket for each address of a host."""
     addresses = await asyncio.get_running_loop().getaddrinfo(
         host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
     )

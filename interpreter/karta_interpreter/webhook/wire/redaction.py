@@ -335,7 +335,6 @@ def _content_of_name(field: str) -> _Content:
 
 @_remembered
 def _is_option(text: str) -> bool:
-    """Return whether the argument after an option is secret."""
     return text[:1] == "-" and not re.search(r"[\s=]", text) and _content_of_name(text) is _Content.SECRET
 
 

@@ -187,7 +187,7 @@ def test_names_and_namespaces_of_references_are_strings_or_lists(field: str, exp
         pytest.param(
             f"{_OVEN}.scaleDefinition.replicasPath",
             ".oven.count",
-            "error: {path}: the CRD has no field .oven (there are: apiVersion, kind, metadata, spec, status) "
+            "error: {path}: the CRD has no field .oven (a path begins at the object, such as .spec.oven) "
             "[crd-unknown-field]",
             id="a path without spec",
         ),

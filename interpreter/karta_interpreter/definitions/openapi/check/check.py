@@ -104,7 +104,7 @@ def check_alone(karta: KartaResource) -> list[Finding]:
 
 def _own_schema(karta: KartaResource) -> Object:
     """Return an open schema with what all kinds have, and with the objects, lists, counts and phases of a Karta."""
-    schema, typed, scope = deepcopy(_USUAL), dict[str, str](), TypeScope()
+    schema, typed, of_pods, scope = deepcopy(_USUAL), dict[str, str](), set[str](), TypeScope()
     # The first action of a place counts, which suspends.
     written = {
         text: str(literal(value).schema["type"]).replace("integer", "number")
@@ -120,6 +120,7 @@ def _own_schema(karta: KartaResource) -> Object:
                 if noun
                 for shape in shapes
             ]
+            of_pods |= {shape.place for shape in shapes if path[-1] in EXPECTED or "suspendDefinition" in path}
             typed = {at: noun for noun, at in found if noun != "array"} | typed
             typed |= {at.rpartition("[]")[0]: noun for noun, at in found if noun == "array"}
     places = {shape.place for shape in scope.visited} | typed.keys()
@@ -145,8 +146,13 @@ def _own_schema(karta: KartaResource) -> Object:
         return schema
     fields = schema["properties"]
     inner = {*fields["spec"]["properties"], *fields["status"]["properties"]}
-    # A kind may have other fields beside spec, but hardly one that looks like these or like a field inside of them.
-    others = {name for name in fields if name not in _BESIDE and (name in inner or closest(name, _BESIDE))}
+    # A kind may have other fields beside spec, but hardly one that looks like these or like a field inside of them, or
+    # that has pods, a count or a switch.
+    others = {
+        name
+        for name in fields
+        if name not in _BESIDE and (name in inner or closest(name, _BESIDE) or f"$.{name}" in of_pods)
+    }
     return {"properties": {name: part for name, part in fields.items() if name not in others}}
 
 

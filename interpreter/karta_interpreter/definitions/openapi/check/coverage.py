@@ -166,7 +166,6 @@ class Coverage:
         return groups
 
     def _reaches(self, path: SchemaPath) -> bool:
-        """Return whether the path or a part of it is read."""
         return f"${path.jq}" in self.reached
 
 
@@ -179,7 +178,7 @@ def parts(shapes: Shapes) -> Iterator[Shape]:
 
 
 def unread_text(group: SchemaPath, unread_parts: Sequence[RelevantPart]) -> str:
-    """Return what a group looks like, in words.
+    """Return the looks of a group in words.
 
     >>> canary = SchemaPath(("spec", "canary"))
     >>> unread_text(canary, [RelevantPart(canary / "size", Sort.COUNT, canary / "size")])

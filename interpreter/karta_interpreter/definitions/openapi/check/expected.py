@@ -82,6 +82,13 @@ def hint(root: Shape, shape: Shape, expected: Expected) -> str:
     return f"it has: {', '.join(shape.fields)}" if shape.fields else f"the schema has nothing there that is {noun}"
 
 
+def within(root: Shape, name: str) -> str:
+    """Return a hint about a field that the object does not have at its top: a place one level below, or its fields."""
+    tops = [f".{top}" for top in root.fields]
+    places = [f"{top}.{name}" for top in tops for below in root.field(top[1:]) or () if name in below.fields]
+    return f"a path begins at the object, such as {', '.join(places or tops)}"
+
+
 def _shared(candidate: tuple[str, ...], steps: list[str]) -> int:
     """Return how many first steps are equal, with or without the entries of a list."""
     pairs = zip(candidate, steps, strict=False)

@@ -5,8 +5,11 @@ from dataclasses import replace
 from itertools import chain, product
 from typing import Final
 
+from karta_interpreter.base.errors import QuantityError
 from karta_interpreter.base.findings import Finding, Span, closest, did_you_mean, error, warning
+from karta_interpreter.base.k8s import Quantity
 from karta_interpreter.definitions.karta.expressions import in_one_word
+from karta_interpreter.definitions.openapi.check.expected import within
 from karta_interpreter.definitions.openapi.check.shape import (
     ANY,
     BOOLEAN,
@@ -26,6 +29,7 @@ from karta_interpreter.definitions.openapi.check.shape import (
 from karta_interpreter.languages.jq import Argument, OutputKind, children, function_of, is_merge, render, syntax as ast
 
 _CONTAINERS: Final = ("array", "object")
+_AMOUNTS: Final = ("cpu", "memory", "ephemeral-storage")
 _OF_ELEMENTS: Final = (OutputKind.ELEMENT, OutputKind.SUM, OutputKind.ENTRIES)
 
 
@@ -140,6 +144,8 @@ def _fields(shapes: Shapes, name: str, node: ast.Node, key: ast.Node, scope: Typ
                 'the pods of a component have a label: `.metadata.labels["KEY"]`'
                 if at == ".spec" and scope.schema == "a pod" and not closest(name, shape.fields)
                 else did_you_mean(name, shape.fields)
+                if at or scope.schema == "a pod" or closest(name, shape.fields)
+                else within(shape, name)
             )
             wrong.append(error("crd-unknown-field", (), message, hint, span=key.span if key.span.end else node.span))
     return _unless(field_shapes, wrong, scope)
@@ -173,6 +179,12 @@ def _made(entries: Iterable[ast.Entry], inputs: Shapes, scope: TypeScope) -> Sha
         match entry.key:
             case ast.Literal(str() as name):
                 members[name] = value
+                for amount in (entry.value, getattr(entry.value, "right", None)) if name in _AMOUNTS else ():
+                    if isinstance(amount, ast.Literal) and isinstance(amount.value, str):
+                        try:
+                            Quantity.parse(amount.value)
+                        except QuantityError as err:
+                            scope.add(error(WRONG_TYPE, (), f"{err}", "its units are k, M, G, Ki, Mi, Gi and m"))
             case key:
                 outputs(key, inputs, scope)
                 is_named = False
@@ -188,7 +200,6 @@ _RESULTS: Final[Mapping[OutputKind, Shape]] = {
 
 
 def _called(node: ast.FunctionCall, inputs: Shapes, scope: TypeScope) -> Shapes:
-    """Return the shapes of a call, from the record of its function."""
     match node:
         case ast.FunctionCall("has", (ast.Literal(str() as field) as key,)):
             # `has` fails on a wrong type, but is mostly used to find out. It can never find an unknown field.
@@ -303,7 +314,6 @@ def _operation(node: ast.Binary, lefts: Shapes, rights: Shapes, scope: TypeScope
 
 
 def _operands(node: ast.Binary, lefts: Shapes, rights: Shapes, scope: TypeScope) -> None:
-    """Find operands that the operator can never take."""
     takes, operands = _ALIKE.get(node.operator, frozenset()), (*lefts, *rights)
     # jq repeats a text as many times as a number says.
     repeated = {"number", "string"} if node.operator == "*" else {""}

@@ -171,7 +171,6 @@ def _component(kind: CustomKind, pods: PodsField, decision: Decision | None, at:
 
 
 def _made_up_selector(kind: CustomKind, pods: PodsField) -> dict[str, JSON]:
-    """Return the selector of instances by a label that no pod has."""
     key = next(step.key for step in reversed(pods.place.steps) if isinstance(step, Entries))
     return {"componentInstanceSelector": {"idPath": f'.metadata.labels["{kind.gvk.group}/{key or "instance"}"]'}}
 

@@ -160,7 +160,6 @@ def _sum(values: Sequence[JSON]) -> JSON:
 
 
 def _all(values: Sequence[JSON], kind: type, otherwise: str) -> Sequence[JSON]:
-    """Return the values, which must have one type."""
     for value in values:
         if not isinstance(value, kind):
             raise _misfit(value, otherwise)

@@ -229,7 +229,6 @@ def _is_number(node: ast.Node) -> bool:
 
 
 def _name(node: ast.Node) -> str:
-    """Return how a note names a node."""
     match node:
         case ast.Binary(operator):
             return operator

@@ -61,9 +61,7 @@ def comparison(operator: str, left: str, right: str) -> str:
     if operator in _ORDERS:
         general = _ORDERS[operator].format(left=left, right=right)
         return f"{left} {operator} {right} if type({left}) is int else {general}" if is_integer(right) else general
-    if operator == "==":
-        return _equality(left, right)
-    return f"not ({_equality(left, right)})"
+    return _equality(left, right) if operator == "==" else f"not ({_equality(left, right)})"
 
 
 def _equality(left: str, right: str) -> str:

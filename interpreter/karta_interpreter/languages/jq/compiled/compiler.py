@@ -494,7 +494,6 @@ class PythonCode(FunctionBody):
             self.each(condition, dot, OutputSink(lambda output: use(truth(self.named(output)))))
 
     def _call(self, node: ast.FunctionCall, dot: str, sink: OutputSink[str]) -> None:  # noqa: C901, PLR0912 - one case for each code
-        """Write a call of a function as its record has it."""
         function = function_of(node)
         if function is None:
             raise ValueError(f"{node.name}/{len(node.arguments)} is not plain")

@@ -204,8 +204,6 @@ def _of_texts(name: str, function: Callable[[str, str], JSON], cost: _CostOfOne,
 
 
 def _of_number(name: str, function: Callable[[values.Number], values.Number]) -> Function:
-    """Return a function of one number that returns a number."""
-
     def implementation(value: JSON) -> values.Number:
         if values.is_number(value):
             return values.normal(function(values.normal(value)))
@@ -215,7 +213,6 @@ def _of_number(name: str, function: Callable[[values.Number], values.Number]) ->
 
 
 def _of_type(name: str, cost: Growth, *kinds: str) -> Function:
-    """Return a function that hands on an input of some types."""
     return Function(name, (), Outputs.FEW, OutputKind.INPUT, None, _cost(cost), Reads.SELF, None, kinds)
 
 

@@ -168,7 +168,6 @@ class Host:
         return True, *chain.from_iterable(map(self.give, results))
 
     def _print(self, text: str) -> None:
-        """Pass on the text that a script prints, up to a length."""
         if self._on_print and self._printed <= _MOST_PRINTED:
             self._printed += 1 + len(text)
             self._on_print(decoded(text) if self._printed <= _MOST_PRINTED else "... and more")
@@ -209,9 +208,7 @@ def without_nulls(value: JSON) -> JSON:
     """Return a value without the fields and elements that are null, as Lua has it."""
     if isinstance(value, dict):
         return {key: without_nulls(item) for key, item in value.items() if item is not None}
-    if isinstance(value, list):
-        return [without_nulls(item) for item in value if item is not None]
-    return value
+    return [without_nulls(item) for item in value if item is not None] if isinstance(value, list) else value
 
 
 def upper(text: str) -> str:

@@ -70,7 +70,6 @@ def _get_pod_dependencies(*arguments: JSON) -> JSON:
 
 
 def _get_resource_quantity(*arguments: JSON) -> float:
-    """Return a quantity as a number."""
     if len(arguments) != 1:
         raise LuaRunError("getResourceQuantity only accepts one argument")
     _quantity("getResourceQuantity", 1, arguments[0])

@@ -243,6 +243,5 @@ class _Reader:
                 self.names.required.append(Mention(module, mention.line))
 
     def _member(self, holder: str, at: int) -> None:
-        """Take the member of a library or module that is read."""
         if holder and self.words[at + 1] in (".", ":") and self.words[at + 3] != "=":
             self.names.read.append(Mention(f"{holder}.{self.words[at + 2]}", self._lines[at]))

@@ -130,9 +130,7 @@ class _Rewriter:
             return f" {word}" if self._last[-1][0] == "number" and not self._is_apart else word
         if word == "..":
             return f"..{self._concat}.." if self._concat else word
-        if self._keeps_order and word in "{}=":
-            return self._table(word)
-        return word
+        return self._table(word) if self._keeps_order and word in "{}=" else word
 
     def _table(self, word: str) -> str:
         if word == "{":
