@@ -250,7 +250,7 @@ def name_of(node: ast.Node, otherwise: str) -> str:
         return f"{otherwise} part" if hint == "value" else f"{hint} of"
     kinds = dict.fromkeys(
         child.value
-        for child in reversed([*parts_of(node)])
+        for child in parts_of(node)
         if isinstance(child, ast.Literal) and isinstance(child.value, str) and _KIND.fullmatch(child.value)
     )
     name = ""

@@ -3,6 +3,7 @@
 This module does not import pydantic, so that a program with this library loads pydantic with its first Karta.
 """
 
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -65,3 +66,13 @@ def count_places(query: Query, value: Object) -> list[Location | None]:
     return [
         location if location and location.path[:1] != ("status",) else None for location in query.locate_each(value)
     ]
+
+
+def ids_meant(text: str) -> str:
+    """Return the ids of the instances that an expression may give: the names of its entries.
+
+    >>> ids_meant(".spec.groups[].template"), ids_meant(".spec.a[].b[] | .replicas // 1"), ids_meant("[.a, .b][]")
+    ('.spec.groups[].name', '.spec.a[].b[].name', '.spec.LIST[].name')
+    """
+    entries = re.match(r"\.[\w.\[\]]*\[\]", text)
+    return f"{entries[0] if entries else '.spec.LIST[]'}.name"

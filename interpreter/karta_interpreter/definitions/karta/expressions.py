@@ -291,16 +291,6 @@ def matching_text(node: ast.Node, text: str) -> str:
     )
 
 
-def ids_meant(text: str) -> str:
-    """Return the ids of the instances that an expression may give: the names of its entries.
-
-    >>> ids_meant(".spec.groups[].template"), ids_meant(".spec.a[].b[] | .replicas // 1"), ids_meant("[.a, .b][]")
-    ('.spec.groups[].name', '.spec.a[].b[].name', '.spec.LIST[].name')
-    """
-    entries = re.match(r"\.[\w.\[\]]*\[\]", text)
-    return f"{entries[0] if entries else '.spec.LIST[]'}.name"
-
-
 def in_one_word(text: str) -> str:
     """Return a text as the types and reasons of conditions are written, which have no spaces.
 

@@ -11,11 +11,11 @@ from karta_interpreter.definitions.karta.annotation_records import ANNOTATIONS, 
 from karta_interpreter.definitions.karta.annotations import Retained, annotation_path
 from karta_interpreter.definitions.karta.catalogue import catalogue_kinds
 from karta_interpreter.definitions.karta.compile import action_value
+from karta_interpreter.definitions.karta.expression_text import ids_meant
 from karta_interpreter.definitions.karta.expressions import (
     Parsed,
     compares_alternative,
     fields_read,
-    ids_meant,
     in_one_word,
     is_boolean,
     matching_text,
