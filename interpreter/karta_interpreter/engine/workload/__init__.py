@@ -7,7 +7,6 @@ questions belong to `karta_interpreter.engine.operations`.
 """
 
 from karta_interpreter.engine.evaluation import Attribution, Condition, Scale, Status, StatusMatch
-from karta_interpreter.engine.workload.document import Public, refuse_change
 from karta_interpreter.engine.workload.extraction import FragmentedPodSpec, Instance
 from karta_interpreter.engine.workload.karta import Karta
 from karta_interpreter.engine.workload.tree import ComponentNode, InstanceNode, PodNode, StrayPod, WorkloadTree
@@ -30,6 +29,3 @@ __all__ = [
     "Workload",
     "WorkloadTree",
 ]
-
-for _class in Public.__subclasses__():  # not in the classes: `dataclass` writes its own
-    _class.__setattr__ = _class.__delattr__ = refuse_change  # type: ignore[method-assign]

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, dataclass, field
 from functools import partial
 from math import isfinite
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import TYPE_CHECKING, Final, NoReturn, TypeVar, dataclass_transform
 
 from karta_interpreter.base.errors import InterpretationError, WorkloadError
 from karta_interpreter.base.findings import did_you_mean
@@ -20,6 +20,9 @@ IDENTITY: tuple[Path, ...] = (
     *(("metadata", field) for field in ("name", "namespace", "uid")),
 )
 """The fields that a change of pods must leave alone: the identity of the object and its status."""
+
+
+_Class = TypeVar("_Class", bound="Public")
 
 
 class Public:
@@ -43,12 +46,19 @@ class Public:
             raise AttributeError(f"{cls.__name__} has no {name}; {hint}", name=name, obj=self)
 
 
-def refuse_change(self: object, name: str, *_: object) -> NoReturn:
-    """Raise the error about a field that a program sets or deletes, with the ways to change it."""
+def _refuse_change(self: object, name: str, *_: object) -> NoReturn:
     raise FrozenInstanceError(
         f"{type(self).__name__}.{name} cannot be changed in place; workload.component(NAME).scale_to({{ID: 12}}), "
         "its update_pod_templates, and workload.suspend() return a new workload"
     )
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+def public(cls: type[_Class]) -> type[_Class]:
+    """Make a frozen dataclass. The error about a change of a field says how to get a new workload."""
+    made = dataclass(frozen=True)(cls)
+    made.__setattr__ = made.__delattr__ = _refuse_change  # type: ignore[method-assign]
+    return made
 
 
 _READ_AS: Final = {

@@ -9,7 +9,7 @@ from karta_interpreter.base.k8s import JSON, Object
 from karta_interpreter.definitions.karta import ComponentRules, Fragments
 from karta_interpreter.engine.evaluation import OBJECT_TYPES, PIECE_TYPES, Scale, instance_ids, read_pods, scales
 from karta_interpreter.engine.evaluation.templates import templates
-from karta_interpreter.engine.workload.document import Public
+from karta_interpreter.engine.workload.document import Public, public
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,7 @@ PIECES: Mapping[str, str] = {
 Ids = tuple[str, ...]
 
 
-@dataclass(frozen=True)  # without slots, as Karta
+@public
 class Instance(Public):
     """One instance of a component (`ExtractedInstance` of Karta's library).
 

@@ -1,7 +1,7 @@
 """A Karta for programs: loaded from any source, checked, and found by kind."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
@@ -11,13 +11,20 @@ from karta_interpreter.base.findings import DefinitionError, Finding, closest, d
 from karta_interpreter.base.k8s import GVK, JSON, Object, get
 from karta_interpreter.base.karmada import SLOTS, Operation
 from karta_interpreter.definitions.karta import Definition, Known, catalogue_kinds
-from karta_interpreter.engine.workload.document import Public, check_kind, checked_object, checked_objects, reading
+from karta_interpreter.engine.workload.document import (
+    Public,
+    check_kind,
+    checked_object,
+    checked_objects,
+    public,
+    reading,
+)
 
 if TYPE_CHECKING:
     from karta_interpreter.engine.explain import Explanation
 
 
-@dataclass(frozen=True)  # with slots, setting a name that is no field gives an error about super()
+@public
 class Karta(Public):
     """A definition that is ready to use. It says how the workloads of one kind are read and changed.
 

@@ -7,13 +7,12 @@ tree becomes too large. The root is a node like the others, and instances stay i
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple, Self
 
 from karta_interpreter.base.errors import WorkloadError
 from karta_interpreter.base.k8s import GVK, JSON, Counting, Object, PodRequirements, get, objects_in, pod_requirements
 from karta_interpreter.engine.evaluation import StatusMatch, attributing, pod_name, pod_sets
-from karta_interpreter.engine.workload.document import Public, checked_pods, reading
+from karta_interpreter.engine.workload.document import Public, checked_pods, public, reading
 from karta_interpreter.engine.workload.extraction import PIECES, Instance
 from karta_interpreter.engine.workload.workload import Component, Workload
 
@@ -57,7 +56,7 @@ class StrayPod(NamedTuple):
     reason: str
 
 
-@dataclass(frozen=True)
+@public
 class InstanceNode(Public):
     """An instance with the requests of each of its pods, and the given pods that belong to it."""
 
@@ -90,7 +89,7 @@ class InstanceNode(Public):
         )
 
 
-@dataclass(frozen=True)
+@public
 class ComponentNode(Public):
     """A component with its instances and child components."""
 
@@ -111,7 +110,7 @@ class ComponentNode(Public):
         )
 
 
-@dataclass(frozen=True)
+@public
 class WorkloadTree(Public):
     """A workload from its root down.
 

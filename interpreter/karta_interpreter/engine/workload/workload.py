@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
@@ -37,6 +37,7 @@ from karta_interpreter.engine.workload.document import (
     checked_objects,
     checked_pod,
     checked_pods,
+    public,
     reading,
 )
 from karta_interpreter.engine.workload.karta import Karta, known
@@ -62,7 +63,7 @@ def _no_instance(name: str, ids: tuple[str, ...]) -> str:
     return f'there is no instance "{name}"; {hint}'
 
 
-@dataclass(frozen=True)  # without slots, as Karta
+@public
 class Component(Public):
     """A component of a workload (`Component` of Karta's library).
 
@@ -194,7 +195,7 @@ class Component(Public):
         return f"Component({self.name} of {self.workload!r})"
 
 
-@dataclass(frozen=True)  # without slots, as Karta
+@public
 class Workload(Public):
     """An object, read and changed through its Karta (the component factory of Karta's library).
 
