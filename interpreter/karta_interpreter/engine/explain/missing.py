@@ -291,7 +291,10 @@ def _counts(
         hints = [
             hint
             for missing in places
-            if (hint := misspelt(missing.path, obj, definition) or _other_count(definition, missing, obj))
+            if (
+                hint := misspelt(missing.path, obj, definition)
+                or (any(pods) and _other_count(definition, missing, obj))
+            )
         ]
         if hints or (any(pods) and all(count.value is None for count in counts)):
             count = absent[0][0]
