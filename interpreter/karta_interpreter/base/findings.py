@@ -23,7 +23,7 @@ PLACES: Final = {
     "references": "with --reference-file or with_references",
     "crd": "with --crd",
     "suite": "`test FOLDER` runs it if a folder testdata has it",
-    "cases": "name the folder that has a definition and its testdata",
+    "cases": "name the folder that has a definition and, beside it, a folder testdata",
     "overrides": "customizations are served from the folders that --overrides names",
     "kubeconfig": "with --kubeconfig",
 }

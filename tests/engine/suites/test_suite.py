@@ -121,8 +121,11 @@ def test_case_with_error_expects_failure() -> None:
         pytest.param("{desiredObj: {}}", "there is no name and no operation: a case has", id="an object alone"),
         pytest.param("{operation: Retain, name: ''}", "name must be a string that is not empty", id="an empty name"),
         pytest.param("{apiVersion: run.ai/v1alpha1, kind: Karta, spec: {}}", "this is a Karta, not a case of a suite: "
-                     "name the folder that has a definition and its testdata", id="a definition"),
-        pytest.param(_JOB, "this is a Job, not a case of a suite", id="an object to ask about"),
+                     "name the folder that has a definition and, beside it, a folder testdata", id="a definition"),
+        pytest.param(_JOB, "this is a Job, not a case of a suite: write it below desiredObj of a case",
+                     id="an object to ask about"),
+        pytest.param("{kind: ResourceInterpreterCustomization}", "not a case of a suite: name the folder",
+                     id="a customization"),
         pytest.param("{name: a, operation: Prune}", 'there is no operation "Prune"; there are: InterpretReplica',
                      id="Prune is never called"),
         pytest.param("{name: a, operation: Retain, desiredObj: {}}", "Retain needs both", id="Retain without observed"),

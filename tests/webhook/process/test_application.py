@@ -183,6 +183,11 @@ async def test_other_paths_do_not_exist(client: Client, path: str) -> None:
     assert is_status(await client.ask(post(question(), path)), 404)
 
 
+async def test_path_of_the_types_api_names_its_program(client: Client) -> None:
+    answer = await client.ask(post(b"{}", "/api/v1/workload-types"))
+    assert "`karta-interpreter types-api` has a port of its own" in answer.json["message"]
+
+
 @pytest.mark.parametrize(
     ("path", "method", "allowed"),
     [

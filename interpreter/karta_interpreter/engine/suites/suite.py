@@ -24,6 +24,7 @@ from karta_interpreter.base.findings import PLACES, closest, did_you_mean, with_
 from karta_interpreter.base.k8s import GVK, JSON, Object, edit, type_name
 from karta_interpreter.base.k8s.manifest import Document, read_documents
 from karta_interpreter.base.k8s.yaml_writer import to_authored_yaml
+from karta_interpreter.definitions.karta import is_definition
 from karta_interpreter.engine.operations import ITEM_FIELDS, LIVE, SLOTS, Call, Operation, StatusItem, TargetComponent
 from karta_interpreter.engine.suites.comparison import result_in_words_of
 
@@ -132,10 +133,12 @@ def read_case(document: Document, fields: JSON) -> Case:
     if not isinstance(fields, dict):
         raise InterpretationError(f"a case must be an object, but is {type_name(fields)}; write --- above each")
     if "kind" in fields and "operation" not in fields:
-        raise InterpretationError(
-            f"this is {with_article(fields['kind'])}, not a case of a suite: {PLACES['cases']}; "
-            "an object belongs below desiredObj of a case"
+        home = (
+            PLACES["cases"]
+            if is_definition(fields) or fields["kind"] in _BESIDE
+            else "write it below desiredObj of a case; `create suite --object FILE` drafts cases"
         )
+        raise InterpretationError(f"this is {with_article(fields['kind'])}, not a case of a suite: {home}")
     _reject_unknown("case", fields, _KEYS)
     if missing := [key for key in ("name", "operation") if fields.get(key) is None]:
         within = (key for key in OBJECT_KEYS if isinstance(fields.get(key), dict) and missing[-1] in fields[key])
@@ -274,6 +277,8 @@ _OTHER_KEYS: Final = {
     "error": "write output: {error: TEXT}, a part of the message of a refusal",
     **dict.fromkeys(("items", "aggregatedStatusItems", "statuses"), "write statusItems"),
 }
+# Kinds that stand beside the folder with the cases, as Kartas do.
+_BESIDE: Final = ("ResourceInterpreterCustomization", "CustomResourceDefinition")
 _KEY: Final = re.compile(r"(output|operation)\s*:")
 # The beginning of a line that continues the value of a key.
 _WITHIN: Final = re.compile(r"\s|#|$")

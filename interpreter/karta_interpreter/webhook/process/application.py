@@ -104,7 +104,8 @@ class Application:
             path = request.rel_url.path.rstrip("/")
         allowed = _METHODS.get(path)
         if allowed is None:
-            raise RequestError(f"there is nothing at this path; served are {', '.join(_METHODS)}", status=404)
+            types = "; `karta-interpreter types-api` has a port of its own" if path.startswith("/api") else ""
+            raise RequestError(f"there is nothing at this path; served are {', '.join(_METHODS)}{types}", status=404)
         if request.method not in allowed:
             names = ", ".join(allowed)
             return self.refuse(405, f"{path} takes {names}, not {request.method}", Allow=names)
