@@ -189,6 +189,7 @@ CONTRADICTIONS = [
     ("resources.limits.cpu=50m", "resources.limits.cpu is less than resources.requests.cpu"),
     ("resources.requests.memory=4G,resources.limits.memory=3.5Gi", "resources.limits.memory is less than"),
     ("resources.limits.memory=3000", "limits.memory is 3000, which is 3000 bytes: write 3000Mi (at least 512Mi)"),
+    ("resources.limits.memory=3", "limits.memory is 3, which is 3 bytes: write 3Gi (at least 512Mi)"),
     ("resources.requests.memory=192m", "resources.requests.memory is 192m, which is 0.192 bytes: write 192Mi"),
     ("resources.limits.memory=3GB", "resources: 3GB is no quantity of Kubernetes: its units are m, Ki"),
     ("resources.requests.cpu=1core", "resources: 1core is no quantity of Kubernetes"),

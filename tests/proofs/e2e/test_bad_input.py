@@ -268,7 +268,7 @@ def test_competing_installations_are_reported(plane: ControlPlane, administrator
         (winner,) = servers.keys() - {gave_up}
         line = _said(servers[gave_up], "is changed again and again")
         assert f"changed by another karta-interpreter, to call {winner} instead of {gave_up}" in line
-        assert "Two installations need a --registration-name each" in line
+        assert "Each installation needs its own --registration-name" in line
         at_rest("neither complains any more", lambda: len(_complaints(one)) + len(_complaints(other)))
         metrics = servers[gave_up].get("/metrics")[1]
         assert "karta_interpreter_registration_in_step 0.0" in metrics

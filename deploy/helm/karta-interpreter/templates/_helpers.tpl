@@ -336,7 +336,8 @@ labels:
 {{- $amount := include "karta-interpreter.amount" (default 0 $quantity) | float64 -}}
 {{- if and (eq $name "memory") $amount (lt $amount 1048576.0) (regexMatch "^[0-9]+m?$" (toString $quantity)) -}}
 {{- $least := ternary " (at least 512Mi)" "" (eq $part "limits") -}}
-{{- fail (printf "%s.%s.memory is %v, which is %v bytes: write %sMi%s" $path $part $quantity $amount (toString $quantity | trimSuffix "m") $least) -}}
+{{- $unit := ternary "Gi" "Mi" (and (lt $amount 64.0) (not (hasSuffix "m" (toString $quantity)))) -}}
+{{- fail (printf "%s.%s.memory is %v, which is %v bytes: write %s%s%s" $path $part $quantity $amount (toString $quantity | trimSuffix "m") $unit $least) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

@@ -232,8 +232,8 @@ class Registrar:
         self._messages.log(
             "rival",
             logging.ERROR,
-            f"{name} is changed again and again, and put back once a minute only: {change}. Two installations need "
-            f"each a {option('registration-name')}; replicas of one need the same version, settings and definitions",
+            f"{name} is changed again and again, and put back once a minute only: {change}. Each installation needs "
+            f"its own {option('registration-name')}; replicas of one need the same version, settings and definitions",
         )
         return seconds
 
