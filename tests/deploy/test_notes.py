@@ -17,6 +17,8 @@ pytestmark = rendered.needs_helm
 
 NOT_REGISTERED = "registration.enabled=false,certificate.mode=existingSecret,certificate.existingSecret=m"
 
+_KARMADA = ("--api-versions", "config.karmada.io/v1alpha1")
+
 
 def notes_of(chart: str, values: str, folder: Path, *options: str) -> str:
     """The notes for values. Without a cluster Helm prints none, so a copy of the chart has them in a resource."""
@@ -93,13 +95,14 @@ def test_notes_lead_to_the_check_of_the_registration(tmp_path: Path) -> None:
     ("options", "wrong"),
     [
         pytest.param((), CONTROL_PLANE, id="the host cluster"),
-        pytest.param(("--api-versions", "config.karmada.io/v1alpha1"), SERVER, id="karmada-apiserver"),
+        pytest.param(_KARMADA, SERVER, id="karmada-apiserver"),
     ],
 )
 def test_chart_on_the_wrong_api_server_warns(options: tuple[str, ...], wrong: str, tmp_path: Path) -> None:
     for chart in (SERVER, CONTROL_PLANE):
         notes = notes_of(chart, "fullnameOverride=k", tmp_path, *options)
         assert notes.startswith("WARNING") is (chart == wrong)
+        assert ("helm" in notes.partition("\n\n")[2]) is (chart != wrong)  # the next steps
         if chart == CONTROL_PLANE:
             assert ("kubectl delete crd kartas.run.ai" in notes, "is prepared" in notes) == (
                 chart == wrong,
@@ -117,4 +120,4 @@ def test_chart_on_the_wrong_api_server_warns(options: tuple[str, ...], wrong: st
     ],
 )
 def test_token_is_named_where_it_has_permissions(values: str, *, printed: bool, tmp_path: Path) -> None:
-    assert (" get secret k-token " in notes_of(CONTROL_PLANE, values, tmp_path)) is printed
+    assert (" get secret k-token " in notes_of(CONTROL_PLANE, values, tmp_path, *_KARMADA)) is printed

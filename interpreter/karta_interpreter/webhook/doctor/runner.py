@@ -51,11 +51,12 @@ _NO_KARMADA = (
 )
 _BY_REASON = {
     NO_KUBECONFIG: "give the kubeconfig of karmada-apiserver with --kubeconfig",
-    "NoContext": "give a context that the kubeconfig has with --context, or write its user and cluster (docs/install.md)",
+    "NoContext": "give a context that the kubeconfig has with --context, or write its user (docs/install.md)",
     "Configuration": "correct the kubeconfig, or give another one with --kubeconfig",
     "UnknownHost": (
         "names such as karmada-apiserver.karmada-system.svc exist inside the host cluster only: run doctor in a pod "
-        "there, where `kubectl get services -A` lists the names, or give a kubeconfig whose server has a name that is known here"
+        "there, where `kubectl get services -A` lists the names, or give a kubeconfig "
+        "whose server has a name that is known here"
     ),
     "Refused": (
         "start karmada-apiserver; where it is not reachable from here, forward its port (kubectl port-forward) and "
