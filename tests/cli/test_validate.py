@@ -35,6 +35,17 @@ def test_karta_of_another_api_group_is_read(run: Run, files: Path, karta: Karta,
     assert (read.exit_code, read.stdout.replace("other.yaml", _GOOD), read.stderr) == (0, known.stdout, known.stderr)
 
 
+def test_definition_among_cases_belongs_beside_testdata(run: Run, files: Path, karta: Karta) -> None:
+    place = files / "kind" / "testdata" / "karta.yaml"
+    place.parent.mkdir(parents=True)
+    place.write_text(karta())
+
+    validated, tested = run("validate", "kind"), run("test", "kind")
+
+    assert "hint: move kind/testdata/karta.yaml beside the folder testdata" in validated.stdout
+    assert "this is a Karta, not a case of a suite: move it beside the folder testdata" in tested.output
+
+
 def test_definition_is_argument_or_option(run: Run) -> None:
     assert run("validate", "-f", _GOOD).stderr == "1 definition, 0 errors, 0 warnings\n"
     nothing = run("validate")

@@ -32,7 +32,7 @@ from karta_interpreter.definitions.karta import (
     name_of,
 )
 from karta_interpreter.definitions.karta.annotation_records import CORE_KINDS
-from karta_interpreter.definitions.karta.schema import OTHER_FILES
+from karta_interpreter.definitions.karta.schema import OTHER_FILES, other_file
 from karta_interpreter.definitions.sources import (
     EVERYTHING,
     DefinitionFile,
@@ -51,6 +51,7 @@ from karta_interpreter.definitions.sources import (
     load_catalogue,
 )
 from karta_interpreter.definitions.sources.cluster_karta import ClusterKarta
+from karta_interpreter.engine.suites.suite import find_suites
 from karta_interpreter.engine.workload import Karta, Workload
 from karta_interpreter.languages.lua.customization import KIND, LoadedCustomization, load_customizations, merge
 
@@ -73,6 +74,7 @@ class DefinitionFiles:
     layer: SourceDefinitions
     customizations: tuple[LoadedCustomization, ...] = ()
     files: tuple[DefinitionFile, ...] = ()
+    path: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +120,7 @@ def read_definition_files(path: str) -> DefinitionFiles:
         for quarantined in layer.quarantined
         if places.isdisjoint((finding.rule, finding.source, finding.line) for finding in quarantined.findings)
     )
-    return DefinitionFiles(replace(layer, quarantined=broken), customizations, tuple(folder.files.values()))
+    return DefinitionFiles(replace(layer, quarantined=broken), customizations, tuple(folder.files.values()), path)
 
 
 def read_existing(paths: Sequence[str]) -> list[DefinitionFiles]:
@@ -173,15 +175,31 @@ def interpreter_for(gvk: GVK, paths: Sequence[str], overrides: Sequence[str]) ->
         raise NoDefinition(f"error: the catalogue has no definition for {gvk}; {_advice(gvk)}") from None
 
 
+def among_cases(paths: Iterable[str], gvk: GVK | None = None) -> str:
+    """Return how to move a definition, or that of a kind, out of a suite in folders, "" without one."""
+    suites = (str(suite) for path in paths if Path(path).is_dir() for suite in find_suites(Path(path)))
+    found = (suite for suite in suites if any(gvk in (None, kind) for kind in kinds_of([suite])))
+    return next((f"move {suite} beside the folder testdata, which has only cases" for suite in found), "")
+
+
+def _no_workload(gvk: GVK) -> str:
+    what = other_file({"kind": gvk.kind}).partition(", not a Karta")[0]
+    return (
+        f"give the {gvk.kind} with -f, and an object of the kind that it is for as FILE"
+        if gvk.kind in DEFINITIONS
+        else "it is an object of Karmada itself: give the workload"
+        if gvk.group.endswith("karmada.io")
+        else "give one of its items, with its apiVersion and kind"
+        if gvk.kind.endswith("List")
+        else f"{what}: give an object of the kind that is meant, as `kubectl get KIND NAME -o yaml` prints it"
+        if what
+        else ""
+    )
+
+
 def _advice(gvk: GVK) -> str:
-    if gvk.kind in DEFINITIONS:
-        return f"give the {gvk.kind} with -f, and an object of the kind that it is for as FILE"
-    if gvk.kind == "CustomResourceDefinition":
-        return "give an object of its kind; `create karta --crd FILE` drafts a definition"
-    if gvk.group.endswith("karmada.io"):
-        return "it is an object of Karmada itself: give the workload"
-    if gvk.kind.endswith("List"):
-        return "give one of its items, with its apiVersion and kind"
+    if gvk.kind not in CORE_KINDS and (other := _no_workload(gvk)):
+        return other
     versions = {other.api_version for other in catalogue_kinds() if other.kind == gvk.kind}
     near = (
         closest(gvk.api_version, versions)
@@ -238,7 +256,8 @@ def interpreter_of(
             else "there is none in them: give others with -f"
         )
         raise NoDefinition(
-            f"error: the given files have no definition for {gvk}; {_advice(gvk) if gvk.kind in DEFINITIONS else what}"
+            f"error: the given files have no definition for {gvk}; "
+            f"{among_cases((files.path for files in given), gvk) or _no_workload(gvk) or what}"
         )
     answered = frozenset(operation for customization in stronger for operation in customization.scripts.operations)
     return Interpreter(combined.entries[gvk], _broken(weaker, answered) | _broken(stronger), files_are_right)

@@ -235,8 +235,7 @@ def _wrapped(text: str, columns: int, depth: int) -> list[str]:
 def _details(fact: Fact) -> Iterator[str]:
     if fact.expression or fact.rule in ("matched", "nearly"):
         yield ": ".join(filter(None, [fact.field.removeprefix(_PREFIX), " ".join(fact.expression.split())]))
-    for place in fact.places[:_MOST_PLACES]:
-        yield place_text(place)
+    yield from map(place_text, fact.places[:_MOST_PLACES])
     if len(fact.places) > _MOST_PLACES:
         yield f"and {len(fact.places) - _MOST_PLACES} places more"
     if fact.rule in ("written", "retained"):

@@ -10,7 +10,7 @@ import click
 
 from karta_interpreter.base.findings import Finding, Severity, count
 from karta_interpreter.base.k8s import Object, edit
-from karta_interpreter.cli.definitions import DefinitionFiles, read_existing, with_cluster
+from karta_interpreter.cli.definitions import DefinitionFiles, among_cases, read_existing, with_cluster
 from karta_interpreter.cli.files import check_stdin, read_crds
 from karta_interpreter.cli.options import LATER, inputs, output
 from karta_interpreter.cli.program import Problem, UsageProblem
@@ -113,7 +113,9 @@ def _findings(path: str, files: DefinitionFiles) -> Iterator[Finding]:
             "no-definitions",
             (),
             "it has no definition",
-            "files end in .yaml, .yml or .json" if Path(path).is_dir() else "it is empty, or has only comments",
+            among_cases([path]) or "files end in .yaml, .yml or .json"
+            if Path(path).is_dir()
+            else "it is empty, or has only comments",
             source=path,
         )
     yield from chain.from_iterable(loaded.findings for loaded in documents)
@@ -167,19 +169,17 @@ def _document(all_files: Sequence[DefinitionFiles], findings: Sequence[Finding],
 
 
 def _definitions(files: DefinitionFiles) -> Iterator[Object]:
-    entries: list[Definition | Quarantined] = [entry.definition for entry in files.layer.entries]
-    entries += [
-        document
-        for document in files.layer.quarantined
-        if all(finding.rule != UNREADABLE for finding in document.findings)
-    ]
-    for document in entries:
-        yield {
+    documents: list[Definition | Quarantined] = [entry.definition for entry in files.layer.entries]
+    yield from (
+        {
             "source": document.source,
             "name": document.name,
             "defines": document.gvk and document.gvk.type_meta,
             "valid": isinstance(document, Definition),
         }
+        for document in [*documents, *files.layer.quarantined]
+        if isinstance(document, Definition) or all(finding.rule != UNREADABLE for finding in document.findings)
+    )
 
 
 def _summary(number: Mapping[str, int]) -> str:

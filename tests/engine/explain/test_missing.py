@@ -181,6 +181,27 @@ def test_memory_in_mebibytes_has_no_unit(define: Define) -> None:
     assert warning.note == "group: memory is 8192 bytes, which is too little: is 8192Mi meant?"
 
 
+def test_memory_of_a_number_gets_its_unit_in_the_definition(define: Define) -> None:
+    text = '.spec.groups[] | {containers: [{name: "a", resources: {requests: {memory: .memoryGb}}}]}'
+    definition = define(specDefinition={"podSpecPath": text})
+
+    (warning,) = warnings_about(definition, train({"name": "hot", "memoryGb": 32}))
+
+    assert warning.note == (
+        "group: memory is 32 bytes, from .spec.groups[].memoryGb: "
+        'write memory: "\\(.spec.groups[].memoryGb)Gi" in the definition'
+    )
+
+
+@rows("count", [(5, True), (1, False)])
+def test_count_beside_pods_without_scale_definition(define: Define, count: tuple[int, bool]) -> None:
+    obj = train({"name": "hot", "replicas": count[0], "template": pods()})
+
+    found = [fact.note for fact in warnings_about(define(scaleDefinition=None), obj)]
+
+    assert any("write scaleDefinition: {replicasPath: .spec.groups[].replicas}" in note for note in found) is count[1]
+
+
 @rows(
     ("status", "notes"),
     [

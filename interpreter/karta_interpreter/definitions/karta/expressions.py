@@ -323,6 +323,8 @@ _COUNTED: Final = re.compile(
     r"\.status\.(?>(?:.*\.)?)(\w*[a-z](Replicas|Nodes|Pods|Instances|Workers|Members|Count)"
     "|replicas|ready|active|succeeded|failed|available|updated|desired|unavailable)"
 )
+# The unit of memory at the end of the name of a number, such as memoryGb.
+_UNIT: Final = re.compile(r"(?:(?<=[a-z0-9_])([MGTmgt])(?:i?[Bb]|i)|([MGTmgt])(?:eg|ig|er|eb|ib)[ai]bytes?)$")
 _TESTS = ("IN", "contains", "endswith", "index", "inside", "ltrimstr", "rtrimstr", "startswith", "test")
 _LETTERS = {"ascii_downcase": str.lower, "ascii_upcase": str.upper}
 _AFTER: Final = {
@@ -394,6 +396,23 @@ def misread_parts(node: ast.Node, *, of_count: bool) -> Iterator[tuple[str, str,
                     if isinstance(part, ast.Literal) and isinstance(part.value, str) and "\\" not in part.value
                     if part.value != (changed := _LETTERS[name](part.value))
                 )
+            case ast.Object(entries):
+                yield from (
+                    (
+                        "memory-of-number",
+                        f"memory: {render(entry.value)}",
+                        f"memory: {with_unit(render(value), render(path))}",
+                    )
+                    for entry in entries
+                    if entry.key == ast.Literal("memory")
+                    for value in (
+                        entry.value.left
+                        if isinstance(entry.value, ast.Pipe) and entry.value.right == ast.FunctionCall("tostring", ())
+                        else entry.value,
+                    )
+                    for path in (without_default(value),)
+                    if plain_path(path) and _UNIT.search(render(path))
+                )
             case _ if meant := _meant(current, is_whole=current is node):
                 rule, better = meant
                 yield rule, render(current), render(better)
@@ -451,6 +470,15 @@ def _chosen(left: ast.Node, right: ast.Node) -> ast.Node:
 def without_default(node: ast.Node) -> ast.Node:
     """Return the expression before a default, or any other expression as it is."""
     return node.left if isinstance(node, ast.Alternative) else node
+
+
+def with_unit(text: str, name: str) -> str:
+    r"""Return the expression that gives a number its unit, by the name of its field.
+
+    >>> print(with_unit(".spec.memoryGb // 4", "memoryGb"))
+    "\(.spec.memoryGb // 4)Gi"
+    """
+    return f'"\\({text}){"".join(_UNIT.findall(name)[0]).upper() if _UNIT.search(name) else "M"}i"'
 
 
 def _results(node: ast.Node) -> tuple[ast.Node, ...]:

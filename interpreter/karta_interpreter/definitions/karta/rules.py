@@ -122,6 +122,11 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
     ),
     "matcher-never": (Severity.WARNING, '{noun} is never "{text}"', 'write "{better}"'),
     "matcher-repeated": (Severity.WARNING, "this matcher stands twice in the list", "remove one, or correct it"),
+    "memory-of-number": (
+        Severity.WARNING,
+        "`{written}` is in bytes, because a number has no unit",
+        "write `{better}`",
+    ),
     "metadata-path-unused": (
         Severity.WARNING,
         "metadataPath is used with podSpecPath only",

@@ -128,6 +128,18 @@ def _by_value(misfit: Misfit, expected: str) -> str:
     match expected, value:
         case "an object", str() if value.partition(":")[0] in _homes():
             return "write an ordinary space behind the colon of a key"
+        case _, str() | list() if (
+            "statusMappings" in path[:-1]
+            and path[-1 - isinstance(path[-1], int)] in ("byPhase", path[path.index("statusMappings") + 1])
+            and (
+                entries := misfit.around if isinstance(path[-1], int) else value if isinstance(value, list) else [value]
+            )
+            and (texts := [text for text in entries if isinstance(text, str)])
+        ):
+            return "write {}: [{}]".format(
+                path[path.index("statusMappings") + 1],
+                ", ".join(f"{{byPhase: {shape(str, text, misfit.name)}}}" for text in texts[:2]),
+            )
         case _, str() | list() | dict() if misfit.name == "ownerRef" or (
             "statusMappings" in path and (misfit.name in _FIELD_HINTS or not isinstance(value, dict))
         ):

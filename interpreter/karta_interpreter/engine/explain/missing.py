@@ -4,6 +4,7 @@ A missing optional part does not cause a warning, and neither does a default for
 the object has a field with a similar name, because the definition may have a typo.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -34,6 +35,7 @@ from karta_interpreter.definitions.karta import (
     PodSpec,
     PodTemplate,
 )
+from karta_interpreter.definitions.karta.expressions import with_unit
 from karta_interpreter.engine.evaluation import Status, absences, match_status, pod_sets, positions, unknown_requests
 from karta_interpreter.engine.evaluation.templates import templates
 from karta_interpreter.engine.explain.explanation import Fact, Place
@@ -267,6 +269,8 @@ def _counts(
     if query is None:
         field, query = "scaleDefinition.minReplicasPath", component.min_replicas
     counts = readings(query, obj)
+    if query is None:
+        yield from _uncounted(definition, component, obj)
     if query is None or len(counts) != len(pods):
         return
     ids = readings(component.instance_ids, obj)
@@ -309,6 +313,27 @@ def _counts(
             )
 
 
+def _uncounted(definition: Definition, component: ComponentRules, obj: Object) -> Iterator[Fact]:
+    # Beside or around its pods.
+    field, query = next(iter(pod_queries(component).items()))
+    pods_read = [path for path in paths_read(query, obj) if place_at(path, obj).exists]
+    yield from (
+        _warn(
+            *(definition, component, field, query, "count-not-found"),
+            f"{component.name}: without scaleDefinition its count is 1, and nothing reads {field_path(path)}, which is "
+            f"{get(obj, path)}: write scaleDefinition: {{replicasPath: {_expression(path)}}}",
+            places=(place_at(path, obj),),
+        )
+        for path in _counts_left_out(definition, obj)
+        if get(obj, path) != 1 and any(path[:-1] == pods[: len(path) - 1] for pods in pods_read)
+    )
+
+
+def _expression(path: Path) -> str:
+    # Of all entries of its lists.
+    return "." + re.sub(r"\[\d+\]", "[]", field_path(path))
+
+
 def _absent(counts: Sequence[Reading], obj: Object, definition: Definition) -> list[tuple[Reading, Place]]:
     """Return the counts that are not at their places: all of them, or only those that a typo of the object hides."""
     read = [(count, place) for count in counts for place in count.places]
@@ -321,14 +346,18 @@ def _absent(counts: Sequence[Reading], obj: Object, definition: Definition) -> l
 def _other_count(definition: Definition, missing: Place, obj: Object) -> str:
     """Return a hint about a count next to a place without one, or of the same name, that no count is read from."""
     names = [step for step in missing.path if isinstance(step, str)]
-    for path in fields_left_out(
-        definition, obj, lambda name, value: type(value) is int and value > 0 and bool(COUNT_NAME.fullmatch(name))
-    ):
+    for path in _counts_left_out(definition, obj):
         *above, name = (step for step in path if isinstance(step, str))
         # `misspelt` finds a count further up.
         if missing.path[:-1] == path[:-1] or (names[-1] == name and names[: len(above)] != above):
             return f"is it {field_path(path)}, which is {get(obj, path)}?"
     return ""
+
+
+def _counts_left_out(definition: Definition, obj: Object) -> list[Path]:
+    return fields_left_out(
+        definition, obj, lambda name, value: type(value) is int and value > 0 and bool(COUNT_NAME.fullmatch(name))
+    )
 
 
 def _looked(query: Query, obj: Object) -> str:
@@ -343,28 +372,55 @@ def _memory_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
         containers = (entry for name in CONTAINER_LISTS for _, entry in parts_of(get(pods.template, ("spec", name))))
         amounts = (get(entry, ("resources", part)) for entry in containers for part in ("requests", "limits"))
         names = {str(name): "1" for amount in amounts for name, _ in parts_of(amount) if name not in _AMOUNTS}
+        # A definition may make the pod from numbers of the object, which have no unit.
         yield from (
-            Fact(f"{name}-without-unit", f"{pods.component}: {text}", severity=Severity.WARNING)
+            Fact(
+                f"{name}-without-unit",
+                next(
+                    (
+                        f"{pods.component}: memory is {get(obj, path)} bytes, from {_expression(path)}: write memory: "
+                        f"{with_unit(_expression(path), str(path[-1]))} in the definition"
+                        for component in definition.components
+                        if component.name == pods.component and name == "memory"
+                        for query in pod_queries(component).values()
+                        for path in paths_read(query, obj)
+                        if type(get(obj, path)) is int and str(get(obj, path)) == wire["resourceRequest"]["memory"]
+                    ),
+                    f"{pods.component}: {text}",
+                ),
+                severity=Severity.WARNING,
+            )
             for name, text in implausible(names | wire.get("resourceRequest", {}))
         )
 
 
 def _left_out_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
-    for path in resources_left_out(definition, obj):
-        note = f"{field_path(path)} is not read: if it is about pods, they request more than the answer"
-        yield Fact("resources-left-out", note, places=(place_at(path, obj),), severity=Severity.WARNING)
+    yield from (
+        Fact(
+            "resources-left-out",
+            f"{field_path(path)} is not read: if it is about pods, they request more than the answer",
+            places=(place_at(path, obj),),
+            severity=Severity.WARNING,
+        )
+        for path in resources_left_out(definition, obj)
+    )
 
 
 def _switch_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
     """Yield the switches that suspend with a text in the place of true or false."""
-    for action in definition.suspend:
-        for reading in readings(action.path, obj) if isinstance(action.value, bool) else ():
-            if isinstance(reading.value, str) and reading.location and "metadata" not in reading.location.path:
-                note = (
-                    f'{field_path(reading.location.path)} is the text "{reading.value}", which Kubernetes rejects: '
-                    "write true or false, without quotes"
-                )
-                yield Fact("switch-is-text", note, places=reading.places, severity=Severity.WARNING)
+    yield from (
+        Fact(
+            "switch-is-text",
+            f'{field_path(reading.location.path)} is the text "{reading.value}", which Kubernetes rejects: '
+            "write true or false, without quotes",
+            places=reading.places,
+            severity=Severity.WARNING,
+        )
+        for action in definition.suspend
+        if isinstance(action.value, bool)
+        for reading in readings(action.path, obj)
+        if isinstance(reading.value, str) and reading.location and "metadata" not in reading.location.path
+    )
 
 
 def _status_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
@@ -390,16 +446,24 @@ def _status_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
     )
     types = dict.fromkeys(condition.type for matcher in matchers for condition in matcher.conditions)
     present_types = {condition.type for condition in match.conditions if condition.type}
-    for name in types if is_undefined else ():
-        similar = almost(name, present_types - types.keys()) if name not in present_types else ""
-        if similar and conditions is not None:
-            note = f"condition {name} is not there; did you mean {similar}?"
-            yield _warn(definition, definition.root, _CONDITIONS, conditions, "condition-not-found", note)
-    for field, query in ((_PHASE, rules.phase), (_CONDITIONS, conditions)):
-        for path in paths_read(query, obj) if query else ():
-            if (hint := misspelt(path, obj, definition)) and not place_at(path, obj).exists:
-                note = f"nothing at {field_path(path)}; {hint}"
-                yield _warn(definition, definition.root, field, query, "status-not-found", note)
+    yield from (
+        _warn(
+            *(definition, definition.root, _CONDITIONS, conditions, "condition-not-found"),
+            f"condition {name} is not there; did you mean {similar}?",
+        )
+        for name in (types if is_undefined and conditions is not None else ())
+        if name not in present_types and (similar := almost(name, present_types - types.keys()))
+    )
+    yield from (
+        _warn(
+            *(definition, definition.root, field, query, "status-not-found"),
+            f"nothing at {field_path(path)}; {hint}",
+        )
+        for field, query in ((_PHASE, rules.phase), (_CONDITIONS, conditions))
+        if query
+        for path in paths_read(query, obj)
+        if (hint := misspelt(path, obj, definition)) and not place_at(path, obj).exists
+    )
 
 
 def _dependency_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
@@ -421,7 +485,13 @@ def _dependency_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
                 continue
         for note in notes:
             yield Fact("dependency-not-found", note, field=field, expression=query.text, severity=severity)
-    for dependency in filterfalse(can_exist, named):
-        name = shorten(f"{dependency.namespace}/{dependency.name}".lstrip("/"), _LONGEST, placeholder=" …")
-        note = f"{dependency.kind} {name} is left out: no object can have this name"
-        yield Fact("dependency-left-out", note, severity=severity)
+    shown = partial(shorten, width=_LONGEST, placeholder=" …")
+    yield from (
+        Fact(
+            "dependency-left-out",
+            f"{dependency.kind} {shown(f'{dependency.namespace}/{dependency.name}'.lstrip('/'))} is left out: "
+            "no object can have this name",
+            severity=severity,
+        )
+        for dependency in filterfalse(can_exist, named)
+    )

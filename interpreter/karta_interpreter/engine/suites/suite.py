@@ -134,9 +134,11 @@ def read_case(document: Document, fields: JSON) -> Case:
         raise InterpretationError(f"a case must be an object, but is {type_name(fields)}; write --- above each")
     if "kind" in fields and "operation" not in fields:
         home = (
-            PLACES["cases"]
-            if is_definition(fields) or fields["kind"] in _BESIDE
-            else "write it below desiredObj of a case; `create suite --object FILE` drafts cases"
+            "write it below desiredObj of a case; `create suite --object FILE` drafts cases"
+            if not (is_definition(fields) or fields["kind"] in _BESIDE)
+            else PLACES["cases"]
+            if home_of(Path(document.source)) == Path(document.source).parent
+            else "move it beside the folder testdata"
         )
         raise InterpretationError(f"this is {with_article(fields['kind'])}, not a case of a suite: {home}")
     _reject_unknown("case", fields, _KEYS)
