@@ -314,7 +314,10 @@ def test_suite_without_file_argument_is_a_mistake(run: Run, files: Path) -> None
     del files
     result = run("create", "suite", "-f", "karta.yaml")
 
-    assert (result.exit_code, result.stderr) == (2, 'error: give the workload: FILE or --object FILE, "-" for stdin\n')
+    assert (result.exit_code, result.stderr) == (
+        2,
+        'error: give the object: FILE or --object FILE, "-" for stdin; -f is for definitions\n',
+    )
 
 
 def test_suite_of_empty_file_is_an_error(run: Run, files: Path) -> None:

@@ -103,7 +103,7 @@ _BOTH = ("--desired-file", "desired.yaml", *_OBSERVED)
         ),
         pytest.param(
             ["--operation", "InterpretHealth"],
-            "Execute InterpretHealth error: give the object: FILE or --observed-file FILE (or --desired-file),"
+            "Execute InterpretHealth error: give the object: FILE or --object FILE,"
             ' "-" for stdin; -f is for definitions',
             id="no object",
         ),
@@ -129,8 +129,7 @@ _BOTH = ("--desired-file", "desired.yaml", *_OBSERVED)
         ),
         pytest.param(
             [],
-            'error: give the object: FILE or --observed-file FILE (or --desired-file), "-" for stdin; '
-            "-f is for definitions",
+            'error: give the object: FILE or --object FILE, "-" for stdin; -f is for definitions',
             id="nothing at all",
         ),
         pytest.param(["--observed-file", "no.yaml"], "error: no.yaml: No such file or directory", id="a missing file"),
@@ -455,6 +454,7 @@ def test_missing_referenced_object_is_named(run: Run, trainjob: tuple[str, ...])
     result = run(*trainjob, "--operation", "InterpretReplica")
     assert result.exit_code == 1
     assert "the reference $clusterTrainingRuntime has no value" in result.stderr
+    assert "given, with --reference-file" in " ".join(result.stderr.split())
     assert (
         "Kind=ClusterTrainingRuntime torch cannot be looked up: it is not among the references that were given"
         in result.stderr

@@ -42,7 +42,7 @@ def test_pods_are_leaves(run: Run, tmp_path: Path) -> None:
 
     assert result.exit_code == 0, result.output
     assert result.stdout == (
-        "RayCluster recommender/batch-inference: Undefined\n"
+        "RayCluster recommender/batch-inference: no status yet\n"
         "├── head: 1 pod, cpu 4500m, memory 16896Mi each\n"
         "│   └── head-x: Running, ready, on n1\n"
         "└── worker\n"
@@ -87,9 +87,16 @@ def test_workload_is_file_or_option(run: Run, arguments: tuple[str, ...]) -> Non
             "no object of a kind that the definitions describe: one without a kind, one without a kind",
             id="two workloads",
         ),
-        pytest.param(("tree",), 2, 'give the workload: FILE or --object FILE, "-" for stdin', id="no workload"),
-        pytest.param(("tree", "-f", "karta.yaml"), 2, "give the workload: FILE", id="a definition alone"),
-        pytest.param(("tree", "-f", "a.yaml", "-f", "b.yaml"), 2, "give the workload", id="two files of definitions"),
+        pytest.param(
+            ("tree",),
+            2,
+            'give the object: FILE or --object FILE, "-" for stdin; -f is for definitions',
+            id="no workload",
+        ),
+        pytest.param(("tree", "-f", "karta.yaml"), 2, "; -f is for definitions", id="a definition alone"),
+        pytest.param(
+            ("tree", "-f", "a.yaml", "-f", "b.yaml"), 2, "; -f is for definitions", id="two files of definitions"
+        ),
     ],
 )
 @pytest.mark.usefixtures("files")

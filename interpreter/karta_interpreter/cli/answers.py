@@ -22,9 +22,14 @@ _WIDTH = 78
 def outcomes_table(outcomes: Iterable[CallOutcome]) -> str:
     """Return one row per operation, and further rows if an answer has several lines."""
     rows = []
+    first: dict[str, str] = {}
     for outcome in outcomes:
         if outcome.results is None:
-            lines = [click.style(line, fg="red") for line in _wrap(f"error: {outcome.error}")]
+            same = first.setdefault(outcome.error, outcome.call.operation)
+            lines = [
+                click.style(line, fg="red")
+                for line in _wrap(f"error: {outcome.error if same == outcome.call.operation else f'as for {same}'}")
+            ]
         else:
             answer = _LINES[outcome.call.operation](outcome, outcome.results) or ["no change"]
             lines = [piece for line in answer for piece in _wrap(line)]

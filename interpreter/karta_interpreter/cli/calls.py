@@ -11,6 +11,7 @@ from karta_interpreter.base.k8s import GVK, Object, get
 from karta_interpreter.base.karmada import SLOTS
 from karta_interpreter.cli.definitions import Interpreter, interpreter_for, kinds_of
 from karta_interpreter.cli.files import named, read_items, read_object
+from karta_interpreter.cli.options import NO_OBJECT
 from karta_interpreter.cli.program import UsageProblem
 from karta_interpreter.cli.render import full_name, say
 from karta_interpreter.definitions.karta import Definition, Known, resolved
@@ -27,7 +28,6 @@ from karta_interpreter.engine.operations import (
     is_stale,
 )
 
-_NO_OBJECT = 'give the object: FILE or --observed-file FILE (or --desired-file), "-" for stdin; -f is for definitions'
 # The messages of karmadactl for a missing option.
 _WITHOUT = {
     "--desired-file": "desired, desired-file options are not set",
@@ -125,19 +125,22 @@ class Arguments:
 
     def call(self, operation: Operation) -> Call:
         """Return the call of one operation. Raises UsageProblem if arguments are missing or too many."""
-        if self.desired is None and self.observed is None and operation is not Operation.RETAIN:
-            raise UsageProblem(f"Execute {operation} error: {_NO_OBJECT}")
-        wrong = _WITHOUT.get(self.missing(operation))
-        if operation is not Operation.RETAIN and self.desired is not None and self.observed is not None:
-            wrong = "you can not specify both desired-file and observed-file options"
-        if wrong:
+        by_lack = (
+            {}
+            if operation is Operation.RETAIN
+            else {
+                2: NO_OBJECT,
+                0: "you can not specify both desired-file and observed-file options",
+            }
+        )
+        if wrong := by_lack.get((self.desired, self.observed).count(None)) or _WITHOUT.get(self.missing(operation)):
             raise UsageProblem(f"Execute {operation} error: {wrong}")
         return self._call(operation)
 
     def calls(self) -> list[Call]:
         """Return the calls of all operations that have the arguments they need."""
         if self.desired is None and self.observed is None:
-            raise UsageProblem(f"error: {_NO_OBJECT}")
+            raise UsageProblem(f"error: {NO_OBJECT}")
         return [self._call(operation) for operation in Operation if not self.missing(operation)]
 
     def missing(self, operation: Operation) -> str:

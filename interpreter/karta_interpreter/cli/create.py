@@ -20,7 +20,7 @@ from karta_interpreter.cli.files import check_stdin, named, read_crds, read_obje
 from karta_interpreter.cli.options import (
     FOLDER,
     LATER,
-    NO_WORKLOAD,
+    NO_OBJECT,
     definitions,
     desired_replica,
     inputs,
@@ -214,7 +214,7 @@ def suite_command(
     """
     check_stdin((*filenames, *files, *paths, *observed))
     if not (paths := files + paths):
-        raise UsageProblem(NO_WORKLOAD)
+        raise UsageProblem(f"error: {NO_OBJECT}")
     workloads, live = (
         [without_server_fields(obj) for path in some for obj in read_objects(path, lambda: kinds_of(filenames))]
         for some in (paths, observed)

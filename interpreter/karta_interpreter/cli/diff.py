@@ -24,7 +24,7 @@ from karta_interpreter.cli.files import check_stdin
 from karta_interpreter.cli.options import (
     FULL,
     LATER,
-    NO_WORKLOAD,
+    NO_OBJECT,
     WholeNumber,
     answer_options,
     file_option,
@@ -101,7 +101,7 @@ def command(
     if not (before and after):
         raise _one_sided(before, after, files)
     if not (paths := files + paths):
-        raise UsageProblem(NO_WORKLOAD)
+        raise UsageProblem(f"error: {NO_OBJECT}")
     check_stdin([*before, *after, *paths])
     compared_sides = Side(before), Side(after)
 

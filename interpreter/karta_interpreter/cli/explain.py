@@ -165,7 +165,6 @@ def show(
     say(kinds_text(warnings, calls[0].object), err=True, nl=False)
     if any(explanation.error for explanation in explanations):
         raise SystemExit(Problem.exit_code)
-    warnings = [fact for explanation in explanations for fact in explanation.warnings]
     exit_if_strict(warnings, strict=strict)
 
 

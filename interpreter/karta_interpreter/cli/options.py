@@ -224,4 +224,4 @@ def answer_options(function: Command) -> Command:
 
 
 FULL = click.option("--full", is_flag=True, help="Show long values whole.")
-NO_WORKLOAD = 'error: give the workload: FILE or --object FILE, "-" for stdin'
+NO_OBJECT = 'give the object: FILE or --object FILE, "-" for stdin; -f is for definitions'

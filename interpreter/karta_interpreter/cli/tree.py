@@ -6,15 +6,15 @@ from dataclasses import dataclass
 import click
 
 from karta_interpreter.base.findings import count, escaped
-from karta_interpreter.base.k8s import Object
+from karta_interpreter.base.k8s import MOST_REPLICAS, Object
 from karta_interpreter.cli import options
 from karta_interpreter.cli.definitions import kinds_of, workload_of
 from karta_interpreter.cli.explain import kinds_text, warnings_text
 from karta_interpreter.cli.files import check_stdin, file_given, read_object, read_objects
-from karta_interpreter.cli.options import LATER, NO_WORKLOAD, definitions, file_option, output
+from karta_interpreter.cli.options import LATER, NO_OBJECT, definitions, file_option, output
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import full_name, one_line, say, written
-from karta_interpreter.engine.evaluation import pod_name
+from karta_interpreter.engine.evaluation import Status, pod_name
 from karta_interpreter.engine.explain import NO_PODS, Fact, warnings_about
 from karta_interpreter.engine.workload import ComponentNode, InstanceNode, PodNode, WorkloadTree
 
@@ -41,7 +41,11 @@ def tree_text(tree: WorkloadTree) -> str:
     """Return the tree drawn with lines, pods as its leaves."""
     obj = tree.workload.object
     title = f"{obj['kind']} {full_name(obj.get('metadata'))}".rstrip()
-    status = ", ".join(tree.status.matched)
+    status = (
+        "no status yet"
+        if not obj.get("status") and Status.UNDEFINED in tree.status.matched
+        else ", ".join(tree.status.matched)
+    )
     lacks = {(fact.component, fact.instance): fact.note for fact in _warnings(tree) if fact.rule == NO_PODS}
     root = _branch(tree.root, lacks)
     head = f"{click.style(title, bold=True)}: {', '.join([status, *_counts(root)])}"
@@ -73,11 +77,10 @@ def _counted(node: ComponentNode, each: InstanceNode, lacks: _Lacks) -> str:
     if not node.has_pods and instance.scale is None:
         return ""
     counted, scale = count(instance.replicas, "pod" if node.has_pods else "replica"), instance.scale
-    if scale is None or (scale.minimum is None and scale.maximum is None):
-        return counted
-    if scale.maximum is None:
-        return f"{counted} (at least {scale.minimum})"
-    return f"{counted} ({'at most' if scale.minimum is None else f'{scale.minimum} to'} {scale.maximum})"
+    least, most = (None, None) if scale is None else (scale.minimum, scale.maximum)
+    if most is None or most == MOST_REPLICAS:  # the default of operators for no bound
+        return f"{counted} (at least {least})" if least else counted
+    return f"{counted} ({'at most' if least is None else f'{least} to'} {most})"
 
 
 def _each(node: InstanceNode) -> str:
@@ -139,7 +142,7 @@ def command(
     path = file_given(file, path)
     check_stdin(filter(None, (path, pods, *filenames, *references)))
     if path is None:
-        raise UsageProblem(NO_WORKLOAD)
+        raise UsageProblem(f"error: {NO_OBJECT}")
     obj = read_object(path, lambda: kinds_of(filenames))
     tree = WorkloadTree.build(workload_of(obj, filenames, references), _pods(pods))
     say(tree_text(tree) if output == "tree" else written(tree.to_json(), output), nl=False)

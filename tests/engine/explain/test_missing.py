@@ -44,6 +44,18 @@ HOT = {"name": "hot", "replicas": 2, "template": pods()}
         ),
         pytest.param(
             {},
+            {**train(), "spec": {"groups": {"hot": HOT}}},
+            ["group: spec.groups is an object, not a list: write `- ` in place of `hot:`"],
+            id="an object in place of a list",
+        ),
+        pytest.param(
+            {"instanceIdPath": ".spec.groups | keys[]"},
+            {**train(), "spec": {"groups": {"hot": HOT}}},
+            [],
+            id="an object with ids as its keys",
+        ),
+        pytest.param(
+            {},
             {**{key: value for key, value in train().items() if key != "spec"}, "groups": [HOT]},
             ["group: no pods at spec.groups; the object has groups: a typo?"],
             id="a list beside the spec instead of in it",

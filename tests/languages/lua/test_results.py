@@ -311,6 +311,9 @@ _POD = {"apiVersion": "v1", "kind": "ConfigMap", "namespace": "shop", "name": "w
         pytest.param(
             "InterpretReplica", (), (1, {"resourceRequest": {"gpu": 1}}), "gpu is no resource", id="a resource"
         ),
+        pytest.param(
+            "InterpretReplica", (), (1, {"resourceRequest": {"nvidia.com/gpu": "1500m"}}), "as 2", id="half a GPU"
+        ),
         pytest.param("InterpretReplica", (), (1, []), "the requirements are empty", id="empty requirements"),
         pytest.param("InterpretReplica", (), (1, {"resourceRequest": {"memory": "1Gi", "cpu": 8}}), "", id="amounts"),
         pytest.param(

@@ -140,27 +140,44 @@ def merge_requirements(requirements: Iterable[PodRequirements]) -> PodRequiremen
     )
 
 
-def implausible(request: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield each resource of which no pod requests so much or so little, with a sentence about it.
+def implausible(
+    requests: Object, limits: Object = MappingProxyType({}), *, of_pod: bool = True
+) -> Iterator[tuple[str, str]]:
+    """Yield a rule and a sentence for each amount that no pod requests, or that Kubernetes rejects.
 
-    >>> list(implausible({"memory": "64", "cpu": "500m"}))
-    [('memory', 'memory is 64 bytes, which is too little: is 64Mi meant?')]
+    ``limits`` are those next to the requests. A container may request less than a pod.
+
+    >>> list(implausible({"memory": "64", "cpu": "500m", "nvidia.com/gpu": 1}))
+    [('memory-without-unit', 'memory is 64 bytes, which is too little: is 64Mi meant?')]
     """
-    for name, amount in ((name, Quantity.parse(text)) for name, text in request.items()):
+    for name, written in {**limits, **requests}.items():
+        amount, limit = (Quantity.parse(each or "0") for each in (written, limits.get(name, written)))
         number, unit = (amount.milli, "thousandths of a byte") if amount.milli % 1000 else (amount.value, "bytes")
+        is_whole = _EXTENDED.fullmatch(name) is not None or _is_huge_page(name)
         texts = {
-            f"{name} is {amount}, less than nothing": amount.nanos < 0,
             f"memory is {number} {unit}, which is too little: is {number}Mi meant?": (
-                name == "memory" and 0 < amount.value < 2**20
+                of_pod and name == "memory" and 0 < amount.value < 2**20
             ),
             f"cpu is {amount} cores, which few nodes have: is {amount.value}m meant?": (
-                name == "cpu" and amount.value >= _MOST_CORES
+                of_pod and name == "cpu" and amount.value >= _MOST_CORES
+            ),
+            f"{name} is {amount}, less than nothing": amount.nanos < 0,
+            f"{name} is {written}, which Kubernetes rejects: write a whole number, as {amount.value}": (
+                is_whole and amount.milli % 1000 > 0
+            ),
+            f"{name} has the request {amount} and the limit {limit}, which Kubernetes rejects: write the same": (
+                is_whole and amount != limit and amount.nanos > 0
+            ),
+            f"{name} has the request {amount}, more than its limit {limit}, which Kubernetes rejects": (
+                name in _NATIVE and amount > limit
             ),
             f"{name} is no resource: write cpu, memory, ephemeral-storage, or a name with its domain": (
                 _amount(name, "1") is None
             ),
         }
-        yield from ((name, text) for text, holds in texts.items() if holds)
+        yield from (
+            (f"{name}-without-unit" if of_pod else "amount-rejected", text) for text, holds in texts.items() if holds
+        )
 
 
 def _cover_init_containers(totals: dict[str, int], containers: Iterable[Object], counting: Counting) -> None:

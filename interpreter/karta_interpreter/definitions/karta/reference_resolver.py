@@ -188,7 +188,14 @@ def _looked_up(reference: Reference, obj: Object, reader: ReferenceReader | None
         with _naming(f"{reference.gvk} {text}"):
             target = _first(_present(reader), reference, namespaces, text)
         if target is None and not reference.is_optional:
-            missing.append(f"there is no {reference.gvk.kind} {text}; create it on the control plane of Karmada")
+            missing.append(
+                f"there is no {reference.gvk.kind} {text}; "
+                + (
+                    f"give it {PLACES['references']}"
+                    if isinstance(reader, Known)
+                    else "create it on the control plane of Karmada"
+                )
+            )
         return target
 
     def listed_name(name: JSON) -> JSON:

@@ -12,7 +12,7 @@ from itertools import filterfalse, islice
 from textwrap import shorten
 from typing import Final
 
-from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.base.errors import InterpretationError, InterpreterError
 from karta_interpreter.base.findings import Severity, almost, did_you_mean
 from karta_interpreter.base.k8s import (
     CONTAINER_LISTS,
@@ -43,6 +43,7 @@ from karta_interpreter.engine.explain.reading import (
     Reading,
     about,
     annotation_field,
+    is_read,
     misspelt,
     paths_read,
     place_at,
@@ -88,7 +89,6 @@ _FIELDS: Final[Mapping[str, Sequence[str]]] = {
     "persistentVolumeClaim": ("claimName", "readOnly"),
 }
 _LONGEST: Final = 60
-_AMOUNTS: Final = ("cpu", "memory")
 _NO_POD: Final[Mapping[type, str]] = {
     PodTemplate: "no podTemplate; add // {spec: {}}",
     PodSpec: "no podSpec; add // {}",
@@ -118,7 +118,7 @@ def warnings_about(definition: Definition, obj: Object, operation: Operation | N
         (_dependency_warnings, (Operation.INTERPRET_DEPENDENCY,)),
     ):
         if operation is None or operation in operations:
-            with suppress(InterpretationError):
+            with suppress(InterpreterError):
                 for warning in warnings(definition, obj):
                     warnings_found.append(warning)  # noqa: PERF402 - what comes before an error is kept
     return tuple(warnings_found)
@@ -207,9 +207,19 @@ def _misspelt_parts(definition: Definition, component: ComponentRules, obj: Obje
         for path in paths_read(query, obj):
             # A whole missing list is a warning about pods.
             is_part = not is_id or any(isinstance(step, int) for step in path)
-            if is_part and (hint := misspelt(path, obj, definition)):
-                note = f"{component.name}: {'no id' if is_id else 'nothing'} at {field_path(path)}; {hint}"
-                yield _warn(definition, component, field, query, "id-not-found" if is_id else "piece-not-found", note)
+            named = next((end for end in range(len(path)) if is_id and not is_read(query, path[: end + 1])), 0)
+            if named or (is_part and (hint := misspelt(path, obj, definition))):
+                rule, text = (
+                    (
+                        "list-is-object",
+                        f"{field_path(path[:named])} is an object, not a list: write `- ` in place of `{path[named]}:`",
+                    )
+                    if named
+                    else ("id-not-found", f"no id at {field_path(path)}; {hint}")
+                    if is_id
+                    else ("piece-not-found", f"nothing at {field_path(path)}; {hint}")
+                )
+                yield _warn(definition, component, field, query, rule, f"{component.name}: {text}")
                 break
 
 
@@ -370,18 +380,21 @@ def _memory_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
     for pods in pod_sets(definition, obj):
         wire = pod_requirements(pods.template, Counting.SCHEDULER).to_json() or {}
         containers = (entry for name in CONTAINER_LISTS for _, entry in parts_of(get(pods.template, ("spec", name))))
-        amounts = (get(entry, ("resources", part)) for entry in containers for part in ("requests", "limits"))
-        names = {str(name): "1" for amount in amounts for name, _ in parts_of(amount) if name not in _AMOUNTS}
+        found = [*implausible(wire.get("resourceRequest", {}))]
+        for entry in containers:
+            found += implausible(
+                *(get(entry, ("resources", part)) or {} for part in ("requests", "limits")), of_pod=False
+            )
         # A definition may make the pod from numbers of the object, which have no unit.
         yield from (
             Fact(
-                f"{name}-without-unit",
+                rule,
                 next(
                     (
                         f"{pods.component}: memory is {get(obj, path)} bytes, from {_expression(path)}: write memory: "
                         f"{with_unit(_expression(path), str(path[-1]))} in the definition"
                         for component in definition.components
-                        if component.name == pods.component and name == "memory"
+                        if component.name == pods.component and rule == "memory-without-unit"
                         for query in pod_queries(component).values()
                         for path in paths_read(query, obj)
                         if type(get(obj, path)) is int and str(get(obj, path)) == wire["resourceRequest"]["memory"]
@@ -390,7 +403,7 @@ def _memory_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
                 ),
                 severity=Severity.WARNING,
             )
-            for name, text in implausible(names | wire.get("resourceRequest", {}))
+            for rule, text in dict.fromkeys(found)
         )
 
 

@@ -167,12 +167,12 @@ def misspelt(path: Path, obj: Object, part: object) -> str:
                 # A script may read a field above as the default of the ones below.
                 levels = () if isinstance(part, Definition) and part.scripts else range(depth - 1, 0, -1)
                 similar = next(((*path[:level], step) for level in levels if step in get(obj, path[:level], ())), ())
-            is_meant = similar and not any(_reads(query, similar) for query in queries_in(part))
+            is_meant = similar and not any(is_read(query, similar) for query in queries_in(part))
             return f"the object has {field_path(similar)}: a typo?" if is_meant else ""
     return ""
 
 
-def _reads(query: Query, path: Path) -> bool:
+def is_read(query: Query, path: Path) -> bool:
     """Return whether an expression that is traced names a field."""
     projection = _projection(query) if query.is_plain else None
     for step in path:
