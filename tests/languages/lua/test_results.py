@@ -1,12 +1,14 @@
 """What scripts return, as Karmada takes it or refuses it."""
 
 import math
+from contextlib import suppress
 from typing import Any
 
 import pytest
+from hypothesis import given, strategies as st
 
 from karta_interpreter.base.errors import LuaRunError
-from karta_interpreter.base.karmada import SLOTS
+from karta_interpreter.base.karmada import SLOTS, Operation
 from karta_interpreter.languages.lua.results import FUNCTION, read_results, remarks
 from tests.support.rows import rows
 
@@ -387,3 +389,27 @@ def test_fields_of_spec_are_no_status() -> None:
     observed = {"spec": {"replicas": 2}, "status": {"ready": 1}}
     (text,) = remarks("InterpretStatus", [observed], ({"replicas": 2},), {"status": {"replicas": 2}})
     assert text == "ReflectStatus: replicas are fields of the spec, and a status is asked for"
+
+
+_NAMES = st.sampled_from(["spec", "status", "metadata", "name", "namespace", "kind", "replicas", "template", "memory"])
+_ANY = st.recursive(
+    st.sampled_from([0, 1, 1.5, "", "1", "500m", True, None]),
+    lambda below: st.lists(below, max_size=2) | st.dictionaries(_NAMES, below, max_size=3),
+    max_leaves=8,
+)
+_OBJECTS = st.fixed_dictionaries({"kind": st.just("K")}, optional={"spec": _ANY, "status": _ANY, "metadata": _ANY})
+_MORE: dict[str, st.SearchStrategy[Any]] = {
+    "ReviseReplica": st.integers(0, 3),
+    "ReviseComponents": _ANY,
+    "Retain": _OBJECTS,
+    "AggregateStatus": st.lists(st.fixed_dictionaries({"clusterName": st.just("m"), "status": _ANY}), max_size=2),
+}
+
+
+@given(operation=st.sampled_from([*Operation]), data=st.data())
+def test_every_answer_that_can_be_read_has_its_remarks(operation: Operation, data: st.DataObject) -> None:
+    """An error here would end the process of the script, and with it the answer."""
+    arguments = [data.draw(_OBJECTS), *(data.draw(_MORE[name]) for name in (operation,) if name in _MORE)]
+    returned = tuple(data.draw(st.lists(_ANY | _OBJECTS, min_size=1, max_size=2)))
+    with suppress(LuaRunError):
+        list(remarks(operation, arguments, returned, read_results(operation, returned)))

@@ -80,22 +80,26 @@ def dropped(value: JSON, read: JSON, path: str = "") -> list[str]:
     >>> dropped({"requires": {"cpu": "1", "nodeClaim": {}}, "replica": 1.5}, {"requires": {}, "replica": 1})
     ['requires.cpu', 'the fraction of replica']
     """
-    if isinstance(value, list):
-        entries = enumerate(zip(value, read, strict=False), start=1)
-        return [line for number, pair in entries for line in dropped(*pair, f"{path}[{number}]")]
-    if not isinstance(value, dict):
-        return (
-            [f"the fraction of {path[1:]}"] if isinstance(value, float) and type(read) is int and value != read else []
-        )
-    fields = {name.lower(): field for name, field in read.items()}
-    return [
-        line
-        for name, field in value.items()
-        if field
-        for line in (
-            dropped(field, fields[name.lower()], f"{path}.{name}") if name.lower() in fields else [f"{path}.{name}"[1:]]
-        )
-    ]
+    match value, read:
+        # Karmada leaves nulls out of lists, so that their entries no longer pair up.
+        case list(), list() if len(value) == len(read):
+            entries = enumerate(zip(value, read, strict=True), start=1)
+            return [line for number, pair in entries for line in dropped(*pair, f"{path}[{number}]")]
+        case dict(), dict():
+            fields = {name.lower(): field for name, field in read.items()}
+            return [
+                line
+                for name, field in value.items()
+                if field
+                for line in (
+                    dropped(field, fields[name.lower()], f"{path}.{name}")
+                    if name.lower() in fields
+                    else [f"{path}.{name}"[1:]]
+                )
+            ]
+        case float(), int() if value != read:
+            return [f"the fraction of {path[1:]}"]
+    return []
 
 
 def lua_type(value: JSON) -> str:
@@ -308,6 +312,18 @@ def _of_dependencies(obj: Object, dependencies: Iterable[Object]) -> Mapping[str
     }
 
 
+def _of_status(observed: Object, status: JSON) -> Mapping[str, object]:
+    spec, own, named = (
+        part if isinstance(part, dict) else {} for part in (observed.get("spec"), observed.get("status"), status)
+    )
+    return {
+        "the status is in a field status of the result: return it alone": [*named] == ["status"],
+        f"{', '.join(sorted(named))} are fields of the spec, and a status is asked for": (
+            named and own and named.keys() <= spec.keys() - own.keys()
+        ),
+    }
+
+
 _REMARKS: Final[Mapping[str, Callable[..., Mapping[str, object]]]] = by_operation(
     interpret_replica=_of_replicas,
     interpret_component=_of_components,
@@ -334,14 +350,7 @@ _REMARKS: Final[Mapping[str, Callable[..., Mapping[str, object]]]] = by_operatio
         ),
     },
     aggregate_status=_of_aggregation,
-    interpret_status=lambda observed, status: {
-        "the status is in a field status of the result: return it alone": [*status] == ["status"],
-        f"{', '.join(sorted(status))} are fields of the spec, and a status is asked for": (
-            status
-            and observed.get("status")
-            and (status.keys() <= (observed.get("spec") or {}).keys() - observed["status"].keys())
-        ),
-    },
+    interpret_status=_of_status,
     interpret_health=lambda *_: {},
     interpret_dependency=_of_dependencies,
 )

@@ -161,9 +161,13 @@ def mismatch(value: JSON, go_type: str, *, exactly: bool = False) -> MismatchErr
 
     >>> str(mismatch(1.5, "int32", exactly=True))
     'json: cannot unmarshal number 1.5 into Go value of type int32'
+    >>> str(mismatch({}, "int32", exactly=True))
+    'json: cannot unmarshal object into Go value of type int32'
     """
-    number = f"number {json_text(value)}" if exactly else "number"
-    return MismatchError(_KINDS.get(type(value), number), go_type)
+    kind = _KINDS.get(type(value))
+    if kind is None:
+        kind = f"number {json_text(value)}" if exactly else "number"
+    return MismatchError(kind, go_type)
 
 
 def _plain(kind: type, go_type: str) -> ScalarReader:

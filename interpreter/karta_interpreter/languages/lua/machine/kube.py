@@ -8,7 +8,16 @@ from typing import Final
 
 from karta_interpreter.base.errors import LuaRunError, QuantityError
 from karta_interpreter.base.findings import listed
-from karta_interpreter.base.k8s import JSON, Counting, Object, Quantity, get, pod_dependencies, pod_requirements
+from karta_interpreter.base.k8s import (
+    JSON,
+    Counting,
+    Object,
+    Quantity,
+    get,
+    parts_of,
+    pod_dependencies,
+    pod_requirements,
+)
 from karta_interpreter.languages.lua.go_numbers import number_text
 from karta_interpreter.languages.lua.gotypes.scalars import approximate, read_quantity
 from karta_interpreter.languages.lua.gotypes.structs import decode, encode
@@ -126,7 +135,7 @@ def misuse(function: str, table: JSON = None, namespace: JSON = "", *_: JSON) ->
         f"kube.{function} takes a pod template, and gets a table with {listed(sorted(fields))}: "
         f"{next(text for text, holds in advice.items() if holds)}": (
             any(fields[field] for field in fields if field != "metadata")
-            and _OF_PODS.isdisjoint(fields.get("spec") or ())
+            and not any(name in _OF_PODS for name, _ in parts_of(fields.get("spec")))
         ),
         "kube.getResourceQuantity of nil is 0": function == "getResourceQuantity" and table is None,
         "kube.getPodDependencies: the namespace is nil, which means default: pass desiredObj.metadata.namespace": (
