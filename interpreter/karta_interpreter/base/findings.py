@@ -20,7 +20,7 @@ _NAMED: Final = 4
 # How a user gives each text, for messages: by options of commands, or in a process of the console by its editors.
 PLACES: Final = {
     "object": "with `--object`; beside a Karta its place is `testdata/objects/`",
-    "references": "with `with_references`",
+    "references": "with --reference-file or with_references",
     "crd": "with --crd",
     "suite": "`test FOLDER` runs it if a folder testdata has it",
     "cases": "name the folder that has a definition and, beside it, a folder testdata",

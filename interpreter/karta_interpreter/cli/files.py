@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import TypeVar
 
 from karta_interpreter.base.errors import InterpretationError, ManifestError
-from karta_interpreter.base.findings import PLACES, closest, escaped, listed
+from karta_interpreter.base.findings import closest, escaped, listed
 from karta_interpreter.base.k8s import GVK, JSON, Object, edit, manifest
 from karta_interpreter.cli.program import NAME, Problem, UsageProblem
 from karta_interpreter.cli.render import full_name, say
@@ -24,7 +24,6 @@ from karta_interpreter.engine.operations import ITEM_FIELDS, StatusItem
 from karta_interpreter.engine.registered.operations import CRD
 
 STDIN = "-"
-PLACES["references"] = "with --reference-file"
 _Read = TypeVar("_Read")
 Kinds = Callable[[], Iterable[GVK]]  # of the definitions in use, which are read only if they matter
 # KIND/NAME, as kubectl writes it, and no API version.

@@ -156,6 +156,17 @@ HOT = {"name": "hot", "replicas": 2, "template": pods()}
             id="a count by another name",
         ),
         pytest.param(
+            {"scaleDefinition": {"replicasPath": ".spec.groups[] | (.replicas // 1) * (.size // 1)"}},
+            train({**HOT, "workers": 3}),
+            [
+                (
+                    "group: no count at spec.groups[0].size, so a default makes it 2; "
+                    "is it spec.groups[0].workers, which is 3?"
+                )
+            ],
+            id="a factor of the count by another name",
+        ),
+        pytest.param(
             {"scaleDefinition": {"replicasPath": ".spec.groups[].number"}},
             train({"name": "hot", "template": pods()}),
             ["group: no count at spec.groups[0].number, which means 1"],

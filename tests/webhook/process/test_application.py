@@ -117,7 +117,7 @@ async def test_body_without_uid_is_bad_request_and_connection_stays(client: Clie
         pytest.param(
             {"kind": {"group": "", "version": "v1", "kind": "Pod"}, "object": {"apiVersion": "v1", "kind": "Pod"}},
             404,
-            "no definition for v1, Kind=Pod: create a Karta for it, or register fewer kinds",
+            "no definition for v1, Kind=Pod: give the server a Karta for it",
             id="an unknown kind",
         ),
         pytest.param(
@@ -126,7 +126,7 @@ async def test_body_without_uid_is_bad_request_and_connection_stays(client: Clie
                 "object": {"apiVersion": "other.example.org/v1", "kind": "Balloon"},
             },
             404,
-            "no definition for other.example.org/v1, Kind=Balloon, but for mill.example.org/v1, Kind=Balloon: create",
+            "no definition for other.example.org/v1, Kind=Balloon, but for mill.example.org/v1, Kind=Balloon: give the",
             id="a kind of another group",
         ),
     ],

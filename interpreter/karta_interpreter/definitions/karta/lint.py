@@ -67,6 +67,7 @@ _TOO_DEEP = {
     "path": r"(\.status\.\w*[cC]onditions)\[-?\d+\]",
     "podTemplateSpecPath": r"(.*[tT]emplate)\.spec",
 }
+_AROUND = " \t\n\"'“”„"  # blanks and quotes of a text that was pasted
 _REVISE = "ReviseReplica"
 _COUNTING = COUNTING_OPERATIONS | {_REVISE}
 _REPORTED = ((*ROOT_STATUS, "phaseDefinition", "path"), (*ROOT_STATUS, "conditionsDefinition", "path"))
@@ -300,7 +301,7 @@ def _matcher(
 
 def _compared(matcher: StatusMatcher, test: Parsed | None) -> Iterator[tuple[Path, str, str, str]]:
     """Yield the texts of a matcher: its path, its noun, itself, and a text that can match."""
-    yield ("byPhase",), "a phase", matcher.by_phase, matcher.by_phase and (matcher.by_phase.strip() or "PHASE")
+    yield ("byPhase",), "a phase", (phase := matcher.by_phase), phase and (phase.strip(_AROUND) or "PHASE")
     for index, condition in enumerate(matcher.by_conditions):
         at, status = ("byConditions", index), condition.status.strip()
         yield (*at, "type"), "the type of a condition", condition.type, in_one_word(condition.type) or "Ready"

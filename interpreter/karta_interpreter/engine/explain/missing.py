@@ -350,7 +350,11 @@ def _absent(counts: Sequence[Reading], obj: Object, definition: Definition) -> l
     located = [(count, count.places[0]) for count in counts if count.location] or read
     if all(place.value is None for _, place in located):
         return located
-    return [(count, place) for count, place in read if place.value is None and misspelt(place.path, obj, definition)]
+    return [
+        (count, place)
+        for count, place in read
+        if place.value is None and (misspelt(place.path, obj, definition) or _other_count(definition, place, obj))
+    ]
 
 
 def _other_count(definition: Definition, missing: Place, obj: Object) -> str:

@@ -82,8 +82,11 @@ class PendingCall(msgspec.Struct, frozen=True):
         if self.definition is None:
             namesakes = [str(gvk) for gvk in self.kinds() if gvk.kind == request.gvk.kind][:_MOST_NAMED]
             other = f", but for {'; '.join(namesakes)}" if namesakes else ""
-            message = f"no definition for {request.gvk}{other}: create a Karta for it, or register fewer kinds"
-            raise InterpretationError(message, code=404)
+            raise InterpretationError(
+                f"no definition for {request.gvk}{other}: give the server a Karta for it, "
+                "by --kartas or kubectl apply, or register fewer kinds",
+                code=404,
+            )
         return self.definition
 
     def definition_and_call(self) -> tuple[Definition, Call]:
