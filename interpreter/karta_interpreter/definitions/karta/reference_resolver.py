@@ -189,12 +189,8 @@ def _looked_up(reference: Reference, obj: Object, reader: ReferenceReader | None
             target = _first(_present(reader), reference, namespaces, text)
         if target is None and not reference.is_optional:
             missing.append(
-                f"there is no {reference.gvk.kind} {text}; "
-                + (
-                    f"give it {PLACES['references']}"
-                    if isinstance(reader, Known)
-                    else "create it on the control plane of Karmada"
-                )
+                f"there is no {reference.gvk.kind} {text}; create it on the control plane of Karmada, "
+                "or give commands --reference-file"
             )
         return target
 
