@@ -24,6 +24,7 @@ PLACES: Final = {
     "crd": "with --crd",
     "suite": "`test FOLDER` runs it if a folder testdata has it",
     "cases": "name the folder that has a definition and, beside it, a folder testdata",
+    "draft": "`create suite --object FILE` drafts cases",
     "overrides": "customizations are served from the folders that --overrides names",
     "kubeconfig": "with --kubeconfig",
 }

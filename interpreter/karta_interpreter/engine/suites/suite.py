@@ -134,7 +134,7 @@ def read_case(document: Document, fields: JSON) -> Case:
         raise InterpretationError(f"a case must be an object, but is {type_name(fields)}; write --- above each")
     if "kind" in fields and "operation" not in fields:
         home = (
-            "write it below desiredObj of a case; `create suite --object FILE` drafts cases"
+            f"write it below desiredObj of a case; {PLACES['draft']}"
             if not (is_definition(fields) or fields["kind"] in _BESIDE)
             else PLACES["cases"]
             if home_of(Path(document.source)) == Path(document.source).parent

@@ -29,7 +29,8 @@ EDITORS: Final = {
     "references": "in the tab Looked up",
     "crd": "in the tab CRD",
     "suite": "it belongs in the tab Suite",
-    "cases": "Add as a case, at an answer, writes one",
+    "cases": "it belongs in the tab Karta",
+    "draft": "Add as a case, at an answer, writes one",
     "overrides": "`interpret -f FILE --object OBJECT` answers by its scripts, which the page has no place for",
     "kubeconfig": "with --kubeconfig, at the start of the console",
 }
