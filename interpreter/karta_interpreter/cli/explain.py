@@ -266,10 +266,9 @@ def warnings_text(warnings: Iterable[Fact]) -> str:
 def kinds_text(warnings: Iterable[Fact], obj: Object) -> str:
     """Return a warning with the other kinds of the catalogue that find pods in an object, if its own kind does not."""
     gvk = GVK.of(obj)
-    near = [other for other in catalogue_kinds() if other.kind == gvk.kind or other.group == gvk.group]
-    lacks_pods = any(fact.rule == PODS_NOT_FOUND for fact in warnings)
-    entries = filter(None, map(find_in_catalogue, near if lacks_pods else ()))
-    meant = " or ".join(str(entry.definition.gvk) for entry in entries if finds_pods(entry.definition, obj))
+    kinds = catalogue_kinds() if any(fact.rule == PODS_NOT_FOUND for fact in warnings) else ()
+    near = (find_in_catalogue(other) for other in kinds if other.kind == gvk.kind or other.group == gvk.group)
+    meant = " or ".join(str(entry.definition.gvk) for entry in near if entry and finds_pods(entry.definition, obj))
     return f"{_WARNING}: the fields of this object are those of {meant}\n" if meant else ""
 
 

@@ -1,15 +1,17 @@
 """Warnings: paths that match nothing; and where nothing is wrong, none."""
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
 
 from karta_interpreter.base.findings import Severity
-from karta_interpreter.base.k8s import GVK
+from karta_interpreter.base.k8s import GVK, values
 from karta_interpreter.engine.explain import explain, warnings_about
 from karta_interpreter.engine.operations import Call, Operation
 from tests.engine.explain.conftest import Define, pods, train
+from tests.support.counting import calls
 from tests.support.rows import rows
 
 HOT = {"name": "hot", "replicas": 2, "template": pods()}
@@ -417,3 +419,26 @@ def test_unreadable_count_ends_its_warnings(define: Define) -> None:
     broken = define(scaleDefinition={"replicasPath": '.spec.groups[] | error("no")'})
 
     assert [fact.rule for fact in warnings_about(broken, obj)] == ["phase-unmapped"]
+
+
+@pytest.mark.parametrize(
+    ("group", "element"),
+    [
+        pytest.param({}, {"count": 3, "template": pods()}, id="a count by another name"),
+        pytest.param({}, {"pool": {"size": 3}, "template": pods()}, id="a count elsewhere"),
+        pytest.param({"scaleDefinition": None}, {"size": 3, "template": pods()}, id="a count that nothing reads"),
+        pytest.param({}, {"replicas": 1, "pod": pods()}, id="containers that nothing reads"),
+        pytest.param({}, HOT | {"template": pods(resources={"requests": {"memory": 64}})}, id="memory without a unit"),
+    ],
+)
+def test_work_grows_linearly_with_the_elements(
+    define: Define, group: dict[str, Any], element: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One of the parts times another would be a product: an object may have thousands of each."""
+    monkeypatch.setattr(values, "_LONGEST", 0)  # what is remembered of one size would be no work for another one
+    definition = define(**group)
+    _, some, more, most = (  # the first one compiles expressions
+        calls(partial(warnings_about, definition, train(*(element | {"name": f"{index}"} for index in range(size)))))
+        for size in (8, 8, 16, 48)
+    )
+    assert most - more <= 4.4 * (more - some)  # 4 if it is linear, 10 if it is quadratic

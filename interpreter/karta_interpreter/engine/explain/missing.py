@@ -165,6 +165,9 @@ def _reasons(
 def _pod_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
     missing: list[tuple[ComponentRules, str, Query]] = []
     strays = fields_left_out(definition, obj, lambda name, value: name == "containers" and isinstance(value, list))
+    unread = fields_left_out(
+        definition, obj, lambda name, value: type(value) is int and value > 0 and bool(COUNT_NAME.fullmatch(name))
+    )
     for component in definition.components:
         yield from _misspelt_parts(definition, component, obj)
     for component in definition.counted:
@@ -176,7 +179,7 @@ def _pod_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
         if not any(pods):
             missing.append((component, field, query))
         yield from _incomplete(definition, component, field, query, template_readings)
-        yield from _counts(definition, component, obj, pods, strays)
+        yield from _counts(definition, component, obj, pods, strays, unread)
     is_named, pods_read = False, tuple(component.pods for component in definition.components)
     for component, field, query in missing:
         hints = [hint for path in paths_read(query, obj) if (hint := misspelt(path, obj, pods_read))][:1]
@@ -273,14 +276,18 @@ def _counts(
     obj: Object,
     pods: Sequence[Object | None],
     strays: Sequence[Path],
+    unread: Sequence[Path],
 ) -> Iterator[Fact]:
-    """Yield counts without pods, unless containers are elsewhere, and count expressions that find nothing."""
+    """Yield counts without pods, unless containers are elsewhere, and count expressions that find nothing.
+
+    ``strays`` and ``unread`` are the containers and the counts that nothing reads.
+    """
     field, query = "scaleDefinition.replicasPath", component.replicas
     if query is None:
         field, query = "scaleDefinition.minReplicasPath", component.min_replicas
     counts = readings(query, obj)
     if query is None:
-        yield from _uncounted(definition, component, obj)
+        yield from _uncounted(definition, component, obj, unread)
     if query is None or len(counts) != len(pods):
         return
     ids = readings(component.instance_ids, obj)
@@ -300,15 +307,14 @@ def _counts(
                 "write it without quotes"
             )
             yield _warn(definition, component, field, query, "count-is-text", note, places=count.places)
-    if absent := _absent(counts, obj, definition):
+    # The first of each place and of each name.
+    near = {key: path for path in reversed(unread) for key in (path[:-1], path[-1])} if any(pods) else {}
+    if absent := _absent(counts, obj, definition, near):
         places = [missing for _, missing in absent]
         hints = [
             hint
             for missing in places
-            if (
-                hint := misspelt(missing.path, obj, definition)
-                or (any(pods) and _other_count(definition, missing, obj))
-            )
+            if (hint := misspelt(missing.path, obj, definition) or _other_count(near, missing, obj))
         ]
         if hints or (any(pods) and all(count.value is None for count in counts)):
             count = absent[0][0]
@@ -323,10 +329,12 @@ def _counts(
             )
 
 
-def _uncounted(definition: Definition, component: ComponentRules, obj: Object) -> Iterator[Fact]:
-    # Beside or around its pods.
+def _uncounted(
+    definition: Definition, component: ComponentRules, obj: Object, unread: Sequence[Path]
+) -> Iterator[Fact]:
     field, query = next(iter(pod_queries(component).items()))
-    pods_read = [path for path in paths_read(query, obj) if place_at(path, obj).exists]
+    pods_read = (path for path in paths_read(query, obj) if place_at(path, obj).exists)
+    around = {path[:end] for path in pods_read for end in range(len(path) + 1)}
     yield from (
         _warn(
             *(definition, component, field, query, "count-not-found"),
@@ -334,8 +342,8 @@ def _uncounted(definition: Definition, component: ComponentRules, obj: Object) -
             f"{get(obj, path)}: write scaleDefinition: {{replicasPath: {_expression(path)}}}",
             places=(place_at(path, obj),),
         )
-        for path in _counts_left_out(definition, obj)
-        if get(obj, path) != 1 and any(path[:-1] == pods[: len(path) - 1] for pods in pods_read)
+        for path in unread
+        if get(obj, path) != 1 and path[:-1] in around
     )
 
 
@@ -344,7 +352,9 @@ def _expression(path: Path) -> str:
     return "." + re.sub(r"\[\d+\]", "[]", field_path(path))
 
 
-def _absent(counts: Sequence[Reading], obj: Object, definition: Definition) -> list[tuple[Reading, Place]]:
+def _absent(
+    counts: Sequence[Reading], obj: Object, definition: Definition, near: Mapping[Path | str | int, Path]
+) -> list[tuple[Reading, Place]]:
     """Return the counts that are not at their places: all of them, or only those that a typo of the object hides."""
     read = [(count, place) for count in counts for place in count.places]
     located = [(count, count.places[0]) for count in counts if count.location] or read
@@ -353,25 +363,18 @@ def _absent(counts: Sequence[Reading], obj: Object, definition: Definition) -> l
     return [
         (count, place)
         for count, place in read
-        if place.value is None and (misspelt(place.path, obj, definition) or _other_count(definition, place, obj))
+        if place.value is None and (misspelt(place.path, obj, definition) or _other_count(near, place, obj))
     ]
 
 
-def _other_count(definition: Definition, missing: Place, obj: Object) -> str:
+def _other_count(near: Mapping[Path | str | int, Path], missing: Place, obj: Object) -> str:
     """Return a hint about a count next to a place without one, or of the same name, that no count is read from."""
-    names = [step for step in missing.path if isinstance(step, str)]
-    for path in _counts_left_out(definition, obj):
-        *above, name = (step for step in path if isinstance(step, str))
+    for path in filter(None, map(near.get, (missing.path[:-1], missing.path[-1]))):
+        above, names = ([step for step in each[:-1] if isinstance(step, str)] for each in (path, missing.path))
         # `misspelt` finds a count further up.
-        if missing.path[:-1] == path[:-1] or (names[-1] == name and names[: len(above)] != above):
+        if missing.path[:-1] == path[:-1] or names[: len(above)] != above:
             return f"is it {field_path(path)}, which is {get(obj, path)}?"
     return ""
-
-
-def _counts_left_out(definition: Definition, obj: Object) -> list[Path]:
-    return fields_left_out(
-        definition, obj, lambda name, value: type(value) is int and value > 0 and bool(COUNT_NAME.fullmatch(name))
-    )
 
 
 def _looked(query: Query, obj: Object) -> str:
@@ -381,34 +384,32 @@ def _looked(query: Query, obj: Object) -> str:
 
 def _memory_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
     """Yield the pods with an implausible amount of memory or processors, or with a resource that does not exist."""
+    # A definition may make the pod from numbers of the object, which have no unit.
+    numbers = {
+        (component.name, str(number)): path
+        for component in definition.components
+        for query in pod_queries(component).values()
+        for path in paths_read(query, obj)
+        if type(number := get(obj, path)) is int
+    }
     for pods in pod_sets(definition, obj):
-        wire = pod_requirements(pods.template, Counting.SCHEDULER).to_json() or {}
-        containers = (entry for name in CONTAINER_LISTS for _, entry in parts_of(get(pods.template, ("spec", name))))
-        found = [*implausible(wire.get("resourceRequest", {}))]
-        for entry in containers:
+        request = (pod_requirements(pods.template, Counting.SCHEDULER).to_json() or {}).get("resourceRequest", {})
+        found = [*implausible(request)]
+        for container in (
+            entry for name in CONTAINER_LISTS for _, entry in parts_of(get(pods.template, ("spec", name)))
+        ):
             found += implausible(
-                *(get(entry, ("resources", part)) or {} for part in ("requests", "limits")), of_pod=False
+                *(get(container, ("resources", part)) or {} for part in ("requests", "limits")), of_pod=False
             )
-        # A definition may make the pod from numbers of the object, which have no unit.
-        yield from (
-            Fact(
-                rule,
-                next(
-                    (
-                        f"{pods.component}: memory is {get(obj, path)} bytes, from {_expression(path)}: write memory: "
-                        f"{with_unit(_expression(path), str(path[-1]))} in the definition"
-                        for component in definition.components
-                        if component.name == pods.component and rule == "memory-without-unit"
-                        for query in pod_queries(component).values()
-                        for path in paths_read(query, obj)
-                        if type(get(obj, path)) is int and str(get(obj, path)) == wire["resourceRequest"]["memory"]
-                    ),
-                    f"{pods.component}: {text}",
-                ),
-                severity=Severity.WARNING,
+        for rule, text in dict.fromkeys(found):
+            path = numbers.get((pods.component, request.get("memory", ""))) if rule == "memory-without-unit" else None
+            note = (
+                f"memory is {get(obj, path)} bytes, from {_expression(path)}: write memory: "
+                f"{with_unit(_expression(path), str(path[-1]))} in the definition"
+                if path
+                else text
             )
-            for rule, text in dict.fromkeys(found)
-        )
+            yield Fact(rule, f"{pods.component}: {note}", severity=Severity.WARNING)
 
 
 def _left_out_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
