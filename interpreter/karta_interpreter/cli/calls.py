@@ -125,15 +125,11 @@ class Arguments:
 
     def call(self, operation: Operation) -> Call:
         """Return the call of one operation. Raises UsageProblem if arguments are missing or too many."""
-        by_lack = (
-            {}
-            if operation is Operation.RETAIN
-            else {
-                2: NO_OBJECT,
-                0: "you can not specify both desired-file and observed-file options",
-            }
-        )
-        if wrong := by_lack.get((self.desired, self.observed).count(None)) or _WITHOUT.get(self.missing(operation)):
+        wrong = _WITHOUT.get(self.missing(operation))
+        given = [obj for obj in (self.desired, self.observed) if obj is not None]
+        if operation is not Operation.RETAIN and len(given) != 1:
+            wrong = "you can not specify both desired-file and observed-file options" if given else NO_OBJECT
+        if wrong:
             raise UsageProblem(f"Execute {operation} error: {wrong}")
         return self._call(operation)
 

@@ -216,8 +216,14 @@ def _second(obj: Object, existing_kinds: Mapping[GVK, str]) -> tuple[Finding, ..
     other = existing_kinds.get(gvk) if gvk else None
     if other is None or other == name_of(obj):
         return ()
-    message = f"{gvk} has a definition already: {other}"
-    return (error("duplicate-kind", ROOT_KIND, message, f"change {other}, or delete it first"),)
+    return (
+        error(
+            "duplicate-kind",
+            ROOT_KIND,
+            f"{gvk} has a definition already: {other}",
+            f"change {other}, or delete it first",
+        ),
+    )
 
 
 def _settled(review: Review, obj: Object) -> bool:

@@ -71,8 +71,12 @@ def count_places(query: Query, value: Object) -> list[Location | None]:
 def ids_meant(text: str) -> str:
     """Return the ids of the instances that an expression may give: the names of its entries.
 
+    A longer path than 100 characters is not repeated: it is in the message of an answer.
+
     >>> ids_meant(".spec.groups[].template"), ids_meant(".spec.a[].b[] | .replicas // 1"), ids_meant("[.a, .b][]")
     ('.spec.groups[].name', '.spec.a[].b[].name', '.spec.LIST[].name')
+    >>> ids_meant(f".{'long' * 100}[].template")
+    '.spec.LIST[].name'
     """
-    entries = re.match(r"\.[\w.\[\]]*\[\]", text)
+    entries = re.match(r"\.[\w.\[\]]{0,98}\[\]", text)
     return f"{entries[0] if entries else '.spec.LIST[]'}.name"

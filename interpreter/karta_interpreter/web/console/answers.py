@@ -283,8 +283,13 @@ class _Answers:
         changes = [
             (change, patch.path_of_pointer(change["path"], before)) for change in patch.diff(before, results[name])
         ]
-        # What is added was not there.
-        return {"patch": [{**change, "old": edit.get(before, path)} for change, path in changes]}
+        # What is added was not there: a list may have another element at its place.
+        return {
+            "patch": [
+                change if change["op"] == "add" else {**change, "old": edit.get(before, path)}
+                for change, path in changes
+            ]
+        }
 
     def _fact(self, fact: Fact, operation: Operation) -> Object:
         written = fact.to_json()

@@ -172,8 +172,13 @@ class Calls:
     def _note_slow(self, call: PendingCall) -> None:
         if call.definition and self._slow_calls.add(call.key, len(call.body)):
             (name, operation), seconds = call.key, round(self._clock() - call.started, 4)
-            message = "calls took long: child processes answer those that are half as long or longer"
-            log.warning(message, definition=name, operation=operation, bytes=len(call.body), seconds=seconds)
+            log.warning(
+                "calls took long: child processes answer those that are half as long or longer",
+                definition=name,
+                operation=operation,
+                bytes=len(call.body),
+                seconds=seconds,
+            )
 
     def _failure(self, call: PendingCall, error: Exception, *, is_inline: bool = False) -> Answer:
         request = call.request
@@ -188,8 +193,7 @@ class Calls:
                 # Its text may hold content of the object, so it only goes to the log.
                 log.error("call failed unexpectedly", uid=request.uid, operation=request.operation_name, exc_info=error)
                 code, reason = 500, "internal error"
-        body = encode_failure(request.uid, code, reason)
-        return Answer(body, code, reason, self._clock() - call.started, is_inline)
+        return Answer(encode_failure(request.uid, code, reason), code, reason, self._clock() - call.started, is_inline)
 
     def _observed(self, call: PendingCall, answer: Answer) -> bytes:
         for observe in self.observers:

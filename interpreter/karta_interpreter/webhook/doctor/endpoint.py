@@ -98,8 +98,10 @@ def _certificate(address: DialAddress, ca_bundle: str) -> list[CheckResult]:
     pem = read_bundle(ca_bundle)
     if isinstance(pem, CheckResult):
         return [*results, pem]
-    error = verify(address, pem)
-    return [*results, *judge_certificate(leaf, address.server_name, error, datetime.now(UTC), bundled=bool(pem))]
+    return [
+        *results,
+        *judge_certificate(leaf, address.server_name, verify(address, pem), datetime.now(UTC), bundled=bool(pem)),
+    ]
 
 
 def _calls(address: DialAddress, limit: int | None, kinds: Kinds) -> list[CheckResult]:
