@@ -38,7 +38,6 @@ from karta_interpreter.engine.operations import DEFAULT_OPTIONS
 from karta_interpreter.engine.verification import Evidence
 from karta_interpreter.languages.jq.compiled.regex import compile_pattern, test
 from karta_interpreter.languages.lua.script import Script, Scripts
-from karta_interpreter.web.types_api import records
 from karta_interpreter.web.types_api.access import ClusterAccess
 from karta_interpreter.web.types_api.application import ClientLimits
 from karta_interpreter.webhook import admission, log
@@ -426,18 +425,6 @@ def _fight(seen: Fights, text: str, times: int) -> None:
         asked = {"request": {"object": desired | {"spec": spec}, "observedObject": observed}}
         call = PendingCall(0.0, orjson.dumps(asked), request, definition)
         seen.see(call, Answer(b'{"response":{}}', 200, "", 0.0, is_inline=False))
-
-
-@feeder("ids of types that are remembered", "web.types_api.records:_MOST_IDS", small=20)
-def _ids(bound: int) -> Iterator[Fed]:
-    kept = lru_cache(bound)(records._new_id)
-
-    def push(text: str) -> None:
-        records.type_id("", text)
-        records.type_id("", text[:100])
-
-    with mock.patch.object(records, "_kept_id", kept):
-        yield Fed(push, lambda: kept.cache_info().currsize)
 
 
 class _Reader:

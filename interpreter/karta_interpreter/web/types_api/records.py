@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final, NamedTuple, Self
 from uuid import UUID, uuid5
 
@@ -30,8 +29,6 @@ _HELM_NAMESPACE: Final = "meta.helm.sh/release-namespace"
 _MANAGED_BY: Final = "app.kubernetes.io/managed-by"
 # Made up once. Another one would give every type another id, and orphan those that are stored.
 _NAMESPACE: Final = UUID("12afb701-5d72-409b-9e0a-63ffc3b5900f")
-_MOST_IDS: Final = 65_536  # each list of types asks for the ids of all Kartas; groups and kinds have no limit
-_LONGEST_NAME: Final = 512  # Kubernetes allows 253 characters for a group, and 63 for a kind
 _LABELS: Final = ("metadata", "labels")
 _ANNOTATIONS: Final = ("metadata", "annotations")
 
@@ -42,14 +39,7 @@ def type_id(group: str, kind: str) -> str:
     >>> type_id("ray.io", "RayCluster")
     '899584b3-4d59-5683-9ffd-eb1d42953e0a'
     """
-    return (_kept_id if len(group) + len(kind) <= _LONGEST_NAME else _new_id)(group, kind)
-
-
-def _new_id(group: str, kind: str) -> str:
     return str(uuid5(_NAMESPACE, f"{kind}.{group}"))
-
-
-_kept_id = lru_cache(_MOST_IDS)(_new_id)
 
 
 class Record(NamedTuple):
