@@ -6,10 +6,9 @@ from itertools import chain, count
 import pytest
 
 from karta_interpreter.base.errors import ExportError, InterpretationError
-from karta_interpreter.base.k8s import edit
+from karta_interpreter.base.k8s import edit, parts_within
 from karta_interpreter.base.k8s.values import Object
 from karta_interpreter.definitions.karta.definition import Definition
-from karta_interpreter.engine.explain.reading import parts_within
 from karta_interpreter.engine.operations import Call, Operation, interpret
 from karta_interpreter.engine.suites.suite import Case
 from karta_interpreter.export.customization import script_of

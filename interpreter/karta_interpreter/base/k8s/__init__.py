@@ -42,6 +42,7 @@ from karta_interpreter.base.k8s.values import (
     json_pointer,
     objects_in,
     parts_of,
+    parts_within,
     pointer_step,
     type_name,
 )
@@ -90,6 +91,7 @@ __all__ = [
     "objects_text",
     "parse_duration",
     "parts_of",
+    "parts_within",
     "patched",
     "pod_dependencies",
     "pod_requirements",

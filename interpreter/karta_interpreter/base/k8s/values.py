@@ -3,7 +3,7 @@
 import json
 import marshal
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar
 from functools import lru_cache
 from typing import Any, Final, NamedTuple, Self, TypeAlias, TypeVar, TypeVarTuple
@@ -59,6 +59,15 @@ def parts_of(value: JSON) -> Iterable[tuple[str | int, JSON]]:
     if isinstance(value, dict):
         return value.items()
     return enumerate(value) if isinstance(value, list) else ()
+
+
+def parts_within(value: JSON) -> Iterator[tuple[Path, JSON]]:
+    """Yield a value and all values within it, each with its path, in their order."""
+    pending: list[tuple[Path, JSON]] = [((), value)]
+    while pending:
+        path, part = pending.pop()
+        yield path, part
+        pending += reversed([((*path, key), below) for key, below in parts_of(part)])
 
 
 def objects_in(value: JSON) -> list[Object]:

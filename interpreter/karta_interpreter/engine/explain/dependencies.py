@@ -12,6 +12,7 @@ from karta_interpreter.base.k8s import (
     Path,
     claim_dependencies,
     objects_text,
+    parts_within,
     pod_dependencies,
     set_value,
 )
@@ -27,7 +28,6 @@ from karta_interpreter.engine.explain.explanation import Fact, Place
 from karta_interpreter.engine.explain.reading import (
     annotation_field,
     field_of,
-    parts_within,
     place_at,
     pod_queries,
     readings,

@@ -141,15 +141,6 @@ def _leaves(projection: Projection, path: Path, value: JSON) -> Iterator[Path]:
             yield from _leaves(projection.elements, (*path, key), element)
 
 
-def parts_within(value: JSON) -> Iterator[tuple[Path, JSON]]:
-    """Yield a value and all values within it, each with its path, in their order."""
-    pending: list[tuple[Path, JSON]] = [((), value)]
-    while pending:
-        path, part = pending.pop()
-        yield path, part
-        pending += reversed([((*path, key), below) for key, below in parts_of(part)])
-
-
 def misspelt(path: Path, obj: Object, part: object) -> str:
     """Return a hint about the first step of a path that the object lacks, "" if no other field is almost equal to it.
 

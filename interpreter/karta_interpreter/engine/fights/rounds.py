@@ -29,6 +29,7 @@ from karta_interpreter.base.k8s import (
     diff,
     generation,
     get,
+    parts_within,
     remove,
     set_value,
 )
@@ -239,13 +240,7 @@ def _is_missing(value: JSON) -> bool:
 
 def _is_empty(value: JSON) -> bool:
     """Return whether a value is what Go's types write for a field that nobody has set."""
-    pending = [value]
-    for part in pending:
-        if isinstance(part, dict):
-            pending += part.values()
-        elif part not in _EMPTY:
-            return False
-    return True
+    return all(isinstance(part, dict) or part in _EMPTY for _, part in parts_within(value))
 
 
 def _step(key: str) -> str:

@@ -17,6 +17,7 @@ from karta_interpreter.base.k8s import (
     claim_dependencies,
     get,
     namespace as namespace_of,
+    parts_within,
     pod_dependencies,
     set_value,
 )
@@ -127,7 +128,7 @@ def label_selector(rule: ExtraDependency, output: JSON) -> str:
 
     Raises InterpretationError for what API servers do not take as a selector.
     """
-    if has_null(output):
+    if any(part is None for _, part in parts_within(output)):
         return ""
     if unknown := sorted(output.keys() - SELECTOR_FIELDS):
         raise rule.objects.unusable(f"gives a label selector with a field {unknown[0]}")
@@ -137,12 +138,6 @@ def label_selector(rule: ExtraDependency, output: JSON) -> str:
     except LuaRunError as error:
         raise rule.objects.unusable(f"gives a label selector that is invalid: {error}") from error
     return json.dumps(selector, sort_keys=True)
-
-
-def has_null(value: JSON) -> bool:
-    """Return whether a value is null or has null in it."""
-    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return value is None or any(map(has_null, parts))
 
 
 def dependency_reads(definition: Definition, projection: Projection) -> None:

@@ -5,10 +5,20 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
 
 from karta_interpreter.base.findings import count
-from karta_interpreter.base.k8s import CONTAINER_LISTS, JSON, MOST_REPLICAS, NOTHING, Object, generation, get, grouped
+from karta_interpreter.base.k8s import (
+    CONTAINER_LISTS,
+    JSON,
+    MOST_REPLICAS,
+    NOTHING,
+    Object,
+    generation,
+    get,
+    grouped,
+    parts_within,
+)
 from karta_interpreter.definitions.karta import TRANSITIONAL, Definition
 from karta_interpreter.engine.evaluation import ScaleLocation, Status, match_status, scale_locations
-from karta_interpreter.engine.explain.reading import field_of, parts_within
+from karta_interpreter.engine.explain.reading import field_of
 from karta_interpreter.engine.fights.rounds import differences
 from karta_interpreter.engine.operations import COUNTING_OPERATIONS, Call, interpret
 from karta_interpreter.engine.verification.evidence import Evidence, is_active, is_ended

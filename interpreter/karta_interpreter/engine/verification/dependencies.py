@@ -5,9 +5,15 @@ from functools import partial
 from typing import Final
 
 from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.base.k8s import DEPENDENCY_NAMES, claim_dependencies, get, namespace, pod_dependencies
+from karta_interpreter.base.k8s import (
+    DEPENDENCY_NAMES,
+    claim_dependencies,
+    get,
+    namespace,
+    parts_within,
+    pod_dependencies,
+)
 from karta_interpreter.definitions.karta import Definition
-from karta_interpreter.engine.explain.reading import parts_within
 from karta_interpreter.engine.fights.rounds import field_of
 from karta_interpreter.engine.operations import Call, Operation, interpret
 from karta_interpreter.engine.verification.evidence import Evidence

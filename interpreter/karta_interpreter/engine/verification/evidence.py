@@ -6,10 +6,9 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any, Final, Self
 
-from karta_interpreter.base.k8s import JSON, Object, generation, get, objects_in
+from karta_interpreter.base.k8s import JSON, Object, generation, get, objects_in, parts_within
 from karta_interpreter.base.k8s.shape import TIMES, Shape, check_shape
 from karta_interpreter.definitions.karta import Definition, ReferenceReader
-from karta_interpreter.engine.explain.reading import parts_within
 from karta_interpreter.engine.operations.interpret_health import is_stale
 
 # Of objects in a folder that anybody may have written: what every API server makes sure of.

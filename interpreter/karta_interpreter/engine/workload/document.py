@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NoReturn, TypeVar, dataclass_transform
 
 from karta_interpreter.base.errors import InterpretationError, WorkloadError
 from karta_interpreter.base.findings import did_you_mean
-from karta_interpreter.base.k8s import GVK, JSON, MAX_DEPTH, Object, Path, field_path, get, parts_of
+from karta_interpreter.base.k8s import GVK, JSON, MAX_DEPTH, Object, Path, field_path, get, parts_within
 from karta_interpreter.engine.evaluation import Scale, StatusMatch
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -157,9 +157,7 @@ def check_json(value: JSON) -> None:
     ...
     karta_interpreter.base.errors.WorkloadError: spec.hosts is of type set, which JSON does not have
     """
-    pending: list[tuple[Path, JSON]] = [((), value)]
-    while pending:
-        path, nested = pending.pop()
+    for path, nested in parts_within(value):
         # The code that changes and encodes objects is recursive. This is not, so depth does no harm here.
         if len(path) > MAX_DEPTH:
             raise WorkloadError(f"{field_path(path[:3])} is nested more than {MAX_DEPTH} levels deep")
@@ -183,7 +181,6 @@ def check_json(value: JSON) -> None:
                 else ""
             )
             raise WorkloadError(f"{field_path(path)} is of type {name}, which JSON does not have{hint}")
-        pending += [((*path, key), child) for key, child in parts_of(nested)]
 
 
 def _check_text(path: Path, text: str) -> None:

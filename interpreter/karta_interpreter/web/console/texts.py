@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 
 from karta_interpreter.base.errors import InterpretationError, InterpreterError, ManifestError
 from karta_interpreter.base.findings import DefinitionError, Finding
-from karta_interpreter.base.k8s import GVK, JSON, Object, Path, field_path, manifest
+from karta_interpreter.base.k8s import GVK, JSON, Object, Path, field_path, manifest, parts_within
 from karta_interpreter.definitions.karta.loading import KINDS
 from karta_interpreter.definitions.karta.schema import other_file
 from karta_interpreter.definitions.openapi.check import contradictions
@@ -121,13 +121,10 @@ def _objects(text: str, named: str = "KIND NAME", kinds: Collection[GVK] = ()) -
     return places
 
 
-def _within(value: JSON, kinds: Collection[GVK], path: Path = ()) -> Iterator[Path]:
-    """Yield the paths of the whole objects of these kinds in a value, () for the value itself."""
-    if isinstance(value, dict) and "metadata" in value and any(value | gvk.type_meta == value for gvk in kinds):
-        yield path
-    elif isinstance(value, dict | list):
-        for key, part in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from _within(part, kinds, (*path, key))
+def _within(value: JSON, kinds: Collection[GVK]) -> Iterator[Path]:
+    """Return the paths of the whole objects of these kinds in a value, () for the value itself."""
+    objects = ((path, part) for path, part in parts_within(value) if isinstance(part, dict) and "metadata" in part)
+    return (path for path, obj in objects if any(obj | gvk.type_meta == obj for gvk in kinds))
 
 
 def _values(text: str) -> Iterator[Marker]:
