@@ -176,7 +176,12 @@ def test_suite_has_present_answers_and_asks_for_reasons(run: Run, files: Path) -
     revise = yaml.safe_load((files / "testdata" / "revisereplica.yaml").read_text())
     assert (result.exit_code, result.stderr) == (
         0,
-        "7 cases with today's answers: correct what is wrong, and replace each TODO by the reason\n",
+        (
+            "7 cases with today's answers in testdata (interpretreplica.yaml, interpretcomponent.yaml, "
+            "revisereplica.yaml, aggregatestatus.yaml and 3 more): correct what is wrong, "
+            "and replace each TODO by the reason; "
+            "`karta-interpreter test . -f karta.yaml` runs them\n"
+        ),
     )
     assert (replica["output"]["replica"], replica["description"][:5]) == (3, "TODO:")
     assert (revise["inputReplicas"], revise["output"]["revised"]["spec"]["replicas"]) == (6, 6)

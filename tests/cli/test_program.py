@@ -224,7 +224,11 @@ def test_streams_that_fail_are_an_error_of_one_line(line: str, problem: str) -> 
         ("diff --from {} --to both.yaml --object objects.yaml", "20 questions: 0 answers differ"),
         (
             "create suite -f {} --object objects.yaml --output-dir testdata",
-            "14 cases with today's answers: correct what is wrong, and replace each TODO by the reason",
+            (
+                "14 cases with today's answers in testdata (interpretreplica.yaml, interpretcomponent.yaml, "
+                "revisereplica.yaml, aggregatestatus.yaml and 3 more): correct what is wrong, and replace each TODO "
+                "by the reason; `karta-interpreter test . -f {}` runs them"
+            ),
         ),
         ("test -f {} .", "2 kinds, 2 cases: 2 passed, 0 failed"),
     ],
@@ -247,10 +251,11 @@ def test_definitions_that_can_be_read_once_are_those_of_every_kind(
     os.write(write, both.encode())
     os.close(write)
 
-    result = run(*line.format(f"/dev/fd/{read}" if is_pipe else "-").split(), stdin=both)
+    path = f"/dev/fd/{read}" if is_pipe else "-"
+    result = run(*line.format(path).split(), stdin=both)
 
     os.close(read)
-    assert (result.exit_code, result.stderr) == (0, f"{last}\n")
+    assert (result.exit_code, result.stderr) == (0, f"{last.format(path)}\n")
 
 
 def test_colours_are_for_terminals_only(commands: Path, files: Path, karta: Callable[..., str]) -> None:

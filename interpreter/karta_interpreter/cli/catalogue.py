@@ -83,8 +83,10 @@ def export_command(kinds: tuple[str, ...], output: str) -> None:
     """
     definitions = definitions_named(kinds, ())
     if output == "json":
-        items = [definition.manifest for definition in definitions]
-        say(to_json({"apiVersion": "v1", "kind": "List", "items": items}), nl=False)
+        say(
+            to_json({"apiVersion": "v1", "kind": "List", "items": [definition.manifest for definition in definitions]}),
+            nl=False,
+        )
     else:
         texts = [Path(definition.source).read_text(encoding="utf-8") for definition in definitions]
         say(Data("---\n".join(texts)), nl=False)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from karta_interpreter.base.findings import count, did_you_mean, escaped
+from karta_interpreter.base.findings import count, did_you_mean, escaped, listed
 from karta_interpreter.base.k8s import GVK, Object, edit, grouped
 from karta_interpreter.base.k8s.manifest import read_documents
 from karta_interpreter.base.k8s.yaml_writer import WIDTH, to_authored_yaml
@@ -26,7 +26,7 @@ from karta_interpreter.cli.options import (
     inputs,
     output_dir_option,
 )
-from karta_interpreter.cli.program import CommandGroup, Problem, UsageProblem
+from karta_interpreter.cli.program import NAME, CommandGroup, Problem, UsageProblem
 from karta_interpreter.cli.render import Data, findings_text, one_line, say
 from karta_interpreter.cli.verify import causes_text, summary, verify_all
 from karta_interpreter.definitions.karta import example_files
@@ -37,7 +37,7 @@ from karta_interpreter.definitions.openapi.schema import CustomKind
 from karta_interpreter.engine.drafting.drafting import draft_from
 from karta_interpreter.engine.explain import never_found, warnings_about
 from karta_interpreter.engine.operations import Call, Operation, StatusItem
-from karta_interpreter.engine.suites.suite import OBJECT_KEYS, OBJECTS, case_of, without_server_fields
+from karta_interpreter.engine.suites.suite import OBJECT_KEYS, OBJECTS, case_of, home_of, without_server_fields
 
 
 @click.group("create", cls=CommandGroup)
@@ -248,7 +248,12 @@ def suite_command(
         for note in never_found(interpreter.entry.definition, [obj for obj in workloads if GVK.of(obj) == gvk]):
             say(one_line(f"warning: {gvk.kind}: {note}; correct the definition, or add an object"), err=True)
     number = count(sum(map(len, cases.values())), "case")
-    say(f"{number} with today's answers: correct what is wrong, and replace each TODO by the reason", err=True)
+    home = output_dir and home_of(output_dir / OBJECTS)
+    command = " ".join([NAME, "test", str(home), *(f"-f {name}" for name in filenames)])
+    run = f"`{command}` runs them" if home != output_dir else "`test` runs them from a folder testdata beside the Karta"
+    place = f" in {output_dir} ({listed(texts)})" if output_dir else ""
+    advice = "correct what is wrong, and replace each TODO by the reason"
+    say(one_line(f"{number} with today's answers{place}: {advice}; {run}"), err=True)
 
 
 def _cases(

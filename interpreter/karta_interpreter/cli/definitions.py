@@ -94,10 +94,10 @@ class Interpreter:
 
     @property
     def why_not(self) -> str:
-        """The reason why an operation has no answer, in karmadactl's words if only scripts are given."""
+        """The reason why an operation has no answer, which begins as karmadactl's if only scripts are given."""
         if self.entry.definition.has_karta:
             return "the definition's annotation karta-interpreter.io/operations leaves it out"
-        return "rule is not enabled"
+        return "rule is not enabled: there is neither a script for it nor a Karta"
 
 
 def read_definition_files(path: str) -> DefinitionFiles:
@@ -446,10 +446,9 @@ def load_sources(sources: Sources, selection: Selection = EVERYTHING) -> Snapsho
         check_stdin(sources["filenames"])
         snapshot = snapshot_of(sources["filenames"], selection)
     else:
-        store = Store(
+        snapshot = Store(
             sources["kartas"], overrides=sources["overrides"], catalogue=sources["catalogue"], selection=selection
-        )
-        snapshot = store.load()
+        ).load()
     print_findings(snapshot)
     return snapshot
 

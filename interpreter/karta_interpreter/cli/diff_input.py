@@ -14,6 +14,7 @@ from karta_interpreter.cli.files import STDIN, manifest_errors, read_texts
 from karta_interpreter.cli.program import Problem
 from karta_interpreter.cli.render import full_name
 from karta_interpreter.definitions.karta import Definition, Retained
+from karta_interpreter.definitions.karta.schema import other_file
 from karta_interpreter.engine.operations import RETAIN_REPLICAS, Call, Operation, StatusItem
 from karta_interpreter.engine.suites.suite import find_suites, read_suite
 from karta_interpreter.languages.jq import Query
@@ -158,7 +159,8 @@ def _questions_about(
     try:
         gvk = GVK.of(obj if isinstance(obj, dict) else {})
     except InterpretationError as error:
-        raise Problem(f"error: {source}:{line}: {error}") from error
+        what = other_file(obj) if isinstance(obj, dict) else ""
+        raise Problem(f"error: {source}:{line}: {what or error}") from error
     # The object is the template, and what two members report and run.
     template = {field: content for field, content in obj.items() if field != "status"}
     items = tuple(StatusItem(member, obj["status"]) for member in MEMBERS) if "status" in obj else ()

@@ -88,8 +88,7 @@ def command(
     else:
         number = Counter(result.level for result in results)
         records = [{**asdict(result), "level": str(result.level)} for result in results]
-        document = {"results": records, "summary": {str(level): number[level] for level in Level}}
-        say(written(document, output), nl=False)
+        say(written({"results": records, "summary": {str(level): number[level] for level in Level}}, output), nl=False)
     if _has_problem(results):
         raise SystemExit(Problem.exit_code)
 

@@ -3,13 +3,14 @@
 Other commands print explanations and warnings in the same form.
 """
 
+import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import chain
 from pathlib import Path
-from textwrap import fill, indent, wrap
+from textwrap import dedent, fill, indent, wrap
 from types import MappingProxyType
 from typing import Any, Final, cast
 
@@ -35,7 +36,7 @@ from karta_interpreter.cli.options import (
 )
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import full_name, one_line, say, written
-from karta_interpreter.definitions.karta import PREFIX, Known, catalogue_kinds, is_definition
+from karta_interpreter.definitions.karta import PREFIX, Known, catalogue_files, catalogue_kinds, is_definition
 from karta_interpreter.definitions.karta.annotation_records import ANNOTATIONS
 from karta_interpreter.definitions.karta.schema_export import json_schema
 from karta_interpreter.definitions.sources.files import ORIGIN, find_in_catalogue
@@ -112,8 +113,9 @@ def command(
     if target and not (file or filenames) and (text := described(target)):
         say(text, nl=False)
         return
-    files = [file, given["observed_file"], given["status_file"], *given["references"], *filenames, *overrides]
-    check_stdin(filter(None, files))
+    check_stdin(
+        filter(None, [file, given["observed_file"], given["status_file"], *given["references"], *filenames, *overrides])
+    )
     # Standard input is an object, because it is read once.
     if file is None or (path is None and file != STDIN and any(map(is_definition, read_objects(file)[:1]))):
         if not (target or filenames):
@@ -176,8 +178,10 @@ def exit_if_strict(warnings: Sequence[Fact], *, strict: bool) -> None:
 
 def _print(title: str, explanations: Sequence[Explanation], form: str) -> None:
     if form in ("json", "yaml"):
-        document = {"title": title, "explanations": [explanation.to_json() for explanation in explanations]}
-        say(written(document, form), nl=False)
+        say(
+            written({"title": title, "explanations": [explanation.to_json() for explanation in explanations]}, form),
+            nl=False,
+        )
     else:
         say(f"{click.style(one_line(title), bold=True)}\n\n{explanations_text(explanations)}\n{_BEFORE}")
 
@@ -317,4 +321,16 @@ def described(name: str) -> str:
     suggestion = "" if texts else closest(name, [*names, *(gvk.kind for gvk in catalogue_kinds())])
     if suggestion in names:
         raise UsageProblem(f"error: there is no rule or field {name}; did you mean {suggestion}?")
-    return "".join(f"{name}, of {owner}\n{indent(fill(text, 98), '  ')}\n" for owner, text in texts)
+    described = "".join(f"{name}, of {owner}\n{indent(fill(text, 98), '  ')}\n" for owner, text in texts)
+    example = next((to_yaml({PREFIX + name: record.example}) for record in ANNOTATIONS if record.name == name), "")
+    example = example or (_example(name) if len(texts) == 1 else "")
+    return f"{described}\nexample:\n{indent(dedent(example), '  ')}" if example else described
+
+
+def _example(field: str) -> str:
+    """Return the shortest text of a field, and of what it holds, in the catalogue. "" if no definition has it."""
+    block = re.compile(
+        rf"^( *)[^#\n]*\b{re.escape(field)}: [^>|\n].*\n|^( *){re.escape(field)}:\n(?:\2 .*\n)++", re.MULTILINE
+    )
+    texts = (match[0] for path in catalogue_files() for match in block.finditer(path.read_text(encoding="utf-8")))
+    return min(texts, key=lambda text: (" ." not in text, len(text)), default="")  # a path says more than a constant

@@ -59,7 +59,7 @@ def summary(report: SuiteReport) -> str:
     counted = f"{count(len(report.kinds), 'kind')}, {count(totals.cases, 'case')}"
     drafts = f", {report.drafts} of them with a TODO for the reason" if report.drafts else ""
     text = f"{counted}: {totals.passed} passed{drafts}, {totals.failed} failed"
-    return f"{text}, {count(len(report.unreadable), 'unreadable case')}" if report.unreadable else text
+    return f"{text}, {count(len(report.unreadable), 'error')}" if report.unreadable else text
 
 
 def suites_json(report: SuiteReport) -> JSON:
@@ -109,8 +109,7 @@ def _failure(outcome: Outcome) -> str:
     title = f"{click.style('FAILED', fg='red', bold=True)} {location} {case.call.operation}: {case.name}"
     details = [click.style(line, fg=_COLOURS.get(line[:1])) for line in difference(outcome).splitlines()]
     details = [*filter(None, [case.description]), *(details or outcome.failures), *outcome.notes]
-    lines = [title, *indent("\n".join(details), "  ").split("\n"), ""]
-    return "".join(f"{one_line(line)}\n" for line in lines)
+    return "".join(f"{one_line(line)}\n" for line in [title, *indent("\n".join(details), "  ").split("\n"), ""])
 
 
 def _counts(totals: Totals) -> Object:
@@ -209,9 +208,8 @@ def command(  # noqa: PLR0913 - one for each option
     words = [name.lower() for name in names or [""]]
     selected = [case for case, title in zip(cases, titles, strict=True) if any(name in title for name in words)]
     if not selected and not unreadable:
-        nothing = f"no case has {' or '.join(names)} in its kind, operation or name"
         if cases:
-            raise UsageProblem(f"error: {nothing}")
+            raise UsageProblem(f"error: no case has {' or '.join(names)} in its kind, operation or name")
         raise Problem(f"error: {', '.join(map(str, suites))}: there is no case")
     # The definitions are read once for each kind of the suites, and their findings are shown as often.
     find = cache(partial(_interpreter, unreadable))
@@ -320,5 +318,4 @@ def _notes(interpreter: Interpreter, case: Case, options: Options, *, explains: 
     """Explain a failure by the warnings about the case's object or, if asked for, by the whole chain."""
     entry = interpreter.entry
     explanation = explain(entry.definition, case.call, options, origin=entry.origin, reader=Known.of(case.references))
-    text = explanations_text([explanation]) if explains else warnings_text(explanation.warnings)
-    return tuple(text.splitlines())
+    return tuple((explanations_text([explanation]) if explains else warnings_text(explanation.warnings)).splitlines())

@@ -146,8 +146,7 @@ def command(
     obj = read_object(path, lambda: kinds_of(filenames))
     tree = WorkloadTree.build(workload_of(obj, filenames, references), _pods(pods))
     say(tree_text(tree) if output == "tree" else written(tree.to_json(), output), nl=False)
-    shown = (NO_PODS,) if output == "tree" else ()
-    warnings = [fact for fact in _warnings(tree) if fact.rule not in shown]
+    warnings = [fact for fact in _warnings(tree) if fact.rule not in ((NO_PODS,) if output == "tree" else ())]
     say(warnings_text(warnings) + kinds_text(warnings, obj), err=True, nl=False)
     for stray in tree.strays:
         say(escaped(stray.reason), err=True)

@@ -174,8 +174,9 @@ def command(  # noqa: PLR0913 - one for each option
     if folder:
         report = verify_folder(folder, definitions, selection)
     else:
-        server = ApiServer.of(kubeconfig, context)
-        report = asyncio.run(_read(server, definitions, selection, save_to, all_namespaces=all_namespaces))
+        report = asyncio.run(
+            _read(ApiServer.of(kubeconfig, context), definitions, selection, save_to, all_namespaces=all_namespaces)
+        )
     say(report_text(report, fail_only=fail_only) if output == "table" else written(report.to_json(), output), nl=False)
     say(summary(report), err=True)
     raise SystemExit(int(report.differs or bool(report.problems) or not report.results))

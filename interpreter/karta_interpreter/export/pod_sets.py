@@ -173,5 +173,4 @@ def _lone_pod_set(script: OperationScript, component: ComponentRules) -> Iterato
     if component.min_replicas or component.max_replicas:
         script.features.add("bounds")
     script.features |= traits.keys()
-    table = table_of([f"{key} = {value}" for key, value in fields.items()])
-    yield f"found[#found + 1] = {table}"
+    yield f"found[#found + 1] = {table_of([f'{key} = {value}' for key, value in fields.items()])}"

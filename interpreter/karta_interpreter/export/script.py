@@ -155,8 +155,7 @@ class OperationScript:
             try:
                 self._known[key] = self._written(query, self.new(name), form, parameter)
             except ExportError as error:
-                where = field_of(self.definition.manifest, query.text) or name
-                raise ExportError(f"{where}: {error}") from error
+                raise ExportError(f"{field_of(self.definition.manifest, query.text) or name}: {error}") from error
         return self._known[key]
 
     def _written(self, query: Query, name: str, form: Form, parameter: str) -> str:

@@ -1,4 +1,5 @@
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,10 @@ def test_schema_id_ends_with_version() -> None:
 def test_schema_fields_have_descriptions() -> None:
     silent = [at for at, node in nodes(CRD["properties"]["spec"], "spec") if "[]" not in at[-2:] and not said(node)]
     assert silent == []
+
+
+def test_descriptions_name_fields_as_a_karta_has_them() -> None:
+    assert re.findall(r"`[a-z]+_[a-z_]+`", str(SCHEMA)) == []
 
 
 def said(node: dict[str, Any]) -> bool:

@@ -655,10 +655,11 @@ def parse_queue_labels(annotation: AnnotationText) -> tuple[str, ...]:
     wrong = [name for name in names if not LABEL.fullmatch(name) or name == _NONE]
     for name in wrong:
         annotation.error(f'"{name}" is not the name of a label', "write it like kueue.x-k8s.io/queue-name", (name,))
-    components = annotation.karta.spec.structure_definition.components
     if not names:
         annotation.error("names no label", f"name one, or write {_NONE}")
-    elif not wrong and not any(component.suspend_definition for _, component in components):
+    elif not wrong and not any(
+        component.suspend_definition for _, component in annotation.karta.spec.structure_definition.components
+    ):
         annotation.warn("a queue has nothing to do with a kind that has no suspendDefinition", "remove the annotation")
     return tuple(dict.fromkeys(names))
 

@@ -169,7 +169,7 @@ class ConditionMatcher(Schema):
 
 
 class ExpressionMatcher(Schema):
-    """An expression. Its first result, as text, must be ``expected_result``."""
+    """An expression. Its first result, as text, must be ``expectedResult``."""
 
     expression: Expression = described("jq on the workload.")
     expected_result: str = described("Its first result, as text.")

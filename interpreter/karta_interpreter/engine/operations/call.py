@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Self
 import msgspec
 
 from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.base.findings import did_you_mean
+from karta_interpreter.base.findings import closest
 from karta_interpreter.base.k8s import JSON, MOST_REPLICAS, Counting, Object, edit, type_name
 from karta_interpreter.base.karmada import LIVE, SLOTS, Operation
 
@@ -71,10 +71,10 @@ class StatusItem(msgspec.Struct, frozen=True):
         )
 
     @classmethod
-    def written(cls, value: JSON, path: str, clusters: set[str]) -> "StatusItem":
+    def written(cls, value: JSON, path: str, clusters: set[str], *, needs_cluster: bool = True) -> "StatusItem":
         """Read an item that a person or a program wrote, and add its cluster to ``clusters``.
 
-        A field that Karmada does not know is an error. A second item for one of the ``clusters`` is an error, too.
+        A field or health that Karmada does not know is an error. A second item for one of the ``clusters`` is one, too.
 
         >>> StatusItem.written({"cluster": "member1"}, "items[0]", set())
         Traceback (most recent call last):
@@ -83,20 +83,20 @@ class StatusItem(msgspec.Struct, frozen=True):
         """
         fields = value if isinstance(value, dict) else {}
         if "apiVersion" in fields or fields.keys().isdisjoint({*ITEM_FIELDS, *_OTHER_FIELDS}):
-            raise InterpretationError(
-                f"{path} is not what a cluster reports: {{clusterName: NAME, status: {{…}}}}, "
-                "as in a binding's status.aggregatedStatus"
-            )
+            raise InterpretationError(f"{path} is not what a cluster reports: {_FORM}")
         for field in fields:
             if field not in ITEM_FIELDS:
-                hint = _OTHER_FIELDS.get(field) or did_you_mean(str(field), ITEM_FIELDS)
-                raise InterpretationError(f"{path} has no field {field}; {hint}")
+                near = closest(str(field), ITEM_FIELDS)
+                meant = f"did you mean {near}?" if near else f"a field of the status belongs below status: {_FORM}"
+                raise InterpretationError(f"{path} has no field {field}; {_OTHER_FIELDS.get(field) or meant}")
         item = cls.of(value, path)
         problem = (
             " has no clusterName, the cluster that reports the status"
-            if not item.cluster
+            if needs_cluster and not item.cluster
             else f" is a second one of {item.cluster}: each cluster has one"
-            if item.cluster in clusters
+            if item.cluster and item.cluster in clusters
+            else f".health is {item.health}, not {' or '.join(_HEALTH)}: one of the status belongs below status"
+            if item.health not in ("", *_HEALTH)
             else ".status holds a whole object: write what is below its own status"
             if isinstance(item.status, dict) and {"apiVersion", "kind", "metadata"} <= item.status.keys()
             else ""
@@ -117,6 +117,8 @@ class StatusItem(msgspec.Struct, frozen=True):
         return {"clusterName": self.cluster, **status, **{field: value for field, value in fields.items() if value}}
 
 
+_FORM = "{clusterName: NAME, status: {…}}, as in a binding's status.aggregatedStatus"
+_HEALTH = ("Healthy", "Unhealthy", "Unknown")
 _ITEM_TYPES = {"clusterName": str, "applied": bool, "appliedMessage": str, "health": str}
 _OTHER_FIELDS = {
     "cluster": "write clusterName",

@@ -25,7 +25,7 @@ from karta_interpreter.base.k8s import GVK, JSON, Object, edit, type_name
 from karta_interpreter.base.k8s.manifest import Document, read_documents
 from karta_interpreter.base.k8s.yaml_writer import to_authored_yaml
 from karta_interpreter.definitions.karta import is_definition
-from karta_interpreter.engine.operations import ITEM_FIELDS, LIVE, SLOTS, Call, Operation, StatusItem, TargetComponent
+from karta_interpreter.engine.operations import LIVE, SLOTS, Call, Operation, StatusItem, TargetComponent
 from karta_interpreter.engine.suites.comparison import result_in_words_of
 
 _KEYS = (
@@ -111,11 +111,10 @@ def _scan(text: str, source: str) -> list[Case | SuiteError]:
         return [SuiteError(f"{source}:{error.line}: {error}")]
     cases: list[Case | SuiteError] = []
     for document in documents:
-        fields = document.value
         try:
-            cases.append(read_case(document, fields))
+            cases.append(read_case(document, document.value))
         except InterpretationError as error:
-            name = fields.get("name") if isinstance(fields, dict) else None
+            name = document.value.get("name") if isinstance(document.value, dict) else None
             title = f'case "{name}": ' if isinstance(name, str) and name else ""
             cases.append(SuiteError(f"{document.source}:{document.line}: {title}{error}"))
     return cases
@@ -133,8 +132,15 @@ def read_case(document: Document, fields: JSON) -> Case:
     if not isinstance(fields, dict):
         raise InterpretationError(f"a case must be an object, but is {type_name(fields)}; write --- above each")
     if "kind" in fields and "operation" not in fields:
+        old_tests = sorted(home_of(Path(document.source)).glob("*_tests.yaml"))[: bool(document.source)]
         home = (
-            f"write it below desiredObj of a case; {PLACES['draft']}"
+            "; ".join(
+                (
+                    "write it below desiredObj of a case",
+                    PLACES["draft"],
+                    *(f"{name} is of an older Karmada, names no answers, and is not read" for name in old_tests),
+                )
+            )
             if not (is_definition(fields) or fields["kind"] in _BESIDE)
             else PLACES["cases"]
             if home_of(Path(document.source)) == Path(document.source).parent
@@ -182,17 +188,19 @@ def _shared_object(suite: Document, key: str, name: str) -> JSON:
         # The objects of a linked suite are next to the link's target.
         (document,) = read_documents((Path(suite.source).resolve().parent / name).read_text(encoding="utf-8"), name)
     except (OSError, ValueError, ManifestError) as error:
-        raise InterpretationError(f"{key} must be an object or the file of one; cannot read {name}: {error}") from error
+        reason = f"a path begins at the folder of the suite; cannot read {name}: {error}"
+        raise InterpretationError(f"{key} must be an object or the file of one; {reason}") from error
     return document.value
 
 
 def _output(fields: Object, operation: Operation) -> tuple[Object, str | None]:
-    output = _typed(fields, "output", dict, {})
+    results = SLOTS[operation].results
+    output = _typed(fields, "output", dict, {}, f"; write below it {' and '.join(results)}, each with its value")
     if "error" in output:
         if len(output) > 1 or not isinstance(output["error"], str):
             raise InterpretationError("output.error must be a string and the only output")
         return {}, output["error"]
-    _reject_unknown(f"output of {operation}", output, {*SLOTS[operation].results, "error"})
+    _reject_unknown(f"output of {operation}", output, {*results, "error"})
     return output, None
 
 
@@ -220,11 +228,15 @@ def _call(fields: Object, operation: Operation) -> Call:
 
 
 def _items(fields: Object) -> tuple[StatusItem, ...]:
-    items = [(f"statusItems[{index}]", item) for index, item in enumerate(_typed(fields, "statusItems", list, []))]
-    for path, item in items:
-        if isinstance(item, dict):
-            _reject_unknown(path, [key for key in item if key not in _HEAD_KEYS], ITEM_FIELDS)
-    return tuple(StatusItem.of(item, path) for path, item in items)
+    items, clusters = _typed(fields, "statusItems", list, []), set[str]()
+    without_heads = (
+        {key: field for key, field in item.items() if key not in _HEAD_KEYS} if isinstance(item, dict) else item
+        for item in items
+    )
+    return tuple(
+        StatusItem.written(item, f"statusItems[{index}]", clusters, needs_cluster=False)
+        for index, item in enumerate(without_heads)
+    )
 
 
 def _references(fields: Object) -> tuple[Object, ...]:
@@ -237,11 +249,11 @@ def _references(fields: Object) -> tuple[Object, ...]:
     return tuple(references)
 
 
-def _typed(fields: Object, key: str, expected: type, default: JSON = None) -> JSON:
+def _typed(fields: Object, key: str, expected: type, default: JSON = None, hint: str = "") -> JSON:
     value = fields.get(key)
     if value is not None and type(value) is not expected:
-        dash = "; write each entry after a dash" if expected is list else ""
-        raise InterpretationError(f"{key} must be {type_name(expected())}, but is {type_name(value)}{dash}")
+        hint = "; write each entry after a dash" if expected is list else hint
+        raise InterpretationError(f"{key} must be {type_name(expected())}, but is {type_name(value)}{hint}")
     return default if value is None else value
 
 

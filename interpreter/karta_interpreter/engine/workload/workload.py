@@ -54,8 +54,7 @@ class _Named(dict[str, Value]):
     """Values by name. The error of a name that does not exist has a hint."""
 
     def __missing__(self, name: str) -> NoReturn:
-        names = [f'"{own_name}"' for own_name in self]
-        raise KeyError(f'there is no "{name}"; {did_you_mean(str(name), names)}')
+        raise KeyError(f'there is no "{name}"; ' + did_you_mean(str(name), [f'"{own_name}"' for own_name in self]))
 
 
 def _no_instance(name: str, ids: tuple[str, ...]) -> str:
