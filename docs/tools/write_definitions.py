@@ -8,7 +8,7 @@ from pathlib import Path
 from docs.tools.write_catalogue import table
 from karta_interpreter.base.k8s.values import Object
 from karta_interpreter.base.k8s.yaml_writer import to_yaml
-from karta_interpreter.definitions.karta.annotation_records import ANNOTATIONS, Annotation, NotExported
+from karta_interpreter.definitions.karta.annotation_records import ANNOTATIONS, Annotation
 from karta_interpreter.definitions.karta.annotations import PREFIX
 from karta_interpreter.definitions.karta.rules import RULES
 from karta_interpreter.definitions.karta.schema_export import REFERENCE, model_schema
@@ -109,9 +109,7 @@ def _annotation(record: Annotation) -> str:
     readers = (
         "every operation" if len(record.read_by) == len(Operation) else ", ".join(sorted(record.read_by)) or "none"
     )
-    exported = record.exported
-    script = f"cannot be made: {exported.reason}" if isinstance(exported, NotExported) else exported
-    facts = f"Value: {value}.\n\nEffect: {what}.\n\nRead by: {readers or 'none'}. An exported script {script}."
+    facts = f"Value: {value}.\n\nEffect: {what}.\n\nRead by: {readers or 'none'}. An exported script {record.exported}."
     return f"### {record.name}\n{facts}\n\n```yaml\n{example}```\n\n"
 
 

@@ -15,7 +15,7 @@ from karta_interpreter.base.k8s.edit import set_value
 from karta_interpreter.base.k8s.requirements import Counting
 from karta_interpreter.base.k8s.values import Path, parts_of
 from karta_interpreter.base.karmada import SLOTS
-from karta_interpreter.definitions.karta.annotation_records import ANNOTATIONS, Annotation, Annotations, NotExported
+from karta_interpreter.definitions.karta.annotation_records import ANNOTATIONS, Annotation, Annotations
 from karta_interpreter.definitions.karta.annotations import WHOLE, annotation_path
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.loading import load_definition
@@ -31,7 +31,6 @@ from karta_interpreter.engine.operations import (
     interpret,
 )
 from karta_interpreter.engine.operations.dispatch import own_answer
-from karta_interpreter.export import script
 from karta_interpreter.export.argocd_health import argocd_health
 from karta_interpreter.export.customization import script_of
 from karta_interpreter.export.flux_health import flux_health
@@ -185,14 +184,10 @@ def test_record_names_operations_whose_served_answers_annotation_changes(record:
 
 @_each(few(ANNOTATIONS, "exported"))
 @pytest.mark.sweep
-def test_exported_script_follows_annotation_or_is_rejected_with_reason(record: Annotation) -> None:
+def test_exported_script_follows_annotation(record: Annotation) -> None:
     tally = Tally()
     for definition in _annotated(record):
         for operation in filter(definition.answers, record.read_by):
-            if isinstance(record.exported, NotExported):
-                with pytest.raises(ExportError, match=record.exported.reason):
-                    script_of(definition, operation)
-                continue
             calls = [call for call in CALLS if call.operation is operation]
             pair, plain = (
                 Pair(each, operation, Script(operation, script_of(each, operation), each.name), calls)
@@ -272,18 +267,6 @@ def test_crd_check_follows_every_expression_about_the_workload(record: Annotatio
         assert [each.path for each in found] == [annotation_path(record.name)] * (missing.of is WHOLE)
 
 
-def test_export_rejects_operations_that_read_annotation_without_script(monkeypatch: pytest.MonkeyPatch) -> None:
-    (retain,) = (each for each in ANNOTATIONS if each.name == "retain")
-    unwritten = replace(retain, exported=NotExported("no script knows the member's past"))
-    monkeypatch.setattr(script, "ANNOTATIONS", (unwritten,))
-    (definition,) = _annotated(retain)
-
-    assert script_of(load_definition(MILL), Operation.RETAIN)
-    assert script_of(definition, Operation.INTERPRET_HEALTH)
-    with pytest.raises(ExportError, match="annotation retain: no script knows the member's past"):
-        script_of(definition, Operation.RETAIN)
-
-
 _CHECKS: Final = (argocd_health, flux_health)
 _UNSEEN: Final[Mapping[tuple[str, str], str]] = {
     ("operations", ".*"): "it says what is registered with Karmada",
@@ -320,19 +303,6 @@ def test_health_check_follows_annotation_or_is_rejected_with_reason(
         found = _check(export, definition)
         assert found != export(_PLAIN), f"no check of {record.name}"
         assert not isinstance(found, str) or f"annotation {record.name}: " in found
-
-
-@pytest.mark.parametrize("export", _CHECKS)
-def test_health_check_rejects_annotation_without_script(
-    export: Callable[..., object], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (health,) = (each for each in ANNOTATIONS if each.name == "health")
-    unwritten = replace(health, exported=NotExported("no script knows the member's past"))
-    monkeypatch.setattr(script, "ANNOTATIONS", (unwritten,))
-    (definition,) = _annotated(health)
-
-    with pytest.raises(ExportError, match="annotation health: no script knows the member's past"):
-        export(definition)
 
 
 class _Watched(Annotations):

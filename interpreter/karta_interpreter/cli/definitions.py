@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, TypedDict, TypeVar
 import click
 
 from karta_interpreter.base.findings import Finding, Severity, closest, did_you_mean, escaped
-from karta_interpreter.base.k8s import GVK, Object
+from karta_interpreter.base.k8s import CORE_KINDS, GVK, Object
 from karta_interpreter.cli.files import (
     STDIN,
     check_path,
@@ -31,7 +31,6 @@ from karta_interpreter.definitions.karta import (
     kartas_path,
     name_of,
 )
-from karta_interpreter.definitions.karta.annotation_records import CORE_KINDS
 from karta_interpreter.definitions.karta.schema import OTHER_FILES, other_file
 from karta_interpreter.definitions.sources import (
     EVERYTHING,

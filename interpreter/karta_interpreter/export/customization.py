@@ -13,7 +13,7 @@ from karta_interpreter.base.karmada import API_VERSION, OWN_FUNCTIONS, SLOTS, by
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.export import aggregation, interpretation, retention, revision
-from karta_interpreter.export.script import OperationScript, check_size, refuse_unexported
+from karta_interpreter.export.script import OperationScript, check_size
 from karta_interpreter.languages.lua.customization import KIND
 
 _WRITERS: Final = by_operation(
@@ -85,7 +85,6 @@ def script_of(definition: Definition, operation: Operation) -> str:
 
 
 def _compiled(definition: Definition, operations: Sequence[Operation]) -> str:
-    refuse_unexported(definition, operations)
     script = OperationScript(definition)
     for _ in range(2):  # Which parts are repeated is known once all expressions were written.
         script = OperationScript(definition, script.repeated())

@@ -14,7 +14,6 @@ from karta_interpreter.base.errors import ExportError
 from karta_interpreter.base.k8s import GVK, grouped
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.engine.operations import Operation
-from karta_interpreter.export.script import refuse_unexported
 
 
 class Tool(NamedTuple):
@@ -210,7 +209,6 @@ def checks_by_version(versions: Sequence[Definition], export: Callable[[Definiti
 
 def _refuse_unfollowed(definition: Definition) -> None:
     """Raise ExportError if no check of a tool can judge health as Karmada does."""
-    refuse_unexported(definition, [Operation.INTERPRET_HEALTH])
     if definition.scripts.of(Operation.INTERPRET_HEALTH):
         raise ExportError("annotation lua: its script answers InterpretHealth, and a check has no functions of Karmada")
     if definition.status is None and definition.annotations.health is None:

@@ -9,9 +9,7 @@ from karta_interpreter.base.errors import ExportError
 from karta_interpreter.base.findings import format_path
 from karta_interpreter.base.k8s import values
 from karta_interpreter.definitions.karta import ComponentRules, Definition, Fragments, PodSpec, PodTemplate
-from karta_interpreter.definitions.karta.annotation_records import ANNOTATIONS, NotExported
 from karta_interpreter.definitions.karta.expressions import is_boolean
-from karta_interpreter.engine.operations import Operation
 from karta_interpreter.export.emitter import Emitter
 from karta_interpreter.export.library import LIBRARY, used, words_of
 from karta_interpreter.export.lua import (
@@ -302,14 +300,6 @@ class OperationScript:
         body_text = f"-- {self.definition.gvk.kind}.\n\n{body}"
         shared = f"-- Functions that exported scripts share.\n\n{library}" if library else ""
         return "\n\n".join(part for part in (kube, shared, body_text) if part) + "\n"
-
-
-def refuse_unexported(definition: Definition, operations: Collection[Operation]) -> None:
-    """Raise ExportError for an annotation that decides about one of the operations and that no export follows."""
-    for annotation in ANNOTATIONS:
-        decides = not annotation.read_by.isdisjoint(operations) and annotation.is_set(definition.annotations)
-        if decides and isinstance(annotation.exported, NotExported):
-            raise ExportError(f"annotation {annotation.name}: {annotation.exported.reason}")
 
 
 def check_size(text: str) -> str:

@@ -15,7 +15,17 @@ from karta_interpreter.base.k8s.dependencies import (
     pod_dependencies,
 )
 from karta_interpreter.base.k8s.edit import get, remove, set_value
-from karta_interpreter.base.k8s.fields import COUNT_NAME, COUNTS, annotation, generation, label, name, namespace
+from karta_interpreter.base.k8s.fields import (
+    CORE_KINDS,
+    COUNT_NAME,
+    COUNTS,
+    QUALIFIED_NAME,
+    annotation,
+    generation,
+    label,
+    name,
+    namespace,
+)
 from karta_interpreter.base.k8s.patch import changes, diff, patched
 from karta_interpreter.base.k8s.projection import MOST_VALUES, UNREAD, Projection, Read, count_values, reader
 from karta_interpreter.base.k8s.quantity import Quantity, parse_duration
@@ -50,6 +60,7 @@ from karta_interpreter.base.k8s.values import (
 __all__ = [
     "COMPUTE_DOMAIN",
     "CONTAINER_LISTS",
+    "CORE_KINDS",
     "COUNTS",
     "COUNT_NAME",
     "DEPENDENCIES_READ",
@@ -60,6 +71,7 @@ __all__ = [
     "MOST_REPLICAS",
     "MOST_VALUES",
     "NOTHING",
+    "QUALIFIED_NAME",
     "REQUIREMENTS_READ",
     "SELECTOR_FIELDS",
     "UNREAD",

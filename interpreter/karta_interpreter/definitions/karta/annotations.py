@@ -1,6 +1,6 @@
 """The parts of annotation values, which operations read.
 
-`annotation_records` has the annotations: the value of each, its record and its parser.
+`annotation_records` has the annotations with a record for each, and `annotation_parsers` a parser for each.
 """
 
 import json
@@ -145,6 +145,9 @@ class LeftOut:
     reason: str
     is_unknown: bool = False
     """Whether pods request resources that no answer has, if a workload has this part."""
+
+
+Needed: TypeAlias = ExtraDependency | OfDependencies | LeftOut
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@ from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, S
 from dataclasses import replace
 
 from karta_interpreter.base.findings import Finding, closest, error, warning
-from karta_interpreter.base.k8s import Path, grouped
+from karta_interpreter.base.k8s import QUALIFIED_NAME, Path, grouped
 from karta_interpreter.base.karmada import COUNTING_OPERATIONS, Operation
-from karta_interpreter.definitions.karta.annotation_records import ANNOTATIONS, LABEL, Annotations
+from karta_interpreter.definitions.karta.annotation_records import ANNOTATIONS, Annotations
 from karta_interpreter.definitions.karta.annotations import Retained, annotation_path
 from karta_interpreter.definitions.karta.catalogue import catalogue_kinds
 from karta_interpreter.definitions.karta.compile import action_value
@@ -163,7 +163,7 @@ def _component(path: Path, component: ComponentDefinition, selector: PodSelector
     at = (*path, "podSelector", "componentTypeSelector")
     of_label = [(("value",), kind.value)] if kind and kind.value and ".labels" in str(kind.key) else []
     for place, text in (*of_label, *((("matchLabels", key), key) for key in (kind.labels if kind else ()))):
-        if not LABEL.fullmatch(text) and (better := _LABEL_MEANT.search(text or "role")):
+        if not QUALIFIED_NAME.fullmatch(text) and (better := _LABEL_MEANT.search(text or "role")):
             yield violation("matcher-never", (*at, *place), noun="a label", text=text, better=better[1] or better[2])
     if component.suspend_definition is not None:
         at = (*path, "suspendDefinition")

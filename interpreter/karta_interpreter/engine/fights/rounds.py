@@ -34,7 +34,7 @@ from karta_interpreter.base.k8s import (
     set_value,
 )
 from karta_interpreter.definitions.karta import Definition
-from karta_interpreter.definitions.karta.annotation_records import parse_retain
+from karta_interpreter.definitions.karta.annotation_parsers import parse_retain
 from karta_interpreter.definitions.karta.annotation_text import AnnotationText
 from karta_interpreter.definitions.karta.schema import read_karta
 from karta_interpreter.engine.evaluation import scale_locations

@@ -1,0 +1,505 @@
+"""The parsers of annotations. Each returns the value of a text, without unusable parts, and adds an error for each."""
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from itertools import chain
+from typing import Final, TypeAlias
+
+from karta_interpreter.base.errors import InterpretationError, QuerySyntaxError
+from karta_interpreter.base.findings import did_you_mean, hints
+from karta_interpreter.base.k8s import (
+    CORE_KINDS,
+    DEPENDENCIES_READ,
+    GVK,
+    JSON,
+    QUALIFIED_NAME,
+    SELECTOR_FIELDS,
+    Object,
+    type_name,
+)
+from karta_interpreter.base.karmada import SLOTS
+from karta_interpreter.definitions.karta import annotations as values
+from karta_interpreter.definitions.karta.annotation_text import AnnotationText
+from karta_interpreter.definitions.karta.expressions import (
+    fields_read,
+    names_places,
+    plain_path,
+    split_default,
+    whole_places,
+)
+from karta_interpreter.definitions.karta.rules import violation
+from karta_interpreter.definitions.karta.status_rules import Status
+from karta_interpreter.languages.jq import most_outputs, owner_of, parse, render, syntax as ast
+from karta_interpreter.languages.lua.reading import read_scripts
+from karta_interpreter.languages.lua.script import Scripts
+
+Problem: TypeAlias = tuple[str, str, str]
+"""Field, message and hint for a fault of an entry of a list."""
+
+_PROJECT_AND_VERSION = r"[^\s,][^\n,]* v?[0-9][\w.+-]*"
+_PROJECTS_AND_VERSIONS = re.compile(f"{_PROJECT_AND_VERSION}(, {_PROJECT_AND_VERSION})*")
+_PLAIN_NAME = re.compile(r"[a-z0-9][-a-z0-9.]*")
+# The value for an empty list in an annotation that takes names.
+_NONE: Final = "none"
+_DEPENDENCY_FIELDS: Final = ("apiVersion", "kind", "name", "namespace")
+_NAMESPACED: Final = re.compile(r'"([-\w]+)/([-.\w]+)"')
+# Kinds that are often written in the plural, by their names in small letters.
+_KINDS: Final = {
+    kind.lower(): kind
+    for kind in (
+        "Secret",
+        "ConfigMap",
+        "ServiceAccount",
+        "PersistentVolumeClaim",
+        "Service",
+        "Deployment",
+        "Pod",
+        "Job",
+    )
+}
+# The fields of the other forms of an entry of ``dependencies``, by the first field of each form.
+_FORMS: Final = {
+    "pods": ("pods",),
+    "claims": ("claims",),
+    "parameters": ("parameters",),
+    "omit": ("omit", "reason"),
+    "labelSelector": ("apiVersion", "kind", "labelSelector", "namespace"),
+}
+_QUOTES: Final = "write it in quotes"
+_OF_PODS: Final = tuple(f"spec.{path}" for path in DEPENDENCIES_READ)
+_EXPRESSIONS: Final = ("name", "namespace", *_FORMS)
+
+
+def parse_elastic(annotation: AnnotationText) -> tuple[str, ...]:
+    """Return the names of the elastic components and instances (``component/instance``), empty for ``none``."""
+    structure = annotation.karta.spec.structure_definition
+    components = {by_name.name: by_name for _, by_name in structure.components}
+    if annotation.items() == [_NONE] and _NONE not in components:
+        return ()
+    # A component name may contain a slash: then the whole item is meant, and no instance.
+    split = {item: item.partition("/") for item in annotation.items() if item not in components}
+    parts = {
+        item: component for item, (component, _, instance) in split.items() if component in components and instance
+    }
+    names = annotation.names("component", {**components, **parts})
+    counted = {component.name for _, component in structure.counted}
+    for name in dict.fromkeys(parts.get(name, name) for name in names):
+        scale = components[name].scale_definition
+        if name not in counted:
+            annotation.error(f'the component "{name}" has no pods', "name the component that has the pods")
+        elif scale is None or (scale.replicas_path is None and scale.min_replicas_path is None):
+            message = f'the component "{name}" has no number of replicas to change'
+            annotation.error(message, "add scaleDefinition.replicasPath to it")
+    for name, component in parts.items():
+        if components[component].instance_id_path is None:
+            annotation.error(f'{name}: the component "{component}" has no instanceIdPath', f"write {component}")
+    return names
+
+
+def parse_divided(annotation: AnnotationText) -> tuple[values.Divided, ...]:
+    """Return the entries of ``divided``."""
+    rules = []
+    for index, entry in _entries(
+        annotation, lambda entry: _field_problems(entry, (_form_of(entry, "held", "minimum"), "of"), _DIVIDED)
+    ):
+        name = _form_of(entry, "held", "minimum")
+        value, of = annotation.query(entry[name], index, name), annotation.query(entry["of"], index, "of")
+        if value is not None and of is not None:
+            _check_place(annotation, value, index)
+            rules.append(values.Divided(value, of, name == "held"))
+    return tuple(rules)
+
+
+_DIVIDED: Final = ("minimum", "held", "of")
+
+
+def _form_of(entry: Object, form: str, other: str) -> str:
+    """Return the form of an entry: the one whose field it has, or else the other."""
+    return form if form in entry else other
+
+
+def parse_healthy_statuses(annotation: AnnotationText) -> frozenset[Status]:
+    """Return the statuses. With the annotation ``health`` they do not decide InterpretHealth."""
+    names = annotation.names("status", list(Status))
+    if "health" in annotation.parsed:
+        annotation.warn(
+            "does not decide InterpretHealth beside health; AggregateStatus and exports read it",
+            "remove it unless the order of statuses should differ",
+        )
+    return frozenset(map(Status, names))
+
+
+def parse_dependencies(annotation: AnnotationText) -> tuple[values.Needed, ...]:
+    """Return the entries of ``dependencies``."""
+    needed: list[values.Needed] = []
+    for index, entry in _entries(annotation, _dependency_problems):
+        queries = {field: _named(annotation, index, field, entry[field]) for field in _EXPRESSIONS if field in entry}
+        match queries:
+            case {"omit": values.AnnotationQuery() as omit}:  # only an explanation reads it
+                needed.append(values.LeftOut(replace(omit, read_by=frozenset()), entry["reason"]))
+            case {"name": values.AnnotationQuery() as objects} | {"labelSelector": values.AnnotationQuery() as objects}:
+                namespace = queries.get("namespace")
+                needed.append(values.ExtraDependency(entry["apiVersion"], entry["kind"], objects, namespace))
+            case _:
+                forms = ((form, query) for form, query in queries.items() if query and form in _FORMS)
+                needed += [values.OfDependencies(form, query) for form, query in forms]
+    return tuple(needed)
+
+
+def parse_unread(annotation: AnnotationText) -> tuple[values.LeftOut, ...]:
+    """Return the entries of ``unread``."""
+    read: list[values.LeftOut] = []
+    for index, entry in _entries(
+        annotation, lambda entry: _field_problems(entry, (_form_of(entry, "unknown", "omit"), "reason"))
+    ):
+        form = _form_of(entry, "unknown", "omit")
+        if place := annotation.query(entry[form], index, form):
+            read.append(values.LeftOut(place, entry["reason"], form == "unknown"))
+    return tuple(read)
+
+
+def _entries(
+    annotation: AnnotationText, problems_of: Callable[[Object], Iterable[Problem]]
+) -> Iterator[tuple[int, Object]]:
+    """Yield the valid objects of a list, each with its index. Any other entry is an error."""
+    for index, entry in enumerate(annotation.yaml(list)):
+        is_object = isinstance(entry, dict)
+        problems = [*problems_of(entry)] if is_object else [("", f"must be an object, not {type_name(entry)}", "")]
+        for name, message, hint in problems:
+            annotation.error(f"entry {index}: {message}", hint, (index, name))
+        if not problems:
+            yield index, entry
+
+
+def _field_problems(
+    entry: Mapping[str, JSON], allowed: Collection[str], all_known: Collection[str] = (), optional: Collection[str] = ()
+) -> Iterator[Problem]:
+    for name, value in entry.items():
+        if name not in allowed:
+            yield name, f"there is no field {name}", did_you_mean(name, all_known or allowed)
+        elif not isinstance(value, str):
+            yield name, f"{name} must be a string, not {type_name(value)}", _QUOTES
+    for name in (name for name in allowed if name not in entry and name not in optional):
+        needed = (field for field in allowed if field not in optional)
+        yield name, f"the field {name} is missing", f"write {{{', '.join(f'{field}: …' for field in needed)}}}"
+
+
+def _named(annotation: AnnotationText, index: int, field: str, text: str) -> values.AnnotationQuery | None:
+    gives = {"pods": dict, "labelSelector": dict, "parameters": dict, "omit": object}.get(field, str)
+    reads = _OF_PODS if field == "pods" else ()
+    before, query = len(annotation.findings), annotation.query(text, index, field, gives=gives, reads=reads)
+    if field == "pods":
+        _check_templates(annotation, index, query)
+    if field == "name" and (parts := _NAMESPACED.fullmatch(text)):
+        hint = f"""write namespace: '"{parts[1]}"', name: '"{parts[2]}"'"""
+        annotation.error(f"entry {index}: a name has no `/`", hint, (index, field))
+    # The fields of the selector that the expression makes, as far as its form shows them.
+    made = query.node.entries if field == "labelSelector" and query and isinstance(query.node, ast.Object) else ()
+    keys = {entry.key.value for entry in made if isinstance(entry.key, ast.Literal)}
+    for name in (key for key in keys - SELECTOR_FIELDS if isinstance(key, str)):
+        hint = "write {matchLabels: {…}} around the labels"
+        annotation.error(f"entry {index}: a label selector has no field {name}", hint, (index, field))
+    if query is None and _PLAIN_NAME.fullmatch(text):  # one finding, not one for each part of the name
+        message, hint = f"{field} is jq, in which {text} is not a text", f"""write {field}: '"{text}"'"""
+        annotation.findings[before:] = [replace(annotation.findings[before], message=message, hint=hint, span=None)]
+    return query
+
+
+def _check_templates(annotation: AnnotationText, index: int, query: values.AnnotationQuery | None) -> None:
+    """Report an expression for pod templates that gives plain values, and warn of one that gives a spec."""
+    match query.node if query else None:
+        case ast.Literal(value) if value is not None:
+            message = f"entry {index}: pods is jq that gives pod templates, not {type_name(value)}"
+            annotation.error(message, "write a path, such as .spec.template", (index, "pods"))
+        case ast.Index(target, ast.Literal("spec")) as path:
+            around = render(target)
+            message = f"entry {index}: pods takes pod templates, and `{render(path)}` is what a template has in spec"
+            hint = "name the field that has the template" if around == "." else f"write {around}"
+            annotation.warn(message, f"{hint}, or {{spec: …}} around a pod spec", at=(index, "pods"))
+
+
+def _dependency_problems(entry: Object) -> Iterator[Problem]:
+    form = next((name for name in _FORMS if name in entry), "")
+    allowed, fields = _FORMS.get(form, _DEPENDENCY_FIELDS), (*_DEPENDENCY_FIELDS, *chain(*_FORMS.values()))
+    others = [name for name in entry if form and name in fields and name not in allowed]
+    for name in others:
+        yield name, f"{name} does not go with {form}", "write two entries"
+    own = {name: value for name, value in entry.items() if name not in others}
+    yield from _field_problems(own, allowed, fields, optional=("namespace",))
+    api_version, kind = entry.get("apiVersion"), entry.get("kind")
+    if isinstance(api_version, str) and isinstance(kind, str):
+        try:
+            GVK.parse(api_version, kind)
+        except InterpretationError as err:
+            yield "apiVersion", str(err), ""
+        singular = kind.removesuffix("s").capitalize() if kind[:1].islower() else kind
+        if kind != (singular_kind := _KINDS.get(kind.lower().removesuffix("s"), singular)):
+            yield (
+                "kind",
+                f"{kind} is the name of a resource, not a kind",
+                f"write the kind as manifests do: {singular_kind}",
+            )
+        elif re.fullmatch(r"([a-z]+/)?v\w+", api_version) and (api_version == "v1") != (kind in CORE_KINDS):
+            hint = did_you_mean(kind, CORE_KINDS) if api_version == "v1" else "write apiVersion: v1"
+            yield "kind", f"{api_version} has no kind {kind}, which is of another group", hint
+
+
+def parse_added_containers(annotation: AnnotationText) -> tuple[values.AddedContainers, ...]:
+    """Return the expressions of ``added-containers`` by component."""
+    added: list[values.AddedContainers] = []
+    components = annotation.karta.spec.structure_definition.components
+    with_pods = dict.fromkeys(
+        component_of_kind.name for _, component_of_kind in components if component_of_kind.spec_definition
+    )
+    hint = hints(with_pods)
+    for component, text in annotation.yaml(dict).items():
+        if component not in with_pods:
+            annotation.error(f'there is no component "{component}" that has pods', hint(component), (component,))
+        elif not isinstance(text, str):
+            annotation.error(f"{component}: {type_name(text)} where an expression belongs", _QUOTES, (component,))
+        elif query := annotation.query(text, component, gives=dict):
+            most = most_outputs(query.node, annotation.karta.spec.structure_definition.reference_names)
+            added.append(values.AddedContainers(component, query, not query.is_plain or most not in (0, 1)))
+    return tuple(added)
+
+
+def parse_aggregate(annotation: AnnotationText) -> Mapping[values.PathPattern, values.AggregateRule]:
+    """Return the rules by the path of the status field."""
+    rules: dict[values.PathPattern, values.AggregateRule] = {}
+    for text, name in annotation.yaml(dict).items():
+        pattern = _pattern(annotation, text)
+        if name not in list(values.AggregateRule):
+            annotation.error(f"{text}: there is no rule {name}", did_you_mean(str(name), values.AggregateRule), (text,))
+        elif name == values.AggregateRule.COUNTER and pattern is not None and None in pattern:
+            annotation.error(f"{text}: a counter is one number, not one of a list", "write sum", (text,))
+        elif pattern is not None:
+            rules[pattern] = values.AggregateRule(name)
+    return rules
+
+
+def parse_required_status(annotation: AnnotationText) -> Mapping[tuple[str, ...], JSON]:
+    """Return the values by the paths of the status fields, each object before its fields."""
+    required: dict[tuple[str, ...], JSON] = {}
+    for text, value in annotation.yaml(dict).items():
+        pattern = _pattern(annotation, text) or ()
+        path = tuple(step for step in pattern if step is not None)
+        if len(path) < len(pattern) or value is None:
+            hint = "elements of lists have all of their fields, and null is not a value"
+            annotation.error(f"{text}: this cannot be required", hint)
+        elif path:
+            required[path] = value
+    return dict(sorted(required.items(), key=lambda item: len(item[0])))
+
+
+def _pattern(annotation: AnnotationText, text: str) -> values.PathPattern | None:
+    pattern: values.PathPattern = ()
+    with suppress(QuerySyntaxError):
+        node = parse(text)
+        while isinstance(node, ast.Index | ast.Iterate):
+            match node:
+                case ast.Index(target, ast.Literal(str(key))):
+                    node, pattern = target, (key, *pattern)
+                case ast.Iterate(target):
+                    node, pattern = target, (None, *pattern)
+                case _:
+                    break
+        if isinstance(node, ast.Identity) and pattern[:1] == ("status",) and pattern[1:]:
+            return pattern
+    annotation.error(
+        f"`{text}` is not a path below .status", "write it like .status.active or .status.jobs[].active", (text,)
+    )
+    return None
+
+
+def parse_outcomes(annotation: AnnotationText) -> Mapping[str, str]:
+    """Return the final conditions, each with the condition that announces it."""
+    outcomes: dict[str, str] = {}
+    status = annotation.karta.spec.structure_definition.root_component.status_definition
+    matchers = (*status.status_mappings.completed, *status.status_mappings.failed) if status else ()
+    # The condition types that, if true, mean that the workload has completed or failed.
+    ends = {condition.type for matcher in matchers for condition in matcher.by_conditions if condition.status == "True"}
+    for condition, announcement in annotation.yaml(dict).items():
+        unmapped = [name for name in (condition, announcement) if not isinstance(name, str) or name not in ends]
+        for name in unmapped:
+            hint = f'map {{type: {name}, status: "True"}} to one of them'
+            annotation.error(f"no status mapping makes {name} completed or failed", hint, (condition,))
+        if condition == announcement:
+            hint = "name the condition that comes before it"
+            annotation.error(f"{condition} cannot announce itself", hint, (condition,))
+        elif not unmapped:
+            outcomes[condition] = announcement
+    return outcomes
+
+
+def parse_lua(annotation: AnnotationText) -> Scripts:
+    """Return the scripts of the operations that the annotation ``operations`` allows."""
+    customizations = annotation.yaml(dict)
+    # The text is not a mapping: one finding about it is enough.
+    if annotation.findings:
+        return Scripts()
+    reading = read_scripts(customizations, annotation.karta.name, annotation.path)
+    for finding in reading.findings:
+        annotation.report(finding, finding.path[len(annotation.path) :])
+    allowed = annotation.parsed.get("operations", SLOTS)
+    for operation in sorted(reading.scripts.operations.difference(allowed)):
+        message = f"the script for {operation} is not run: the annotation operations leaves it out"
+        annotation.warn(message, "name the operation there, or remove the script", at=(SLOTS[operation].field,))
+    return Scripts(script for script in reading.scripts if script.operation in allowed)
+
+
+def parse_written_from(annotation: AnnotationText) -> str:
+    """Return the projects and their versions."""
+    text = annotation.text.strip()
+    if _PROJECTS_AND_VERSIONS.fullmatch(text):
+        return text
+    annotation.error(
+        f'"{text}" is not a project and a version', "write it like KubeRay 1.4, or KubeRay 1.4, Kueue 0.17"
+    )
+    return ""
+
+
+# The fields of an entry of ``retain``, by the field that names the path.
+_RULE_FIELDS: Final = {
+    "unset": ("unset", "by", "if", "value"),
+    "owned": ("owned", "while"),
+    "replicas": ("replicas",),
+    "quantities": ("quantities",),
+    "once": ("once", "note"),
+}
+
+
+def parse_retain(annotation: AnnotationText) -> tuple[values.RetainRule, ...]:
+    """Return the rules of ``retain``, which is a YAML list or has one path per line."""
+    lines = annotation.parts(r"^[^\S\n]*([^\s#].*)$")
+    # No jq path begins with a bracket or a dash: an array in jq is a new value and has no place.
+    is_yaml = bool(lines) and lines[0].startswith(("[", "-"))
+    rules: list[values.RetainRule] = []
+    for at, entry in enumerate(annotation.yaml(list)) if is_yaml else zip(lines, lines, strict=True):
+        if isinstance(entry, str):
+            rules += _retained_path(annotation, entry, at)
+        elif isinstance(entry, dict):
+            rules += _retained_rule(annotation, entry, at)
+        else:
+            annotation.error(f"an entry is {type_name(entry)} where a jq path belongs", at=(at,))
+    return tuple(rules)
+
+
+def _retained_path(annotation: AnnotationText, entry: str, at: str | int) -> Iterator[values.RetainRule]:
+    text, absent, drops = split_default(entry)
+    query = annotation.query(text, at)
+    if query is None:
+        return
+    _check_place(annotation, query, at)
+    for whole in whole_places(query):
+        kept = "the whole object" if whole == "." else f"all of {whole}"
+        annotation.report(violation("retains-all", annotation.path, text=text, kept=kept), (at,))
+    yield values.Retained(query, absent, drops)
+
+
+def _rule_problems(entry: Mapping[str, JSON], key: str) -> Iterator[Problem]:
+    if "path" in entry:
+        yield "path", "there is no field path", f"write the path alone: - {entry['path']}"
+    else:
+        yield from _field_problems(entry, _RULE_FIELDS[key], optional=_RULE_FIELDS["unset"][1:])
+    if "by" in entry and "value" in entry:
+        yield "value", "by is for lists, and value for a single field", "write two entries"
+    note = entry.get("note")
+    if key == "once" and isinstance(note, str) and not QUALIFIED_NAME.fullmatch(note):
+        yield "note", f'"{note}" is not the name of an annotation', "write it like example.io/sent"
+
+
+def _retained_rule(annotation: AnnotationText, entry: Mapping[str, JSON], at: str | int) -> Iterator[values.RetainRule]:
+    key = next((key for key in ("once", "quantities", "replicas", "owned") if key in entry), "unset")
+    problems = list(_rule_problems(entry, key))
+    for name, message, hint in problems:
+        annotation.error(message, hint, (at, name))
+    if problems:
+        return
+    text, absent, drops = split_default(entry[key]) if key == "owned" else (entry[key], None, False)
+    query = annotation.query(text, at, key)
+    if query is None:
+        return
+    if key == "once":
+        if path := plain_path(query.node):
+            yield values.Once(query, path, entry["note"])
+        else:
+            annotation.error(f"`{query.text}` is not a path of plain names", "write it like .spec.names", (at, "once"))
+        return
+    _check_place(annotation, query, at)
+    owner, element = owner_of(query.node), ast.Iterate(query.node) if "by" in entry else query.node
+    inputs = {"by": element, "if": element, "value": owner or values.WHOLE, "while": values.WHOLE}
+    queries = {field: annotation.query(entry[field], at, field, of=inputs[field]) for field in inputs.keys() & entry}
+    if not all(queries.values()):
+        return
+    if key == "owned":
+        yield values.Retained(query, absent, drops, queries["while"])
+    elif key != "unset":
+        yield values.RetainedCount(query) if key == "replicas" else values.KeepQuantityFormat(query)
+    else:
+        if "value" in entry and owner is None:
+            message = f"`{query.text}` names several fields; a value is for one"
+            annotation.error(message, "write an entry for each", (at,))
+        yield values.Unset(query, queries.get("by"), queries.get("if"), queries.get("value"))
+
+
+def _check_place(annotation: AnnotationText, query: values.AnnotationQuery, at: str | int) -> None:
+    if not names_places(query):
+        message = f"`{query.text}` computes a value; it names no place"
+        annotation.error(message, "write a path, such as .spec.suspend", (at,))
+    elif fields_read(query.node) == {"status"} and plain_path(query.node) != ("status",):
+        annotation.report(violation("status-not-sent", annotation.path, text=query.text), (at,))
+
+
+_STATE_FIELDS: Final = ("status", "label", "spec")
+_PLAIN_KEY: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*", re.ASCII)
+
+
+def parse_state(annotation: AnnotationText) -> tuple[values.PreservedState, ...]:
+    """Return the entries of ``state``."""
+    states: list[values.PreservedState] = []
+    for index, entry in _entries(annotation, _state_problems):
+        path = _pattern(annotation, entry["status"])
+        if path is None:
+            continue
+        if not all(step is not None and _PLAIN_KEY.fullmatch(step) for step in path):
+            hint = "Karmada reads one value by JSONPath; write it like .status.job.id"
+            annotation.error(f"`{entry['status']}` is not a path of plain names", hint, (index, "status"))
+            continue
+        texts = entry["spec"] if isinstance(entry["spec"], list) else [entry["spec"]]
+        places = [annotation.query(text, index, "spec") for text in texts]
+        for query in filter(None, places):
+            _check_place(annotation, query, index)
+        rules = tuple(values.Unset(query) for query in places if query)
+        if len(rules) == len(texts):
+            names = tuple(step for step in path if step is not None)
+            states.append(values.PreservedState(names, entry["label"], rules))
+    return tuple(states)
+
+
+def _state_problems(entry: Object) -> Iterator[Problem]:
+    paths = entry.get("spec")
+    if isinstance(paths, list) and paths:  # each is like a single one
+        entry = {**entry, "spec": next((path for path in paths if not isinstance(path, str)), "")}
+    yield from _field_problems(entry, _STATE_FIELDS)
+    label = entry.get("label")
+    if isinstance(label, str) and not QUALIFIED_NAME.fullmatch(label):
+        yield "label", f'"{label}" is not the name of a label', "write it like example.io/replaced-job"
+
+
+def parse_queue_labels(annotation: AnnotationText) -> tuple[str, ...]:
+    """Return the labels of ``queue-labels``."""
+    names = annotation.items()
+    if names == [_NONE]:
+        return ()
+    wrong = [name for name in names if not QUALIFIED_NAME.fullmatch(name) or name == _NONE]
+    for name in wrong:
+        annotation.error(f'"{name}" is not the name of a label', "write it like kueue.x-k8s.io/queue-name", (name,))
+    if not names:
+        annotation.error("names no label", f"name one, or write {_NONE}")
+    elif not wrong and not any(
+        component.suspend_definition for _, component in annotation.karta.spec.structure_definition.components
+    ):
+        annotation.warn("a queue has nothing to do with a kind that has no suspendDefinition", "remove the annotation")
+    return tuple(dict.fromkeys(names))
