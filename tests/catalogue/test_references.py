@@ -191,7 +191,7 @@ def test_requests_that_cannot_be_known_are_named_beside_a_count(definition: Defi
     for case in cases:
         if case.call.operation in _COUNTS and case.error is None:
             whole = resolved(definition, case.call.object, Known.of(case.references))
-            if reasons := unknown_requests(whole, case.call.object):
+            if parts := unknown_requests(whole, case.call.object):
                 assert _count(interpret(definition, case.call, reader=Known.of(case.references))), case.name
-                seen.update(reasons)
+                seen.update(part.reason for part in parts)
     assert seen == {part.reason for part in definition.annotations.unread if part.is_unknown}

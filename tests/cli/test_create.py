@@ -329,7 +329,11 @@ def test_suite_of_empty_file_is_an_error(run: Run, files: Path) -> None:
     (files / "empty.yaml").touch()
     result = run("create", "suite", "-f", "karta.yaml", "--object", "empty.yaml")
 
-    assert (result.exit_code, result.stdout, result.stderr) == (1, "", "error: empty.yaml: it contains no object\n")
+    assert (result.exit_code, result.stdout, result.stderr) == (
+        1,
+        "",
+        "error: empty.yaml: it contains no object: it is empty, or a List without items\n",
+    )
 
 
 def test_update_writes_only_differences(run: Run, files: Path) -> None:

@@ -190,6 +190,14 @@ def test_side_without_a_definition_is_named(run: Run, before: str, after: str, o
     assert first == f"warning: {option} has no definition for example.io/v1, Kind=Job"
 
 
+def test_object_of_karmada_is_not_a_workload(run: Run, files: Path) -> None:
+    (files / "policy.yaml").write_text("{apiVersion: policy.karmada.io/v1alpha1, kind: PropagationPolicy}")
+
+    first = run("diff", "--from", "JobSet", "--to", "JobSet", "policy.yaml").stderr.splitlines()[0]
+
+    assert first.endswith(", Kind=PropagationPolicy; it is an object of Karmada itself: give the workload")
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [

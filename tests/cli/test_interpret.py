@@ -285,6 +285,18 @@ def test_broken_definition_before_good_one_is_reported(run: Run, files: Path, ka
         pytest.param(
             "{clusterName: m1, heath: Healthy}", "it.yaml:1: item has no field heath; did you mean health?", id="a typo"
         ),
+        pytest.param(
+            "{clusterName: m1, phase: Ready}",
+            "it.yaml:1: item has no field phase; a field of the status belongs below status: "
+            "{clusterName: NAME, status: {…}}, as in a binding's status.aggregatedStatus",
+            id="a field of the status",
+        ),
+        pytest.param(
+            "status: {aggregatedStatus: [{clusterName: m1}]}",
+            "it.yaml:1: item.status has aggregatedStatus, which is a binding's: "
+            "write its entries alone, each after a dash",
+            id="the status of a binding",
+        ),
         pytest.param("health: 1", "it.yaml:1: item.health must be a string, but is a number", id="a number for text"),
     ],
 )

@@ -55,6 +55,24 @@ def test_outputs_have_places_that_they_are_read_from(run: Run, expression: str, 
     assert (result.exit_code, verdict, shown) == (0, "plain: the server answers it at once", rows)
 
 
+@pytest.mark.parametrize(
+    ("expression", "obj", "message"),
+    [
+        (".spec.gruops[].count", "groups.yaml", "nothing at spec.gruops: absent, did you mean spec.groups?\n"),
+        (".kind", "policy.yaml", "warning: this is not a workload: try it on an object of the kind that the expr"),
+        (".kind", "case.yaml", "warning: this is not a workload: try it on an object of the kind that the expr"),
+    ],
+)
+def test_stderr_names_what_was_meant(run: Run, expression: str, obj: str, message: str) -> None:
+    Path("policy.yaml").write_text("{apiVersion: policy.karmada.io/v1alpha1, kind: PropagationPolicy}")
+    Path("case.yaml").write_text("{name: a, operation: Retain, desiredObj: {}}")
+
+    result = run("query", expression, obj)
+
+    assert result.exit_code == 0
+    assert result.stderr.startswith(message)
+
+
 @pytest.mark.parametrize("expression", [".", ".spec"])
 def test_expression_that_a_folder_is_called_like_is_an_expression(run: Run, expression: str) -> None:
     Path(".spec").mkdir()

@@ -201,7 +201,10 @@ def test_test_without_suites_is_a_mistake(run: Callable[..., Result], arguments:
 def test_empty_suite_is_an_error(run: Callable[..., Result]) -> None:
     Path("empty.yaml").write_text("# nothing yet\n")
     result = run("test", "empty.yaml", "--name", "four")
-    assert (result.exit_code, result.stderr) == (1, "error: empty.yaml: there is no case\n")
+    assert (result.exit_code, result.stderr) == (
+        1,
+        "error: empty.yaml: there is no case: it is empty, or a List without items\n",
+    )
 
 
 def test_case_outside_of_testdata_is_an_error(suite: Path, run: Callable[..., Result]) -> None:

@@ -101,14 +101,12 @@ def changes(before: JSON, after: JSON) -> list[str]:
     >>> changes({"spec": {"replicas": 3}}, {"spec": {"replicas": 5, "paused": True}})
     ['spec.paused: true (new)', 'spec.replicas: 3 -> 5']
     """
-    lines = []
-    for path, old, new in sorted(_leaves(before, after), key=attrgetter("path")):
-        if old is NOTHING:
-            change = f"{short(new)} (new)"
-        else:
-            change = f"{short(old)} {'(removed)' if new is NOTHING else f'-> {short(new)}'}"
-        lines.append(f"{format_path(path)}: {change}")
-    return lines
+    return [
+        f"{format_path(path)}: {short(new)} (new)"
+        if old is NOTHING
+        else f"{format_path(path)}: {short(old)} {'(removed)' if new is NOTHING else f'-> {short(new)}'}"
+        for path, old, new in sorted(_leaves(before, after), key=attrgetter("path"))
+    ]
 
 
 def short(value: JSON) -> str:

@@ -16,7 +16,7 @@ from karta_interpreter.cli.definitions import Interpreter, interpreter_for, kind
 from karta_interpreter.cli.diff_input import MEMBERS
 from karta_interpreter.cli.draft_evidence import Shown, from_files, from_folder, from_member
 from karta_interpreter.cli.explain import warnings_text
-from karta_interpreter.cli.files import check_stdin, named, read_crds, read_objects, write_files
+from karta_interpreter.cli.files import EMPTY, check_stdin, named, read_crds, read_objects, write_files
 from karta_interpreter.cli.options import (
     FOLDER,
     LATER,
@@ -220,7 +220,7 @@ def suite_command(
         for some in (paths, observed)
     )
     if not workloads:
-        raise Problem(f"error: {', '.join(paths)}: it contains no object")
+        raise Problem(f"error: {', '.join(paths)}: it contains no object{EMPTY}")
     members = {named(obj): obj for obj in live}
     if strays := members.keys() - set(map(named, workloads)):
         raise UsageProblem(f"error: {', '.join(observed)}: no workload is {', '.join(sorted(strays))}")

@@ -94,9 +94,9 @@ class Interpreter:
     @property
     def why_not(self) -> str:
         """The reason why an operation has no answer, which begins as karmadactl's if only scripts are given."""
-        if self.entry.definition.has_karta:
-            return "the definition's annotation karta-interpreter.io/operations leaves it out"
-        return "rule is not enabled: there is neither a script for it nor a Karta"
+        left_out = "the definition's annotation karta-interpreter.io/operations leaves it out"
+        scripts_only = "rule is not enabled: there is neither a script for it nor a Karta"
+        return left_out if self.entry.definition.has_karta else scripts_only
 
 
 def read_definition_files(path: str) -> DefinitionFiles:
@@ -181,15 +181,16 @@ def among_cases(paths: Iterable[str], gvk: GVK | None = None) -> str:
     return next((f"move {suite} beside the folder testdata, which has only cases" for suite in found), "")
 
 
-def _no_workload(gvk: GVK) -> str:
-    what = other_file({"kind": gvk.kind}).partition(", not a Karta")[0]
+def no_workload(obj: Object) -> str:
+    """Return what to give instead of an object that is no workload, by its fields or its type. "" for any other."""
+    kind, what = str(obj.get("kind")), other_file(obj).partition(", not a ")[0]
     return (
-        f"give the {gvk.kind} with -f, and an object of the kind that it is for as FILE"
-        if gvk.kind in DEFINITIONS
+        f"give the {kind} with -f, and an object of the kind that it is for as FILE"
+        if kind in DEFINITIONS
         else "it is an object of Karmada itself: give the workload"
-        if gvk.group.endswith("karmada.io")
+        if str(obj.get("apiVersion")).partition("/")[0].endswith("karmada.io")
         else "give one of its items, with its apiVersion and kind"
-        if gvk.kind.endswith("List")
+        if kind.endswith("List")
         else f"{what}: give an object of the kind that is meant, as `kubectl get KIND NAME -o yaml` prints it"
         if what
         else ""
@@ -197,7 +198,7 @@ def _no_workload(gvk: GVK) -> str:
 
 
 def _advice(gvk: GVK) -> str:
-    if gvk.kind not in CORE_KINDS and (other := _no_workload(gvk)):
+    if gvk.kind not in CORE_KINDS and (other := no_workload(gvk.type_meta)):
         return other
     versions = {other.api_version for other in catalogue_kinds() if other.kind == gvk.kind}
     near = (
@@ -256,7 +257,7 @@ def interpreter_of(
         )
         raise NoDefinition(
             f"error: the given files have no definition for {gvk}; "
-            f"{among_cases((files.path for files in given), gvk) or _no_workload(gvk) or what}"
+            f"{among_cases((files.path for files in given), gvk) or no_workload(gvk.type_meta) or what}"
         )
     answered = frozenset(operation for customization in stronger for operation in customization.scripts.operations)
     return Interpreter(combined.entries[gvk], _broken(weaker, answered) | _broken(stronger), files_are_right)

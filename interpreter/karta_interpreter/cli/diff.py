@@ -18,7 +18,7 @@ from karta_interpreter.cli.changes import (
     print_changes,
     reason_of,
 )
-from karta_interpreter.cli.definitions import Interpreter, holds_objects
+from karta_interpreter.cli.definitions import Interpreter, holds_objects, no_workload
 from karta_interpreter.cli.diff_input import SourcedCall, read_questions
 from karta_interpreter.cli.files import check_stdin
 from karta_interpreter.cli.options import (
@@ -128,13 +128,14 @@ def command(
     )
     gvks = dict.fromkeys(question.gvk for question in questions)
     warnings = [
-        f"{'neither side has a' if lacking[1:] else f'{lacking[0]} has no'} definition for {gvk}"
+        f"{'neither side has a' if lacking[1:] else f'{lacking[0]} has no'} definition for {gvk}{other and '; '}{other}"
         for gvk in gvks
         if (
             lacking := [
                 name for name, side in zip(("--from", "--to"), compared_sides, strict=True) if not side.find(gvk)
             ]
         )
+        for other in [no_workload(gvk.type_meta)]
     ]
     text = (
         "".join(_change_text(change, full=shown["full"]) for change in changes)

@@ -70,9 +70,8 @@ def _bare(value: JSON) -> JSON:
 
 
 def _may_be_unset(value: JSON) -> bool:
-    if isinstance(value, dict):
-        return bool(value) and all(isinstance(text, str) for text in value.values())
-    return isinstance(value, int | float)
+    texts = [*value.values()] if isinstance(value, dict) else []
+    return isinstance(value, int | float) or (bool(texts) and all(isinstance(text, str) for text in texts))
 
 
 def _filled(member: Object, definitions: Iterable[Definition]) -> Object:
@@ -132,7 +131,9 @@ def read_questions(paths: Sequence[str], replicas: Callable[[Object], int], defi
     texts = dict(text for place in (*paths, *suites) for text in read_texts(place))
     questions = [question for source, text in texts.items() for question in _read(text, source, replicas, definitions)]
     if not questions:
-        raise Problem(f"error: {', '.join(paths)}: there is no object and no suite in it")
+        raise Problem(
+            f"error: {', '.join(paths)}: there is no object and no suite in it: it is empty, or has definitions"
+        )
     return questions
 
 

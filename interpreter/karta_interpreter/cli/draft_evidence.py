@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from karta_interpreter.base.findings import did_you_mean
 from karta_interpreter.base.k8s import GVK, JSON, Object, edit, get, namespace
-from karta_interpreter.cli.files import named, read_objects
+from karta_interpreter.cli.files import EMPTY, named, read_objects
 from karta_interpreter.cli.member import Member, Tree, WorkloadSelection
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.saved import read_about, read_workloads
@@ -100,7 +100,7 @@ def _chosen_kind(kinds: Iterable[GVK], kind: str | None, source: str) -> GVK:
     names = sorted({gvk.kind for gvk in kinds})
     matching = sorted(gvk for gvk in kinds if kind is None or kind.lower() in gvk.names)
     if not names:
-        raise Problem(f"error: {source}: it contains no object")
+        raise Problem(f"error: {source}: it contains no object{EMPTY}")
     if not matching:
         raise UsageProblem(f"error: {source} has no object of the kind {kind}; {did_you_mean(str(kind), names)}")
     if len(matching) > 1:

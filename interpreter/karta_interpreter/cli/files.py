@@ -32,6 +32,7 @@ _PRINTS, _STATUS_FILE = (
     "`kubectl get KIND NAME -o yaml` prints one",
     "the status of a cluster is given with --status-file",
 )
+EMPTY = ": it is empty, or a List without items"
 _IN_QUOTES = "; a shell replaces `*` by names if there are no quotes, and a folder stands for its files"
 
 
@@ -64,14 +65,16 @@ def read_objects(path: str, kinds: Kinds | None = None) -> list[Object]:
     """
     objects = list(starmap(_object, _values(path)))
     if not objects:
-        raise Problem(f"error: {path}: it contains no object")
+        raise Problem(f"error: {path}: it contains no object{EMPTY}")
     if kinds and len(objects) == 1:
         try:
             GVK.of(objects[0])
         except InterpretationError as error:
             is_item = not objects[0].keys().isdisjoint(ITEM_FIELDS)
             advice = other_file(objects[0]) or (_STATUS_FILE if is_item else _PRINTS)
-            raise Problem(f"error: {path}: {error}, only {listed(objects[0])}; {advice}") from error
+            raise Problem(
+                f"error: {path}: {error}{', only ' if objects[0] else ''}{listed(objects[0])}; {advice}"
+            ) from error
     types = {(gvk.api_version, gvk.kind) for gvk in kinds()} if kinds and len(objects) > 1 else ()
     matching = [obj for obj in objects if not types or (obj.get("apiVersion"), obj.get("kind")) in types]
     if not matching:
@@ -98,11 +101,12 @@ def named(obj: Object) -> str:
 
 def read_items(path: str) -> tuple[StatusItem, ...]:
     """Return the status of each member cluster: one ``AggregatedStatusItem`` per document, or a list of them."""
-    items, clusters = list[StatusItem](), set[str]()
-    for document in _read(path, manifest.read_documents):
-        for value in document.value if isinstance(document.value, list) else [document.value]:
-            items.append(StatusItem.written(value, f"{document.source}:{document.line}: item", clusters))
-    return tuple(items)
+    clusters = set[str]()
+    return tuple(
+        StatusItem.written(value, f"{document.source}:{document.line}: item", clusters)
+        for document in _read(path, manifest.read_documents)
+        for value in (document.value if isinstance(document.value, list) else [document.value])
+    )
 
 
 def read_texts(path: str) -> Iterable[tuple[str, str]]:
@@ -220,7 +224,7 @@ def read_crds(paths: Sequence[str]) -> list[Object]:
     crds = [value for value in values if edit.get(value, ("kind",)) == CRD]
     if not crds:
         unexpected = listed(named(value) for value in values if isinstance(value, dict))
-        advice = f", only {unexpected}; `kubectl get crd NAME -o yaml` prints one" if unexpected else ""
+        advice = f", only {unexpected}; `kubectl get crd NAME -o yaml` prints one" if unexpected else EMPTY
         raise Problem(f"error: {', '.join(paths)}: there is no {CRD} in it{advice}")
     return crds
 

@@ -20,7 +20,7 @@ from karta_interpreter.base.karmada import COUNTING_OPERATIONS
 from karta_interpreter.cli.calls import ask
 from karta_interpreter.cli.definitions import Interpreter, interpreter_for
 from karta_interpreter.cli.explain import explanations_text, warnings_text
-from karta_interpreter.cli.files import check_stdin, write_files
+from karta_interpreter.cli.files import EMPTY, check_stdin, write_files
 from karta_interpreter.cli.options import answer_options, inputs, output
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import Data, one_line, say, table, watched, written
@@ -210,7 +210,7 @@ def command(  # noqa: PLR0913 - one for each option
     if not selected and not unreadable:
         if cases:
             raise UsageProblem(f"error: no case has {' or '.join(names)} in its kind, operation or name")
-        raise Problem(f"error: {', '.join(map(str, suites))}: there is no case")
+        raise Problem(f"error: {', '.join(map(str, suites))}: there is no case{EMPTY}")
     # The definitions are read once for each kind of the suites, and their findings are shown as often.
     find = cache(partial(_interpreter, unreadable))
     report = SuiteReport(

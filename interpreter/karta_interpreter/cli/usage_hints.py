@@ -207,9 +207,8 @@ def _of_form(file: str | None, ctx: click.Context) -> str:
     """Return how an output is written into a file, or how a part of it is shown if a form of kubectl asks for it."""
     if not file:
         return "`-o json | jq EXPRESSION` shows a part"
-    if _has("--output-dir", ctx):
-        return f"`--output-dir {file}` writes the output into files"
-    return f"`> {'FILE' if file.endswith('/') else file}` writes the output into a file"
+    shell = f"`> {'FILE' if file.endswith('/') else file}` writes the output into a file"
+    return f"`--output-dir {file}` writes the output into files" if _has("--output-dir", ctx) else shell
 
 
 def _of_path(message: str, ctx: click.Context) -> str:

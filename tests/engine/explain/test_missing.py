@@ -253,6 +253,11 @@ def test_count_beside_pods_without_scale_definition(define: Define, count: tuple
             id="conditions whose status is another field",
         ),
         pytest.param(
+            {"phase": "ready", "conditions": [{"type": "Ready", "status": True}, {"type": "Old", "status": "False"}]},
+            ['condition Ready has status true, which is not a text: write "True", with quotes'],
+            id="a condition whose status is no text",
+        ),
+        pytest.param(
             {"phase": "ready", "conditions": [{"type": "Ready", "status": "True"}, {"type": "Stalled"}]},
             [],
             id="one condition without a status",
@@ -317,7 +322,14 @@ def test_warnings_about_texts_for_counts_of_kubernetes(
         pytest.param({"patch": ""}, [], id="an empty text"),
         pytest.param({"patch": None}, [], id="null"),
         pytest.param(
-            {"patch": "x"}, ["a patch is text: pods may request something else than the answer"], id="an unknown part"
+            {"patch": "4Gi"},
+            ['spec.groups[0].patch is "4Gi": a patch is text: pods may request something else than the answer'],
+            id="an unknown part",
+        ),
+        pytest.param(
+            {"patch": {"spec": {}}},
+            ["spec.groups[0].patch: a patch is text: pods may request something else than the answer"],
+            id="an unknown part with parts of its own",
         ),
         pytest.param({"tool": "x"}, [], id="a part that matters nothing"),
     ],

@@ -161,6 +161,12 @@ def test_aggregated_field_has_places_of_its_clusters() -> None:
     }
 
 
+def test_clusters_without_a_status_are_a_warning() -> None:
+    silent = [asked(items=text) for text in ("- {clusterName: a}\n", ITEMS + "- {clusterName: c}\n")]
+    facts = [fact for page in silent for fact in one(page, Operation.AGGREGATE_STATUS)["facts"]]
+    assert [fact.get("severity") for fact in facts if fact["rule"] == "silent"] == ["warning", None]
+
+
 @pytest.mark.parametrize(("operation", "why"), [(Operation.RETAIN, "observed"), (Operation.AGGREGATE_STATUS, "items")])
 def test_operation_names_the_text_that_it_needs(operation: Operation, why: str) -> None:
     assert one(asked(), operation)["missing"] == why

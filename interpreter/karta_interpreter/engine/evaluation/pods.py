@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from karta_interpreter.base.errors import InterpretationError, QueryAbsentError, QueryError, QueryWriteError
 from karta_interpreter.base.k8s import Object, Projection
-from karta_interpreter.definitions.karta import ComponentRules, Definition, Fragments, PodSpec
+from karta_interpreter.definitions.karta import ComponentRules, Definition, Fragments, LeftOut, PodSpec
 from karta_interpreter.definitions.karta.expression_text import count_places
 from karta_interpreter.engine.evaluation.evaluation import instance_ids, positions, query_failure
 from karta_interpreter.engine.evaluation.scale import Scale, replica_counts, scales
@@ -92,10 +92,10 @@ def absences(definition: Definition, obj: Object) -> list[str]:
     return reasons
 
 
-def unknown_requests(definition: Definition, obj: Object) -> list[str]:
-    """Return why pods of this object request resources that no answer has, by the annotation ``unread``."""
+def unknown_requests(definition: Definition, obj: Object) -> list[LeftOut]:
+    """Return the parts of the annotation ``unread`` by which pods of this object request what no answer has."""
     unknown = (part for part in definition.annotations.unread if part.is_unknown)
-    return [part.reason for part in unknown if any(value not in (None, "") for value in part.place.evaluate(obj))]
+    return [part for part in unknown if any(value not in (None, "") for value in part.place.evaluate(obj))]
 
 
 def total_replicas(definition: Definition, obj: Object) -> int:

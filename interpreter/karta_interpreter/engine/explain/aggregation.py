@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from karta_interpreter.base.findings import Severity
 from karta_interpreter.base.k8s import JSON, NOTHING, Object, Path, changes, field_path, get, json_pointer
 from karta_interpreter.definitions.karta import OF_TEMPLATE, AggregateRule, Definition, PathPattern
 from karta_interpreter.engine.explain.explanation import Fact, Place
@@ -36,7 +37,9 @@ def aggregation_facts(definition: Definition, call: Call, _options: Options, res
     silent = sorted({item.cluster for item in call.items} - {report.cluster for report in reports if report.status})
     if silent or not call.items:
         clusters = ", ".join(silent) or "any cluster"
-        yield Fact("silent", f"no status from {clusters}; the rest is merged, or the template's status stays")
+        severity = Severity.WARNING if call.items and not any(report.status for report in reports) else None
+        note = f"no status from {clusters}; the rest is merged, or the template's status stays"
+        yield Fact("silent", note, severity=severity)
     for report in reports if len(reports) > 1 else ():
         yield Fact("cluster", f"{report.cluster}: status {', '.join(report.matched)}", list(map(str, report.matched)))
     recorded = _Recorded(definition)
@@ -124,9 +127,8 @@ def _rule(value: JSON, reported: Sequence[MemberPart]) -> str:
             return "the sum"
         case dict() | list():
             return "merged"
-    if len(whose) == len(reported):
-        return "the same in all"
-    return f"the {'time' if is_time(value) else 'text'} of {', '.join(whose)}"
+    some = f"the {'time' if is_time(value) else 'text'} of {', '.join(whose)}"
+    return "the same in all" if len(whose) == len(reported) else some
 
 
 def _place(report: MemberReport, path: Path, value: JSON) -> Place:

@@ -4,8 +4,9 @@ A missing optional part does not cause a warning, and neither does a default for
 the object has a field with a similar name, because the definition may have a typo.
 """
 
+import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import filterfalse, islice
@@ -23,6 +24,7 @@ from karta_interpreter.base.k8s import (
     field_path,
     get,
     implausible,
+    objects_in,
     parts_of,
     pod_requirements,
 )
@@ -72,6 +74,7 @@ COUNT_MISSPELT: Final = "count-misspelt"
 _PHASE: Final = "statusDefinition.phaseDefinition.path"
 _CONDITIONS: Final = "statusDefinition.conditionsDefinition.path"
 _MOST_COMPONENTS: Final = 4
+_MOST_PLACES: Final = 2
 _BARE_SPEC: Final = "pods: a pod template has its pod in spec; write {spec: …} around the spec of a pod"
 _TEMPLATE: Final = frozenset({"spec", "metadata"})
 # Container and EphemeralContainer of k8s.io/api/core/v1 1.35
@@ -105,14 +108,11 @@ def warnings_about(definition: Definition, obj: Object, operation: Operation | N
     """
     warnings_found: list[Fact] = []
     for warnings, operations in (
-        (partial(_reasons, absences, "reference-absent", "what its pods request there is not answered"), _OF_PODS),
+        (_absence_warnings, _OF_PODS),
         (_pod_warnings, _OF_PODS),
         (_memory_warnings, _OF_PODS - {Operation.INTERPRET_DEPENDENCY}),
         (_left_out_warnings, _OF_PODS - {Operation.INTERPRET_DEPENDENCY}),
-        (
-            partial(_reasons, unknown_requests, "requests-unknown", "pods may request something else than the answer"),
-            _OF_PODS - {Operation.INTERPRET_DEPENDENCY},
-        ),
+        (_unknown_warnings, _OF_PODS - {Operation.INTERPRET_DEPENDENCY}),
         (_switch_warnings, _OF_STATUS),
         (_status_warnings, _OF_STATUS),
         (_dependency_warnings, (Operation.INTERPRET_DEPENDENCY,)),
@@ -151,15 +151,26 @@ def never_found(definition: Definition, objects: Sequence[Object]) -> Iterator[s
         yield f"no object has the condition {', '.join(sorted(absent))}; there are {', '.join(sorted(present))}"
 
 
-def _reasons(
-    reasons_of: Callable[[Definition, Object], Iterable[str]],
-    rule: str,
-    means: str,
-    definition: Definition,
-    obj: Object,
-) -> Iterator[Fact]:
-    """Yield why requests of pods are not answered: absent objects that pods are made from, or unknown requests."""
-    yield from (Fact(rule, f"{reason}: {means}", severity=Severity.WARNING) for reason in reasons_of(definition, obj))
+def _absence_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
+    for reason in absences(definition, obj):
+        note = f"{reason}: what its pods request there is not answered"
+        yield Fact("reference-absent", note, severity=Severity.WARNING)
+
+
+def _unknown_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
+    """Yield the parts that change requests in an unknown way, each with the fields that it outputs."""
+    for part in unknown_requests(definition, obj):
+        outputs = part.place.evaluate(obj)
+        read = (place_at(path, obj) for path in paths_read(part.place, obj))
+        places = tuple(place for place in read if place.value and place.value in outputs)
+        named = " and ".join(
+            f"{field_path(place.path)} is {json.dumps(place.value)}"
+            if isinstance(place.value, str)
+            else field_path(place.path)
+            for place in places[:_MOST_PLACES]
+        )
+        note = f"{named}{': ' if named else ''}{part.reason}: pods may request something else than the answer"
+        yield Fact("requests-unknown", note, places=places, severity=Severity.WARNING)
 
 
 def _pod_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
@@ -456,11 +467,21 @@ def _status_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
             note = f'phase "{match.phase}" from {rules.phase.text} fits no mapping; there are {", ".join(phases)}'
             places = readings(rules.phase, obj)[0].places
             yield _warn(definition, definition.root, _PHASE, rules.phase, "phase-unmapped", note, places=places)
-    fields = (rules.conditions.type_field, rules.conditions.status_field) if rules.conditions else ()
+    fields: tuple[str, ...] = (rules.conditions.type_field, rules.conditions.status_field) if rules.conditions else ()
+    entries = [entry for reading in readings(conditions, obj) for entry in objects_in(reading.value)]
     yield from (
-        _warn(definition, definition.root, _CONDITIONS, conditions, "condition-not-found", f"no condition has {field}")
+        _warn(definition, definition.root, _CONDITIONS, conditions, "condition-not-found", note)
         for field, values in zip(fields, zip(*match.conditions, strict=True), strict=False)
-        if field and not any(values)
+        if field
+        for note in (
+            [
+                f"condition {entry.get(fields[0])} has {field} {json.dumps(entry[field])}, which is not a text: "
+                f'write "{entry[field]}", with quotes'
+                for entry in entries
+                if isinstance(entry.get(field), bool | int)
+            ]
+            or [f"no condition has {field}"] * (not any(values))
+        )
     )
     types = dict.fromkeys(condition.type for matcher in matchers for condition in matcher.conditions)
     present_types = {condition.type for condition in match.conditions if condition.type}

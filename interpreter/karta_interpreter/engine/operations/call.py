@@ -91,7 +91,9 @@ class StatusItem(msgspec.Struct, frozen=True):
                 raise InterpretationError(f"{path} has no field {field}; {_OTHER_FIELDS.get(field) or meant}")
         item = cls.of(value, path)
         problem = (
-            " has no clusterName, the cluster that reports the status"
+            f".status has {_ENTRIES}, which is a binding's: {_ALONE}"
+            if isinstance(item.status, dict) and _ENTRIES in item.status
+            else " has no clusterName, the cluster that reports the status"
             if needs_cluster and not item.cluster
             else f" is a second one of {item.cluster}: each cluster has one"
             if item.cluster and item.cluster in clusters
@@ -120,9 +122,10 @@ class StatusItem(msgspec.Struct, frozen=True):
 _FORM = "{clusterName: NAME, status: {…}}, as in a binding's status.aggregatedStatus"
 _HEALTH = ("Healthy", "Unhealthy", "Unknown")
 _ITEM_TYPES = {"clusterName": str, "applied": bool, "appliedMessage": str, "health": str}
+_ENTRIES, _ALONE = "aggregatedStatus", "write its entries alone, each after a dash"
 _OTHER_FIELDS = {
-    "cluster": "write clusterName",
-    **dict.fromkeys(("items", "aggregatedStatus", "statusItems"), "write its entries alone, each after a dash"),
+    **dict.fromkeys(("cluster", "name"), "write clusterName"),
+    **dict.fromkeys(("items", _ENTRIES, "statusItems"), _ALONE),
 }
 ITEM_FIELDS = (*_ITEM_TYPES, "status")
 

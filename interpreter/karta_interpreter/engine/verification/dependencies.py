@@ -41,10 +41,9 @@ def judge_dependencies(definition: Definition, evidence: Evidence) -> Iterator[J
             continue
         if path := next((path for path, value in parts_within(described) if value == name), None):
             line = f"- {{apiVersion: {api_version}, kind: {kind}, name: '{field_of(path)}'}}"
-            if {part.partition("[")[0] for part in DEPENDENCY_NAMES}.isdisjoint(path):
-                field = _FIELD
-            else:  # in a pod template
-                field = pod_field(definition, component) if component else _COMPONENTS
+            is_in_pod = not {part.partition("[")[0] for part in DEPENDENCY_NAMES}.isdisjoint(path)
+            of_pod = pod_field(definition, component) if component else _COMPONENTS
+            field = of_pod if is_in_pod else _FIELD
             yield _differs(f"the {kind} at {field_of(path)} is not named", name, field, line)
         elif f"{kind}/{name}" in evidence.made:
             reason = (

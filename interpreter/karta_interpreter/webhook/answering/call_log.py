@@ -125,7 +125,8 @@ class AnswerGaps:
                 map(field_path, places),
             )
             message = "the answer lacks what pods request by what is absent or unknown"
-            self._log_new(definition, message, "reason", (*absences(whole, obj), *unknown_requests(whole, obj)))
+            unknown = (part.reason for part in unknown_requests(whole, obj))
+            self._log_new(definition, message, "reason", (*absences(whole, obj), *unknown))
 
     def _log_new(self, definition: Definition, message: str, field: str, subjects: Iterable[str]) -> None:
         name, kind = definition.name, str(definition.gvk)
