@@ -153,5 +153,6 @@ def results_table(results: Sequence[CheckResult]) -> str:
 def summary(results: Sequence[CheckResult]) -> str:
     """Return the number of results of each level."""
     number = Counter(result.level for result in results)
-    counts = (count(number[level], level) for level in (Level.WARNING, Level.PROBLEM))
-    return ", ".join([f"{number[Level.OK]} ok", *counts])
+    return ", ".join(
+        [f"{number[Level.OK]} ok", *(count(number[level], level) for level in (Level.WARNING, Level.PROBLEM))]
+    )

@@ -91,8 +91,10 @@ def _with_owner(pod: Object, objects: Sequence[Object]) -> Object:
         return pod
     owner = max(owners, key=lambda candidate: len(get(candidate, ("metadata", "name"))))
     reference = {"uid": get(owner, ("metadata", "uid")), "controller": True, "kind": owner["kind"]}
-    references = [{**reference, "apiVersion": owner["apiVersion"]}]
-    return {**pod, "metadata": {**pod["metadata"], "ownerReferences": references}}
+    return {
+        **pod,
+        "metadata": {**pod["metadata"], "ownerReferences": [{**reference, "apiVersion": owner["apiVersion"]}]},
+    }
 
 
 def _chosen_kind(kinds: Iterable[GVK], kind: str | None, source: str) -> GVK:

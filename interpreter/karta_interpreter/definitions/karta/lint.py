@@ -4,8 +4,8 @@ import re
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from karta_interpreter.base.findings import Finding, closest, error, warning
-from karta_interpreter.base.k8s import QUALIFIED_NAME, Path, grouped
+from karta_interpreter.base.findings import Finding, closest, error, in_ascii, warning
+from karta_interpreter.base.k8s import QUALIFIED_NAME, Path, grouped, parts_within
 from karta_interpreter.base.karmada import COUNTING_OPERATIONS, Operation
 from karta_interpreter.definitions.karta.annotation_records import ANNOTATIONS, Annotations
 from karta_interpreter.definitions.karta.annotations import Retained, annotation_path
@@ -67,7 +67,9 @@ _TOO_DEEP = {
     "path": r"(\.status\.\w*[cC]onditions)\[-?\d+\]",
     "podTemplateSpecPath": r"(.*[tT]emplate)\.spec",
 }
-_AROUND = " \t\n\"'“”„"  # blanks and quotes of a text that was pasted
+_AROUND = " \t\n\"'"  # blanks and quotes of a text that was pasted
+_IN_QUOTES = re.compile(r"""\A(["'])(.*)\1\Z""", re.DOTALL)
+_PARTS = ("type", "status", "reason", "message")  # of a condition
 _REVISE = "ReviseReplica"
 _COUNTING = COUNTING_OPERATIONS | {_REVISE}
 _REPORTED = ((*ROOT_STATUS, "phaseDefinition", "path"), (*ROOT_STATUS, "conditionsDefinition", "path"))
@@ -106,6 +108,7 @@ def lint(karta: KartaResource, parsed: Sequence[Parsed], annotations: Annotation
             yield violation("unknown-group", (*path, "group"), kind=kind.kind, group=kind.group, meant=meant)
     if structure.root_component.kind:
         yield from _kind(structure.root_component.kind)
+    yield from _alike(karta, annotations)
     yield from _leaves(structure, annotations)
     yield from (
         violation("unused-annotation", annotation_path(annotation.name))
@@ -116,6 +119,19 @@ def lint(karta: KartaResource, parsed: Sequence[Parsed], annotations: Annotation
     if structure.root_component.status_definition is not None:
         yield from _status(structure.root_component.status_definition, parsed, annotations)
     yield from _expressions(structure, parsed, annotations)
+
+
+def _alike(karta: KartaResource, annotations: Annotations) -> Iterator[Finding]:
+    texts = [
+        *parts_within({"spec": karta.spec.model_dump(mode="json", by_alias=True)}),
+        *((annotation_path(query.annotation), query.text) for query in annotations.queries()),
+    ]
+    for path, text in texts:
+        if isinstance(text, str) and not text.isascii() and (better := in_ascii(text)).isascii():
+            signs = ", ".join(sorted({f"U+{ord(sign):04X}" for sign in text if not sign.isascii()}))
+            yield violation(
+                "letter-alike", path, text=text[:_LONGEST_VALUE], signs=signs, better=_IN_QUOTES.sub(r"\2", better)
+            )
 
 
 def _kind(root: GroupVersionKind) -> Iterator[Finding]:
@@ -222,10 +238,14 @@ def _status(definition: StatusDefinition, parsed: Sequence[Parsed], annotations:
         elif (read := fields_read(expression.node)) and "status" not in read:
             yield _about("status-not-reported", expression, fields=" and ".join(sorted(read)))
     yield from (
-        violation("path-misread", (*ROOT_STATUS, "conditionsDefinition"), written=name, better=better)
-        for field, name in definition.conditions_definition or ()
-        if field != "path" and name
-        if name != (better := "status" if (field, name) == ("status_field_name", "type") else name.strip(".[]"))
+        violation(
+            "path-misread", (*ROOT_STATUS, "conditionsDefinition", f"{part}FieldName"), written=name, better=better
+        )
+        for part, name in (
+            (field.removesuffix("_field_name"), name) for field, name in definition.conditions_definition or ()
+        )
+        if part != "path" and name
+        if name != (better := part if name in _PARTS else name.strip(".[]"))
     )
     for status in MATCHING_ORDER:
         matchers = getattr(definition.status_mappings, status.lower())

@@ -110,6 +110,11 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
         "{kind} is not spelled as a kind",
         "write the kind as manifests do, such as {meant}",
     ),
+    "letter-alike": (
+        Severity.WARNING,
+        "`{text}` has signs that only look like others, and equal none of them: {signs}",
+        "write `{better}`",
+    ),
     "letters-never": (
         Severity.WARNING,
         "`{written}` is never true: one side has no such letters",

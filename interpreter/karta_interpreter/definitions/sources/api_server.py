@@ -146,8 +146,9 @@ class ApiServer:
 
     async def resources(self, api_version: str) -> Sequence[Object]:
         """Return the kinds and subresources of an API version: the entries of its ``APIResourceList``."""
-        root = "/apis" if "/" in api_version else "/api"
-        return objects_in((await self.get(f"{root}/{api_version}")).get("resources"))
+        return objects_in(
+            (await self.get(f"{'/apis' if '/' in api_version else '/api'}/{api_version}")).get("resources")
+        )
 
     async def pages(
         self,

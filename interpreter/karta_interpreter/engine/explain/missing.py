@@ -14,7 +14,7 @@ from textwrap import shorten
 from typing import Final
 
 from karta_interpreter.base.errors import InterpretationError, InterpreterError
-from karta_interpreter.base.findings import Severity, almost, did_you_mean
+from karta_interpreter.base.findings import Severity, almost, did_you_mean, in_ascii
 from karta_interpreter.base.k8s import (
     CONTAINER_LISTS,
     COUNT_NAME,
@@ -464,7 +464,12 @@ def _status_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
     if rules.phase is not None and match.phase and phases and match.phase not in phases:
         similar = almost(match.phase, phases)
         if is_undefined or similar:
-            note = f'phase "{match.phase}" from {rules.phase.text} fits no mapping; there are {", ".join(phases)}'
+            # Signs that only look like others are shown by their numbers.
+            shown = [
+                phase.encode("ascii", "backslashreplace").decode() if in_ascii(phase).isascii() else phase
+                for phase in phases
+            ]
+            note = f'phase "{match.phase}" from {rules.phase.text} fits no mapping; there are {", ".join(shown)}'
             places = readings(rules.phase, obj)[0].places
             yield _warn(definition, definition.root, _PHASE, rules.phase, "phase-unmapped", note, places=places)
     fields: tuple[str, ...] = (rules.conditions.type_field, rules.conditions.status_field) if rules.conditions else ()

@@ -91,8 +91,7 @@ def _problems(dependencies: Sequence[Object]) -> Iterator[str]:
 
 def _invalid(path: str, value: object, problem: str) -> str:
     """Return a problem with a value, in the words of ``field.Invalid``."""
-    shown = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    return f"{path}: Invalid value: {shown}: {problem}"
+    return f"{path}: Invalid value: {json.dumps(value, ensure_ascii=False, separators=(',', ':'))}: {problem}"
 
 
 def _requirement_problems(requirement: Object, path: str) -> Iterator[str]:

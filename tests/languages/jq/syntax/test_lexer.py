@@ -67,7 +67,7 @@ def test_tokens_know_their_place() -> None:
         pytest.param(".a é", "unexpected character `é`", (3, 4), "", id="a letter that names cannot have"),
         pytest.param(".a \x01", "unexpected character U+0001", (3, 4), "", id="a control character is spelled out"),
         pytest.param(".a 'x'", "`'` is not jq", (3, 4), "double quotes", id="single quotes"),
-        pytest.param(".a “x”", "`“` is not jq", (3, 4), "double quotes", id="typographic quotes"),
+        pytest.param(".a “x”", "`“` is not jq", (3, 4), "straight ones", id="typographic quotes"),
         pytest.param(".a\u00a0", "`\u00a0` is not jq", (2, 3), "no-break space", id="a no-break space"),
         pytest.param(".a && .b", "`&&` is not jq", (3, 5), "`and`", id="and of C"),
         pytest.param(".a || .b", "`||` is not jq", (3, 5), "`or`", id="or of C"),

@@ -36,8 +36,7 @@ class Node(Struct, frozen=True, gc=False, eq=False, kw_only=True):
         return self._hash
 
     def __repr__(self) -> str:
-        shown = ", ".join(map("{}={!r}".format, type(self).__match_args__, self._parts()))
-        return f"{type(self).__name__}({shown})"
+        return f"{type(self).__name__}({', '.join(map('{}={!r}'.format, type(self).__match_args__, self._parts()))})"
 
     def _parts(self) -> tuple[object, ...]:
         return tuple([getattr(self, name) for name in type(self).__match_args__])

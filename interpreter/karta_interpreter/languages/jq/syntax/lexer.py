@@ -207,7 +207,10 @@ _HABITS = (
     (r"\.\.(?=[A-Za-z_])", "one `.` stands between two names"),
     (r"->|::", "a path is written `.spec.replicas`"),
     (r"/\*", "a comment stands behind `#`, up to the end of the line"),
-    (r"['`\u201c\u201d]", 'write a path without quotes, and a string in double quotes: "..."'),
+    (r"[\u201c-\u201f\u2018-\u201b\u00ab\u00bb]", 'this is a typographic quote: a string has straight ones, "..."'),
+    (r"['`]", 'write a path without quotes, and a string in double quotes: "..."'),
+    (r"[\u200b-\u200d\u2060\ufeff\u00ad]", "delete this sign, which no eye sees"),
+    (r"[\u2010-\u2015\u2212]", "this is a typographic dash: write `-`"),
     (r"\u00a0", "this is a no-break space: write an ordinary one"),
 )
 # The syntax of other languages. jq has none of it outside of strings.
