@@ -28,7 +28,7 @@ from karta_interpreter.base.k8s.fields import (
 )
 from karta_interpreter.base.k8s.patch import changes, diff, patched
 from karta_interpreter.base.k8s.projection import MOST_VALUES, UNREAD, Projection, Read, count_values, reader
-from karta_interpreter.base.k8s.quantity import Quantity, parse_duration
+from karta_interpreter.base.k8s.quantity import QUANTITY, Quantity, parse_duration
 from karta_interpreter.base.k8s.requirements import (
     CONTAINER_LISTS,
     REQUIREMENTS_READ,
@@ -72,6 +72,7 @@ __all__ = [
     "MOST_VALUES",
     "NOTHING",
     "QUALIFIED_NAME",
+    "QUANTITY",
     "REQUIREMENTS_READ",
     "SELECTOR_FIELDS",
     "UNREAD",

@@ -18,7 +18,7 @@ _MOST_BINARY = (2**63 - 1) * _NANOS
 # Go has no such bounds. Without them a few bytes of an object could take any time and memory.
 _MAX_EXPONENT = 1000
 _MAX_LENGTH = 256
-_SYNTAX = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]+)|([KMGTPE]i|[numkMGTPE]?))")
+QUANTITY = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]+)|([KMGTPE]i|[numkMGTPE]?))")
 """A sign, a whole number, a fraction, and an exponent or a suffix. Missing parts are empty."""
 _DECIMAL_SUFFIXES = ("n", "u", "m", "", "k", "M", "G", "T", "P", "E")
 _BINARY_SUFFIXES = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
@@ -48,7 +48,7 @@ class Quantity:
         Binary amounts are capped at 2^63-1. Raises QuantityError, also above 10^1000.
         """
         text = value if isinstance(value, str) else repr(value)
-        match = _SYNTAX.fullmatch(text) if 0 < len(text) <= _MAX_LENGTH else None
+        match = QUANTITY.fullmatch(text) if 0 < len(text) <= _MAX_LENGTH else None
         if match is None:
             raise QuantityError(f'"{text[:64]}" is not a quantity such as 100m, 1.5 or 2Gi')
         sign, whole, fraction, exponent, suffix = match.groups("")

@@ -140,8 +140,9 @@ def parse_dependencies(annotation: AnnotationText) -> tuple[values.Needed, ...]:
             case {"omit": values.AnnotationQuery() as omit}:  # only an explanation reads it
                 needed.append(values.LeftOut(replace(omit, read_by=frozenset()), entry["reason"]))
             case {"name": values.AnnotationQuery() as objects} | {"labelSelector": values.AnnotationQuery() as objects}:
-                namespace = queries.get("namespace")
-                needed.append(values.ExtraDependency(entry["apiVersion"], entry["kind"], objects, namespace))
+                needed.append(
+                    values.ExtraDependency(entry["apiVersion"], entry["kind"], objects, queries.get("namespace"))
+                )
             case _:
                 forms = ((form, query) for form, query in queries.items() if query and form in _FORMS)
                 needed += [values.OfDependencies(form, query) for form, query in forms]
@@ -473,8 +474,9 @@ def parse_state(annotation: AnnotationText) -> tuple[values.PreservedState, ...]
             _check_place(annotation, query, index)
         rules = tuple(values.Unset(query) for query in places if query)
         if len(rules) == len(texts):
-            names = tuple(step for step in path if step is not None)
-            states.append(values.PreservedState(names, entry["label"], rules))
+            states.append(
+                values.PreservedState(tuple(step for step in path if step is not None), entry["label"], rules)
+            )
     return tuple(states)
 
 

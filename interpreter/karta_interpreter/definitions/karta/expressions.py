@@ -325,6 +325,8 @@ _COUNTED: Final = re.compile(
 )
 # The unit of memory at the end of the name of a number, such as memoryGb.
 _UNIT: Final = re.compile(r"(?:(?<=[a-z0-9_])([MGTmgt])(?:i?[Bb]|i)|([MGTmgt])(?:eg|ig|er|eb|ib)[ai]bytes?)$")
+_MILLI: Final = re.compile(r"[mM]illi(?:s|[cC](?:ore|pu)s?)?$")
+_NAMED_UNITS: Final = {"memory": _UNIT, "cpu": _MILLI}
 _TESTS = ("IN", "contains", "endswith", "index", "inside", "ltrimstr", "rtrimstr", "startswith", "test")
 _LETTERS = {"ascii_downcase": str.lower, "ascii_upcase": str.upper}
 _AFTER: Final = {
@@ -400,18 +402,19 @@ def misread_parts(node: ast.Node, *, of_count: bool) -> Iterator[tuple[str, str,
                 yield from (
                     (
                         "memory-of-number",
-                        f"memory: {render(entry.value)}",
-                        f"memory: {with_unit(render(value), render(path))}",
+                        f"{name}: {render(entry.value)}",
+                        f"{name}: {with_unit(render(value), render(path))}",
                     )
                     for entry in entries
-                    if entry.key == ast.Literal("memory")
+                    for name in (getattr(entry.key, "value", ""),)
+                    if name in _NAMED_UNITS
                     for value in (
                         entry.value.left
                         if isinstance(entry.value, ast.Pipe) and entry.value.right == ast.FunctionCall("tostring", ())
                         else entry.value,
                     )
                     for path in (without_default(value),)
-                    if plain_path(path) and _UNIT.search(render(path))
+                    if plain_path(path) and _NAMED_UNITS[name].search(render(path))
                 )
             case _ if meant := _meant(current, is_whole=current is node):
                 rule, better = meant
@@ -478,7 +481,8 @@ def with_unit(text: str, name: str) -> str:
     >>> print(with_unit(".spec.memoryGb // 4", "memoryGb"))
     "\(.spec.memoryGb // 4)Gi"
     """
-    return f'"\\({text}){"".join(_UNIT.findall(name)[0]).upper() if _UNIT.search(name) else "M"}i"'
+    unit = "m" if _MILLI.search(name) else f"{''.join(_UNIT.findall(name)[0]).upper() if _UNIT.search(name) else 'M'}i"
+    return f'"\\({text}){unit}"'
 
 
 def _results(node: ast.Node) -> tuple[ast.Node, ...]:

@@ -129,7 +129,7 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
     "matcher-repeated": (Severity.WARNING, "this matcher stands twice in the list", "remove one, or correct it"),
     "memory-of-number": (
         Severity.WARNING,
-        "`{written}` is in bytes, because a number has no unit",
+        "`{written}` is in whole bytes or cores, because a number has no unit",
         "write `{better}`",
     ),
     "metadata-path-unused": (

@@ -169,8 +169,9 @@ class ApiServer:
             request = ApiRequest("GET", path, verbs, (("limit", str(limit)), *continuation))
             try:
                 async with self._answer(request) as (authorized, response):
-                    most_read = _PAGE_BYTES * size // _PAGE if limit > 1 else _MOST_BYTES
-                    content = await _read(authorized, response, most_read)
+                    content = await _read(
+                        authorized, response, _PAGE_BYTES * size // _PAGE if limit > 1 else _MOST_BYTES
+                    )
             except ClusterError as error:
                 if error.reason != "TooLarge" or limit == 1:
                     raise

@@ -121,8 +121,9 @@ class Store:
         """Keep the snapshot in step with folders and cluster until cancelled. ``rescan`` is in seconds."""
         async with asyncio.TaskGroup() as group:
             if self._folders or self._overrides:
-                watch = partial(self._watch_folders, rescan)
-                group.create_task(keep_running("watches the folders of definitions", watch, rescan))
+                group.create_task(
+                    keep_running("watches the folders of definitions", partial(self._watch_folders, rescan), rescan)
+                )
             if self._cluster:
                 group.create_task(self._cluster.run(self._publish))
 

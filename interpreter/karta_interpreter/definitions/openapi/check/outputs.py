@@ -5,9 +5,8 @@ from dataclasses import replace
 from itertools import chain, product
 from typing import Final
 
-from karta_interpreter.base.errors import QuantityError
 from karta_interpreter.base.findings import Finding, Span, closest, did_you_mean, error, warning
-from karta_interpreter.base.k8s import Quantity
+from karta_interpreter.base.k8s import QUANTITY
 from karta_interpreter.definitions.karta.expressions import in_one_word
 from karta_interpreter.definitions.openapi.check.expected import within
 from karta_interpreter.definitions.openapi.check.shape import (
@@ -75,8 +74,9 @@ def outputs(node: ast.Node, inputs: Shapes, scope: TypeScope) -> Shapes:  # noqa
         case ast.Variable(name):
             return scope.variables.get(name, (ANY,))
         case ast.Bind(source, (ast.VariablePattern(name),), body):
-            variables = {**scope.variables, name: outputs(source, inputs, scope)}
-            return outputs(body, inputs, replace(scope, variables=variables))
+            return outputs(
+                body, inputs, replace(scope, variables={**scope.variables, name: outputs(source, inputs, scope)})
+            )
         case ast.Bind(source, _, body):  # the patterns name parts, and may hide variables of the same name
             outputs(source, inputs, scope)
             return outputs(body, inputs, replace(scope, variables={}))
@@ -91,7 +91,7 @@ def outputs(node: ast.Node, inputs: Shapes, scope: TypeScope) -> Shapes:  # noqa
     return (ANY,)
 
 
-def _read_or_made(node: ast.Node, inputs: Shapes, scope: TypeScope) -> Shapes:  # noqa: C901, PLR0911 - one case each
+def _read_or_made(node: ast.Node, inputs: Shapes, scope: TypeScope) -> Shapes:  # noqa: PLR0911 - one case each
     """Return the shapes of the parts at a path, or of a new value."""
     match node:
         case ast.Identity():
@@ -115,10 +115,9 @@ def _read_or_made(node: ast.Node, inputs: Shapes, scope: TypeScope) -> Shapes:  
         case ast.Object(entries):
             return (_made(entries, inputs, scope),)
         case ast.Text() | ast.Format() | ast.Negate() | ast.Assign() | ast.Slice():
-            outputs_of_children = [outputs(child, inputs, scope) for child in children(node)]
-            if isinstance(node, ast.Slice):
-                return outputs_of_children[0]
-            return inputs if isinstance(node, ast.Assign) else (NUMBER if isinstance(node, ast.Negate) else TEXT,)
+            first, *_ = [*(outputs(child, inputs, scope) for child in children(node)), inputs]
+            kept = {ast.Slice: first, ast.Assign: inputs, ast.Negate: (NUMBER,)}
+            return kept.get(type(node), (TEXT,))
     return (ANY,)
 
 
@@ -180,15 +179,26 @@ def _made(entries: Iterable[ast.Entry], inputs: Shapes, scope: TypeScope) -> Sha
             case ast.Literal(str() as name):
                 members[name] = value
                 for amount in (entry.value, getattr(entry.value, "right", None)) if name in _AMOUNTS else ():
-                    if isinstance(amount, ast.Literal) and isinstance(amount.value, str):
-                        try:
-                            Quantity.parse(amount.value)
-                        except QuantityError as err:
-                            scope.add(error(WRONG_TYPE, (), f"{err}", "its units are k, M, G, Ki, Mi, Gi and m"))
+                    texts = _texts_of(amount)
+                    if texts and not any(map(QUANTITY.fullmatch, texts)):
+                        message = f'"{texts[0]}" is not a quantity such as 100m, 1.5 or 2Gi'
+                        scope.add(error(WRONG_TYPE, (), message, "its units are k, M, G, Ki, Mi, Gi and m"))
             case key:
                 outputs(key, inputs, scope)
                 is_named = False
     return object_of(members) if is_named else Shape({"type": "object"})
+
+
+def _texts_of(amount: ast.Node | None) -> list[str]:
+    """Return the texts that an amount may be: a value within it may be a number, and may have a unit."""
+    match amount:
+        case ast.Literal(str() as text):
+            return [text]
+        case ast.Text(parts, None):
+            return ["".join(part if isinstance(part, str) else value for part in parts) for value in ("1", "1G")]
+        case ast.Binary("+", _, ast.Literal(str() as unit)):
+            return [f"1{unit}", f"1G{unit}"]
+    return []
 
 
 _RESULTS: Final[Mapping[OutputKind, Shape]] = {
