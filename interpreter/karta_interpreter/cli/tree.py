@@ -30,7 +30,6 @@ class _Branch:
     """A component or an instance. A component with one nameless instance is shown as one."""
 
     name: str
-    kind: str = ""
     counted: str = ""
     each: str = ""
     pods: tuple[PodNode, ...] = ()
@@ -57,16 +56,14 @@ def _warnings(tree: WorkloadTree) -> tuple[Fact, ...]:
 
 
 def _branch(node: ComponentNode, lacks: _Lacks) -> _Branch:
-    kind = node.kind.kind if node.kind else ""
     children = tuple(_branch(child, lacks) for child in node.children)
     if [child.instance.id for child in node.instances] == [""]:
         (only,) = node.instances
-        return _Branch(node.name, kind, _counted(node, only, lacks), _each(only), only.pods, children)
+        return _Branch(node.name, _counted(node, only, lacks), _each(only), only.pods, children)
     instances = tuple(
-        _Branch(child.instance.id, "", _counted(node, child, lacks), _each(child), child.pods)
-        for child in node.instances
+        _Branch(child.instance.id, _counted(node, child, lacks), _each(child), child.pods) for child in node.instances
     )
-    return _Branch(node.name, kind, "" if instances else _NONE, "", (), (*instances, *children))
+    return _Branch(node.name, "" if instances else _NONE, "", (), (*instances, *children))
 
 
 def _counted(node: ComponentNode, each: InstanceNode, lacks: _Lacks) -> str:

@@ -160,11 +160,10 @@ class Mark:
 
 @dataclass(frozen=True)
 class Document:
-    """One document of a manifest. ``index`` counts from 0 and ``line`` from 1."""
+    """One document of a manifest. ``line`` counts from 1."""
 
     value: JSON
     source: str
-    index: int
     line: int
     _mark: Mark = field(repr=False, compare=False)
 
@@ -204,7 +203,7 @@ def read_documents(text: str, source: str, texts: Container[str] = ()) -> list[D
         if len(documents) == MOST_DOCUMENTS:
             raise _error(f"more than {MOST_DOCUMENTS} documents in one text", mark)
         if value is not None:
-            documents.append(Document(value, source, len(documents), mark.line, mark))
+            documents.append(Document(value, source, mark.line, mark))
     return documents
 
 

@@ -62,7 +62,7 @@ class AnnotationText:
         """Return the matches of a pattern's first group in the text."""
         matches = [(match[1].rstrip(), match.start(1)) for match in re.finditer(pattern, self.text, re.MULTILINE)]
         places = {entry: Mark(*position_in(self.text, start)) for entry, start in reversed(matches)}
-        self.documents[:] = [Document(None, self.name, 0, 1, Mark(1, 1, parts={**places}))]
+        self.documents[:] = [Document(None, self.name, 1, Mark(1, 1, parts={**places}))]
         return [entry for entry, _ in matches]
 
     def names(self, noun: str, allowed: Collection[str]) -> tuple[str, ...]:

@@ -14,11 +14,11 @@ from karta_interpreter.engine.operations import Options
 from karta_interpreter.webhook.answering.child_lane import ChildLane
 from karta_interpreter.webhook.answering.child_program import TOO_DEEP
 from karta_interpreter.webhook.answering.lanes import (
-    InlineLane,
     Lane,
     Lanes,
     LargeResultError,
     ScriptLane,
+    inline_answer,
     is_large_body,
 )
 from karta_interpreter.webhook.answering.load import InterruptedWork, Interruption, Load
@@ -57,7 +57,7 @@ class Calls:
         self.observers: Sequence[Observer] = ()
         self._store = store
         self._children = ChildLane(options)
-        self._inline = InlineLane(options, self.interruption)
+        self._options = options
         self._lanes = Lanes(self._children, ScriptLane(options))
         self._decoder, self._clock = decoder(store.snapshot.find), clock
         self._begin_snapshot(store.snapshot)
@@ -132,7 +132,8 @@ class Calls:
         """Return the answer, or None if the work is interrupted and a child process has to give the answer."""
         answer = None
         try:
-            answer = Answer(self._inline.answer(call), SUCCESS, "", self._clock() - call.started, is_inline=True)
+            body = inline_answer(call, self._options, self.interruption)
+            answer = Answer(body, SUCCESS, "", self._clock() - call.started, is_inline=True)
         except InterruptedWork:
             self.interruption.at = inf
         except Exception as error:  # noqa: BLE001 - the edge of the process

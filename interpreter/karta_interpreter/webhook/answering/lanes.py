@@ -91,27 +91,22 @@ def is_large_body(body: bytes) -> bool:
     return len(body) > most and (len(body) > _MOST_BYTES or count_values(body) > most)
 
 
-class InlineLane:
-    """Answers immediately. While ``interruption`` runs, it gives up an answer that takes long."""
+def inline_answer(call: PendingCall, options: Options, interruption: Interruption) -> bytes:
+    """Return the answer to a call immediately.
 
-    def __init__(self, options: Options, interruption: Interruption) -> None:
-        self._options = options
-        self._interruption = interruption
-
-    def answer(self, call: PendingCall) -> bytes:
-        """Return the answer to a call. Raises InterpretationError, and InterruptedWork if it takes too long."""
-        try:
-            # Not from the time of the call: finding out which fields a new question reads takes as long, once, in any
-            # process.
-            self._interruption.at = BEGUN
-            request = call.request
-            if call.is_projected and call.definition and request.call:
-                results = with_domains(own_answer(call.definition, request.call, self._options), call.reader)
-            else:
-                results = interpret(*call.definition_and_call(), self._options, reader=call.reader)
-            return encode_results(request, results)
-        finally:
-            self._interruption.at = inf
+    Raises InterpretationError, and InterruptedWork if it takes too long while ``interruption`` runs.
+    """
+    try:
+        # Not from the time of the call: finding out which fields a new question reads takes as long, once, in any
+        # process.
+        interruption.at = BEGUN
+        if call.is_projected and call.definition and call.request.call:
+            results = with_domains(own_answer(call.definition, call.request.call, options), call.reader)
+        else:
+            results = interpret(*call.definition_and_call(), options, reader=call.reader)
+        return encode_results(call.request, results)
+    finally:
+        interruption.at = inf
 
 
 _LAST_WORDS: Final = 0.2
