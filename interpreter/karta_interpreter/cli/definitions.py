@@ -108,8 +108,7 @@ def read_definition_files(path: str) -> DefinitionFiles:
         folder = folder.read()
     else:
         # A path cannot have the two slashes of a scheme.
-        name = "stdin" if path == STDIN else path.rpartition("://")[2]
-        file = DefinitionFile(Path(name)).holding(content)
+        file = DefinitionFile(Path("stdin" if path == STDIN else path.rpartition("://")[2])).holding(content)
         folder = replace(folder, files={file.path: file})
     layer = layer_of(folder)
     customizations = tuple(customization for file in folder.files.values() for customization in _customizations(file))

@@ -124,8 +124,7 @@ def from_folder(folder: Path, kind: str | None) -> Shown:
 async def resource_of(api: ApiServer, text: str) -> tuple[str, Object]:
     """Return the API version and the first ``APIResourceList`` entry that a text names, as kubectl does."""
     word, _, group = text.lower().partition(".")
-    groups = (await api.get("/apis")).get("groups")
-    versions = ([] if group else ["v1"]) + list(_versions(groups, group))
+    versions = ([] if group else ["v1"]) + list(_versions((await api.get("/apis")).get("groups"), group))
     # All versions are asked at once. An aggregated API that is down must not hide the resources of others.
     lists = await asyncio.gather(*map(api.resources, versions), return_exceptions=True)
     errors = [answer for answer in lists if isinstance(answer, BaseException)]

@@ -141,7 +141,8 @@ def webhook_configuration_command(  # noqa: PLR0913 - one for each option
             "error: no kind is left, and a configuration without webhooks would remove all of them; give some with -f"
         )
     say(Data(to_yaml(configuration)), nl=False)
-    say(_summary(configuration, endpoint), err=True)
+    summary = _summary(configuration, endpoint)
+    say(summary if crds else f"{summary}; with --crds kinds that are not served are left out", err=True)
 
 
 def _endpoint(url: str | None, service: str | None, ca_file: Path | None) -> Endpoint:

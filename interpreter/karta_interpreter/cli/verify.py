@@ -169,7 +169,10 @@ def command(  # noqa: PLR0913 - one for each option
     if namespace and all_namespaces:
         raise UsageProblem("error: give --namespace or --all-namespaces, not both")
     selection = WorkloadSelection(namespace, kind, name)
-    entries = chosen([*snapshot_of(filenames).entries.values()] if filenames else load_catalogue().entries, kinds)
+    entries = chosen(
+        [*snapshot_of(filenames).entries.values()] if filenames else load_catalogue().entries,
+        (kind,) if kind else kinds,
+    )
     definitions = [entry.definition for entry in entries]
     if folder:
         report = verify_folder(folder, definitions, selection)
@@ -196,11 +199,12 @@ async def _read(
         try:
             report = await verify_member(api, definitions, selection._replace(namespace=namespace), folder)
         except OSError as error:  # of the folder that it is saved to
-            raise Problem(f"error: {error}") from error
+            raise Problem(f"error: {folder} cannot be written: {error.strerror}; name a folder") from error
         if report.results or report.problems:
             return report
         place = f"namespace {namespace}" if namespace else "any namespace"
-        return Report((), (f"in {place} of {api.url} there is no object of a kind with a definition",))
+        named = f"{selection.kind} {selection.name}".strip() or "object of a kind with a definition"
+        return Report((), (f"in {place} of {api.url} there is no {named}",))
 
 
 def summary(report: Report) -> str:

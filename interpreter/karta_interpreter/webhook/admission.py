@@ -16,7 +16,7 @@ from karta_interpreter.base.findings import DefinitionError, Finding, Severity, 
 from karta_interpreter.base.k8s import GVK, JSON, Object, Path, edit, type_name
 from karta_interpreter.definitions.karta import PREFIX, ROOT_KIND, gvk_of, is_kind_of_definitions, name_of
 from karta_interpreter.definitions.karta.loading import load_definition
-from karta_interpreter.webhook.wire.request import parsed
+from karta_interpreter.webhook.wire.request import KIND, parsed
 
 _VERSION = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview"}
 # Not 403, 409 or AlreadyExists: clients try those again, or take them for success.
@@ -57,7 +57,14 @@ def read(body: bytes) -> Review:
     review = _object(parsed(body), "the body")
     for field, supported in _VERSION.items():
         if review.get(field) != supported:
-            raise RequestError(f'{field} must be "{supported}"; register the webhook with admissionReviewVersions [v1]')
+            raise RequestError(
+                f'{field} must be "{supported}"; '
+                + (
+                    f"/interpret takes a {KIND}"
+                    if review.get("kind") == KIND
+                    else "register the webhook with admissionReviewVersions [v1]"
+                )
+            )
     request = _object(review.get("request"), "request")
     kind = _object(request.get("kind"), "request.kind")
     old_object = request.get("oldObject")

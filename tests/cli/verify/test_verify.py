@@ -250,6 +250,15 @@ def test_pods_that_are_not_all_read_are_not_judged(
     assert result.exit_code == 1
 
 
+def test_object_that_is_not_there_is_named(run: Run, tmp_path: Path) -> None:
+    with serving(MemberServer(shops("a"))) as member:
+        absent = run("verify", "--kubeconfig", member.kubeconfig(tmp_path), "--object", "deployment/none")
+        plural = run("verify", "--kubeconfig", member.kubeconfig(tmp_path), "--object", "deployments/a")
+
+    assert absent.stderr.splitlines()[0].endswith("there is no deployment none")
+    assert plural.stderr == "error: there is no definition for deployments; did you mean Deployment?\n"
+
+
 async def _impatient_with_pods(client: Any, request: Any, silence: float | None) -> Any:
     """Send a request, and end the one that gets no answer early."""
     with pytest.MonkeyPatch.context() as patch:

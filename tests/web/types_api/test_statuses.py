@@ -34,6 +34,7 @@ ROWS = [
     pytest.param("GET", TYPES, None, {"token": None, "Authorization": "Basic YTpi"}, 401, id="401: another scheme"),
     pytest.param("GET", "/api/v1/nothing", None, {"token": None}, 401, id="401: before 404"),
     pytest.param("GET", "/api/v1/nothing", None, {}, 404, id="404: no such path"),
+    pytest.param("GET", "/interpret", None, {"token": None}, 404, id="404: a path of serve, before 401"),
     pytest.param("GET", "/%7Bid%7D/%7Bid%7D", None, {}, 404, id="404: a path like that of a route"),
     pytest.param("GET", UNKNOWN, None, {}, 404, id="404: no such type"),
     pytest.param("PUT", UNKNOWN, workload_type(), {}, 404, id="404: replacing needs a type"),

@@ -42,6 +42,11 @@ def test_operations_of_kubernetes_are_known(operation: str) -> None:
         pytest.param(b"[]", "the body must be an object, but is a list", id="a list"),
         pytest.param(b'"\xff"', "the body is not JSON", id="not UTF-8"),
         pytest.param(body().replace(b"k8s.io/v1", b"k8s.io/v1beta1"), "admissionReviewVersions", id="an old version"),
+        pytest.param(
+            b'{"apiVersion": "config.karmada.io/v1alpha1", "kind": "ResourceInterpreterContext"}',
+            "; /interpret takes a ResourceInterpreterContext",
+            id="a call of the interpreter",
+        ),
         pytest.param(body().replace(b"AdmissionReview", b"TokenReview"), "kind must be", id="another review"),
         pytest.param(body().replace(b'"request"', b'"response"'), "request must be an object", id="an answer"),
         pytest.param(body(uid=""), "uid must be a string", id="an empty uid"),

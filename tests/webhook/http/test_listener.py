@@ -7,7 +7,8 @@ import os
 import resource
 import socket
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from functools import partial
 from typing import Any
 from unittest import mock
 
@@ -167,6 +168,25 @@ async def test_failed_handshake_leaves_no_garbage() -> None:
             assert kept() == before
         finally:
             gc.enable()
+
+
+async def test_client_without_tls_is_named_once() -> None:
+    async with serving(4, plain_http=False) as server:
+        with capture_logs() as log:
+            for _ in range(2):
+                with socket.create_connection(("127.0.0.1", server.started.port)) as client:
+                    client.sendall(b"GET /readyz HTTP/1.1\r\n\r\n")
+                    await until(partial(_ended, client))
+    assert [each["event"] for each in log if "HTTP" in each["event"]] == [
+        "a client speaks HTTP to this port: give it a URL that begins with https://"
+    ]
+
+
+def _ended(client: socket.socket) -> bool:
+    client.setblocking(False)
+    with suppress(BlockingIOError, ConnectionError):
+        return client.recv(1) == b""
+    return False
 
 
 async def test_longest_idle_connection_makes_room() -> None:

@@ -1,14 +1,18 @@
 """The CA file: which certificates are read from it, and when a change is noticed."""
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from karta_interpreter.base.errors import ServeError
+from karta_interpreter.webhook.http.certificate import Authority
 from karta_interpreter.webhook.process.control_plane import CaFile
 from tests.webhook.http.pairs import chain_pem, key_pem, new_key
 
 KEY = new_key()
+DAY, NOW = timedelta(days=1), datetime.now(UTC)
+LEAF = Authority.create(NOW, DAY).issue(["localhost"], NOW, DAY).chain
 OLD, NEW = chain_pem(KEY, ("old",)), chain_pem(KEY, ("new",))
 
 
@@ -20,8 +24,8 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_ca_file_takes_only_certificates(path: Path) -> None:
-    path.write_bytes(OLD + key_pem(KEY) + NEW)
-    assert CaFile(path).pem == OLD + NEW
+    path.write_bytes(LEAF + key_pem(KEY) + NEW)
+    assert CaFile(path).pem == LEAF + NEW
 
 
 def test_other_certificates_are_told_of_once(path: Path) -> None:
@@ -40,6 +44,7 @@ def test_other_certificates_are_told_of_once(path: Path) -> None:
         pytest.param(b"", "holds no PEM certificate: it is empty", id="empty"),
         pytest.param(NEW.replace(b"\n", rb"\n"), r"it has \n in the place of line breaks", id="a text of JSON"),
         pytest.param(NEW[:300], "ca.crt holds no PEM certificate: what", id="half of it"),
+        pytest.param(LEAF, "has the certificate of a server: give that of CN=karta-interpreter authority", id="a leaf"),
         pytest.param(key_pem(KEY), "ca.crt holds no PEM certificate: it holds a private key", id="something else"),
     ],
 )

@@ -107,6 +107,9 @@ def test_unknown_field_is_named_in_a_success_and_changes_nothing_else() -> None:
             'request must be an object, but is missing; write {"request": {"uid": "1", "operation": ',
             id="an object alone",
         ),
+        pytest.param(b'{"spec": {}}', 'but is missing; write {"request": {"uid"', id="a request in spec"),
+        pytest.param(b'{"resourceInterfaces": []}', "`karta-interpreter types-api` takes", id="a type of workloads"),
+        pytest.param(b"call.json", "or the name of a file .`curl --json @FILE`.[?]", id="the name of a file"),
         pytest.param(b'{"operation": "Retain"}', "but is missing; write these fields into request", id="no request"),
         pytest.param(b'{"request": null}', "request must be an object, but is null", id="null request"),
         pytest.param(b'{"Request": {"uid": "1"}}', "request must be", id="names are case-sensitive"),
@@ -125,7 +128,7 @@ def test_body_without_readable_uid_is_http_error(body: bytes, said: str) -> None
 @rows(
     ("operation", "path", "value", "said"),
     [
-        ("Retain", "kind", "AdmissionReview", 'kind must be "ResourceInterpreterContext"'),
+        ("Retain", "kind", "AdmissionReview", 'kind must be "ResourceInterpreterContext".*; /admission/validate takes'),
         ("Retain", "apiVersion", "config.karmada.io/v2", "apiVersion must be"),
         ("Retain", "kind", {"deep": []}, "but is an object"),
         ("Retain", "request/kind", ABSENT, "request.kind must be an object, as .*, but is missing"),
@@ -143,7 +146,12 @@ def test_body_without_readable_uid_is_http_error(body: bytes, said: str) -> None
         ("Retain", "request/object", ABSENT, "request.object must be an object, but is missing"),
         ("Retain", "request/object", None, "request.object must be an object, but is null"),
         ("Retain", "request/object", [], "request.object must be an object, but is a list"),
-        ("Retain", "request/object/kind", "Windmill", 'request.object.kind must be "GrainMill"'),
+        (
+            "Retain",
+            "request/object/kind",
+            "Windmill",
+            'request.object.kind must be "GrainMill".*, and its kind as {"group"',
+        ),
         ("Retain", "request/object/apiVersion", ABSENT, "request.object.apiVersion must be"),
         ("Retain", "request/observedObject", ABSENT, "request.observedObject must be an object, but is missing"),
         ("Retain", "request/observedObject", "{}", "request.observedObject must be an object"),

@@ -50,6 +50,7 @@ OTHER_FILES: Final = {
     "it is given {crd}, and `create karta --crd FILE` drafts a Karta from it",
     "ConfigMap": "a ConfigMap, not a Karta: give a Karta in its data as a file of its own",
     "operation": "a case of a suite: {suite}",
+    "format": "a file of the folder that `verify --save` wrote: `verify FOLDER` reads it",
     "tests": "a list of tests of an older Karmada, which names no answers: leave it out, "
     "and `create suite --object FILE` drafts cases from its objects",
     "replicaCount": "a file of values for Helm: give what `helm template` prints",

@@ -107,7 +107,13 @@ def unusable(source: str, error: BaseException) -> ClusterError:
     if reason == "NoContext":
         hint = "`kubectl config get-contexts` lists those of a kubeconfig"
     # The library does not check the structure of the file.
-    what = "it is not a kubeconfig" if isinstance(error, TypeError | AttributeError | KeyError) else _text(error)
+    what = (
+        "it is not a kubeconfig"
+        if isinstance(error, TypeError | AttributeError | KeyError)
+        else f"a certificate or key in it is not PEM in base64 ({error.reason})"
+        if isinstance(error, ssl.SSLError)
+        else _text(error)
+    )
     return ClusterError(f"{source} cannot be used: {what}; {hint}", reason=reason)
 
 

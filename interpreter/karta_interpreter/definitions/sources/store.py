@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from karta_interpreter.base.errors import SettingsError
 from karta_interpreter.base.k8s import COMPUTE_DOMAIN, GVK
 from karta_interpreter.definitions.karta import ReferenceReader
 from karta_interpreter.definitions.sources.background import keep_running
@@ -58,6 +59,11 @@ class Store:
         selection: Selection = EVERYTHING,
         budget: Budget | None = None,
     ) -> None:
+        if both := set(folders) & set(overrides):
+            raise SettingsError(
+                f"{', '.join(map(str, both))} is given as --kartas and as --overrides: one folder is for "
+                "Kartas, another one for ResourceInterpreterCustomizations"
+            )
         self.budget = budget = budget or Budget()
         self._folders: _Folders = tuple(
             Folder(root, DefinitionFile, budget=budget, keeps_text=False) for root in folders

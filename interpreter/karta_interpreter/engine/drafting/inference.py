@@ -64,8 +64,7 @@ def component_labels(pods: Sequence[PlacedPod], words: Sequence[frozenset[str]])
 
 def component_selector(label: Label) -> Object:
     """Return the selector of the component that a label of its pods tells, or its key if the label has no value."""
-    value = {"value": label[1]} if label[1] else {}
-    return {"componentTypeSelector": {"keyPath": _path_of(label[0]), **value}}
+    return {"componentTypeSelector": {"keyPath": _path_of(label[0]), **({"value": label[1]} if label[1] else {})}}
 
 
 def instance_selector(pods: Sequence[PlacedPod], component: int) -> Object | None:

@@ -38,8 +38,7 @@ Find: TypeAlias = Callable[[Channel, bytes, bytes], tuple[bytes, bytes]]
 
 def processes(program: str, size: int, idle_seconds: float) -> Pool:
     """Return a pool of processes of the program in a file."""
-    limited = Program(program, _MEMORY, niceness=_NICENESS)
-    return Pool(lambda: Process(limited), size, idle_seconds=idle_seconds)
+    return Pool(lambda: Process(Program(program, _MEMORY, niceness=_NICENESS)), size, idle_seconds=idle_seconds)
 
 
 def responding(find: Find) -> Answer:

@@ -74,6 +74,8 @@ def read(body: bytes, model: type[_M]) -> _M:
         fault = (
             "a Karta: write it into the list resourceInterfaces of a workload type"
             if is_karta
+            else f"a {value['kind']}, which /interpret of `karta-interpreter serve` takes, on its own port"
+            if isinstance(value, dict) and value.get("kind") == "ResourceInterpreterContext"
             else "not as openapi.json describes it"
         )
         raise ApiError(422, f"the body is {fault}", errors=errors, total=len(details)) from err

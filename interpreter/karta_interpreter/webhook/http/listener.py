@@ -9,6 +9,7 @@ import socket
 import struct
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
+from functools import cache
 from typing import Any, Final, cast
 
 from aiohttp.web_protocol import RequestHandler
@@ -162,6 +163,7 @@ class Listener:
         self._tls = tls
         self._most = most
         self._rejected = rejected
+        self._say_once = cache(log.warning)
         self._sockets: list[socket.socket] = []
         self._handshakes: dict[asyncio.Task[None], socket.socket] = {}
         self._release: asyncio.TimerHandle | None = None
@@ -274,6 +276,8 @@ class Listener:
             await connect(lambda: protocol, connection, **tls)
         # A client's mistake in the handshake, such as giving up, is an OSError. `ssl.SSLError` is one.
         except OSError as error:
+            if getattr(error, "reason", "") == "HTTP_REQUEST":
+                self._say_once("a client speaks HTTP to this port: give it a URL that begins with https://")
             # Otherwise each failed handshake is cyclic garbage, and collecting that of a flood takes 0.1 s.
             error.__traceback__ = None
             protocol.abandon()

@@ -163,6 +163,16 @@ def certificates(path: Path) -> bytes:
         raise ServeError(f"the CA file {path} cannot be used: {error.strerror}") from error
     except ValueError as error:
         raise ServeError(str(error)) from error
+    # A certificate that its own key has signed is the authority of itself.
+    if not any(
+        certificate.issuer == certificate.subject
+        or any(getattr(extension.value, "ca", False) for extension in certificate.extensions)
+        for certificate in bundle
+    ):
+        raise ServeError(
+            f"the CA file {path} has the certificate of a server: give that of "
+            f"{bundle[-1].issuer.rfc4514_string()}, which signed it"
+        )
     return b"".join(certificate.public_bytes(Encoding.PEM) for certificate in bundle)
 
 

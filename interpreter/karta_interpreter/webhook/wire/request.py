@@ -72,7 +72,8 @@ def parsed(body: bytes) -> JSON:
         return orjson.loads(body)
     except orjson.JSONDecodeError as error:
         if "memory" not in error.msg:
-            raise RequestError(f"the body is not JSON: {error}") from error
+            advice = "; is it YAML, or the name of a file (`curl --json @FILE`)?" if error.pos == 0 else ""
+            raise RequestError(f"the body is not JSON: {error}{advice}") from error
         if error.pos == 0:  # the memory of a child process
             raise MemoryError from error
         # orjson has room for all JSON of that length, but not for many lists that do not end.
@@ -86,20 +87,23 @@ def request_of(context: JSON) -> Request:
     request = context.get("request")
     if not isinstance(request, dict):
         hint = (
-            "; write these fields into request"
+            "write these fields into request"
             if "operation" in context
-            else f'; write {{"request": {{"uid": "1", "operation": …, "kind": {_KIND_TEXT}, "object": …}}}}'
-            if context.get("kind") not in (KIND, None)
-            else ""
+            else "this is a type of workloads, which `karta-interpreter types-api` takes, on its own port"
+            if "resourceInterfaces" in context
+            else f'write {{"request": {{"uid": "1", "operation": …, "kind": {_KIND_TEXT}, "object": …}}}}'
         )
-        raise RequestError(f"request must be an object, but {_found(context, 'request')}{hint}")
+        raise RequestError(f"request must be an object, but {_found(context, 'request')}; {hint}")
     texts = _uid(request), _text(request, "namespace"), _text(request, "name"), _text(request, "operation")
     gvk = None
     try:
         for field, understood in (("apiVersion", API_VERSION), ("kind", KIND)):
             # Karmada's own framework checks neither. A given value has to be right: a later version would be misread.
             if context.get(field, understood) != understood:
-                raise _problem(f'{field} must be "{understood}", but {_found(context, field)}')
+                raise _problem(
+                    f'{field} must be "{understood}", but {_found(context, field)}'
+                    + "; /admission/validate takes reviews" * (context.get("kind") == "AdmissionReview")
+                )
         gvk = _gvk(request)
         # In the order of the request, so that equal requests get equal bytes from every replica.
         call = call_of(request, gvk)
@@ -160,7 +164,10 @@ def _object(request: Object, field: str, gvk: GVK) -> Object:
         raise _problem(f"request.{field} must be an object, but {_found(request, field)}")
     for name, expected in (("kind", gvk.kind), ("apiVersion", gvk.api_version)):
         if obj.get(name) != expected:
-            raise _problem(f'request.{field}.{name} must be "{expected}" as in request.kind, but {_found(obj, name)}')
+            raise _problem(
+                f'request.{field}.{name} must be "{expected}" as in request.kind, but {_found(obj, name)}; '
+                "give one whole object, and its kind as " + _KIND_TEXT
+            )
     return obj
 
 

@@ -424,8 +424,7 @@ class _Checked:
                 entry = (
                     f"{{pods: {text}}}" if kind == PODS else f"{{apiVersion: v1, kind: {kind or '…'}, name: {text}}}"
                 )
-            left_out = f"{{omit: {in_yaml(place)}, reason: …}}"
-            hint = f"add {entry} to the annotation dependencies, or {left_out}"
+            hint = f"add {entry} to the annotation dependencies, or {{omit: {in_yaml(place)}, reason: …}}"
             message = f"{message}, which neither pods nor dependencies cover"
             self.findings.append(warning("crd-reference", at, message, hint))
 
