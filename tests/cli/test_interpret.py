@@ -346,6 +346,12 @@ def test_without_an_operation_all_that_can_be_asked_are(run: Run) -> None:
     ]
 
 
+def test_operation_that_the_catalogue_leaves_out_leads_to_the_reason(run: Run, files: Path) -> None:
+    (files / "cronjob.yaml").write_text("{apiVersion: batch/v1, kind: CronJob, metadata: {name: a}, spec: {}}")
+    said = run("interpret", "cronjob.yaml").stderr.splitlines()[0]
+    assert said.endswith("operations leaves it out; `catalogue export CronJob` prints it with the reason")
+
+
 def test_object_without_status_is_not_judged(run: Run, files: Path) -> None:
     (files / "job.yaml").write_text(Path("job.yaml").read_text().partition("status:")[0])
 

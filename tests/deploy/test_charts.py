@@ -190,6 +190,8 @@ CONTRADICTIONS = [
     ("resources.requests.memory=4G,resources.limits.memory=3.5Gi", "resources.limits.memory is less than"),
     ("resources.limits.memory=3000", "limits.memory is 3000, which is 3000 bytes: write 3000Mi (at least 512Mi)"),
     ("resources.limits.memory=3", "limits.memory is 3, which is 3 bytes: write 3Gi (at least 512Mi)"),
+    ("resources.requests.cpu=100", "resources.requests.cpu is 100, which is 100 cores: write 100m"),
+    ("overrides.inline.a\\.yaml=kind: Karta", "overrides.inline.a.yaml holds a Karta: its place is kartas.inline"),
     ("resources.requests.memory=192m", "resources.requests.memory is 192m, which is 0.192 bytes: write 192Mi"),
     ("resources.limits.memory=3GB", "resources: 3GB is no quantity of Kubernetes: its units are m, Ki"),
     ("resources.requests.cpu=1core", "resources: 1core is no quantity of Kubernetes"),

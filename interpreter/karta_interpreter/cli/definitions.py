@@ -94,7 +94,11 @@ class Interpreter:
     @property
     def why_not(self) -> str:
         """The reason why an operation has no answer, which begins as karmadactl's if only scripts are given."""
-        left_out = "the definition's annotation karta-interpreter.io/operations leaves it out"
+        left_out = "the definition's annotation karta-interpreter.io/operations leaves it out" + (
+            f"; `catalogue export {self.entry.definition.gvk.kind}` prints it with the reason"
+            if self.entry.origin == "catalogue"
+            else ""
+        )
         scripts_only = "rule is not enabled: there is neither a script for it nor a Karta"
         return left_out if self.entry.definition.has_karta else scripts_only
 

@@ -67,6 +67,24 @@ def test_call_has_only_inputs_of_its_operation() -> None:
     assert west == StatusItem("west", status={}, applied=False, message="admission denied")
 
 
+@rows(
+    ("statuses", "note"),
+    [
+        pytest.param([("north", {"turning": 1}), ("south", {"turning": 1})], None, id="two clusters"),
+        pytest.param([("north", {"turning": 1}), ("north", {"turning": 1})], "more than once", id="a cluster twice"),
+        pytest.param([("north", {"apiVersion": "v1", "status": {}})], "is a whole object", id="an object as status"),
+    ],
+)
+def test_odd_statuses_are_named_in_a_success(statuses: list[tuple[str, Any]], note: str | None) -> None:
+    context = body_of("AggregateStatus")
+    items = [{"clusterName": cluster, "applied": True, "status": status} for cluster, status in statuses]
+    context["request"]["aggregatedStatus"] = items
+    answer = encode_results(decode(json.dumps(context).encode()), {"aggregatedStatus": context["request"]["object"]})
+    message = json.loads(answer)["response"]["status"].get("message")
+    assert (note or "") in (message or "")
+    assert bool(message) is bool(note)
+
+
 def test_unknown_field_is_named_in_a_success_and_changes_nothing_else() -> None:
     context = body_of("AggregateStatus")
     items = context["request"].pop("aggregatedStatus")

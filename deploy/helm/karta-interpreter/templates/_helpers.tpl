@@ -307,6 +307,11 @@ labels:
 {{- if not (kindIs "string" $text) -}}
 {{- fail (printf "%s.%s is not text: write `%s: |` and the content of the file below, indented" $path $name $name) -}}
 {{- end -}}
+{{- $kind := regexFind "(?m)^kind: *(Karta|ResourceInterface|ResourceInterpreterCustomization) *$" $text | trimPrefix "kind:" | trim -}}
+{{- $place := ternary "overrides.inline" "kartas.inline" (eq $kind "ResourceInterpreterCustomization") -}}
+{{- if and $kind (ne $place $path) -}}
+{{- fail (printf "%s.%s holds a %s: its place is %s" $path $name $kind $place) -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}
 
@@ -338,6 +343,9 @@ labels:
 {{- $least := ternary " (at least 512Mi)" "" (eq $part "limits") -}}
 {{- $unit := ternary "Gi" "Mi" (and (lt $amount 64.0) (not (hasSuffix "m" (toString $quantity)))) -}}
 {{- fail (printf "%s.%s.memory is %v, which is %v bytes: write %s%s%s" $path $part $quantity $amount (toString $quantity | trimSuffix "m") $unit $least) -}}
+{{- end -}}
+{{- if and (eq $name "cpu") (ge $amount 100.0) (regexMatch "^[0-9]+$" (toString $quantity)) -}}
+{{- fail (printf "%s.%s.cpu is %v, which is %v cores: write %vm" $path $part $quantity $quantity $quantity) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

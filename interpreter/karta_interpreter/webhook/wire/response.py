@@ -51,6 +51,9 @@ def encode_results(request: Request, results: Results) -> bytes:
         else "no cluster in request.aggregatedStatus has a status"
         if request.call.operation is Operation.AGGREGATE_STATUS
         and all(item.status is None for item in request.call.items)
+        else "a cluster stands in request.aggregatedStatus more than once, and each of its statuses counts"
+        if request.call.operation is Operation.AGGREGATE_STATUS
+        and len({item.cluster for item in request.call.items}) < len(request.call.items)
         else "a status in request.aggregatedStatus is a whole object: give what is below its status"
         if request.call.operation is Operation.AGGREGATE_STATUS
         and any(isinstance(item.status, dict) and "apiVersion" in item.status for item in request.call.items)
