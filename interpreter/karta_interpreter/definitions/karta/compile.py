@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Sequence
+from functools import cache, partial
 from typing import Final, TypeAlias
 
 import orjson
@@ -55,7 +56,10 @@ def compile_definition(
         gang=karta.spec.gang,
         references=references,
         is_counted_by_status=_is_counted_by_status(components),
-        _queued=definition.Queued(components) if any(component.suspend for component in components) else None,
+        # On first use, and once for all definitions that differ in the values of references. Most never need them.
+        _queued=cache(partial(definition.queued_fields, components))
+        if any(component.suspend for component in components)
+        else tuple,
         _bindings=definition.Bindings(components=components, status=status, annotations=annotations)
         if references
         else None,

@@ -399,26 +399,23 @@ def misread_parts(node: ast.Node, *, of_count: bool) -> Iterator[tuple[str, str,
                     if part.value != (changed := _LETTERS[name](part.value))
                 )
             case ast.Object(entries):
-                yield from (
-                    (
-                        "memory-of-number",
-                        f"{name}: {render(entry.value)}",
-                        f"{name}: {with_unit(render(value), render(path))}",
-                    )
-                    for entry in entries
-                    for name in (getattr(entry.key, "value", ""),)
-                    if name in _NAMED_UNITS
-                    for value in (
-                        entry.value.left
-                        if isinstance(entry.value, ast.Pipe) and entry.value.right == ast.FunctionCall("tostring", ())
-                        else entry.value,
-                    )
-                    for path in (without_default(value),)
-                    if plain_path(path) and _NAMED_UNITS[name].search(render(path))
-                )
+                for entry in entries:
+                    yield from _amount_without_unit(entry)
             case _ if meant := _meant(current, is_whole=current is node):
                 rule, better = meant
                 yield rule, render(current), render(better)
+
+
+def _amount_without_unit(entry: ast.Entry) -> Iterator[tuple[str, str, str]]:
+    """Yield an amount that is a number of another unit by the name of its field, such as gigabytes of memory."""
+    match entry.key, entry.value:
+        case ast.Literal(str() as name), ast.Pipe(value, ast.FunctionCall("tostring", ())) | value if (
+            name in _NAMED_UNITS
+        ):
+            path = without_default(value)
+            if plain_path(path) and _NAMED_UNITS[name].search(render(path)):
+                better = with_unit(render(value), render(path))
+                yield "memory-of-number", f"{name}: {render(entry.value)}", f"{name}: {better}"
 
 
 def _meant(node: ast.Node, *, is_whole: bool) -> tuple[str, ast.Node] | None:  # noqa: PLR0911 - one case each
