@@ -188,6 +188,7 @@ _MISTAKEN_FILES = {
 
 _PLAIN_COMMANDS = {
     "validate alone": ("validate", "kind/karta.yaml"),
+    "revise": ("interpret", "object.yaml", "-f", "kind", "--operation", "ReviseReplica", "--desired-replica", "12"),
     "draft cases into a file": ("create", "suite", "-f", "kind", "object.yaml", "--output-dir", "cases.yaml"),
     "draft cases": ("create", "suite", "-f", "kind/karta.yaml", "object.yaml"),
 }

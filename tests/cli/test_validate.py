@@ -90,6 +90,13 @@ def test_findings_of_all_files_are_shown(run: Run, files: Path, karta: Karta) ->
             "it.yaml", "a: [", "unreadable", "0 definitions, 1 error, 0 warnings, 1 unreadable file", id="not YAML"
         ),
         pytest.param("it.yaml", "# nothing", "no-definitions", "0 definitions, 1 error, 0 warnings", id="empty"),
+        pytest.param(
+            "it.yaml",
+            "{apiVersion: a/v1, kind: B}",
+            "not-a-karta",
+            "0 definitions, 1 error, 0 warnings",
+            id="an object",
+        ),
     ],
 )
 def test_file_without_definition_is_an_error(

@@ -267,5 +267,8 @@ def is_path(target: str) -> bool:
 def file_given(file: str | None, path: str | None, option: str = "--object") -> str | None:
     """Return the path that FILE or its option names, or None if there is none."""
     if file and path is not None:
-        raise UsageProblem(f"error: FILE and {option} both name the object, here {file} and {path}: give one of them")
+        raise UsageProblem(
+            f"error: FILE and {option} both name the object, here {file} and {path}: give one of them; "
+            "definitions are given with -f"
+        )
     return file or path

@@ -272,8 +272,9 @@ def command(
     groups = sorted(findings.groups.items(), key=lambda group: (group[0].gvk, group[0].operation, -group[1].calls))
     text = _table(groups, full=full) if output == "table" else written(_json(groups, findings), output)
     asked_calls = f"{count(findings.asked.total(), 'call')} in {count(len(files), 'file')}"
-    warnings = _warnings(findings, kinds, unknown)
-    print_changes(text, warnings, asked_calls, findings.different, compared=bool(findings.asked))
+    print_changes(
+        text, _warnings(findings, kinds, unknown), asked_calls, findings.different, compared=bool(findings.asked)
+    )
 
 
 def _warnings(findings: Findings, kinds: Sequence[str], unknown: Sequence[GVK]) -> Iterator[str]:

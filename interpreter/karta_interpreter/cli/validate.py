@@ -178,7 +178,8 @@ def _definitions(files: DefinitionFiles) -> Iterator[Object]:
             "valid": isinstance(document, Definition),
         }
         for document in [*documents, *files.layer.quarantined]
-        if isinstance(document, Definition) or all(finding.rule != UNREADABLE for finding in document.findings)
+        if isinstance(document, Definition)
+        or {UNREADABLE, "not-a-karta"}.isdisjoint(finding.rule for finding in document.findings)
     )
 
 

@@ -374,6 +374,7 @@ _POD = {"apiVersion": "v1", "kind": "ConfigMap", "namespace": "shop", "name": "w
         pytest.param("ReviseReplica", (4,), ({**_TEMPLATE, "replicas": 4},), "no part of", id="a place"),
         pytest.param("AggregateStatus", (_ITEMS,), ({**_TEMPLATE, "status": _ITEMS[0]},), "is an item", id="an item"),
         pytest.param("InterpretStatus", (), ({"status": {"replicas": 2}},), "return it alone", id="in a status"),
+        pytest.param("InterpretStatus", (), (_TEMPLATE,), "the whole object: return observedObj.status", id="it all"),
     ],
 )
 def test_implausible_result_causes_remark(

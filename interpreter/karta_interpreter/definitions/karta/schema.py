@@ -81,7 +81,13 @@ def read_karta(value: JSON) -> tuple[KartaResource | None, list[Finding]]:
     ``{spec: ...}`` without apiVersion and kind. The Karta is None if there is an error.
     """
     if not isinstance(value, dict):
-        hint = "write one object, without a dash" if isinstance(value, list) else "give the text of its file"
+        hint = (
+            "write one object, without a dash"
+            if isinstance(value, list)
+            else "a script stands below luaScript of a ResourceInterpreterCustomization"
+            if re.search(r"\b(function|return)\b", str(value))
+            else "give the text of its file"
+        )
         return None, [error("schema", (), f"a Karta is an object, not {type_name(value)}", hint)]
     type_meta = (value.get("apiVersion"), value.get("kind"))
     if not is_definition(value) and not (type_meta == (None, None) and "spec" in value):

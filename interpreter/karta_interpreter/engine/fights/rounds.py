@@ -218,8 +218,10 @@ def element_key(owned: Iterable[Object]) -> Callable[[JSON], str]:
 
     def key_of(element: JSON) -> str:
         if isinstance(element, dict) and not example.startswith("v:"):
-            keys = {name: element[name] for name in names if element.get(name, unset) != unset}
-            return "k:" + orjson.dumps(keys).decode()
+            return (
+                "k:"
+                + orjson.dumps({name: element[name] for name in names if element.get(name, unset) != unset}).decode()
+            )
         return "v:" + orjson.dumps(element).decode()
 
     return key_of

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from functools import reduce
 
 from karta_interpreter.base.errors import InterpretationError, QueryError
+from karta_interpreter.base.findings import listed
 from karta_interpreter.base.k8s import Object, Projection, field_path
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.engine.evaluation import (
@@ -97,12 +98,17 @@ def _nothing_elastic(definition: Definition, fixed: Sequence[ScaleLocation]) -> 
     if definition.annotations.is_indivisible:
         pods = sum(scale.pod_set.replicas for scale in fixed)
         return f"it has {pods}, and its definition does not let them be divided (karta-interpreter.io/elastic: none)"
-    written = sorted({scale.pod_set.component for scale in fixed if scale.count and scale.count.factor})
+    writable = [scale.pod_set for scale in fixed if scale.count and scale.count.factor]
+    names = {
+        "/".join(filter(None, part))
+        for pods in writable
+        for part in ((pods.component,), (pods.component, pods.instance))
+    }
     hint = (
         "name the components that may change in the annotation "
-        f"karta-interpreter.io/elastic (there are: {', '.join(written)})"
+        f"karta-interpreter.io/elastic (there are: {listed(sorted(names))})"
     )
-    return "; ".join([*map(_description, fixed), *([hint] if written else ())])
+    return "; ".join([*map(_description, fixed), *([hint] if names else ())])
 
 
 def _description(scale: ScaleLocation) -> str:

@@ -30,7 +30,8 @@ _FIELDS: tuple[tuple[Path, tuple[str, ...]], ...] = (
 _OTHERS = {
     "Karta": "a Karta is given with -f or --kartas, and `validate` checks it",
     "ConfigMap": "write each of its scripts below luaScript; InterpretHealth returns true or false, no status",
-    "None": "cases and lists of tests stay out of it: `test FOLDER` runs cases below testdata",
+    "a string": "write a script below luaScript of a ResourceInterpreterCustomization",
+    "an object": "cases and lists of tests stay out of it: `test FOLDER` runs cases below testdata",
 }
 _of_kind = partial(warning, "kind-of-resource", (*_TARGET, "kind"))
 
@@ -142,7 +143,7 @@ def _load(value: JSON, position: SourcePosition, ignores: Sequence[Ignore]) -> L
                 "not-a-customization",
                 (),
                 f"not a {KIND}, got {_what(value)}",
-                _OTHERS.get(str(edit.get(value, ("kind",))), "an object is given as FILE"),
+                _OTHERS.get(str(edit.get(value, ("kind",), type_name(value))), "an object is given as FILE"),
             )
         )
         return LoadedCustomization(_name(value), None, Scripts(), (finding,), position.source)

@@ -110,19 +110,17 @@ class _Reader:
             self._report(error("schema", path, f"must be an object, not {type_name(customizations)}"))
             return
         self._report(*unknown_fields(customizations, _OPERATIONS, path))
-        operations = [
-            _OPERATIONS[field] for field, slot in customizations.items() if field in _OPERATIONS and slot is not None
-        ]
-        if not operations:
+        slots = {field: slot for field, slot in customizations.items() if field in _OPERATIONS}
+        if all(slot is None for slot in slots.values()):
             self._report(warning("no-scripts", path, "there is no script", f"write one of: {', '.join(_OPERATIONS)}"))
-        for operation in operations:
-            field = SLOTS[operation].field
-            self._read_slot(operation, customizations[field], (*path, field))
+        for field, slot in slots.items():
+            self._read_slot(_OPERATIONS[field], {_SCRIPT: ""} if slot is None else slot, (*path, field))
 
     def _read_slot(self, operation: str, slot: JSON, path: Path) -> None:
         if not isinstance(slot, dict):
             message = f"must be an object with the field {_SCRIPT}, not {type_name(slot)}"
-            self._break(operation, error("schema", path, message))
+            hint = f"write `{_SCRIPT}: |` above it, and indent it" if isinstance(slot, str) else ""
+            self._break(operation, error("schema", path, message, hint))
             return
         self._report(*unknown_fields(slot, (_SCRIPT,), path))
         text = slot.get(_SCRIPT)

@@ -318,6 +318,7 @@ def _of_status(observed: Object, status: JSON) -> Mapping[str, object]:
     )
     return {
         "the status is in a field status of the result: return it alone": [*named] == ["status"],
+        "this is the whole object: return observedObj.status": {"kind", "spec"} <= named.keys(),
         f"{', '.join(sorted(named))} are fields of the spec, and a status is asked for": (
             named and own and named.keys() <= spec.keys() - own.keys()
         ),
