@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from karta_interpreter.base.errors import ExportError
-from karta_interpreter.export.emitter import FORMS
 from karta_interpreter.export.traits import unsupported
 from karta_interpreter.languages.jq import OutputKind, Singles, render, result_of, syntax as ast, terms_of
 
@@ -24,6 +23,15 @@ CHOICE, OR, AND, COMPARISON, SUM, NOT, ATOM = range(7)
 
 _ELEMENTS = ("e", "f", "g")
 _QUANTIFIERS = {"any": "exists", "all": "all"}
+# Functions with literals as arguments, by name and number of arguments.
+_CALLS = {
+    ("ascii_downcase", 0): "{}.lowerAscii()",
+    ("contains", 1): "{}.contains({})",
+    ("endswith", 1): "{}.endsWith({})",
+    ("split", 1): "{}.split({})",
+    ("startswith", 1): "{}.startsWith({})",
+    ("test", 1): "{}.matches({})",
+}
 _OPERATORS = {"and": "&&", "or": "||"}
 _RESULTS = {bool: OutputKind.BOOLEAN, int: OutputKind.NUMBER, float: OutputKind.NUMBER}
 
@@ -135,10 +143,9 @@ class _CelWriter(NamedTuple):
             case "IN", (choices,):
                 return _comparison(dot, "in", self._list(choices, dot))
             case name, arguments if all(isinstance(argument, ast.Literal) for argument in arguments):
-                form = FORMS.get((name, len(arguments)))
-                if form and form.cel:
+                if written := _CALLS.get((name, len(arguments))):
                     texts = [self.value(argument, dot).text for argument in arguments]
-                    return Cel(form.cel.format(dot.within(NOT), *texts), result=result_of(node))
+                    return Cel(written.format(dot.within(NOT), *texts), result=result_of(node))
         raise _unsupported(node)
 
     def _quantified(self, name: str, elements: str, condition: ast.Node) -> Cel:

@@ -154,6 +154,9 @@ NIL: Final = Constant("nil")
 TRUE: Final = Constant("true")
 FALSE: Final = Constant("false")
 EMPTY: Final = Table()
+ONE: Final = Constant("1")
+MINUS_ONE: Final = Constant("-1")
+ZERO: Final = Constant("0")
 
 _OPPOSITES: Final = {"==": "~=", "~=": "=="}
 OR, AND, _COMPARISON, _JOIN, _SUM, _UNARY, _OPERAND = range(1, 8)

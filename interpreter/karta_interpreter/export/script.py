@@ -11,6 +11,7 @@ from karta_interpreter.base.k8s import values
 from karta_interpreter.definitions.karta import ComponentRules, Definition, Fragments, PodSpec, PodTemplate
 from karta_interpreter.definitions.karta.expressions import is_boolean
 from karta_interpreter.export.emitter import Emitter
+from karta_interpreter.export.function_forms import FORMS
 from karta_interpreter.export.library import LIBRARY, used, words_of
 from karta_interpreter.export.lua import (
     FALSE,
@@ -137,7 +138,7 @@ class OperationScript:
     def has_place(self, query: Query) -> bool:
         """Return whether an expression with one output may be read from a place of the object."""
         # Written and thrown away: whether the emitter can follow a place shows only by doing so.
-        emitter = Emitter(traced=True)
+        emitter = Emitter(FORMS, traced=True)
         return emitter.follows(emitter.value(query.node, Value(_OBJECT, call("at"))))
 
     def function(self, query: Query, name: str, form: Form, parameter: str = "obj") -> str:
@@ -216,7 +217,7 @@ class OperationScript:
                 self._shared[key] = self._part(node, self.new(name_of(node, name)), traced=traced)
             return self._shared[key]
 
-        emitter = Emitter({"value", "origin"} if own else None, traced=traced, share=share)
+        emitter = Emitter(FORMS, {"value", "origin"} if own else None, traced=traced, share=share)
         emitter.results = results
         return emitter
 
