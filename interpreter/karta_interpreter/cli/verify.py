@@ -112,9 +112,8 @@ def causes_text(report: Report) -> str:
 
 def _why(judgement: Judgement) -> str:
     """Return the reason, or for a difference only what its cause does not say."""
-    if judgement.verdict is Verdict.DIFFERS and judgement.detail:
-        return judgement.detail
-    return ": ".join(filter(None, (judgement.reason, judgement.detail)))
+    is_cause = judgement.verdict is Verdict.DIFFERS and judgement.detail
+    return ": ".join(filter(None, ("" if is_cause else judgement.reason, judgement.detail)))
 
 
 _EXAMPLES = """\b
@@ -174,12 +173,13 @@ def command(  # noqa: PLR0913 - one for each option
         (kind,) if kind else kinds,
     )
     definitions = [entry.definition for entry in entries]
-    if folder:
-        report = verify_folder(folder, definitions, selection)
-    else:
-        report = asyncio.run(
+    report = (
+        verify_folder(folder, definitions, selection)
+        if folder
+        else asyncio.run(
             _read(ApiServer.of(kubeconfig, context), definitions, selection, save_to, all_namespaces=all_namespaces)
         )
+    )
     say(report_text(report, fail_only=fail_only) if output == "table" else written(report.to_json(), output), nl=False)
     say(summary(report), err=True)
     raise SystemExit(int(report.differs or bool(report.problems) or not report.results))

@@ -8,6 +8,8 @@ import pytest
 
 from karta_interpreter.base.findings import Severity
 from karta_interpreter.base.k8s import GVK, values
+from karta_interpreter.definitions.karta import Known, resolved
+from karta_interpreter.definitions.sources import find_in_catalogue
 from karta_interpreter.engine.explain import explain, warnings_about
 from karta_interpreter.engine.operations import Call, Operation
 from tests.engine.explain.conftest import Define, pods, train
@@ -206,6 +208,14 @@ def test_memory_in_mebibytes_has_no_unit(define: Define) -> None:
     assert warning.note == "group: memory is 8192 bytes, which is too little: is 8192Mi meant?"
 
 
+def test_memory_in_thousandths_of_a_byte_has_another_unit(define: Define) -> None:
+    obj = train({"name": "hot", "template": pods(resources={"limits": {"memory": "512m"}})})
+
+    (warning,) = warnings_about(define(), obj)
+
+    assert warning.note == "group: memory is 512 thousandths of a byte, which is too little: is 512Mi meant?"
+
+
 def test_memory_of_a_number_gets_its_unit_in_the_definition(define: Define) -> None:
     text = '.spec.groups[] | {containers: [{name: "a", resources: {requests: {memory: .memoryGb}}}]}'
     definition = define(specDefinition={"podSpecPath": text})
@@ -313,6 +323,14 @@ def test_warnings_about_texts_for_counts_of_kubernetes(
     assert [fact.note for fact in warnings_about(of_kubernetes, obj)] == notes
     of_any = [note for note in notes if "spec.replicas" in note]
     assert [fact.note for fact in warnings_about(definition, obj)] == of_any
+
+
+def test_object_that_names_none_of_the_objects_that_its_pods_come_from_is_told_so() -> None:
+    entry = find_in_catalogue(GVK("trainer.kubeflow.org", "v1alpha1", "TrainJob"))
+    assert entry
+    obj = {**entry.definition.gvk.type_meta, "metadata": {"name": "bert"}, "spec": {"trainer": {"numNodes": 4}}}
+    (warning,) = warnings_about(resolved(entry.definition, obj, Known.of([])), obj, Operation.INTERPRET_REPLICA)
+    assert "; it names no ClusterTrainingRuntime, TrainingRuntime at spec.runtimeRef.kind, spec." in warning.note
 
 
 @rows(

@@ -161,6 +161,11 @@ def test_aggregated_field_has_places_of_its_clusters() -> None:
     }
 
 
+def test_objects_that_nothing_looks_up_are_a_problem() -> None:
+    problem = asked(references="{apiVersion: v1, kind: Secret, metadata: {name: a}}")["problems"]["references"]
+    assert problem["message"] == "the definition looks up no objects: these change nothing"
+
+
 def test_clusters_without_a_status_are_a_warning() -> None:
     silent = [asked(items=text) for text in ("- {clusterName: a}\n", ITEMS + "- {clusterName: c}\n")]
     facts = [fact for page in silent for fact in one(page, Operation.AGGREGATE_STATUS)["facts"]]

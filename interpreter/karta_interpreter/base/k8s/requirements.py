@@ -31,6 +31,7 @@ _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _SPEC: Path = ("spec",)
 _KEPT = 8192  # more than one call needs in the server's own process: its pod sets may share their requests
 _LARGEST = 2**63 - 1
+_REJECTED = "amount-rejected"
 _MOST_CORES = 400  # pods with a whole machine of eight GPUs request up to 250
 
 
@@ -143,41 +144,40 @@ def merge_requirements(requirements: Iterable[PodRequirements]) -> PodRequiremen
 def implausible(
     requests: Object, limits: Object = MappingProxyType({}), *, of_pod: bool = True
 ) -> Iterator[tuple[str, str]]:
-    """Yield a rule and a sentence for each amount that no pod requests, or that Kubernetes rejects.
+    """Yield a rule and a sentence for each amount that no pod or no container requests, or that Kubernetes rejects.
 
-    ``limits`` are those next to the requests. A container may request less than a pod.
+    ``limits`` are those next to the requests of a container.
 
-    >>> list(implausible({"memory": "64", "cpu": "500m", "nvidia.com/gpu": 1}))
-    [('memory-without-unit', 'memory is 64 bytes, which is too little: is 64Mi meant?')]
+    >>> list(implausible({"memory": "512m", "cpu": "500m", "nvidia.com/gpu": 1}, of_pod=False))
+    [('memory-without-unit', 'memory is 512 thousandths of a byte, which is too little: is 512Mi meant?')]
     """
     for name, written in {**limits, **requests}.items():
         amount, limit = (Quantity.parse(each or "0") for each in (written, limits.get(name, written)))
         number, unit = (amount.milli, "thousandths of a byte") if amount.milli % 1000 else (amount.value, "bytes")
         is_whole = _EXTENDED.fullmatch(name) is not None or _is_huge_page(name)
         texts = {
-            f"memory is {number} {unit}, which is too little: is {number}Mi meant?": (
-                of_pod and name == "memory" and 0 < amount.value < 2**20
+            ("memory-without-unit", f"memory is {number} {unit}, which is too little: is {number}Mi meant?"): (
+                name == "memory" and 0 < amount.value < (2**20 if of_pod else 10**6)
             ),
-            f"cpu is {amount} cores, which few nodes have: is {amount.value}m meant?": (
+            ("cpu-without-unit", f"cpu is {amount} cores, which few nodes have: is {amount.value}m meant?"): (
                 of_pod and name == "cpu" and amount.value >= _MOST_CORES
             ),
-            f"{name} is {amount}, less than nothing": amount.nanos < 0,
-            f"{name} is {written}, which Kubernetes rejects: write a whole number, as {amount.value}": (
+            (_REJECTED, f"{name} is {amount}, less than nothing"): amount.nanos < 0,
+            (_REJECTED, f"{name} is {written}, which Kubernetes rejects: write a whole number, as {amount.value}"): (
                 is_whole and amount.milli % 1000 > 0
             ),
-            f"{name} has the request {amount} and the limit {limit}, which Kubernetes rejects: write the same": (
-                is_whole and amount != limit and amount.nanos > 0
-            ),
-            f"{name} has the request {amount}, more than its limit {limit}, which Kubernetes rejects": (
+            (
+                _REJECTED,
+                f"{name} has the request {amount} and the limit {limit}, which Kubernetes rejects: write the same",
+            ): is_whole and amount != limit and amount.nanos > 0,
+            (_REJECTED, f"{name} has the request {amount}, more than its limit {limit}, which Kubernetes rejects"): (
                 name in _NATIVE and amount > limit
             ),
-            f"{name} is no resource: write cpu, memory, ephemeral-storage, or a name with its domain": (
+            (_REJECTED, f"{name} is no resource: write cpu, memory, ephemeral-storage, or a name with its domain"): (
                 _amount(name, "1") is None
             ),
         }
-        yield from (
-            (f"{name}-without-unit" if of_pod else "amount-rejected", text) for text, holds in texts.items() if holds
-        )
+        yield from (found for found, holds in texts.items() if holds)
 
 
 def _cover_init_containers(totals: dict[str, int], containers: Iterable[Object], counting: Counting) -> None:

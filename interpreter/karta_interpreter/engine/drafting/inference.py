@@ -280,9 +280,8 @@ def _rank(numbers: _Factors, kind: CustomKind, pods: PodsField, template: str) -
 
 
 def _likeness(number: NumberField, kind: CustomKind) -> int:
-    if number.name in FACTORS or number.place.jq == kind.scale_path:
-        return 0
-    return 1 if COUNT_NAME.fullmatch(number.name) and not number.is_length else _UNLIKE
+    is_count = COUNT_NAME.fullmatch(number.name) and not number.is_length
+    return 0 if number.name in FACTORS or number.place.jq == kind.scale_path else 1 if is_count else _UNLIKE
 
 
 def _agrees(factors: Sequence[list[int] | None], sample: Counted) -> bool:

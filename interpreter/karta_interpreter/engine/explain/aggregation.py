@@ -107,10 +107,10 @@ def _history(path: tuple[str, ...], rule: AggregateRule | None, *, is_added: boo
     """Return why a field differs from the result of the clusters' values."""
     if path[1:] == ("observedGeneration",):
         return "the template's generation when all members have caught up with it, else its present value"
-    if rule in OF_TEMPLATE:
-        return f"rule {rule}, by which the template's present value stays"
     return (
-        "the CRD requires it, and no cluster gives a value"
+        f"rule {rule}, by which the template's present value stays"
+        if rule in OF_TEMPLATE
+        else "the CRD requires it, and no cluster gives a value"
         if is_added
         else "the template's present status and the definition's outcomes decide"
     )

@@ -14,7 +14,7 @@ from textwrap import shorten
 from typing import Final
 
 from karta_interpreter.base.errors import InterpretationError, InterpreterError
-from karta_interpreter.base.findings import Severity, almost, did_you_mean, in_ascii
+from karta_interpreter.base.findings import Severity, almost, did_you_mean, in_ascii, listed
 from karta_interpreter.base.k8s import (
     CONTAINER_LISTS,
     COUNT_NAME,
@@ -209,7 +209,16 @@ def _pod_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
     ):
         named = missing[:_MOST_COMPONENTS]
         looked = "; ".join(f"{component.name}: {_looked(query, obj)}" for component, _, query in named)
-        yield _warn(definition, *missing[0], PODS_NOT_FOUND, f"no component has pods in this object ({looked})")
+        # A definition with the values of its references has only the texts of their names.
+        lookups = {
+            str(get(reference, ("gvk", "kind"))): Query.compile(text)
+            for reference in get(definition.manifest, ("spec", "structureDefinition", "references")) or ()
+            if (text := get(reference, ("lookup", "nameExpression"))) and "$" not in text
+        }
+        places = dict.fromkeys(_looked(query, obj) for query in lookups.values())
+        is_unnamed = lookups and not any(value for query in lookups.values() for value in query.evaluate(obj))
+        lacks = f"; it names no {listed(lookups)} at {listed(places)}" if is_unnamed else ""
+        yield _warn(definition, *missing[0], PODS_NOT_FOUND, f"no component has pods in this object ({looked}){lacks}")
 
 
 def _misspelt_parts(definition: Definition, component: ComponentRules, obj: Object) -> Iterator[Fact]:
@@ -405,15 +414,18 @@ def _memory_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
     }
     for pods in pod_sets(definition, obj):
         request = (pod_requirements(pods.template, Counting.SCHEDULER).to_json() or {}).get("resourceRequest", {})
-        found = [*implausible(request)]
-        for container in (
-            entry for name in CONTAINER_LISTS for _, entry in parts_of(get(pods.template, ("spec", name)))
-        ):
+        lists = (parts_of(get(pods.template, ("spec", name))) for name in CONTAINER_LISTS)
+        containers = [container for entries in lists for _, container in entries]
+        read = [
+            numbers.get((pods.component, str(get(each, ("resources", "requests", "memory"))))) for each in containers
+        ]
+        found = [*implausible({**request, "memory": 0})]  # which is rounded: the containers have it as it is written
+        for container in containers:
             found += implausible(
                 *(get(container, ("resources", part)) or {} for part in ("requests", "limits")), of_pod=False
             )
         for rule, text in dict.fromkeys(found):
-            path = numbers.get((pods.component, request.get("memory", ""))) if rule == "memory-without-unit" else None
+            path = next(filter(None, read), None) if rule == "memory-without-unit" else None
             note = (
                 f"memory is {get(obj, path)} bytes, from {_expression(path)}: write memory: "
                 f"{with_unit(_expression(path), str(path[-1]))} in the definition"

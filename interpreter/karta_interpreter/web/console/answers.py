@@ -10,7 +10,7 @@ from typing import Final, TypeVar
 from msgspec import structs
 
 from karta_interpreter.base.errors import InterpretationError, WorkloadError
-from karta_interpreter.base.findings import did_you_mean, with_article
+from karta_interpreter.base.findings import did_you_mean, listed, with_article
 from karta_interpreter.base.k8s import GVK, JSON, Object, Path, edit, patch
 from karta_interpreter.base.k8s.yaml_writer import to_authored_yaml
 from karta_interpreter.definitions.karta import Definition, Known, is_kind_of_definitions
@@ -154,6 +154,10 @@ def answer(question: PageQuestion) -> dict[str, JSON]:
     for loaded, marker in kartas:
         # The first of several for a kind answers, as among the files of -f.
         if loaded.definition and marker and loaded.gvk == gvk:
+            looked_up = [reference.gvk for reference in loaded.definition.references]
+            if inputs.references and not any(GVK.of(reference) in looked_up for reference in inputs.references):
+                message = f"the definition looks up {listed(looked_up) or 'no objects'}: these change nothing"
+                page["problems"] = {**inputs.problems, "references": TextError(message).to_json()}
             return page | _Answers(loaded.definition, marker, inputs.object, inputs, question).document(question.case)
     defined = ", ".join(str(loaded.gvk) for loaded, _ in kartas if loaded.definition)
     page["unanswered"] = (
@@ -313,10 +317,8 @@ class _Answers:
         if cluster:
             item = next((marker for marker, item in self._inputs.items if item.cluster == cluster), None)
             return "items", item.position(("status", *path)) if item else None
-        observed = self._inputs.observed
-        if observed and (source == OBSERVED or operation in LIVE):
-            return "observed", observed.position(path)
-        return "object", self._object.position(path)
+        observed = self._inputs.observed if source == OBSERVED or operation in LIVE else None
+        return "observed" if observed else "object", (observed or self._object).position(path)
 
 
 def _without_change(explanation: Explanation, operation: Operation) -> Object:
