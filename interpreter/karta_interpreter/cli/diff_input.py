@@ -170,5 +170,7 @@ def _questions_about(
         for operation in Operation
         if operation not in (Operation.RETAIN, Operation.REVISE_COMPONENTS)
     )
-    for title, call in retentions(obj, definitions(gvk)):
-        yield SourcedCall(gvk, call, source, line, f"{full_name(obj.get('metadata')) or '(no name)'} {title}")
+    yield from (
+        SourcedCall(gvk, call, source, line, f"{full_name(obj.get('metadata')) or '(no name)'} {title}")
+        for title, call in retentions(obj, definitions(gvk))
+    )

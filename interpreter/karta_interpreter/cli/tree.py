@@ -1,6 +1,6 @@
 """``karta-interpreter tree``: the components, instances and pods of a workload."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import click
@@ -36,8 +36,8 @@ class _Branch:
     below: "tuple[_Branch, ...]" = ()
 
 
-def tree_text(tree: WorkloadTree) -> str:
-    """Return the tree drawn with lines, pods as its leaves."""
+def tree_text(tree: WorkloadTree, warnings: Iterable[Fact]) -> str:
+    """Return the tree drawn with lines, pods as its leaves. A count without pods has its warning."""
     obj = tree.workload.object
     title = f"{obj['kind']} {full_name(obj.get('metadata'))}".rstrip()
     status = (
@@ -45,14 +45,10 @@ def tree_text(tree: WorkloadTree) -> str:
         if not obj.get("status") and Status.UNDEFINED in tree.status.matched
         else ", ".join(tree.status.matched)
     )
-    lacks = {(fact.component, fact.instance): fact.note for fact in _warnings(tree) if fact.rule == NO_PODS}
+    lacks = {(fact.component, fact.instance): fact.note for fact in warnings if fact.rule == NO_PODS}
     root = _branch(tree.root, lacks)
     head = f"{click.style(title, bold=True)}: {', '.join([status, *_counts(root)])}"
     return "".join(f"{one_line(line)}\n" for line in (head, *_drawn(root)))
-
-
-def _warnings(tree: WorkloadTree) -> tuple[Fact, ...]:
-    return warnings_about(tree.workload.definition, tree.workload.object)
 
 
 def _branch(node: ComponentNode, lacks: _Lacks) -> _Branch:
@@ -142,8 +138,9 @@ def command(
         raise UsageProblem(f"error: {NO_OBJECT}")
     obj = read_object(path, lambda: kinds_of(filenames))
     tree = WorkloadTree.build(workload_of(obj, filenames, references), _pods(pods))
-    say(tree_text(tree) if output == "tree" else written(tree.to_json(), output), nl=False)
-    warnings = [fact for fact in _warnings(tree) if fact.rule not in ((NO_PODS,) if output == "tree" else ())]
+    facts = warnings_about(tree.workload.definition, tree.workload.object)
+    say(tree_text(tree, facts) if output == "tree" else written(tree.to_json(), output), nl=False)
+    warnings = [fact for fact in facts if fact.rule not in ((NO_PODS,) if output == "tree" else ())]
     say(warnings_text(warnings) + kinds_text(warnings, obj), err=True, nl=False)
     for stray in tree.strays:
         say(escaped(stray.reason), err=True)

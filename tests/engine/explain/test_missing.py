@@ -208,6 +208,14 @@ def test_memory_in_mebibytes_has_no_unit(define: Define) -> None:
     assert warning.note == "group: memory is 8192 bytes, which is too little: is 8192Mi meant?"
 
 
+@rows(("least", "most", "count"), [(1, 5, 0), (5, 5, 0), (6, 5, 1), (6, None, 0)])
+def test_warning_about_a_least_number_above_the_most(define: Define, least: int, most: int, count: int) -> None:
+    paths = {"minReplicasPath": ".spec.groups[] | .min", "maxReplicasPath": ".spec.groups[] | .max"}
+    facts = warnings_about(define(scaleDefinition=paths), train(HOT | {"min": least, "max": most}))
+    assert [fact.rule for fact in facts] == ["least-above-most"] * count
+    assert all("of pods, 6, is greater than the most, 5" in fact.note for fact in facts)
+
+
 def test_memory_in_thousandths_of_a_byte_has_another_unit(define: Define) -> None:
     obj = train({"name": "hot", "template": pods(resources={"limits": {"memory": "512m"}})})
 

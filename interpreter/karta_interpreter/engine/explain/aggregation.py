@@ -38,8 +38,9 @@ def aggregation_facts(definition: Definition, call: Call, _options: Options, res
     if silent or not call.items:
         clusters = ", ".join(silent) or "any cluster"
         severity = Severity.WARNING if call.items and not any(report.status for report in reports) else None
-        note = f"no status from {clusters}; the rest is merged, or the template's status stays"
-        yield Fact("silent", note, severity=severity)
+        yield Fact(
+            "silent", f"no status from {clusters}; the rest is merged, or the template's stays", severity=severity
+        )
     for report in reports if len(reports) > 1 else ():
         yield Fact("cluster", f"{report.cluster}: status {', '.join(report.matched)}", list(map(str, report.matched)))
     recorded = _Recorded(definition)

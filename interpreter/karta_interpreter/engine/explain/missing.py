@@ -38,7 +38,15 @@ from karta_interpreter.definitions.karta import (
     PodTemplate,
 )
 from karta_interpreter.definitions.karta.expressions import with_unit
-from karta_interpreter.engine.evaluation import Status, absences, match_status, pod_sets, positions, unknown_requests
+from karta_interpreter.engine.evaluation import (
+    Status,
+    absences,
+    match_status,
+    pod_sets,
+    positions,
+    scale_locations,
+    unknown_requests,
+)
 from karta_interpreter.engine.evaluation.templates import templates
 from karta_interpreter.engine.explain.explanation import Fact, Place
 from karta_interpreter.engine.explain.reading import (
@@ -111,6 +119,7 @@ def warnings_about(definition: Definition, obj: Object, operation: Operation | N
         (_absence_warnings, _OF_PODS),
         (_pod_warnings, _OF_PODS),
         (_memory_warnings, _OF_PODS - {Operation.INTERPRET_DEPENDENCY}),
+        (_bound_warnings, _OF_PODS - {Operation.INTERPRET_DEPENDENCY}),
         (_left_out_warnings, _OF_PODS - {Operation.INTERPRET_DEPENDENCY}),
         (_unknown_warnings, _OF_PODS - {Operation.INTERPRET_DEPENDENCY}),
         (_switch_warnings, _OF_STATUS),
@@ -161,8 +170,11 @@ def _unknown_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
     """Yield the parts that change requests in an unknown way, each with the fields that it outputs."""
     for part in unknown_requests(definition, obj):
         outputs = part.place.evaluate(obj)
-        read = (place_at(path, obj) for path in paths_read(part.place, obj))
-        places = tuple(place for place in read if place.value and place.value in outputs)
+        places = tuple(
+            place
+            for path in paths_read(part.place, obj)
+            if (place := place_at(path, obj)).value and place.value in outputs
+        )
         named = " and ".join(
             f"{field_path(place.path)} is {json.dumps(place.value)}"
             if isinstance(place.value, str)
@@ -207,8 +219,9 @@ def _pod_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
         and len(missing) == len(definition.leaves)
         and Operation.INTERPRET_REPLICA not in definition.annotations.lua.operations
     ):
-        named = missing[:_MOST_COMPONENTS]
-        looked = "; ".join(f"{component.name}: {_looked(query, obj)}" for component, _, query in named)
+        looked = "; ".join(
+            f"{component.name}: {_looked(query, obj)}" for component, _, query in missing[:_MOST_COMPONENTS]
+        )
         # A definition with the values of its references has only the texts of their names.
         lookups = {
             str(get(reference, ("gvk", "kind"))): Query.compile(text)
@@ -216,8 +229,8 @@ def _pod_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
             if (text := get(reference, ("lookup", "nameExpression"))) and "$" not in text
         }
         places = dict.fromkeys(_looked(query, obj) for query in lookups.values())
-        is_unnamed = lookups and not any(value for query in lookups.values() for value in query.evaluate(obj))
-        lacks = f"; it names no {listed(lookups)} at {listed(places)}" if is_unnamed else ""
+        is_none_named = lookups and not any(value for query in lookups.values() for value in query.evaluate(obj))
+        lacks = f"; it names no {listed(lookups)} at {listed(places)}" if is_none_named else ""
         yield _warn(definition, *missing[0], PODS_NOT_FOUND, f"no component has pods in this object ({looked}){lacks}")
 
 
@@ -414,8 +427,7 @@ def _memory_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
     }
     for pods in pod_sets(definition, obj):
         request = (pod_requirements(pods.template, Counting.SCHEDULER).to_json() or {}).get("resourceRequest", {})
-        lists = (parts_of(get(pods.template, ("spec", name))) for name in CONTAINER_LISTS)
-        containers = [container for entries in lists for _, container in entries]
+        containers = [entry for name in CONTAINER_LISTS for _, entry in parts_of(get(pods.template, ("spec", name)))]
         read = [
             numbers.get((pods.component, str(get(each, ("resources", "requests", "memory"))))) for each in containers
         ]
@@ -433,6 +445,14 @@ def _memory_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
                 else text
             )
             yield Fact(rule, f"{pods.component}: {note}", severity=Severity.WARNING)
+
+
+def _bound_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
+    """Yield the pod sets whose least number of pods is greater than the most."""
+    for pods, scale, *_ in scale_locations(definition, obj):
+        if scale.minimum is not None and scale.maximum is not None and scale.minimum > scale.maximum:
+            note = f"{pods.name}: the least number of pods, {scale.minimum}, is greater than the most, {scale.maximum}"
+            yield Fact("least-above-most", note, component=pods.component, severity=Severity.WARNING)
 
 
 def _left_out_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
