@@ -106,6 +106,7 @@ reality-shared: .venv/dev.stamp ## The same with the controllers that take littl
 
 drift: .venv/dev.stamp ## Compare newer releases of the catalogue's projects (needs Go, or FROM=FOLDER of checkouts)
 	@$(BIN)/python -m tests.proofs.drift $(if $(FROM),--from "$(FROM)") $(if $(CLONE),--clone)
+	@$(BIN)/python -m tests.proofs.drift.schemas --check $(if $(FROM),--from "$(FROM)")
 
 fleet: .venv/dev.stamp ## Live through the recorded day of a fleet again, and compare (needs Go; half an hour)
 	@$(BIN)/python -m tests.proofs.fleet

@@ -180,6 +180,19 @@ def in_ascii(text: str) -> str:
     return normalize("NFKC", text).translate(_LOOKS)
 
 
+BY_TYPES: Final = {
+    **dict.fromkeys((("a string", "a number"), ("a string", "a boolean")), "write it in quotes"),
+    **dict.fromkeys(
+        (("a string", "a list"), ("a string", "an object"), ("a string", "null")),
+        "write one text, in quotes if it begins with [ or {",
+    ),
+    ("a list", "an object"): "write the entry after a dash, as the only one of a list",
+    ("an object", "a list"): "write one object, without a dash",
+    ("a boolean", "a string"): "write true or false, without quotes",
+    ("a number", "a string"): "write it without quotes",
+}
+"""How a value is written, by the expected type and its own."""
+
 _ALIKE = 0.7
 _ALIKE_WORDS = 0.6  # of three letters, two may have changed places
 _ALMOST_EQUAL = 0.9

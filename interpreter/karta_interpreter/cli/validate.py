@@ -59,7 +59,7 @@ def command(
 
     A CRD (--crd) of several releases may be given several times: only what all of them contradict is a finding. If no
     CRD is that of a definition, that is an error. Fields that scripts name behind a parameter are compared, too. With
-    --kubeconfig or --context the CRDs come from a cluster.
+    --kubeconfig or --context the CRDs come from a cluster. Without any, kinds of the catalogue have their own schemas.
     """
     paths += filenames
     if not paths:

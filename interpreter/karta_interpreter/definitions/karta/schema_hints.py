@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, get_args, get_origin
 
-from karta_interpreter.base.findings import Finding, closest, error, warning
+from karta_interpreter.base.findings import BY_TYPES, Finding, closest, error, warning
 from karta_interpreter.base.k8s import JSON, Path, edit, type_name
 from karta_interpreter.definitions.karta.annotations import PREFIX
 from karta_interpreter.definitions.karta.expressions import json_path_hint
@@ -58,16 +58,6 @@ _OTHER_PIECES = frozenset(
     )
 )
 
-_BY_TYPES: Final = {
-    **dict.fromkeys((("a string", "a number"), ("a string", "a boolean")), "write it in quotes"),
-    **dict.fromkeys(
-        (("a string", "a list"), ("a string", "an object"), ("a string", "null")),
-        "write one text, in quotes if it begins with [ or {",
-    ),
-    ("a list", "an object"): "write the entry after a dash, as the only one of a list",
-    ("an object", "a list"): "write one object, without a dash",
-    ("a boolean", "a string"): "write true or false, without quotes",
-}
 _FIELD_HINTS: Final = {
     "group": 'write the part of apiVersion before /, "" for core kinds: {group: "", version: v1, kind: ConfigMap}',
     "version": "write the part of apiVersion behind /, as v1",
@@ -116,7 +106,7 @@ def missing_hint(misfit: Misfit) -> str:
 def wrong_type(misfit: Misfit, expected: str) -> Finding:
     """Return the finding for a value of another type than expected, such as "an object"."""
     got = type_name(misfit.value)
-    hint = _by_value(misfit, expected) or _BY_TYPES.get((expected, got), "")
+    hint = _by_value(misfit, expected) or BY_TYPES.get((expected, got), "")
     if expected in ("an object", "a list") and not hint and misfit.annotation is not str:
         hint = _in_shape(misfit)
     return error("schema", misfit.path, f"must be {expected}, not {got}", hint)

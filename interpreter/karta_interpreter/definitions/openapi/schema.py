@@ -8,7 +8,7 @@ from itertools import chain, dropwhile, takewhile
 from typing import Final, Self
 
 from karta_interpreter.base.findings import DefinitionError
-from karta_interpreter.base.k8s import GVK, JSON, Object, get, objects_in
+from karta_interpreter.base.k8s import GVK, JSON, Object, Path, get, objects_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +72,14 @@ def entries(schema: Object, container: str) -> Object | None:
     """Return the schema of the entries of a list (``items``) or a map (``additionalProperties``), None for neither."""
     inner = schema.get(container)
     return inner if isinstance(inner, dict) else None
+
+
+def schema_at(schema: Object, path: Path) -> Object:
+    """Return the schema of the part at the path of an object, empty for an unknown or open one."""
+    for step in path:
+        container = "items" if isinstance(step, int) else "additionalProperties"
+        schema = dict(fields(schema)).get(str(step)) or entries(schema, container) or {}
+    return schema
 
 
 def is_pod_template(schema: Object) -> bool:

@@ -14,7 +14,7 @@ from textwrap import shorten
 from typing import Final
 
 from karta_interpreter.base.errors import InterpretationError, InterpreterError
-from karta_interpreter.base.findings import Severity, almost, did_you_mean, in_ascii, listed
+from karta_interpreter.base.findings import Severity, almost, in_ascii, listed
 from karta_interpreter.base.k8s import (
     CONTAINER_LISTS,
     COUNT_NAME,
@@ -38,6 +38,7 @@ from karta_interpreter.definitions.karta import (
     PodTemplate,
 )
 from karta_interpreter.definitions.karta.expressions import with_unit
+from karta_interpreter.definitions.openapi.catalogue import catalogue_schemas
 from karta_interpreter.engine.evaluation import (
     Status,
     absences,
@@ -49,6 +50,7 @@ from karta_interpreter.engine.evaluation import (
 )
 from karta_interpreter.engine.evaluation.templates import templates
 from karta_interpreter.engine.explain.explanation import Fact, Place
+from karta_interpreter.engine.explain.misfits import misfit_warnings
 from karta_interpreter.engine.explain.reading import (
     Reading,
     about,
@@ -85,20 +87,6 @@ _MOST_COMPONENTS: Final = 4
 _MOST_PLACES: Final = 2
 _BARE_SPEC: Final = "pods: a pod template has its pod in spec; write {spec: …} around the spec of a pod"
 _TEMPLATE: Final = frozenset({"spec", "metadata"})
-# Container and EphemeralContainer of k8s.io/api/core/v1 1.35
-_OF_CONTAINERS: Final = (
-    *("name", "image", "imagePullPolicy", "command", "args", "workingDir", "env", "envFrom", "ports", "resources"),
-    *("resizePolicy", "restartPolicy", "restartPolicyRules", "volumeMounts", "volumeDevices", "securityContext"),
-    *("livenessProbe", "readinessProbe", "startupProbe", "lifecycle", "terminationMessagePath"),
-    *("terminationMessagePolicy", "stdin", "stdinOnce", "tty", "targetContainerName"),
-)
-# Of parts of containers and volumes that answers depend on.
-_FIELDS: Final[Mapping[str, Sequence[str]]] = {
-    "resources": ("requests", "limits", "claims"),
-    "secret": ("secretName", "items", "defaultMode", "optional"),
-    "configMap": ("name", "items", "defaultMode", "optional"),
-    "persistentVolumeClaim": ("claimName", "readOnly"),
-}
 _LONGEST: Final = 60
 _NO_POD: Final[Mapping[type, str]] = {
     PodTemplate: "no podTemplate; add // {spec: {}}",
@@ -116,13 +104,13 @@ def warnings_about(definition: Definition, obj: Object, operation: Operation | N
     """
     warnings_found: list[Fact] = []
     for warnings, operations in (
+        (misfit_warnings, _OF_PODS),
         (_absence_warnings, _OF_PODS),
         (_pod_warnings, _OF_PODS),
         (_memory_warnings, _OF_PODS - {Operation.INTERPRET_DEPENDENCY}),
         (_bound_warnings, _OF_PODS - {Operation.INTERPRET_DEPENDENCY}),
         (_left_out_warnings, _OF_PODS - {Operation.INTERPRET_DEPENDENCY}),
         (_unknown_warnings, _OF_PODS - {Operation.INTERPRET_DEPENDENCY}),
-        (_switch_warnings, _OF_STATUS),
         (_status_warnings, _OF_STATUS),
         (_dependency_warnings, (Operation.INTERPRET_DEPENDENCY,)),
     ):
@@ -240,10 +228,11 @@ def _misspelt_parts(definition: Definition, component: ComponentRules, obj: Obje
     parts |= pod_queries(component) if isinstance(component.pods, Fragments) else {}
     for field, query in parts.items():
         is_id = field == "instanceIdPath"
+        is_list_id = is_id and definition.gvk not in catalogue_schemas()
         for path in paths_read(query, obj):
             # A whole missing list is a warning about pods.
             is_part = not is_id or any(isinstance(step, int) for step in path)
-            named = next((end for end in range(len(path)) if is_id and not is_read(query, path[: end + 1])), 0)
+            named = next((end for end in range(len(path)) if is_list_id and not is_read(query, path[: end + 1])), 0)
             if named or (is_part and (hint := misspelt(path, obj, definition))):
                 rule, text = (
                     (
@@ -262,7 +251,7 @@ def _misspelt_parts(definition: Definition, component: ComponentRules, obj: Obje
 def _incomplete(
     definition: Definition, component: ComponentRules, field: str, query: Query, template_readings: Sequence[Reading]
 ) -> Iterator[Fact]:
-    """Yield the faults of pods at their places: no spec, no containers, or resources with an unknown field."""
+    """Yield the pods without a spec or without containers."""
     for reading in template_readings:
         value, is_spec = reading.value, isinstance(component.pods, PodSpec)
         is_whole = is_spec or isinstance(component.pods, PodTemplate)
@@ -280,27 +269,6 @@ def _incomplete(
             )
             note = f"{component.name}: {where} has no containers; {advice}"
             yield _warn(definition, component, field, query, "no-containers", note, places=reading.places)
-        else:
-            pod, where = (value, where) if is_spec else (value["spec"], f"{where}.spec")
-            yield from (
-                _warn(
-                    *(definition, component, field, query, "field-unknown"),
-                    f"{component.name}: {where}.{list_name}[{index}]{f'.{part}' if part else ''} has no field {name}; "
-                    + next(
-                        (f"it belongs below {other}" for other in _FIELDS if not part and name in _FIELDS[other]),
-                        did_you_mean(str(name), fields),
-                    ),
-                    places=reading.places,
-                )
-                for list_name in (*CONTAINER_LISTS, "volumes")
-                for index, entry in parts_of(pod.get(list_name))
-                for part, fields in (
-                    *_FIELDS.items(),
-                    *((("", _OF_CONTAINERS),) if list_name in CONTAINER_LISTS else ()),
-                )
-                for name, _ in parts_of(get(entry, (part,)) if part else entry)
-                if name not in fields
-            )
 
 
 def _counts(
@@ -331,10 +299,10 @@ def _counts(
             name = str(ids[index].value) if ids else ""
             note = f"count {count.value}, but {_NO_POD[type(component.pods)]} if the operator makes pods"
             yield _warn(definition, component, field, query, NO_PODS, note, places=count.places, instance=name)
-        of_kubernetes = "." not in definition.gvk.group or definition.gvk.group.endswith("k8s.io")
         path = count.places[0].path if is_given else ("metadata",)
-        # Annotations and labels have texts, and a CRD may have a text for a count by another name.
-        if isinstance(count.value, str) and "metadata" not in path and (of_kubernetes or "replicas" in path[-1:]):
+        # A CRD may have a text for a count by another name.
+        is_own_kind = definition.gvk not in catalogue_schemas()
+        if is_own_kind and isinstance(count.value, str) and path[0] == "spec" and path[-1] == "replicas":
             note = (
                 f"{component.name}: the count at {field_path(path)} is a text, which Kubernetes rejects: "
                 "write it without quotes"
@@ -464,23 +432,6 @@ def _left_out_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
             severity=Severity.WARNING,
         )
         for path in resources_left_out(definition, obj)
-    )
-
-
-def _switch_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
-    """Yield the switches that suspend with a text in the place of true or false."""
-    yield from (
-        Fact(
-            "switch-is-text",
-            f'{field_path(reading.location.path)} is the text "{reading.value}", which Kubernetes rejects: '
-            "write true or false, without quotes",
-            places=reading.places,
-            severity=Severity.WARNING,
-        )
-        for action in definition.suspend
-        if isinstance(action.value, bool)
-        for reading in readings(action.path, obj)
-        if isinstance(reading.value, str) and reading.location and "metadata" not in reading.location.path
     )
 
 

@@ -14,6 +14,7 @@ from karta_interpreter.definitions.karta import ROOT_KIND, gvk_of
 from karta_interpreter.definitions.karta.loading import KINDS
 from karta_interpreter.definitions.karta.model import KartaResource
 from karta_interpreter.definitions.karta.schema import read_karta
+from karta_interpreter.definitions.openapi.catalogue import catalogue_schemas
 from karta_interpreter.definitions.openapi.check.check import check, check_alone
 from karta_interpreter.definitions.openapi.schema import CustomKind
 from karta_interpreter.languages.lua.ignores import placed_objects, unignored
@@ -37,15 +38,16 @@ def contradictions(text: str, source: str, crds: Sequence[Object] | None) -> Ite
 
 
 def object_contradictions(value: JSON, crds: Sequence[Object] | None = None) -> list[Finding]:
-    """Return the contradictions between the CRDs and a Karta object, or without CRDs within it.
+    """Return the contradictions between the CRDs and a Karta object.
 
-    A Karta with other errors has no definition, but is compared, too.
+    Without CRDs they are those of the kind's schema in the catalogue, or for another kind those within the Karta. A
+    Karta with other errors has no definition, but is compared, too.
     """
     gvk = gvk_of(value) if isinstance(value, dict) else None
     karta = read_karta(value)[0] if gvk else None
     if gvk is None or karta is None:
         return []
-    return check_alone(karta) if crds is None else _with_all(karta, gvk, crds)
+    return check_alone(karta, catalogue_schemas().get(gvk)) if crds is None else _with_all(karta, gvk, crds)
 
 
 def _with_all(karta: KartaResource, gvk: GVK, crds: Sequence[Object]) -> list[Finding]:

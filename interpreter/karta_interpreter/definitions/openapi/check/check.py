@@ -63,7 +63,7 @@ from karta_interpreter.definitions.openapi.check.shape import (
 )
 from karta_interpreter.definitions.openapi.draft.statuses import least_value, undecided
 from karta_interpreter.definitions.openapi.references import PODS, references
-from karta_interpreter.definitions.openapi.schema import Entries, SchemaPath, below, is_pod_spec
+from karta_interpreter.definitions.openapi.schema import CustomKind, Entries, SchemaPath, below, is_pod_spec
 from karta_interpreter.languages.jq import owner_of, parse, queries_in, syntax as ast
 
 
@@ -92,9 +92,13 @@ def check(karta: KartaResource, schema: Object, scale_path: str = "") -> list[Fi
     ]
 
 
-def check_alone(karta: KartaResource) -> list[Finding]:
-    """Return the contradictions between the parts of a Karta, and to what all kinds have, as warnings."""
-    checked = _followed(karta, parse_annotations(karta)[0], _own_schema(karta), "this kind")
+def check_alone(karta: KartaResource, kind: CustomKind | None = None) -> list[Finding]:
+    """Return the contradictions between a Karta and the schema of its kind in the catalogue, as warnings.
+
+    For any other kind they are those between the parts of the Karta, and to what all kinds have.
+    """
+    schema, named = (kind.schema, f"the schema of {kind.crd}") if kind else (_own_schema(karta), "this kind")
+    checked = _followed(karta, parse_annotations(karta)[0], schema, named)
     return [
         replace(finding, severity=Severity.WARNING)
         for finding in checked.findings

@@ -1,0 +1,96 @@
+"""Finds what an API server rejects or drops of an object: fields that its schema lacks, and values of other types."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from karta_interpreter.base.findings import BY_TYPES, Finding, closest, did_you_mean, warning
+from karta_interpreter.base.k8s import JSON, Object, Path, field_path, type_name
+from karta_interpreter.definitions.openapi.schema import SchemaPath, entries, fields, key_of, listed_texts, parts_below
+
+_TYPES: Final = {
+    "string": "a string",
+    "boolean": "a boolean",
+    "object": "an object",
+    "array": "a list",
+    "integer": "a number",
+    "number": "a number",
+}
+_OF_OBJECTS: Final = ("apiVersion", "kind", "metadata")
+_DEPTH: Final = 3
+Around = Sequence[tuple[Object, JSON]]
+
+
+def misfits(schema: Object, value: JSON, path: Path = (), around: Around = ()) -> Iterator[Finding]:
+    """Yield a warning for each part of a value that its schema does not allow.
+
+    Metadata are not compared, nor what is below a part with a finding. ``around`` has the schemas and the values on the
+    way to the value, from the outermost.
+
+    >>> schema = {"properties": {"size": {"type": "integer"}, "sets": {"type": "array", "items": {"type": "string"}}}}
+    >>> for finding in misfits(schema, {"siez": 1, "size": "3", "sets": {"a": "b"}}):
+    ...     print(finding.message_at_path, "-", finding.hint)
+    siez: there is no such field - did you mean size?
+    size: must be a number, not a string - write it without quotes
+    sets: must be a list, not an object - write the entry after a dash, as the only one of a list
+    """
+    if value is None or not schema or path[-1:] == ("metadata",):
+        return
+    around = (*around, (schema, value))
+    if finding := _misfit(schema, value, path):
+        yield finding
+    elif isinstance(value, list):
+        for index, element in enumerate(value):
+            yield from misfits(entries(schema, "items") or {}, element, (*path, index), around)
+    elif isinstance(value, dict):
+        known, others = dict(fields(schema)), entries(schema, "additionalProperties")
+        if others is not None or not known or schema.get("x-kubernetes-preserve-unknown-fields"):
+            known = dict.fromkeys(value, others or {}) | known
+        for name, part in value.items():
+            if name in known:
+                yield from misfits(known[name], part, (*path, name), around)
+            elif path or name not in _OF_OBJECTS:
+                yield warning(
+                    "field-unknown", (*path, name), "there is no such field", _place(name, part, path, around)
+                )
+
+
+def _misfit(schema: Object, value: JSON, path: Path) -> Finding | None:
+    """Return the finding about a value of another type, or about a text that is none of those that a schema lists."""
+    named, got = str(schema.get("type")), type_name(value)
+    expected = _TYPES.get(named, got)
+    if schema.get("x-kubernetes-int-or-string"):
+        expected = got if isinstance(value, int) else "a string"
+    if got != expected or (named == "integer" and isinstance(value, float)):
+        return warning("field-invalid", path, f"must be {expected}, not {got}", _shape(schema, value, expected))
+    texts = listed_texts(schema) if value and isinstance(value, str) else [value]
+    if texts and value not in texts:
+        return warning("field-invalid", path, f"cannot be {value}", did_you_mean(value, texts))
+    return None
+
+
+def _shape(schema: Object, value: JSON, expected: str) -> str:
+    """Return how a value of another type is written."""
+    is_map = isinstance(value, dict) and value and all(isinstance(part, dict) for part in value.values())
+    if is_map and (key := key_of(schema, entries(schema, "items") or {})):
+        return f"write `- {key}: {next(iter(value))}` in place of `{next(iter(value))}:`"
+    return BY_TYPES.get((expected, type_name(value)), "")
+
+
+def _place(name: str, part: JSON, path: Path, around: Around) -> str:
+    """Return the name that is meant, or the place of the name below or above, else the names that there are."""
+    schema, value = around[-1]
+    names = dict(fields(schema)).keys()
+    if isinstance(part, dict) and part and part.keys() <= names:
+        return "write its fields in its place"
+    if closest(name, names):
+        return did_you_mean(name, names)
+    # A part that the object has comes before another one.
+    level = sorted(parts_below(SchemaPath(), schema), key=lambda below: below[0].steps[-1] not in value)
+    for _ in range(_DEPTH - 1):
+        level = [inner for outer in level for inner in parts_below(*outer)]
+        if place := next((place for place, _ in level if place.steps[-1] == name), None):
+            return f"is it {f'{field_path(path)}{place.jq}'.lstrip('.')}?"
+    for up, (outer, present) in enumerate(reversed(around[:-1]), 1):
+        if name in dict(fields(outer)) and name not in present:
+            return f"is it {field_path((*path[: len(path) - up], name))}?"
+    return did_you_mean(name, names)

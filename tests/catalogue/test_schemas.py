@@ -1,0 +1,42 @@
+"""The schemas that the package carries: of which kinds, and that they allow what the suites and real manifests have."""
+
+from typing import Final
+
+from karta_interpreter.base.k8s import GVK
+from karta_interpreter.definitions.openapi.catalogue import catalogue_schemas
+from karta_interpreter.definitions.openapi.objects import misfits
+from tests.catalogue.entries import entries
+
+WITHOUT: Final = {
+    GVK("helm.toolkit.fluxcd.io", "v2", "HelmRelease"): "the release that its definition names could not be had",
+    GVK("nvidia.com", "v1alpha1", "DynamoGraphDeployment"): "its repository is too large",
+    GVK("nvidia.com", "v1beta1", "DynamoGraphDeployment"): "its repository is too large",
+}
+ALLOWED: Final = {
+    ("StatefulSet", "replicas is text"): "no API server stores it, and Karmada asks all the same",
+    ("Job", "parallelism is text"): "as above",
+    ("PaddleJob", "replicas that are no number"): "as above",
+    ("Notebook", "a template that is no object"): "as above",
+    ("LLMInferenceService", "a configuration of the scheduler as a text"): "as above",
+    ("SparkApplication", "memory as a number"): "as above",
+    ("CronWorkflow", "one schedule"): "objects of releases before 4.0",
+}
+
+
+def test_each_kind_has_a_schema_or_a_reason() -> None:
+    kinds = {entry.definition.gvk for entry in entries() if entry.definition}
+
+    assert catalogue_schemas().keys() == kinds - WITHOUT.keys()
+
+
+def test_schemas_allow_the_objects_of_the_suites() -> None:
+    found = {
+        (definition.gvk.kind, case.name): [f"{finding.message_at_path} {finding.hint}" for finding in findings]
+        for entry in entries()
+        if (definition := entry.definition) and (kind := catalogue_schemas().get(definition.gvk))
+        for case in entry.cases
+        for obj in (case.call.object,)
+        if (findings := [*misfits(kind.schema, {name: part for name, part in obj.items() if name != "status"})])
+    }
+
+    assert found.keys() == ALLOWED.keys(), found

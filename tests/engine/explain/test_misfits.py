@@ -1,0 +1,121 @@
+"""Warnings about parts of an object that the schema of its kind, or that of pods, does not allow."""
+
+from typing import Any
+
+import pytest
+
+from karta_interpreter.base.findings import Severity
+from karta_interpreter.definitions.sources.files import load_catalogue
+from karta_interpreter.engine.explain import warnings_about
+from karta_interpreter.engine.explain.misfits import misfit_warnings
+from tests.engine.explain.conftest import Define, pods, train
+from tests.support.rows import rows
+
+_POD = {"containers": [{"name": "main", "image": "main:1"}]}
+
+
+def _manifest(api_version: str, kind: str, **spec: object) -> dict[str, Any]:
+    return {"apiVersion": api_version, "kind": kind, "metadata": {"name": "a", "any": 1}, "spec": spec}
+
+
+@rows(
+    ("manifest", "notes"),
+    [
+        pytest.param(
+            _manifest(
+                "leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", replicas=2, leaderWorkerTemplate={"replicas": 4}
+            ),
+            [
+                (
+                    "spec.leaderWorkerTemplate.replicas: there is no such field (LeaderWorkerSet 0.9): "
+                    "there are: leaderTemplate, persistentVolumeClaimRetentionPolicy, restartPolicy, size, "
+                    "subGroupPolicy, volumeClaimTemplates, workerTemplate"
+                )
+            ],
+            id="a field in the wrong place",
+        ),
+        pytest.param(
+            _manifest("batch.volcano.sh/v1alpha1", "Job", tasks={"ps": {"replicas": 1}, "worker": {"replicas": 2}}),
+            [
+                "spec.tasks: must be a list, not an object (Volcano 1.15): write `- name: ps` in place of `ps:`",
+            ],
+            id="a map in place of a list",
+        ),
+        pytest.param(
+            _manifest("batch/v1", "Job", paralelism=2, suspend="true", template={"containers": []}, completions="3"),
+            [
+                "spec.paralelism: there is no such field (Kubernetes 1.34): did you mean parallelism?",
+                "spec.suspend: must be a boolean, not a string (Kubernetes 1.34): write true or false, without quotes",
+                (
+                    "spec.template.containers: there is no such field (Kubernetes 1.34): "
+                    "is it spec.template.spec.containers?"
+                ),
+                "spec.completions: must be a number, not a string (Kubernetes 1.34): write it without quotes",
+            ],
+            id="several faults of one object",
+        ),
+        pytest.param(
+            _manifest("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", startupPolicy="leaderReady", replicas=None),
+            ["spec.startupPolicy: cannot be leaderReady (LeaderWorkerSet 0.9): did you mean LeaderReady?"],
+            id="a text that no schema lists, and null, which is as good as absent",
+        ),
+        pytest.param(
+            _manifest("serving.kserve.io/v1alpha1", "LLMInferenceService", template={"spec": _POD}),
+            ["spec.template.spec: there is no such field (KServe 0.20): write its fields in its place"],
+            id="one level too much",
+        ),
+        pytest.param(
+            _manifest("apps.kruise.io/v1alpha1", "CloneSet", template={"spec": {"containers": [{"imagge": "a"}]}}),
+            ["spec.template.spec.containers[0].imagge: there is no such field (Kubernetes 1.34): did you mean image?"],
+            id="pods where the schema of the kind is open",
+        ),
+        pytest.param(
+            {**_manifest("v1", "Pod", **_POD), "status": {"phaze": 1}, "data": {}},
+            ["data: there is no such field (Kubernetes 1.35): did you mean metadata?"],
+            id="a field beside the spec, and a status, which no user writes",
+        ),
+        pytest.param(
+            _manifest("batch/v1", "Job", template={"spec": {"nodeSelector": {"any.name": "x"}, **_POD}}),
+            [],
+            id="labels",
+        ),
+    ],
+)
+def test_objects_of_the_catalogue(manifest: dict[str, Any], notes: list[str]) -> None:
+    version = (manifest["apiVersion"], manifest["kind"])
+    (definition,) = (
+        entry.definition
+        for entry in load_catalogue().entries
+        if (entry.definition.gvk.api_version, entry.definition.gvk.kind) == version
+    )
+
+    found = [fact for fact in warnings_about(definition, manifest) if fact.rule.startswith("field-")]
+
+    assert [fact.note for fact in found] == notes
+    assert all(fact.severity is Severity.WARNING for fact in found)
+
+
+@rows(
+    ("container", "notes"),
+    [
+        pytest.param({"resources": {"requests": {"cpu": 0.5}, "limits": None, "claims": []}}, [], id="all fields"),
+        pytest.param(
+            {"resources": {"request": {"cpu": 1}}}, ["resources.request: did you mean requests?"], id="a typo"
+        ),
+        pytest.param({"requests": {"cpu": 1}}, ["requests: is it {}.resources.requests?"], id="a level too high"),
+        pytest.param({"env": {"A": "b"}}, ["env: write the entry after a dash, as the only one of a list"], id="a map"),
+    ],
+)
+def test_pods_of_other_kinds(define: Define, container: dict[str, Any], notes: list[str]) -> None:
+    found = misfit_warnings(define(), train({"name": "hot", "own": 1, "template": pods(**container) | {"own": 1}}))
+
+    place = "spec.groups[0].template.spec.containers[0]"
+    messages = [(fact.note.partition(":")[0], fact.note.rpartition("): ")[2]) for fact in found]
+    expected = [tuple(note.split(": ")) for note in notes]
+    assert messages == [(f"{place}.{path}", hint.format(place)) for path, hint in expected]
+
+
+def test_few_of_many_are_shown(define: Define) -> None:
+    obj = train({"name": "hot", "template": pods(**{f"field{index}": 1 for index in range(100)})})
+
+    assert len([*misfit_warnings(define(), obj)]) == 20
