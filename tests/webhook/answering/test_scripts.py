@@ -135,8 +135,7 @@ class Waits:
         self.waits = seconds
         yield self, seconds - 0.5
 
-    async def send(self, _: bytes, __: bytes, seconds: float, *, grace: float) -> None:
-        assert grace > 0
+    async def send(self, _: bytes, __: bytes, seconds: float) -> None:
         self.runs = seconds
 
     async def receive(self) -> tuple[bytes, bytes]:

@@ -140,9 +140,9 @@ class Exchange:
         self._in_thread = in_thread
         self._loop = asyncio.get_running_loop()
 
-    async def send(self, letter: bytes, payload: bytes, seconds: float = 0.0, *, grace: float = 0.0) -> None:
+    async def send(self, letter: bytes, payload: bytes, seconds: float = 0.0) -> None:
         """Send a message as `Process.send` does."""
-        buffers = self._process.parts(letter, payload, seconds, grace=grace)
+        buffers = self._process.parts(letter, payload, seconds)
         try:
             for buffer in buffers:
                 try:

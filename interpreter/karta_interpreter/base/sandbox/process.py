@@ -59,6 +59,8 @@ class Program:
     packages: bool = True
     """Whether it can import the packages of this process, or only the standard library."""
     niceness: int = 0
+    grace: float = 0.2
+    """The seconds that a process has after its deadline to name what took so long. Then it is ended."""
 
     @property
     def bound(self) -> int:
@@ -85,6 +87,7 @@ class Process:
 
     def __init__(self, program: Program) -> None:
         self._memory = program.bound
+        self._grace = program.grace
         self._buffer = bytearray()
         self._poll = select.poll()
         self._seconds = self._end = 0.0
@@ -120,12 +123,12 @@ class Process:
         """Whether the process has not ended."""
         return self._process.poll() is None
 
-    def send(self, letter: bytes, payload: bytes, seconds: float = 0.0, *, grace: float = 0.0) -> None:
+    def send(self, letter: bytes, payload: bytes, seconds: float = 0.0) -> None:
         """Send a message.
 
-        A message with ``seconds`` begins a request, which is stopped that long and ``grace`` later.
+        A message with ``seconds`` begins a request, which is stopped that long and `Program.grace` later.
         """
-        buffers = self.parts(letter, payload, seconds, grace=grace)
+        buffers = self.parts(letter, payload, seconds)
         try:
             for buffer in buffers:
                 unsent = memoryview(buffer)
@@ -147,10 +150,10 @@ class Process:
             raise self.stopped(error) from error
         return message
 
-    def parts(self, letter: bytes, payload: bytes, seconds: float = 0.0, *, grace: float = 0.0) -> tuple[bytes, ...]:
+    def parts(self, letter: bytes, payload: bytes, seconds: float = 0.0) -> tuple[bytes, ...]:
         """Return the bytes that `send` would send, for a caller that waits for the socket itself."""
         if seconds:
-            self._seconds, self._end = seconds, time.monotonic() + seconds + grace
+            self._seconds, self._end = seconds, time.monotonic() + seconds + self._grace
         self._is_ready = False
         header = child.FRAME.pack(letter, seconds, len(payload))
         # One system call for most messages. A long payload is not copied for that.

@@ -31,14 +31,16 @@ _MEMORY: Final = 2**30
 # The parent process has requests to answer, perhaps on the same processor.
 _NICENESS: Final = 5
 _MOST_REQUESTS: Final = 1000
+# One for the newest request while the other one still ends.
+_PROCESSES: Final = 2
 
 Find: TypeAlias = Callable[[Channel, bytes, bytes], tuple[bytes, bytes]]
 """Returns letter and payload of the answer to a letter and its payload."""
 
 
-def processes(program: str, size: int, idle_seconds: float) -> Pool:
+def processes(program: str, idle_seconds: float) -> Pool:
     """Return a pool of processes of the program in a file."""
-    return Pool(lambda: Process(Program(program, _MEMORY, niceness=_NICENESS)), size, idle_seconds=idle_seconds)
+    return Pool(lambda: Process(Program(program, _MEMORY, niceness=_NICENESS)), _PROCESSES, idle_seconds=idle_seconds)
 
 
 def responding(find: Find) -> Answer:
@@ -80,13 +82,9 @@ def start() -> Answer:
 SECONDS: Final = 3.0
 """The longest that one answer may take. Karmada itself waits three seconds for an operation."""
 
-# One for the newest request while the other one still ends.
-_PROCESSES: Final = 2
 _IDLE_SECONDS: Final = 120.0
 # The longest that a question waits for a process, which may have to start.
 _WAIT_SECONDS: Final = 30.0
-# The time that a process has after its deadline to answer with its own error. Then it is ended.
-_GRACE_SECONDS: Final = 0.2
 
 
 class QuestionError(InterpreterError):
@@ -98,7 +96,7 @@ class Questions:
 
     def __init__(self, seconds: float = SECONDS) -> None:
         self._seconds = seconds
-        self.pool: Final = processes(__file__, _PROCESSES, _IDLE_SECONDS)
+        self.pool: Final = processes(__file__, _IDLE_SECONDS)
         self._awaited = AsyncPool(self.pool)
 
     async def ask(self, body: bytes) -> bytes:
@@ -108,7 +106,7 @@ class Questions:
         """
         try:
             async with self._awaited.process("console", _WAIT_SECONDS) as (process, _):
-                await process.send(_PAGE, body, self._seconds, grace=_GRACE_SECONDS)
+                await process.send(_PAGE, body, self._seconds)
                 letter, answer = await process.receive()
         except SandboxError as error:
             # A fault of this program is not the user's: it becomes HTTP 500, with a traceback in the log.

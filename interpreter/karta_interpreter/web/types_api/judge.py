@@ -181,9 +181,7 @@ def _find(_channel: Channel, _letter: bytes, payload: bytes) -> tuple[bytes, byt
         return _PROBLEM, error.problem.model_dump_json().encode()
 
 
-_PROCESSES: Final = 2
 _IDLE_SECONDS: Final = 30.0
-_GRACE_SECONDS: Final = 0.2
 
 
 class Judge:
@@ -194,7 +192,7 @@ class Judge:
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
-        self.pool: Final = processes(__file__, _PROCESSES, _IDLE_SECONDS)
+        self.pool: Final = processes(__file__, _IDLE_SECONDS)
         self._awaited = AsyncPool(self.pool)
 
     async def judged(self, body: bytes, user: str) -> tuple[Judged, bytes]:
@@ -204,7 +202,7 @@ class Judge:
             # Its user owns the process, and other users do not wait for it.
             async with self._awaited.process(user, self.seconds) as (process, _):
                 # Waiting for a process took a part of the time. Never 0, which would be no deadline to ask under.
-                await process.send(_JUDGE, body, max(end - time.monotonic(), 0.001), grace=_GRACE_SECONDS)
+                await process.send(_JUDGE, body, max(end - time.monotonic(), 0.001))
                 reply, answer = await process.receive()
         except SandboxError as error:
             if error.is_of_request:

@@ -44,8 +44,6 @@ DEFINITION_PROCESSES: Final = 4
 """The most processes for definitions that need a child. A definition leaves one of them to the other definitions."""
 
 _IDLE_SECONDS: Final = 30.0
-_GRACE_SECONDS: Final = 0.2
-"""A child that stops at its deadline names the expression that took so long. The name is awaited for this long."""
 
 _STATUSES: Final = dict.fromkeys(set(StopCause) - {StopCause.DEFECT}, 503) | {StopCause.MEMORY: 413}
 """The HTTP status before the uid of a request is known. The missing cause is a defect of this program."""
@@ -111,7 +109,7 @@ class ChildLane:
         """Have a process read a body. The block gets the process and what the body is about."""
         until = time.monotonic() + seconds
         async with pool.process(owner, _left(until), with_start=True) as (process, _):
-            await process.send(letter, body, _left(until), grace=_GRACE_SECONDS)
+            await process.send(letter, body, _left(until))
             kind, about = await process.receive()
             # Raised after the block of the pool, which would end a process that has done nothing wrong.
             failure: InterpreterError | None = None

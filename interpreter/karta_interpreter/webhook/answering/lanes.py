@@ -18,7 +18,6 @@ from karta_interpreter.engine.operations import (
     with_domains,
 )
 from karta_interpreter.languages.lua.machine.worker import (
-    GRACE_SECONDS,
     QUESTIONS,
     SECONDS,
     WORKERS,
@@ -142,7 +141,7 @@ class ScriptLane:
         request = job.encoded()
         with script_limits(min(SECONDS, seconds)):
             async with self._pool.process(job.owner, seconds) as (process, seconds_left):
-                await process.send(b"Q", request, min(SECONDS, seconds_left), grace=GRACE_SECONDS)
+                await process.send(b"Q", request, min(SECONDS, seconds_left))
                 while (message := await _receive_small(process))[0] in QUESTIONS:
                     # In a thread: the Karta's own answer may take as long as any.
                     if reply := await asyncio.to_thread(job.reply, *message):

@@ -73,7 +73,7 @@ def start() -> Process:
     spec = find_spec("jq")
     if spec is None or spec.origin is None:
         raise QueryEvaluationError("the package jq is not installed")
-    return Process(Program(libjq.__file__, libjq.MEMORY, (spec.origin,), packages=False))
+    return Process(Program(libjq.__file__, libjq.MEMORY, (spec.origin,), packages=False, grace=0.0))
 
 
 POOL: Final = Pool(start, PROCESSES)

@@ -25,7 +25,7 @@ PROCESSES: Final = 3
 MEMORY: Final = 256 * 2**20
 """The memory of a process, in bytes. Python and the packages take 20 MiB of it."""
 
-GRACE_SECONDS: Final = 0.05
+_GRACE_SECONDS: Final = 0.05
 """How long after its time a script is stopped."""
 
 CALL, PRINT = b"C", b"P"
@@ -97,7 +97,7 @@ def run_in(pool: Pool, job: Job, seconds: float) -> JSON:
     """Return the result of a job from a process of a pool. Raise as `run_job`."""
     request = job.encoded()
     with script_limits(seconds), pool.process(job.owner, seconds) as (process, seconds_left):
-        process.send(b"Q", request, seconds_left, grace=GRACE_SECONDS)
+        process.send(b"Q", request, seconds_left)
         while (message := process.receive())[0] in QUESTIONS:
             if reply := job.reply(*message):
                 process.send(b"A", reply)
@@ -117,7 +117,7 @@ def script_limits(seconds: float) -> Iterator[None]:
 
 def start() -> Process:
     """Start a process for scripts."""
-    return Process(Program(_SERVICE, MEMORY))
+    return Process(Program(_SERVICE, MEMORY, grace=_GRACE_SECONDS))
 
 
 WORKERS: Final = Pool(start, PROCESSES)
