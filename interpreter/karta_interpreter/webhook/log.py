@@ -160,8 +160,7 @@ def _line(record: logging.LogRecord) -> str:
         event["exception"] = logging.Formatter().formatException(record.exc_info)
     event["message"] = _message(record)
     # orjson only escapes characters below U+0020.
-    line = _CONTROLS.sub(lambda match: b"\\u%04x" % ord(match[0].decode()), _json(event))
-    return f"{line.decode()}\n"
+    return _CONTROLS.sub(lambda match: b"\\u%04x" % ord(match[0].decode()), _json(event)).decode() + "\n"
 
 
 def _text_line(record: logging.LogRecord) -> str:

@@ -139,15 +139,18 @@ async def test_certificates_that_karmada_does_not_accept(
     assert results[-1].check == "definitions", "the rest is looked at all the same"
 
 
-async def test_self_signed_certificate_needs_no_issuer_in_bundle(tmp_path: Path) -> None:
+async def test_certificate_as_its_own_bundle_is_a_warning(tmp_path: Path) -> None:
     context = AUTHORITY.context(tmp_path, NAME)
     pair = (tmp_path / "pair.pem").read_text()
     own = pair[pair.index("-----BEGIN CERTIFICATE") :]
 
-    async with serving(interpreter(), context) as port:
+    async with serving(interpreter({"Job": 200}), context) as port:
         error = await asyncio.to_thread(connection.verify, at(port), own)
+        results = await examine_endpoint(at(port), base64.b64encode(own.encode()).decode(), TIMEOUT, {JOB: ()})
 
     assert error is None
+    ((level, check, found),) = worst(results)
+    assert (level, check, found.partition(",")[0]) == (Level.WARNING, "certificate", "the caBundle has no CA")
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,15 @@ def are_exchanged(chain: bytes, key: bytes) -> bool:
     return b" PRIVATE KEY-----" in chain and _BEGIN not in chain and _BEGIN in key
 
 
+def has_authority(bundle: list[x509.Certificate]) -> bool:
+    """Return whether one of the certificates is a CA, or signed with its own key, which makes it its own CA."""
+    return any(
+        certificate.issuer == certificate.subject
+        or any(getattr(extension.value, "ca", False) for extension in certificate.extensions)
+        for certificate in bundle
+    )
+
+
 def names_of(leaf: x509.Certificate) -> tuple[str, ...]:
     """Return the DNS names and then the addresses that a certificate is valid for."""
     try:

@@ -42,8 +42,7 @@ def judge_dependencies(definition: Definition, evidence: Evidence) -> Iterator[J
         if path := next((path for path, value in parts_within(described) if value == name), None):
             line = f"- {{apiVersion: {api_version}, kind: {kind}, name: '{field_of(path)}'}}"
             is_in_pod = not {part.partition("[")[0] for part in DEPENDENCY_NAMES}.isdisjoint(path)
-            of_pod = pod_field(definition, component) if component else _COMPONENTS
-            field = of_pod if is_in_pod else _FIELD
+            field = (pod_field(definition, component) if component else _COMPONENTS) if is_in_pod else _FIELD
             yield _differs(f"the {kind} at {field_of(path)} is not named", name, field, line)
         elif f"{kind}/{name}" in evidence.made:
             reason = (

@@ -14,6 +14,7 @@ import orjson
 
 from karta_interpreter.base.findings import listed
 from karta_interpreter.base.k8s import GVK, JSON, edit
+from karta_interpreter.base.k8s.pem import has_authority, read_certificates
 from karta_interpreter.base.karmada import API_VERSION
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.webhook.doctor.certificate import judge_certificate, read_bundle
@@ -101,6 +102,17 @@ def _certificate(address: DialAddress, ca_bundle: str) -> list[CheckResult]:
     return [
         *results,
         *judge_certificate(leaf, address.server_name, verify(address, pem), datetime.now(UTC), bundled=bool(pem)),
+        *(
+            [
+                warning(
+                    "certificate",
+                    "the caBundle has no CA, but the certificate of a server, trusted until it is renewed",
+                    "register the certificate of the CA that signed it",
+                )
+            ]
+            if pem and not has_authority(read_certificates(pem.encode(), "the caBundle"))
+            else []
+        ),
     ]
 
 

@@ -116,8 +116,7 @@ def _read_or_made(node: ast.Node, inputs: Shapes, scope: TypeScope) -> Shapes:  
             return (_made(entries, inputs, scope),)
         case ast.Text() | ast.Format() | ast.Negate() | ast.Assign() | ast.Slice():
             first, *_ = [*(outputs(child, inputs, scope) for child in children(node)), inputs]
-            kept = {ast.Slice: first, ast.Assign: inputs, ast.Negate: (NUMBER,)}
-            return kept.get(type(node), (TEXT,))
+            return {ast.Slice: first, ast.Assign: inputs, ast.Negate: (NUMBER,)}.get(type(node), (TEXT,))
     return (ANY,)
 
 

@@ -62,8 +62,7 @@ class FunctionBody:
             if generates:
                 code.line("if 0: yield")  # makes it a generator, even one without any output
             write(code)
-            parameters = f"{INPUT}, {_ORIGIN}" if origin == _ORIGIN else INPUT
-            return [f"def {name}({parameters}):", *code.lines]
+            return [f"def {name}({INPUT}{', ' + _ORIGIN if origin == _ORIGIN else ''}):", *code.lines]
 
         return self.module.function(lines)
 
