@@ -12,7 +12,7 @@ import click
 from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s.values import GVK, Object
 from karta_interpreter.base.karmada import API_VERSION
-from karta_interpreter.cli.definitions import chosen, snapshot_of
+from karta_interpreter.cli.definitions import Sources, chosen, load_sources
 from karta_interpreter.cli.member import Member, WorkloadSelection
 from karta_interpreter.cli.options import FOLDER, OutputFolder, inputs, kind_option, output
 from karta_interpreter.cli.program import Problem, UsageProblem
@@ -169,17 +169,22 @@ def command(  # noqa: PLR0913 - one for each option
         raise UsageProblem("error: give --namespace or --all-namespaces, not both")
     selection = WorkloadSelection(namespace, kind, name)
     entries = chosen(
-        [*snapshot_of(filenames).entries.values()] if filenames else load_catalogue().entries,
+        [*load_sources(Sources(filenames=filenames, kartas=(), overrides=(), catalogue=False)).entries.values()]
+        if filenames
+        else load_catalogue().entries,
         (kind,) if kind else kinds,
     )
     definitions = [entry.definition for entry in entries]
-    report = (
-        verify_folder(folder, definitions, selection)
+    report, place = (
+        (verify_folder(folder, definitions, selection), str(folder))
         if folder
         else asyncio.run(
             _read(ApiServer.of(kubeconfig, context), definitions, selection, save_to, all_namespaces=all_namespaces)
         )
     )
+    if not (report.results or report.problems):
+        named = f"{kind} {name}".strip() or "object of a kind with a definition"
+        report = Report((), (f"in {place} there is no {named}",))
     say(report_text(report, fail_only=fail_only) if output == "table" else written(report.to_json(), output), nl=False)
     say(summary(report), err=True)
     raise SystemExit(int(report.differs or bool(report.problems) or not report.results))
@@ -192,7 +197,7 @@ async def _read(
     folder: Path | None,
     *,
     all_namespaces: bool,
-) -> Report:
+) -> tuple[Report, str]:
     async with server as api:
         await api.get("/version")  # after which the namespace of the context is known
         namespace = "" if all_namespaces else selection.namespace or api.namespace
@@ -200,11 +205,7 @@ async def _read(
             report = await verify_member(api, definitions, selection._replace(namespace=namespace), folder)
         except OSError as error:  # of the folder that it is saved to
             raise Problem(f"error: {folder} cannot be written: {error.strerror}; name a folder") from error
-        if report.results or report.problems:
-            return report
-        place = f"namespace {namespace}" if namespace else "any namespace"
-        named = f"{selection.kind} {selection.name}".strip() or "object of a kind with a definition"
-        return Report((), (f"in {place} of {api.url} there is no {named}",))
+        return report, f"{f'namespace {namespace}' if namespace else 'any namespace'} of {api.url}"
 
 
 def summary(report: Report) -> str:

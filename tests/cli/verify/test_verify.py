@@ -27,6 +27,7 @@ pytestmark = pytest.mark.catalogue
 
 Run = Callable[..., Result]
 
+MEMBER = Path(__file__).parents[3] / "docs/examples/member"
 _SEND = api_server._send  # noqa: SLF001
 _PROXY = "container istio-proxy, 100m cpu, added by a webhook, is not counted"
 
@@ -257,6 +258,19 @@ def test_object_that_is_not_there_is_named(run: Run, tmp_path: Path) -> None:
 
     assert absent.stderr.splitlines()[0].endswith("there is no deployment none")
     assert plural.stderr == "error: there is no definition for deployments; did you mean Deployment?\n"
+
+
+def test_definition_that_cannot_be_used_is_named(run: Run, tmp_path: Path) -> None:
+    broken = tmp_path / "broken.yaml"
+    broken.write_text(
+        "{apiVersion: run.ai/v1alpha1, kind: Karta, metadata: {name: a}, spec: {structureDefinition: {}}}"
+    )
+    nothing = run("verify", str(MEMBER), "--filename", str(broken))
+    absent = run("verify", str(MEMBER), "--object", "raycluster/none")
+
+    assert "[schema]" in nothing.stderr
+    assert f"warning: in {MEMBER} there is no object of a kind with a definition" in nothing.stderr
+    assert f"warning: in {MEMBER} there is no raycluster none" in absent.stderr
 
 
 async def _impatient_with_pods(client: Any, request: Any, silence: float | None) -> Any:
