@@ -49,7 +49,9 @@ export function Answers({ page, light, replicas, revise, setTab, addCase, chosen
   };
   const isDoubtful =
     page.findings.some((each) => each.severity === "error") ||
-    page.answers.some((answer) => answer.facts.some((fact) => fact.severity && !fact.places?.some((place) => place.exists)));
+    page.answers.some((answer) => answer.facts.some((fact) => fact.severity && !fact.places?.some((place) => place.exists || place.cluster)));
+  // The first answer with a warning shows it.
+  const first = new Map(page.answers.toReversed().flatMap((answer) => warningsOf(answer).map((note) => [note, answer])));
   return (
     <div class="cards" onKeyDown={(event) => event.key === "Escape" && pin([])}>
       <Tree page={page} hover={hover} pin={pin} />
@@ -60,6 +62,7 @@ export function Answers({ page, light, replicas, revise, setTab, addCase, chosen
           hover={hover}
           pin={pin}
           isDoubtful={isDoubtful}
+          warnings={warningsOf(answer).filter((note) => answer === first.get(note))}
           addCase={addCase}
           isChosen={chosen === answer.operation}
           choose={choose}
@@ -87,6 +90,10 @@ function Stale({ page }: { page: Page }) {
   );
 }
 
+function warningsOf(answer: Answer): string[] {
+  return [...new Set(answer.facts.filter((fact) => fact.severity).map((fact) => fact.note))];
+}
+
 function Unanswered({ page }: { page: Page }) {
   const [[name, problem] = []] = Object.entries(page.problems ?? {});
   const mistake = page.findings?.find((each) => each.severity === "error");
@@ -107,6 +114,7 @@ function Card(props: {
   hover: Show;
   pin: Show;
   isDoubtful?: boolean;
+  warnings?: string[];
   addCase?: (operation: string) => void;
   isChosen?: boolean;
   choose?: (operation: string) => void;
@@ -143,6 +151,7 @@ function Card(props: {
       </header>
       {props.children}
       {answer.error ? <p class="error-text">{prose(answer.error)}</p> : null}
+      {props.warnings?.map((note) => <p class="warning-text">{prose(note)}</p>)}
       {answer.patch && !answer.error ? <Patch answer={answer} hover={hover} pin={pin} /> : null}
       {answer.results && !answer.patch ? <Results answer={answer} hover={hover} pin={pin} /> : null}
       {answer.printed?.length ? <pre class="printed">{answer.printed.join("\n")}</pre> : null}

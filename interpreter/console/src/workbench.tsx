@@ -418,7 +418,7 @@ function ofKarta(page: Page): Note[] {
 function lacks(page: Page, name: string): Note[] {
   const found = page.answers.flatMap((answer) => answer.facts.filter((fact) => fact.severity));
   const notes = found.flatMap((fact) => {
-    const place = fact.places?.find((each) => each.exists && each.at);
+    const place = fact.places?.find((each) => each.at && (each.exists || each.cluster));
     const at = place ? place.at : (fact.at ?? [1, 1]);
     const isHere = (place?.text ?? (fact.at ? "karta" : "object")) === name;
     return at && isHere ? [{ line: at[0], column: at[1], severity: "warning" as const, message: fact.note }] : [];

@@ -169,7 +169,9 @@ def test_objects_that_nothing_looks_up_are_a_problem() -> None:
 def test_clusters_without_a_status_are_a_warning() -> None:
     silent = [asked(items=text) for text in ("- {clusterName: a}\n", ITEMS + "- {clusterName: c}\n")]
     facts = [fact for page in silent for fact in one(page, Operation.AGGREGATE_STATUS)["facts"]]
-    assert [fact.get("severity") for fact in facts if fact["rule"] == "silent"] == ["warning", None]
+    found = [fact for fact in facts if fact["rule"] == "silent"]
+    assert [fact.get("severity") for fact in found] == ["warning", None]
+    assert [fact["places"][0]["text"] for fact in found] == ["items", "items"]
 
 
 @pytest.mark.parametrize(("operation", "why"), [(Operation.RETAIN, "observed"), (Operation.AGGREGATE_STATUS, "items")])

@@ -39,7 +39,10 @@ def aggregation_facts(definition: Definition, call: Call, _options: Options, res
         clusters = ", ".join(silent) or "any cluster"
         severity = Severity.WARNING if call.items and not any(report.status for report in reports) else None
         yield Fact(
-            "silent", f"no status from {clusters}; the rest is merged, or the template's stays", severity=severity
+            "silent",
+            f"no status from {clusters}; the rest is merged, or the template's stays",
+            severity=severity,
+            places=tuple(Place(("status",), None, exists=False, source="items", cluster=name) for name in silent),
         )
     for report in reports if len(reports) > 1 else ():
         yield Fact("cluster", f"{report.cluster}: status {', '.join(report.matched)}", list(map(str, report.matched)))

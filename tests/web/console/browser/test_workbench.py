@@ -606,11 +606,13 @@ def test_path_that_finds_nothing_is_marked_at_the_path_and_health_is_not_green(o
     assert card(page, "InterpretHealth").locator(".chip.good").count() == 0
 
 
-def test_warning_without_a_place_is_shown_above_the_object(open_page: Open) -> None:
+def test_warning_without_a_place_is_shown_above_the_object_and_at_the_first_answer(open_page: Open) -> None:
     page = open_page()
     put(page, "karta", KARTA)
     put(page, "object", OBJECT.replace("{name: main}", "{name: main, resources: {requests: {memory: 8}}}"))
     wait(page, lambda: any("8 bytes" in each for each in findings(page)))
+    assert card(page, "InterpretReplica").locator(".warning-text", has_text="8 bytes").count() == 1
+    assert card(page, "InterpretComponent").locator(".warning-text").count() == 0
 
 
 def test_crd_contradicts_paths_and_completes_them(open_page: Open) -> None:
