@@ -524,6 +524,13 @@ def test_failing_answer_leaves_the_others() -> None:
     assert found["InterpretHealth"] == {"healthy": False}
 
 
+def test_answer_of_no_operation_has_a_hint() -> None:
+    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "sum"}, "spec": {}}
+
+    with pytest.raises(KeyError, match='did you mean "InterpretHealth"'):
+        Karta.for_object(job).answers(job)["Health"]
+
+
 def test_answers_read_references_and_leave_out_what_the_definition_does() -> None:
     obj = {
         "apiVersion": "trainer.kubeflow.org/v1alpha1",

@@ -22,6 +22,7 @@ IDENTITY: tuple[Path, ...] = (
 """The fields that a change of pods must leave alone: the identity of the object and its status."""
 
 
+Value = TypeVar("Value")
 _Class = TypeVar("_Class", bound="Public")
 
 
@@ -44,6 +45,13 @@ class Public:
             ]
             hint = f"write {' or '.join(places[:2])}" if places else did_you_mean(name, names[cls.__name__])
             raise AttributeError(f"{cls.__name__} has no {name}; {hint}", name=name, obj=self)
+
+
+class Named(dict[str, Value]):
+    """Values by name. The error of a name that does not exist has a hint."""
+
+    def __missing__(self, name: str) -> NoReturn:
+        raise KeyError(f'there is no "{name}"; ' + did_you_mean(str(name), [f'"{own_name}"' for own_name in self]))
 
 
 def _refuse_change(self: object, name: str, *_: object) -> NoReturn:

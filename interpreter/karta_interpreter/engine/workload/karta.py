@@ -12,6 +12,7 @@ from karta_interpreter.base.k8s import GVK, JSON, Object, get
 from karta_interpreter.base.karmada import SLOTS, Operation
 from karta_interpreter.definitions.karta import Definition, Known, catalogue_kinds
 from karta_interpreter.engine.workload.document import (
+    Named,
     Public,
     check_kind,
     checked_object,
@@ -171,7 +172,7 @@ class Karta(Public):
 
         check_kind(obj, self.gvk)
         reader = known(references)
-        answers: dict[str, Mapping[str, JSON]] = {}
+        answers: dict[str, Mapping[str, JSON]] = Named()
         for operation in filter(self.definition.answers, OBJECT_OPERATIONS):
             try:
                 answers[operation] = interpret(self.definition, Call(Operation(operation), obj), reader=reader)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from karta_interpreter.base.errors import ComponentNotFoundError, InterpretationError, WorkloadError
 from karta_interpreter.base.findings import did_you_mean
@@ -31,7 +31,9 @@ from karta_interpreter.engine.evaluation import (
 )
 from karta_interpreter.engine.workload import extraction, updates
 from karta_interpreter.engine.workload.document import (
+    Named,
     Public,
+    Value,
     check_workload,
     checked_object,
     checked_objects,
@@ -46,15 +48,7 @@ from karta_interpreter.engine.workload.writing import apply_actions, scale_to
 if TYPE_CHECKING:
     from karta_interpreter.engine.verification import Judgement
 
-Value = TypeVar("Value")
 _MOST_SECONDS = 1e11
-
-
-class _Named(dict[str, Value]):
-    """Values by name. The error of a name that does not exist has a hint."""
-
-    def __missing__(self, name: str) -> NoReturn:
-        raise KeyError(f'there is no "{name}"; ' + did_you_mean(str(name), [f'"{own_name}"' for own_name in self]))
 
 
 def _no_instance(name: str, ids: tuple[str, ...]) -> str:
@@ -110,7 +104,7 @@ class Component(Public):
     def instances(self) -> Mapping[str, extraction.Instance]:
         """All fields of each instance by id. If one expression fails, the whole property fails."""
         with reading():
-            return _Named(extraction.extract_instances(self.definition, self.workload.object))
+            return Named(extraction.extract_instances(self.definition, self.workload.object))
 
     @property
     def scales(self) -> Mapping[str, Scale]:
@@ -168,11 +162,11 @@ class Component(Public):
     def _pods(self, field: str) -> dict[str, Object | None]:
         return self._by_id(partial(extraction.extract_pods, field)) if field in self.definition.pod_queries else {}
 
-    def _by_id(self, extract: Callable[[ComponentRules, Object, extraction.Ids], list[Value]]) -> _Named[Value]:
+    def _by_id(self, extract: Callable[[ComponentRules, Object, extraction.Ids], list[Value]]) -> Named[Value]:
         with reading():
             ids = instance_ids(self.definition, self.workload.object)
             values = extract(self.definition, self.workload.object, ids)
-        return _Named(zip(ids, values, strict=True) if values else ())
+        return Named(zip(ids, values, strict=True) if values else ())
 
     def _updated(
         self, update: Callable[[ComponentRules, Object, Mapping[str, Value]], Object], by_id: Mapping[str, Value]
@@ -225,7 +219,7 @@ class Workload(Public):
     @property
     def components(self) -> Mapping[str, Component]:
         """Every component by name, the root first and the others in the order of the definition."""
-        return _Named((component.name, Component(self, component)) for component in self.definition.components)
+        return Named((component.name, Component(self, component)) for component in self.definition.components)
 
     @property
     def root(self) -> Component:

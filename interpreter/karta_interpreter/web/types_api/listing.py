@@ -177,7 +177,7 @@ def _tests(text: str, choices: Choices, errors: list[ProblemError]) -> Iterable[
                     parameter="filterBy",
                     detail=f'"{condition[:100]}" is not a condition: write FIELD OPERATOR VALUE, as name==RayCluster',
                     hint=f"fields are {', '.join(FIELDS)}; operators {' '.join(OPERATORS)}; "
-                    "values have letters, digits, - and .",
+                    "values have letters, digits, - and .; a comma joins conditions",
                 )
             )
             continue
