@@ -115,6 +115,22 @@ def test_pods_of_other_kinds(define: Define, container: dict[str, Any], notes: l
     assert messages == [(f"{place}.{path}", hint.format(place)) for path, hint in expected]
 
 
+@rows(
+    ("more", "notes"),
+    [
+        pytest.param({"replicas": "3"}, ["spec.groups[0].replicas: must be a number, not a string"], id="a count"),
+        pytest.param({"template": "x"}, ["spec.groups[0].template: must be an object, not a string"], id="a template"),
+        pytest.param({"replicas": None, "own": "3"}, [], id="a field that the definition does not read"),
+    ],
+)
+def test_types_that_a_definition_reads(define: Define, more: dict[str, Any], notes: list[str]) -> None:
+    obj = train({"name": "hot", "template": pods(), **more}) | {"data": 1}
+
+    found = [fact.note.partition(" (as the definition reads it)")[0] for fact in misfit_warnings(define(), obj)]
+
+    assert found == notes
+
+
 def test_few_of_many_are_shown(define: Define) -> None:
     obj = train({"name": "hot", "template": pods(**{f"field{index}": 1 for index in range(100)})})
 

@@ -5,7 +5,15 @@ from typing import Final
 
 from karta_interpreter.base.findings import BY_TYPES, Finding, closest, did_you_mean, warning
 from karta_interpreter.base.k8s import JSON, Object, Path, field_path, type_name
-from karta_interpreter.definitions.openapi.schema import SchemaPath, entries, fields, key_of, listed_texts, parts_below
+from karta_interpreter.definitions.openapi.schema import (
+    OPEN,
+    SchemaPath,
+    entries,
+    fields,
+    key_of,
+    listed_texts,
+    parts_below,
+)
 
 _TYPES: Final = {
     "string": "a string",
@@ -43,7 +51,7 @@ def misfits(schema: Object, value: JSON, path: Path = (), around: Around = ()) -
             yield from misfits(entries(schema, "items") or {}, element, (*path, index), around)
     elif isinstance(value, dict):
         known, others = dict(fields(schema)), entries(schema, "additionalProperties")
-        if others is not None or not known or schema.get("x-kubernetes-preserve-unknown-fields"):
+        if others is not None or not known or schema.get(OPEN):
             known = dict.fromkeys(value, others or {}) | known
         for name, part in value.items():
             if name in known:
@@ -71,8 +79,9 @@ def _misfit(schema: Object, value: JSON, path: Path) -> Finding | None:
 def _shape(schema: Object, value: JSON, expected: str) -> str:
     """Return how a value of another type is written."""
     is_map = isinstance(value, dict) and value and all(isinstance(part, dict) for part in value.values())
-    if is_map and (key := key_of(schema, entries(schema, "items") or {})):
-        return f"write `- {key}: {next(iter(value))}` in place of `{next(iter(value))}:`"
+    if is_map and expected == "a list":
+        key, first = key_of(schema, entries(schema, "items") or {}), next(iter(value))
+        return f"write `- {f'{key}: {first}' if key else ''}` in place of `{first}:`"
     return BY_TYPES.get((expected, type_name(value)), "")
 
 

@@ -10,6 +10,8 @@ from typing import Final, Self
 from karta_interpreter.base.findings import DefinitionError
 from karta_interpreter.base.k8s import GVK, JSON, Object, Path, get, objects_in
 
+OPEN: Final = "x-kubernetes-preserve-unknown-fields"
+
 
 @dataclass(frozen=True, slots=True)
 class CustomKind:

@@ -5,11 +5,13 @@ from itertools import islice
 from typing import Final
 
 from karta_interpreter.base.findings import Finding, Severity
-from karta_interpreter.base.k8s import Object
+from karta_interpreter.base.k8s import Object, get
 from karta_interpreter.definitions.karta import ComponentRules, Definition, PodSpec, PodTemplate
+from karta_interpreter.definitions.karta.schema import read_karta
 from karta_interpreter.definitions.openapi.catalogue import POD_TEMPLATES, catalogue_schemas
+from karta_interpreter.definitions.openapi.check.check import own_schema
 from karta_interpreter.definitions.openapi.objects import misfits
-from karta_interpreter.definitions.openapi.schema import below, fields, schema_at
+from karta_interpreter.definitions.openapi.schema import OPEN, CustomKind, below, fields, schema_at
 from karta_interpreter.engine.explain.explanation import Fact
 from karta_interpreter.engine.explain.reading import readings
 
@@ -21,11 +23,11 @@ def misfit_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
 
     The status is left out, since a controller writes it.
     """
-    pods, kind = catalogue_schemas()[POD_TEMPLATES], catalogue_schemas().get(definition.gvk)
+    pods, kind = catalogue_schemas()[POD_TEMPLATES], _schema(definition)
     written = {name: value for name, value in obj.items() if name != "status"}
-    found = [(kind, misfits(kind.schema, written))] if kind else []
+    found = [(kind, misfits(kind.schema, written))]
     found += [
-        (pods, _of_pods(component, obj, kind.schema if kind else {}, below(pods.schema, "spec", "template")))
+        (pods, _of_pods(component, obj, kind.schema, below(pods.schema, "spec", "template")))
         for component in definition.components
     ]
     yield from (
@@ -39,12 +41,23 @@ def misfit_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
     )
 
 
+def _schema(definition: Definition) -> CustomKind:
+    """Return the schema of a kind of the catalogue, else an open one with the types of what the definition reads."""
+    if kind := catalogue_schemas().get(definition.gvk):
+        return kind
+    karta, _ = read_karta(definition.manifest)
+    schema = {**(own_schema(karta) if karta else {}), OPEN: True}
+    return CustomKind("as the definition reads it", definition.gvk, schema)
+
+
 def _of_pods(component: ComponentRules, obj: Object, of_kind: Object, template: Object) -> Iterator[Finding]:
     """Yield the findings about pods where the schema of the kind is open."""
     schemas: dict[type, Object] = {PodTemplate: template, PodSpec: below(template, "spec")}
     if schema := schemas.get(type(component.pods)):
         for reading in readings(next(iter(component.pod_queries.values())), obj):
             path = reading.location.path if reading.location else ()
-            if path and reading.places[0].exists and not any(fields(schema_at(of_kind, path))):
+            part = schema_at(of_kind, path)
+            is_open = part.get(OPEN) or not any(fields(part))
+            if path and is_open and isinstance(pod := get(obj, path), dict):
                 # A kind may have fields of its own beside those of a pod.
-                yield from (each for each in misfits(schema, reading.value, path) if each.path[:-1] != path)
+                yield from (each for each in misfits(schema, pod, path) if each.path[:-1] != path)

@@ -38,7 +38,6 @@ from karta_interpreter.definitions.karta import (
     PodTemplate,
 )
 from karta_interpreter.definitions.karta.expressions import with_unit
-from karta_interpreter.definitions.openapi.catalogue import catalogue_schemas
 from karta_interpreter.engine.evaluation import (
     Status,
     absences,
@@ -55,7 +54,6 @@ from karta_interpreter.engine.explain.reading import (
     Reading,
     about,
     annotation_field,
-    is_read,
     misspelt,
     paths_read,
     place_at,
@@ -228,22 +226,12 @@ def _misspelt_parts(definition: Definition, component: ComponentRules, obj: Obje
     parts |= pod_queries(component) if isinstance(component.pods, Fragments) else {}
     for field, query in parts.items():
         is_id = field == "instanceIdPath"
-        is_list_id = is_id and definition.gvk not in catalogue_schemas()
         for path in paths_read(query, obj):
             # A whole missing list is a warning about pods.
             is_part = not is_id or any(isinstance(step, int) for step in path)
-            named = next((end for end in range(len(path)) if is_list_id and not is_read(query, path[: end + 1])), 0)
-            if named or (is_part and (hint := misspelt(path, obj, definition))):
-                rule, text = (
-                    (
-                        "list-is-object",
-                        f"{field_path(path[:named])} is an object, not a list: write `- ` in place of `{path[named]}:`",
-                    )
-                    if named
-                    else ("id-not-found", f"no id at {field_path(path)}; {hint}")
-                    if is_id
-                    else ("piece-not-found", f"nothing at {field_path(path)}; {hint}")
-                )
+            if is_part and (hint := misspelt(path, obj, definition)):
+                rule, what = ("id-not-found", "no id") if is_id else ("piece-not-found", "nothing")
+                text = f"{what} at {field_path(path)}; {hint}"
                 yield _warn(definition, component, field, query, rule, f"{component.name}: {text}")
                 break
 
@@ -299,15 +287,6 @@ def _counts(
             name = str(ids[index].value) if ids else ""
             note = f"count {count.value}, but {_NO_POD[type(component.pods)]} if the operator makes pods"
             yield _warn(definition, component, field, query, NO_PODS, note, places=count.places, instance=name)
-        path = count.places[0].path if is_given else ("metadata",)
-        # A CRD may have a text for a count by another name.
-        is_own_kind = definition.gvk not in catalogue_schemas()
-        if is_own_kind and isinstance(count.value, str) and path[0] == "spec" and path[-1] == "replicas":
-            note = (
-                f"{component.name}: the count at {field_path(path)} is a text, which Kubernetes rejects: "
-                "write it without quotes"
-            )
-            yield _warn(definition, component, field, query, "count-is-text", note, places=count.places)
     # The first of each place and of each name.
     near = {key: path for path in reversed(unread) for key in (path[:-1], path[-1])} if any(pods) else {}
     if absent := _absent(counts, obj, definition, near):

@@ -63,7 +63,7 @@ from karta_interpreter.definitions.openapi.check.shape import (
 )
 from karta_interpreter.definitions.openapi.draft.statuses import least_value, undecided
 from karta_interpreter.definitions.openapi.references import PODS, references
-from karta_interpreter.definitions.openapi.schema import CustomKind, Entries, SchemaPath, below, is_pod_spec
+from karta_interpreter.definitions.openapi.schema import OPEN, CustomKind, Entries, SchemaPath, below, is_pod_spec
 from karta_interpreter.languages.jq import owner_of, parse, queries_in, syntax as ast
 
 
@@ -97,7 +97,7 @@ def check_alone(karta: KartaResource, kind: CustomKind | None = None) -> list[Fi
 
     For any other kind they are those between the parts of the Karta, and to what all kinds have.
     """
-    schema, named = (kind.schema, f"the schema of {kind.crd}") if kind else (_own_schema(karta), "this kind")
+    schema, named = (kind.schema, f"the schema of {kind.crd}") if kind else (own_schema(karta), "this kind")
     checked = _followed(karta, parse_annotations(karta)[0], schema, named)
     return [
         replace(finding, severity=Severity.WARNING)
@@ -106,7 +106,7 @@ def check_alone(karta: KartaResource, kind: CustomKind | None = None) -> list[Fi
     ]
 
 
-def _own_schema(karta: KartaResource) -> Object:
+def own_schema(karta: KartaResource) -> Object:
     """Return an open schema with what all kinds have, and with the objects, lists, counts and phases of a Karta."""
     schema, typed, of_pods, scope = deepcopy(_USUAL), dict[str, str](), set[str](), TypeScope()
     # The first action of a place counts, which suspends.
@@ -136,7 +136,7 @@ def _own_schema(karta: KartaResource) -> Object:
         part = schema
         for name, quoted in _STEP.findall(place):
             inside = part.setdefault("properties", {}) if name or quoted else part
-            part = inside.setdefault(name or quoted or "items", dict(_OPEN))
+            part = inside.setdefault(name or quoted or "items", dict(_ANY))
         has_parts = typed.get(place) != "array" and part.keys() & {"properties", "items"}
         if place in typed and not has_parts and _OWN_TYPE.match(place):
             part |= {"type": "string", SPELLED: phases} if typed[place] == "phase" else {"type": typed[place]}
@@ -486,15 +486,15 @@ def _in_pods(shapes: Shapes, form: str, scope: TypeScope) -> Iterator[Shape]:
 
 _EXPRESSIONS: Final = 256
 """The syntax trees that are kept: each expression of a definition is followed two or three times."""
-_OPEN: Final = {"x-kubernetes-preserve-unknown-fields": True}
+_ANY: Final = {OPEN: True}
 _BESIDE: Final = ("spec", "status", "metadata", "apiVersion", "kind")
 _CONDITION: Final = ("type", "reason", "status", "message", "lastTransitionTime", "lastUpdateTime")
 _USUAL: Final[dict[str, Any]] = {
-    **_OPEN,
+    **_ANY,
     "properties": {
-        "spec": {**_OPEN, "properties": {"replicas": {"type": "integer"}, "template": {**_OPEN, "type": "object"}}},
+        "spec": {**_ANY, "properties": {"replicas": {"type": "integer"}, "template": {**_ANY, "type": "object"}}},
         "status": {
-            **_OPEN,
+            **_ANY,
             "properties": {
                 "phase": {"type": "string"},
                 "replicas": {"type": "integer"},
@@ -503,7 +503,7 @@ _USUAL: Final[dict[str, Any]] = {
                 "conditions": {
                     "type": "array",
                     "items": {
-                        **_OPEN,
+                        **_ANY,
                         "properties": {
                             **{name: {"type": "string", "pattern": WORDS[0]} for name in ("type", "reason")},
                             **{name: {"type": "string"} for name in _CONDITION[3:]},

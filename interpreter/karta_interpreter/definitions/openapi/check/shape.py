@@ -6,12 +6,11 @@ from typing import Final, TypeAlias
 
 from karta_interpreter.base.findings import Finding
 from karta_interpreter.base.k8s import JSON, Object
-from karta_interpreter.definitions.openapi.schema import listed_texts, step_text
+from karta_interpreter.definitions.openapi.schema import OPEN, listed_texts, step_text
 
 Shapes: TypeAlias = "tuple[Shape, ...]"
 """The shapes that an expression may yield, none if it yields nothing."""
 
-_OPEN: Final = "x-kubernetes-preserve-unknown-fields"
 _NUMBERS: Final = ("integer", "number")
 
 _TEXT: Final[Object] = {"type": "string"}
@@ -132,7 +131,7 @@ class Shape:
     def _is_open(self) -> bool:
         """Whether the API server keeps fields that the schema does not describe."""
         more = self.schema.get("additionalProperties")
-        return bool(self.schema.get(_OPEN) or more) or not self.schema.get("properties")
+        return bool(self.schema.get(OPEN) or more) or not self.schema.get("properties")
 
 
 _NOUNS: Final = {
