@@ -53,7 +53,7 @@ def test_definition_does_not_differ_from_itself(run: Run) -> None:
     result = _diff(run, "karta.yaml", "karta.yaml")
 
     assert (result.exit_code, result.stdout) == (0, "")
-    assert result.stderr == "10 questions: 0 answers differ\n"
+    assert result.stderr == "11 questions: 0 answers differ\n"
 
 
 def test_diff_shows_each_place_of_an_answer(run: Run) -> None:
@@ -63,7 +63,7 @@ def test_diff_shows_each_place_of_an_answer(run: Run) -> None:
     assert "job.yaml:1: Job team/demo: InterpretReplica\n  replica\n  - 3\n  + 6\n" in result.stdout
     assert "  components[0].replicas\n  - 3\n  + 6\n" in result.stdout
     assert "  revised.spec.replicas\n  - 4\n  + 2\n" in result.stdout
-    assert result.stderr == "10 questions: 4 answers differ\n"
+    assert result.stderr == "11 questions: 5 answers differ\n"
 
 
 def test_same_difference_is_shown_for_each_object_of_a_file(run: Run, files: Path) -> None:
@@ -356,3 +356,14 @@ def test_diff_asks_retain_of_a_workload_in_a_queue(run: Run, files: Path, karta:
     result = _diff(run, "before.yaml", "after.yaml")
 
     assert "Job team/demo with the label example.io/queue: Retain\n  retained.spec.suspend" in result.stdout
+
+
+def test_diff_asks_for_one_more_pod_of_each_component(run: Run, files: Path) -> None:
+    folder = Path(__file__).parents[2] / "docs/examples/search"
+    text = (folder / "karta/karta.yaml").read_text()
+    (files / "other.yaml").write_text(text.replace(".spec.dashboard.replicas // 1", ".spec.dashboard.replicas + 0"))
+
+    result = _diff(run, str(folder / "karta"), "other.yaml", "--object", str(folder / "logs.yaml"))
+
+    assert "logs with one more dashboard: ReviseComponents\n" in result.stdout
+    assert "logs with one more leader" not in result.stdout

@@ -221,7 +221,7 @@ def test_streams_that_fail_are_an_error_of_one_line(line: str, problem: str) -> 
 @pytest.mark.parametrize(
     ("line", "last"),
     [
-        ("diff --from {} --to both.yaml --object objects.yaml", "20 questions: 0 answers differ"),
+        ("diff --from {} --to both.yaml --object objects.yaml", "22 questions: 0 answers differ"),
         (
             "create suite -f {} --object objects.yaml --output-dir testdata",
             (

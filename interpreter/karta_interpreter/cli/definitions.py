@@ -357,9 +357,11 @@ def catalogue_entries(kinds: Sequence[str]) -> Sequence[ServedDefinition]:
     """Return the catalogue's entries of the named kinds, or all entries if a name may be a definition's."""
     names = {kind.lower() for kind in kinds}
     named = {gvk: names.intersection(gvk.names) for gvk in catalogue_kinds()}
-    if not names or names.difference(*named.values()):
-        return load_catalogue().entries
-    return [*filter(None, map(find_in_catalogue, sorted(gvk for gvk in named if named[gvk])))]
+    return (
+        load_catalogue().entries
+        if not names or names.difference(*named.values())
+        else [*filter(None, map(find_in_catalogue, sorted(gvk for gvk in named if named[gvk])))]
+    )
 
 
 def chosen(entries: Sequence[ServedDefinition], kinds: Sequence[str]) -> list[ServedDefinition]:

@@ -1,7 +1,7 @@
 """``karta-interpreter diff``: the different answers of two definitions about the same objects."""
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
@@ -19,7 +19,7 @@ from karta_interpreter.cli.changes import (
     reason_of,
 )
 from karta_interpreter.cli.definitions import Interpreter, holds_objects, no_workload
-from karta_interpreter.cli.diff_input import SourcedCall, read_questions
+from karta_interpreter.cli.diff_input import SourcedCall, Targets, read_questions
 from karta_interpreter.cli.files import check_stdin
 from karta_interpreter.cli.options import (
     FULL,
@@ -34,7 +34,7 @@ from karta_interpreter.cli.options import (
 from karta_interpreter.cli.program import UsageProblem
 from karta_interpreter.cli.render import one_line, written
 from karta_interpreter.definitions.karta import Definition
-from karta_interpreter.engine.operations import DEFAULT_OPTIONS, Call, Operation, Options
+from karta_interpreter.engine.operations import DEFAULT_OPTIONS, Call, Operation, Options, TargetComponent
 from karta_interpreter.engine.suites.comparison import Difference
 
 _EXAMPLES = """\b
@@ -90,13 +90,14 @@ def command(
 ) -> None:
     """Show where two definitions answer differently about the same objects.
 
-    SIDE is a file or folder of Kartas and customizations, a kind of the catalogue, or "catalogue". With several, files
-    and folders take precedence in their order, and the catalogue comes last. Both sides answer every operation about a
-    plain object, with a status that two members report. Retain is asked with members that are made for this: with
-    another value wherever either side may keep one, with little in the template, with the label that leaves replicas to
-    members, and in a queue. A suite gives its own calls. Two errors count as equal. If a Karta of the catalogue is
-    compared with a script, the known reason of a difference from Karmada's own script is shown. The exit code is 1 when
-    an answer differs, or if neither side has a definition for any object.
+    SIDE is a file or folder of Kartas and customizations, a kind of the catalogue, or "catalogue". With several,
+    files and folders take precedence in their order, and the catalogue comes last. Both sides answer every operation
+    about a plain object, with a status that two members report, and ReviseComponents with one more pod of each
+    component. Retain is asked with members that are made for this: with another value wherever either side may keep
+    one, with little in the template, with the label that leaves replicas to members, and in a queue. A suite gives
+    its own calls. Two errors count as equal. If a Karta of the catalogue is compared with a script, the known reason
+    of a difference from Karmada's own script is shown. The exit code is 1 when an answer differs, or if neither side
+    has a definition for any object.
     """
     if not (before and after):
         raise _one_sided(before, after, files)
@@ -105,18 +106,22 @@ def command(
     check_stdin([*before, *after, *paths])
     compared_sides = Side(before), Side(after)
 
-    def replicas(obj: Object) -> int:
-        if desired_replica is not None:
-            return desired_replica
+    def targets(obj: Object) -> Targets:
         interpreter = compared_sides[0].find(GVK.of(obj))
-        outcome = interpreter and ask(interpreter, Call(Operation.INTERPRET_REPLICA, obj))
-        counted = outcome.results.get("replica") if outcome and outcome.results else 0
-        return min(counted + 1, MOST_REPLICAS) if isinstance(counted, int) else 1
+        counted: dict[str, Any] = {
+            name: value
+            for operation in (Operation.INTERPRET_REPLICA, Operation.INTERPRET_COMPONENT)
+            if interpreter
+            for name, value in (ask(interpreter, Call(operation, obj)).results or {}).items()
+        }
+        total = counted.get("replica", 0) if desired_replica is None else desired_replica - 1
+        parts = [TargetComponent(part["name"], part["replicas"]) for part in counted.get("components") or ()]
+        return min(total + 1, MOST_REPLICAS) if isinstance(total, int) else 1, parts
 
     def definitions(gvk: GVK) -> list[Definition]:
         return [interpreter.entry.definition for side in compared_sides if (interpreter := side.find(gvk))]
 
-    questions = read_questions(paths, replicas, definitions)
+    questions = read_questions(paths, targets, definitions)
     changes = _distinct(
         _changed_answer(
             (compared_sides[0].find(question.gvk), compared_sides[1].find(question.gvk)),

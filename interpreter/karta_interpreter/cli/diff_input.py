@@ -15,7 +15,7 @@ from karta_interpreter.cli.program import Problem
 from karta_interpreter.cli.render import full_name
 from karta_interpreter.definitions.karta import Definition, Retained
 from karta_interpreter.definitions.karta.schema import other_file
-from karta_interpreter.engine.operations import RETAIN_REPLICAS, Call, Operation, StatusItem
+from karta_interpreter.engine.operations import RETAIN_REPLICAS, Call, Operation, StatusItem, TargetComponent
 from karta_interpreter.engine.suites.suite import find_suites, read_suite
 from karta_interpreter.languages.jq import Query
 
@@ -96,6 +96,8 @@ def _kept(definitions: Iterable[Definition]) -> Iterator[tuple[Query, JSON]]:
 MEMBERS = ("member1", "member2")
 
 _Finder: TypeAlias = Callable[[GVK], Iterable[Definition]]
+Targets: TypeAlias = tuple[int, list[TargetComponent]]
+"""The replicas that ReviseReplica writes, and the components that the object has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +117,14 @@ class SourcedCall:
         return self.case or full_name(self.call.object.get("metadata")) or "(no name)"
 
 
-def read_questions(paths: Sequence[str], replicas: Callable[[Object], int], definitions: _Finder) -> list[SourcedCall]:
+def read_questions(
+    paths: Sequence[str], targets: Callable[[Object], Targets], definitions: _Finder
+) -> list[SourcedCall]:
     """Read the calls of suites and of objects. Raises Problem for anything else.
 
-    Definitions and customizations are passed over, so that a folder of the catalogue can be given. ``replicas`` is
-    the count that ReviseReplica writes into a plain object. Retain is asked about it in the `retentions` of the
-    ``definitions`` of its kind.
+    Definitions and customizations are passed over, so that a folder of the catalogue can be given. ``targets``
+    gives the counts for a plain object. ReviseComponents is asked with one more pod of each component, if all
+    ``definitions`` of the kind answer it, and Retain in their `retentions`.
     """
     # By their names: a suite is found below a folder, and may be named by itself as well.
     suites = [
@@ -129,7 +133,7 @@ def read_questions(paths: Sequence[str], replicas: Callable[[Object], int], defi
         )
     ]
     texts = dict(text for place in (*paths, *suites) for text in read_texts(place))
-    questions = [question for source, text in texts.items() for question in _read(text, source, replicas, definitions)]
+    questions = [question for source, text in texts.items() for question in _read(text, source, targets, definitions)]
     if not questions:
         raise Problem(
             f"error: {', '.join(paths)}: there is no object and no suite in it: it is empty, or has definitions"
@@ -137,7 +141,7 @@ def read_questions(paths: Sequence[str], replicas: Callable[[Object], int], defi
     return questions
 
 
-def _read(text: str, source: str, replicas: Callable[[Object], int], definitions: _Finder) -> Iterable[SourcedCall]:
+def _read(text: str, source: str, targets: Callable[[Object], Targets], definitions: _Finder) -> Iterable[SourcedCall]:
     with manifest_errors(source):
         objects = read_objects(text, source)
     if any(isinstance(value, dict) and "operation" in value and "kind" not in value for _, _, value in objects):
@@ -149,12 +153,12 @@ def _read(text: str, source: str, replicas: Callable[[Object], int], definitions
         question
         for document, _, value in objects
         if edit.get(value, ("kind",)) not in DEFINITIONS
-        for question in _questions_about(value, source, document.line, replicas, definitions)
+        for question in _questions_about(value, source, document.line, targets, definitions)
     ]
 
 
 def _questions_about(
-    obj: JSON, source: str, line: int, replicas: Callable[[Object], int], definitions: _Finder
+    obj: JSON, source: str, line: int, targets: Callable[[Object], Targets], definitions: _Finder
 ) -> Iterator[SourcedCall]:
     """Yield the questions about a plain object: one for each operation, and for Retain one for each made member."""
     try:
@@ -165,12 +169,18 @@ def _questions_about(
     # The object is the template, and what two members report and run.
     template = {field: content for field, content in obj.items() if field != "status"}
     items = tuple(StatusItem(member, obj["status"]) for member in MEMBERS) if "status" in obj else ()
+    replicas, components = targets(obj)
     yield from (
-        SourcedCall(gvk, Call.of(operation, template, obj, replicas(obj), items), source, line)
+        SourcedCall(gvk, Call.of(operation, template, obj, replicas, items), source, line)
         for operation in Operation
         if operation not in (Operation.RETAIN, Operation.REVISE_COMPONENTS)
     )
+    name = full_name(obj.get("metadata")) or "(no name)"
+    if {definition.answers(Operation.REVISE_COMPONENTS) for definition in definitions(gvk)} == {True}:
+        for raised in components:
+            more = tuple(part._replace(replicas=part.replicas + (part is raised)) for part in components)
+            call = Call(Operation.REVISE_COMPONENTS, template, components=more)
+            yield SourcedCall(gvk, call, source, line, f"{name} with one more {raised.name}")
     yield from (
-        SourcedCall(gvk, call, source, line, f"{full_name(obj.get('metadata')) or '(no name)'} {title}")
-        for title, call in retentions(obj, definitions(gvk))
+        SourcedCall(gvk, call, source, line, f"{name} {title}") for title, call in retentions(obj, definitions(gvk))
     )

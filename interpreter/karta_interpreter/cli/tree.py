@@ -71,9 +71,9 @@ def _counted(node: ComponentNode, each: InstanceNode, lacks: _Lacks) -> str:
         return ""
     counted, scale = count(instance.replicas, "pod" if node.has_pods else "replica"), instance.scale
     least, most = (None, None) if scale is None else (scale.minimum, scale.maximum)
-    if most is None or most == MOST_REPLICAS:  # the default of operators for no bound
-        return f"{counted} (at least {least})" if least else counted
-    return f"{counted} ({'at most' if least is None else f'{least} to'} {most})"
+    is_open = most in (None, MOST_REPLICAS)  # the default of operators for no bound
+    bounds = f"{'at most' if least is None else f'{least} to'} {most}"
+    return f"{counted} ({f'at least {least}' if is_open else bounds})" if least or not is_open else counted
 
 
 def _each(node: InstanceNode) -> str:

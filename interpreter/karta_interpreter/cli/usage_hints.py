@@ -182,10 +182,12 @@ def meant_option(option: str, ctx: click.Context) -> str:
         return f" Instead: {other}"
     alike = [name for name in options if {*option.strip("-").split("-")} & {*name.strip("-").split("-")}]
     suggestion = closest(option, options) or "' or '".join(alike[:_MOST_ALIKE])
-    if suggestion or isinstance(ctx.command, click.Group):
-        return f" Did you mean '{suggestion}'?" if suggestion else " Options of a command stand behind its name"
     return (
-        f" There are: {', '.join(name for name in options if name.startswith('--'))}"
+        f" Did you mean '{suggestion}'?"
+        if suggestion
+        else " Options of a command stand behind its name"
+        if isinstance(ctx.command, click.Group)
+        else f" There are: {', '.join(name for name in options if name.startswith('--'))}"
         + "; the page has an editor for each other text" * (ctx.info_name == "console")
         if len(options) < _MOST_NAMED
         else f" `{ctx.command_path} --help` lists the options"
@@ -194,9 +196,13 @@ def meant_option(option: str, ctx: click.Context) -> str:
 
 def meant_argument(message: str, ctx: click.Context) -> str:
     """Return a hint about an argument that cannot be used, by the message of click about it."""
-    if form := _FORM.match(message):
-        return _of_form(form[1], ctx)
-    return _of_extra_argument(message, ctx) if "unexpected extra arg" in message else _of_path(message, ctx)
+    return (
+        _of_form(form[1], ctx)
+        if (form := _FORM.match(message))
+        else _of_extra_argument(message, ctx)
+        if "unexpected extra arg" in message
+        else _of_path(message, ctx)
+    )
 
 
 def _has(option: str, ctx: click.Context) -> bool:
