@@ -222,8 +222,9 @@ def _call(fields: Object, operation: Operation) -> Call:
     if isinstance(replicas, bool) or not isinstance(replicas, int | None):
         raise InterpretationError(f"inputReplicas must be an integer, but is {type_name(replicas)}")
     call = Call(operation, subject, replicas=replicas, items=_items(fields))
-    targets = fields.get("inputComponents") if operation is Operation.REVISE_COMPONENTS else []
-    return structs.replace(call, components=TargetComponent.several(targets, "inputComponents"))
+    if operation is not Operation.REVISE_COMPONENTS:
+        return call
+    return structs.replace(call, components=TargetComponent.several(fields.get("inputComponents"), "inputComponents"))
 
 
 def _items(fields: Object) -> tuple[StatusItem, ...]:
