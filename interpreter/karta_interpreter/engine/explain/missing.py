@@ -375,16 +375,13 @@ def _memory_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
     for pods in pod_sets(definition, obj):
         request = (pod_requirements(pods.template, Counting.SCHEDULER).to_json() or {}).get("resourceRequest", {})
         containers = [entry for name in CONTAINER_LISTS for _, entry in parts_of(get(pods.template, ("spec", name)))]
-        read = [
-            numbers.get((pods.component, str(get(each, ("resources", "requests", "memory"))))) for each in containers
-        ]
         found = [*implausible({**request, "memory": 0})]  # which is rounded: the containers have it as it is written
         for container in containers:
             found += implausible(
                 *(get(container, ("resources", part)) or {} for part in ("requests", "limits")), of_pod=False
             )
         for rule, text in dict.fromkeys(found):
-            path = next(filter(None, read), None) if rule == "memory-without-unit" else None
+            path = numbers.get((pods.component, request.get("memory", ""))) if rule == "memory-without-unit" else None
             note = (
                 f"memory is {get(obj, path)} bytes, from {_expression(path)}: write memory: "
                 f"{with_unit(_expression(path), str(path[-1]))} in the definition"
