@@ -62,7 +62,7 @@ def test_customization_answers_as_in_karmadactl(run: Run, operation: str) -> Non
     [
         pytest.param(
             [*_ONLY, "--operation", "InterpretStatus"],
-            "Execute InterpretStatus error: rule is not enabled: there is neither a script for it nor a Karta\n",
+            "Execute InterpretStatus error: rule is not enabled: there is neither a script for it nor a Karta of Job\n",
             id="no script for the operation",
         ),
         pytest.param(
@@ -195,7 +195,8 @@ def test_without_a_definition_only_what_has_a_script_is_asked(run: Run) -> None:
 
     assert result.exit_code == 0
     assert [line.split()[0] for line in result.stdout.splitlines()[3:]] == ["InterpretReplica", "InterpretHealth"]
-    assert "ReviseReplica skipped: rule is not enabled: there is neither a script for it nor a Karta\n" in result.stderr
+    skipped = "ReviseReplica skipped: rule is not enabled: there is neither a script for it nor a Karta of Job\n"
+    assert skipped in result.stderr
 
 
 def test_script_may_ask_the_definition(run: Run, files: Path) -> None:

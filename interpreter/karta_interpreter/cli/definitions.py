@@ -99,7 +99,9 @@ class Interpreter:
             if self.entry.origin == "catalogue"
             else ""
         )
-        scripts_only = "rule is not enabled: there is neither a script for it nor a Karta"
+        scripts_only = (
+            f"rule is not enabled: there is neither a script for it nor a Karta of {self.entry.definition.gvk.kind}"
+        )
         return left_out if self.entry.definition.has_karta else scripts_only
 
 

@@ -386,6 +386,12 @@ def test_implausible_result_causes_remark(
     assert all(remark in text for text in texts)
 
 
+def test_field_that_retain_loses_causes_remark() -> None:
+    objects = [{"spec": {"replicas": 2}}, {"spec": {"replicas": 3}}]
+    (text,) = remarks("Retain", objects, ({"spec": {}},), {"retained": {"spec": {}}})
+    assert text == "Retain: spec.replicas is gone, and both objects have it"
+
+
 def test_fields_of_spec_are_no_status() -> None:
     observed = {"spec": {"replicas": 2}, "status": {"ready": 1}}
     (text,) = remarks("InterpretStatus", [observed], ({"replicas": 2},), {"status": {"replicas": 2}})

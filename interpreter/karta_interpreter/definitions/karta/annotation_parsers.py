@@ -179,7 +179,7 @@ def _field_problems(
 ) -> Iterator[Problem]:
     for name, value in entry.items():
         if name not in allowed:
-            yield name, f"there is no field {name}", did_you_mean(name, all_known or allowed)
+            yield name, f"there is no field {name}", did_you_mean(name, dict.fromkeys(all_known or allowed))
         elif not isinstance(value, str):
             yield name, f"{name} must be a string, not {type_name(value)}", _QUOTES
     for name in (name for name in allowed if name not in entry and name not in optional):

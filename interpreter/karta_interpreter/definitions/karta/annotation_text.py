@@ -73,8 +73,9 @@ class AnnotationText:
         hint = hints(allowed)
         for name in names:
             if name not in allowed:
-                separated = re.search(r"[\s;\[\]]", name)
-                self.error(f'there is no {noun} "{name}"', _COMMAS if separated else hint(name), (name,))
+                self.error(
+                    f'there is no {noun} "{name}"', _COMMAS if re.search(r"[\s;\[\]]", name) else hint(name), (name,)
+                )
         return tuple(dict.fromkeys(name for name in names if name in allowed))
 
     def yaml(self, expected: type) -> JSON:

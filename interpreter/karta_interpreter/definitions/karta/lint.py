@@ -108,7 +108,7 @@ def lint(karta: KartaResource, parsed: Sequence[Parsed], annotations: Annotation
             yield violation("unknown-group", (*path, "group"), kind=kind.kind, group=kind.group, meant=meant)
     if structure.root_component.kind:
         yield from _kind(structure.root_component.kind)
-    yield from _alike(karta, annotations)
+    yield from _of_texts(karta, annotations)
     yield from _leaves(structure, annotations)
     yield from (
         violation("unused-annotation", annotation_path(annotation.name))
@@ -121,7 +121,7 @@ def lint(karta: KartaResource, parsed: Sequence[Parsed], annotations: Annotation
     yield from _expressions(structure, parsed, annotations)
 
 
-def _alike(karta: KartaResource, annotations: Annotations) -> Iterator[Finding]:
+def _of_texts(karta: KartaResource, annotations: Annotations) -> Iterator[Finding]:
     texts = [
         *parts_within({"spec": karta.spec.model_dump(mode="json", by_alias=True)}),
         *((annotation_path(query.annotation), query.text) for query in annotations.queries()),

@@ -262,7 +262,8 @@ def shape(annotation: Any, value: JSON, name: str) -> str:  # noqa: ANN401 - as 
         entries = (shape(schema or str, entry, name) for entry in (value if isinstance(value, list) else [value])[:2])
         return f"[{', '.join(entries)}]"
     if get_origin(annotation) is dict:
-        return f"{{KEY: {shape(schema or str, value, 'value')}}}"
+        key, equals, content = text.partition("=")  # as labels are given to kubectl
+        return f"{{{key if equals else 'KEY'}: {shape(schema or str, content if equals else value, 'value')}}}"
     if schema is None:
         if 0 < len(text) <= _LONGEST_TEXT and (text[0] == "." or not name.endswith(("ath", "xpression"))):
             return text if _PLAIN.fullmatch(text) else f"'{text}'"

@@ -79,7 +79,7 @@ def instance_ids(component: ComponentRules, obj: Object) -> tuple[str, ...]:
             actual = "an empty string" if value == "" else type_name(value)
             reason = (
                 f"result {index} is {actual}; an instance id is a string that is not empty: "
-                "give each entry of the list one"
+                f"{'add `| tostring`' if type(value) is int else 'give each entry of the list one'}"
             )
             raise failure(component, "instanceIdPath", query, reason)
     if len(set(ids)) < len(ids):

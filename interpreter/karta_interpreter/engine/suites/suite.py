@@ -32,6 +32,7 @@ _KEYS = (
     *("name", "description", "desiredObj", "observedObj", "statusItems"),
     *("inputReplicas", "inputComponents", "operation", "references", "output", "filepath"),
 )
+_OF_CASE = ("operation", "output", "inputReplicas", "statusItems")
 _TESTDATA = "testdata"
 OBJECTS = "objects"  # the folder of objects that cases share
 OBJECT_KEYS = ("desiredObj", "observedObj")
@@ -148,12 +149,12 @@ def read_case(document: Document, fields: JSON) -> Case:
         )
         raise InterpretationError(f"this is {with_article(fields['kind'])}, not a case of a suite: {home}")
     _reject_unknown("case", fields, _KEYS)
+    for key in (key for key in OBJECT_KEYS if isinstance(fields.get(key), dict)):
+        if within := [name for name in _OF_CASE if name in fields[key] and name not in fields]:
+            raise InterpretationError(f"{key} has {' and '.join(within)}, which a case has: indent it less")
     if missing := [key for key in ("name", "operation") if fields.get(key) is None]:
-        within = (key for key in OBJECT_KEYS if isinstance(fields.get(key), dict) and missing[-1] in fields[key])
-        indent = next((f"; {key} has one: indent it less" for key in within), "")
         raise InterpretationError(
             f"there is no {' and no '.join(missing)}: a case has name, operation, desiredObj or observedObj, and output"
-            f"{indent}"
         )
     names = ((key, fields.get(key)) for key in OBJECT_KEYS)
     fields = fields | {
@@ -260,7 +261,8 @@ def _typed(fields: Object, key: str, expected: type, default: JSON = None, hint:
 def _text(fields: Object, key: str, *, default: str | None = None) -> str:
     value = default if fields.get(key) is None else fields[key]
     if not isinstance(value, str) or (default is None and not value):
-        raise InterpretationError(f"{key} must be a string that is not empty")
+        actual = "empty" if value == "" else type_name(value)
+        raise InterpretationError(f"{key} must be a string that is not empty, but is {actual}")
     return value
 
 

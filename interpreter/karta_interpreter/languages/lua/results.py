@@ -199,7 +199,8 @@ def _table(value: JSON, noun: str) -> JSON:
 
 def _wrong_type(value: JSON, expected_type: str) -> LuaRunError:
     return LuaRunError(
-        f"result type {_LUA_TYPE_NUMBERS[lua_type(value)]} is not {expected_type}, but {lua_type(value)}"
+        f"result type {_LUA_TYPE_NUMBERS[lua_type(value)]} is not {expected_type}, but {lua_type(value)}",
+        hint="; an absent field is nil: return such as `x or 1`, or `x == true`" if value is None else "",
     )
 
 
@@ -346,6 +347,11 @@ _REMARKS: Final[Mapping[str, Callable[..., Mapping[str, object]]]] = by_operatio
     revise_components=lambda template, _, revised: _of_change(template, revised),
     retain=lambda template, observed, retained: {
         **_of_change(template, retained),
+        **{
+            f"{field_path(path)} is gone, and both objects have it": get(observed, path) is not None
+            for path, _, after in changes(template, retained)
+            if after is NOTHING
+        },
         "this is the object of the member, without any change of the template: return the first": (
             retained == observed and any(get(template, path) != get(observed, path) for path in _ONLY_IN_MEMBER)
         ),

@@ -380,8 +380,9 @@ class _Checked:
         for pattern, rule in annotations.aggregate.items():
             # A condition type is not a field of the list.
             is_type = rule is AggregateRule.ANY and pattern[1:-1] == ("conditions",)
-            steps = pattern[:-1] if is_type else pattern
-            text = SchemaPath(tuple(Entries() if step is None else step for step in steps)).jq
+            text = SchemaPath(
+                tuple(Entries() if step is None else step for step in (pattern[:-1] if is_type else pattern))
+            ).jq
             shapes = self.expression(annotation_path("aggregate"), text)
             if rule in _AGGREGATED and not is_type:
                 advice = "rules for any value: first, worst, omit, drop"

@@ -184,6 +184,10 @@ _READ_OTHERWISE: Final = {
         r"\breturn +(\1\.(?:status|spec|metadata)) *(?:;|\bend\b|$)",
         _FLAGS,
     ): ("what this function returns is the whole object", "return the object itself, not a field of it"),
+    re.compile(r"\bfor +\w+(?: *, *\w+)? +in +(\w*[iI]tems) +do\b"): (
+        "a loop goes through the results of a function, and this is none",
+        "write `for _, entry in ipairs(list) do`",
+    ),
     re.compile(r"(\bfor \w+ *= *0 *, *#)"): ("the entries of a list begin with 1", "write `for i = 1, #list do`"),
     re.compile(
         r"""(\btype\([^()\n]*\) *[=~]= *(?:(?:nil|table|string)\b(?!\.)|"""

@@ -57,6 +57,7 @@ _HINTS: Final = {
     re.compile(r"get length of .*nil value|to getn \(table expected, got nil"): (
         "an absent list is nil: read `#(x or {})`"
     ),
+    re.compile(r"to (?:insert|remove|sort|concat) \(table expected, got nil"): "a list begins with `local list = {}`",
     re.compile("attempt to call a table value"): "a table is no function: a loop goes through `ipairs(list)`",
     re.compile("attempt to call .*nil value"): "there is no such function; `validate` names those that there are",
     re.compile("arithmetic on .*string value"): (
