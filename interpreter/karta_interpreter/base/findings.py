@@ -77,8 +77,7 @@ class Finding:
     @property
     def location(self) -> str:
         """The source with line and column, as editors follow it, and a space. Empty without a source."""
-        position = f"{self.line}:{self.column}:" if self.line else ""
-        return f"{self.source}:{position} " if self.source else ""
+        return f"{self.source}:{f'{self.line}:{self.column}:' if self.line else ''} " if self.source else ""
 
     def to_json(self) -> Object:
         """Return the finding for machines. The path is text, ``span`` has offsets into the expression."""

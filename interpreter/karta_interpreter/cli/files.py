@@ -79,7 +79,8 @@ def read_objects(path: str, kinds: Kinds | None = None) -> list[Object]:
     matching = [obj for obj in objects if not types or (obj.get("apiVersion"), obj.get("kind")) in types]
     if not matching:
         raise Problem(
-            f"error: {path} has no object of a kind that the definitions describe: {', '.join(map(named, objects[:8]))}"
+            f"error: {path} has no object of a kind that the definitions describe: "
+            f"{other_file(objects[0]) or ', '.join(map(named, objects[:8]))}"
         )
     return matching
 

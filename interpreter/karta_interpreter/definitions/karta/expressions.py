@@ -94,7 +94,10 @@ def check_expression(
         finding = _error("expression-syntax", path, text, err, Span(err.start, err.end))
         return None, [replace(finding, hint=json_path_hint(text) or finding.hint)]
     if vetting.refusals:
-        return None, [_error("expression-refused", path, text, refusal, refusal.span) for refusal in vetting.refusals]
+        refused = [_error("expression-refused", path, text, refusal, refusal.span) for refusal in vetting.refusals]
+        is_name = path[-1] in ("nameExpression", "namespaceExpression") and re.fullmatch(r"[a-z0-9][-a-z0-9.]*", text)
+        of_text = replace(refused[0], hint=f"""a text has quotes of its own: {path[-1]}: '"{text}"'""", span=None)
+        return None, [of_text] if is_name else refused
     parsed = Parsed(path, text, node, variables)
     if other := misread_path(text, node):
         return parsed, [replace(violation("path-misread", path, written=other[0], better=other[1]), expression=text)]
@@ -102,8 +105,12 @@ def check_expression(
         return parsed, []
     reasons = "; ".join(dict.fromkeys(note.message for note in vetting.notes))
     message = f"a separate process answers this expression, under a time limit: {reasons}"
-    hint = "paths, `[]`, `//`, `select`, arithmetic and comparisons are answered at once"
-    finding = warning("bounded-expression", path, message, hint)
+    finding = warning(
+        "bounded-expression",
+        path,
+        message,
+        "paths, `[]`, `//`, `select`, arithmetic and comparisons are answered at once",
+    )
     return parsed, [replace(finding, expression=text, span=vetting.notes[0].span)]
 
 

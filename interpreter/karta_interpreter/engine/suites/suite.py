@@ -189,8 +189,10 @@ def _shared_object(suite: Document, key: str, name: str) -> JSON:
         # The objects of a linked suite are next to the link's target.
         (document,) = read_documents((Path(suite.source).resolve().parent / name).read_text(encoding="utf-8"), name)
     except (OSError, ValueError, ManifestError) as error:
-        reason = f"a path begins at the folder of the suite; cannot read {name}: {error}"
-        raise InterpretationError(f"{key} must be an object or the file of one; {reason}") from error
+        raise InterpretationError(
+            f"{key} must be an object or the file of one; a path begins at the folder of the suite; "
+            f"cannot read {name}: {error}"
+        ) from error
     return document.value
 
 
@@ -261,8 +263,9 @@ def _typed(fields: Object, key: str, expected: type, default: JSON = None, hint:
 def _text(fields: Object, key: str, *, default: str | None = None) -> str:
     value = default if fields.get(key) is None else fields[key]
     if not isinstance(value, str) or (default is None and not value):
-        actual = "empty" if value == "" else type_name(value)
-        raise InterpretationError(f"{key} must be a string that is not empty, but is {actual}")
+        raise InterpretationError(
+            f"{key} must be a string that is not empty, but is {'empty' if value == '' else type_name(value)}"
+        )
     return value
 
 

@@ -76,8 +76,7 @@ def unignored(
     for ignore in ignores:
         if not ignore.is_complete:
             if not crd:
-                missing = "reason" if ignore.rule else "rule"
-                message = f"the ignore has no {missing}, and ignores nothing"
+                message = f"the ignore has no {'reason' if ignore.rule else 'rule'}, and ignores nothing"
                 yield _warning("ignore-incomplete", ignore, source, message, f"write # {_MARK} ignore[RULE] REASON")
         elif (ignore.rule, ignore.line) in unused:
             message = f"there is no warning {ignore.rule} to ignore in line {ignore.line}"
