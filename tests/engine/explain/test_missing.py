@@ -278,6 +278,14 @@ def test_object_that_names_none_of_the_objects_that_its_pods_come_from_is_told_s
     assert "; it names no ClusterTrainingRuntime, TrainingRuntime at spec.runtimeRef.kind, spec." in warning.note
 
 
+def test_object_whose_pods_come_from_no_other_object_is_not_told_so() -> None:
+    entry = find_in_catalogue(GVK("postgresql.cnpg.io", "v1", "Cluster"))
+    assert entry
+    obj = {**entry.definition.gvk.type_meta, "metadata": {"name": "orders"}, "spec": {}}
+    (warning,) = warnings_about(entry.definition, obj, Operation.INTERPRET_REPLICA)
+    assert warning.note.endswith("(cluster: spec.instances, spec.storage)")
+
+
 @rows(
     ("more", "notes"),
     [

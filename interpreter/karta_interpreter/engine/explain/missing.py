@@ -213,6 +213,7 @@ def _pod_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
             str(get(reference, ("gvk", "kind"))): Query.compile(text)
             for reference in get(definition.manifest, ("spec", "structureDefinition", "references")) or ()
             if (text := get(reference, ("lookup", "nameExpression"))) and "$" not in text
+            if any(f"${get(reference, ('name',))}" in query.text for _, _, query in missing)
         }
         places = dict.fromkeys(_looked(query, obj) for query in lookups.values())
         is_none_named = lookups and not any(value for query in lookups.values() for value in query.evaluate(obj))
