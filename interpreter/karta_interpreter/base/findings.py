@@ -214,7 +214,8 @@ def listed(names: Iterable[object]) -> str:
     """
     texts = list(map(str, names))
     more = f" and {len(texts) - _NAMED} more" if len(texts) > _NAMED else ""
-    return ("; " if any("," in text for text in texts) else ", ").join(texts[:_NAMED]) + more
+    separator = "; " if any("," in text for text in texts) else ", "
+    return separator.join(texts[:_NAMED]) + more
 
 
 def closest(name: str, known: Iterable[str]) -> str:

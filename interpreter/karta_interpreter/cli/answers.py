@@ -102,11 +102,15 @@ def changes(before: JSON, after: JSON) -> list[str]:
     ['spec.paused: true (new)', 'spec.replicas: 3 -> 5']
     """
     return [
-        f"{format_path(path)}: {short(new)} (new)"
-        if old is NOTHING
-        else f"{format_path(path)}: {short(old)} {'(removed)' if new is NOTHING else f'-> {short(new)}'}"
+        f"{format_path(path)}: {_change(old, new)}"
         for path, old, new in sorted(_leaves(before, after), key=attrgetter("path"))
     ]
+
+
+def _change(old: JSON, new: JSON) -> str:
+    if old is NOTHING:
+        return f"{short(new)} (new)"
+    return f"{short(old)} {'(removed)' if new is NOTHING else f'-> {short(new)}'}"
 
 
 def short(value: JSON) -> str:

@@ -83,10 +83,8 @@ def export_command(kinds: tuple[str, ...], output: str) -> None:
     """
     definitions = definitions_named(kinds, ())
     if output == "json":
-        say(
-            to_json({"apiVersion": "v1", "kind": "List", "items": [definition.manifest for definition in definitions]}),
-            nl=False,
-        )
+        items = [definition.manifest for definition in definitions]
+        say(to_json({"apiVersion": "v1", "kind": "List", "items": items}), nl=False)
     else:
         texts = [Path(definition.source).read_text(encoding="utf-8") for definition in definitions]
         say(Data("---\n".join(texts)), nl=False)
@@ -209,4 +207,5 @@ def _section(header: Sequence[str], rows: Iterable[tuple[list[str], str]]) -> st
 
 def _wrapped(cells: list[str], value: str) -> Iterator[list[str]]:
     lines = wrap(value, _WIDTH, max_lines=_MOST_LINES, placeholder=" …", break_long_words=False, break_on_hyphens=False)
-    yield from ([*([""] * len(cells) if number else cells), line] for number, line in enumerate(lines))
+    for number, line in enumerate(lines):
+        yield [*(cells if number == 0 else [""] * len(cells)), line]

@@ -98,8 +98,9 @@ def differences(before: CallOutcome | None, after: CallOutcome | None) -> Iterat
 
 
 def _verdict(outcome: CallOutcome | None) -> Answer:
-    error = f"{ERROR}{outcome.error}" if outcome else SILENT
-    return error if outcome is None or outcome.results is None else outcome.results
+    if outcome is None:
+        return SILENT
+    return f"{ERROR}{outcome.error}" if outcome.results is None else outcome.results
 
 
 def cause_of(

@@ -114,7 +114,8 @@ def read_definition_files(path: str) -> DefinitionFiles:
         folder = folder.read()
     else:
         # A path cannot have the two slashes of a scheme.
-        file = DefinitionFile(Path("stdin" if path == STDIN else path.rpartition("://")[2])).holding(content)
+        name = "stdin" if path == STDIN else path.rpartition("://")[2]
+        file = DefinitionFile(Path(name)).holding(content)
         folder = replace(folder, files={file.path: file})
     layer = layer_of(folder)
     customizations = tuple(customization for file in folder.files.values() for customization in _customizations(file))
@@ -359,11 +360,9 @@ def catalogue_entries(kinds: Sequence[str]) -> Sequence[ServedDefinition]:
     """Return the catalogue's entries of the named kinds, or all entries if a name may be a definition's."""
     names = {kind.lower() for kind in kinds}
     named = {gvk: names.intersection(gvk.names) for gvk in catalogue_kinds()}
-    return (
-        load_catalogue().entries
-        if not names or names.difference(*named.values())
-        else [*filter(None, map(find_in_catalogue, sorted(gvk for gvk in named if named[gvk])))]
-    )
+    if not names or names.difference(*named.values()):
+        return load_catalogue().entries
+    return [*filter(None, map(find_in_catalogue, sorted(gvk for gvk in named if named[gvk])))]
 
 
 def chosen(entries: Sequence[ServedDefinition], kinds: Sequence[str]) -> list[ServedDefinition]:

@@ -188,17 +188,9 @@ def _distinct(changes: Iterable[ChangedAnswer]) -> list[ChangedAnswer]:
     distinct: dict[object, ChangedAnswer] = {}
     for change in changes:
         question = change.question
+        key = question.gvk, question.call.operation, question.source, question.line
         if change.differences:
-            distinct.setdefault(
-                (
-                    question.gvk,
-                    question.call.operation,
-                    question.source,
-                    question.line,
-                    *difference_lines(change.differences, full=True),
-                ),
-                change,
-            )
+            distinct.setdefault((key, *difference_lines(change.differences, full=True)), change)
     return [*distinct.values()]
 
 

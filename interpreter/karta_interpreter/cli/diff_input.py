@@ -70,8 +70,9 @@ def _bare(value: JSON) -> JSON:
 
 
 def _may_be_unset(value: JSON) -> bool:
-    texts = [*value.values()] if isinstance(value, dict) else []
-    return isinstance(value, int | float) or (bool(texts) and all(isinstance(text, str) for text in texts))
+    if isinstance(value, dict):
+        return bool(value) and all(isinstance(text, str) for text in value.values())
+    return isinstance(value, int | float)
 
 
 def _filled(member: Object, definitions: Iterable[Definition]) -> Object:
@@ -181,6 +182,5 @@ def _questions_about(
             more = tuple(part._replace(replicas=part.replicas + (part is raised)) for part in components)
             call = Call(Operation.REVISE_COMPONENTS, template, components=more)
             yield SourcedCall(gvk, call, source, line, f"{name} with one more {raised.name}")
-    yield from (
-        SourcedCall(gvk, call, source, line, f"{name} {title}") for title, call in retentions(obj, definitions(gvk))
-    )
+    for title, call in retentions(obj, definitions(gvk)):
+        yield SourcedCall(gvk, call, source, line, f"{name} {title}")

@@ -88,7 +88,8 @@ def command(
     else:
         number = Counter(result.level for result in results)
         records = [{**asdict(result), "level": str(result.level)} for result in results]
-        say(written({"results": records, "summary": {str(level): number[level] for level in Level}}, output), nl=False)
+        document = {"results": records, "summary": {str(level): number[level] for level in Level}}
+        say(written(document, output), nl=False)
     if _has_problem(results):
         raise SystemExit(Problem.exit_code)
 
@@ -153,6 +154,5 @@ def results_table(results: Sequence[CheckResult]) -> str:
 def summary(results: Sequence[CheckResult]) -> str:
     """Return the number of results of each level."""
     number = Counter(result.level for result in results)
-    return ", ".join(
-        [f"{number[Level.OK]} ok", *(count(number[level], level) for level in (Level.WARNING, Level.PROBLEM))]
-    )
+    counts = (count(number[level], level) for level in (Level.WARNING, Level.PROBLEM))
+    return ", ".join([f"{number[Level.OK]} ok", *counts])

@@ -91,10 +91,8 @@ def _with_owner(pod: Object, objects: Sequence[Object]) -> Object:
         return pod
     owner = max(owners, key=lambda candidate: len(get(candidate, ("metadata", "name"))))
     reference = {"uid": get(owner, ("metadata", "uid")), "controller": True, "kind": owner["kind"]}
-    return {
-        **pod,
-        "metadata": {**pod["metadata"], "ownerReferences": [{**reference, "apiVersion": owner["apiVersion"]}]},
-    }
+    references = [{**reference, "apiVersion": owner["apiVersion"]}]
+    return {**pod, "metadata": {**pod["metadata"], "ownerReferences": references}}
 
 
 def _chosen_kind(kinds: Iterable[GVK], kind: str | None, source: str) -> GVK:
@@ -124,7 +122,8 @@ def from_folder(folder: Path, kind: str | None) -> Shown:
 async def resource_of(api: ApiServer, text: str) -> tuple[str, Object]:
     """Return the API version and the first ``APIResourceList`` entry that a text names, as kubectl does."""
     word, _, group = text.lower().partition(".")
-    versions = ([] if group else ["v1"]) + list(_versions((await api.get("/apis")).get("groups"), group))
+    groups = (await api.get("/apis")).get("groups")
+    versions = ([] if group else ["v1"]) + list(_versions(groups, group))
     # All versions are asked at once. An aggregated API that is down must not hide the resources of others.
     lists = await asyncio.gather(*map(api.resources, versions), return_exceptions=True)
     errors = [answer for answer in lists if isinstance(answer, BaseException)]

@@ -113,9 +113,8 @@ def command(
     if target and not (file or filenames) and (text := described(target)):
         say(text, nl=False)
         return
-    check_stdin(
-        filter(None, [file, given["observed_file"], given["status_file"], *given["references"], *filenames, *overrides])
-    )
+    files = [file, given["observed_file"], given["status_file"], *given["references"], *filenames, *overrides]
+    check_stdin(filter(None, files))
     # Standard input is an object, because it is read once.
     if file is None or (path is None and file != STDIN and any(map(is_definition, read_objects(file)[:1]))):
         if not (target or filenames):
@@ -178,10 +177,8 @@ def exit_if_strict(warnings: Sequence[Fact], *, strict: bool) -> None:
 
 def _print(title: str, explanations: Sequence[Explanation], form: str) -> None:
     if form in ("json", "yaml"):
-        say(
-            written({"title": title, "explanations": [explanation.to_json() for explanation in explanations]}, form),
-            nl=False,
-        )
+        document = {"title": title, "explanations": [explanation.to_json() for explanation in explanations]}
+        say(written(document, form), nl=False)
     else:
         say(f"{click.style(one_line(title), bold=True)}\n\n{explanations_text(explanations)}\n{_BEFORE}")
 

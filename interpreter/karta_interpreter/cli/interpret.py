@@ -91,9 +91,8 @@ def command(  # noqa: PLR0913 - one for each option
             )
         if output == "table":
             raise UsageProblem("error: -o table shows answers; --components prints an object")
-        changed = workload_of(
-            arguments.call(Operation.INTERPRET_COMPONENT).object, filenames, references
-        ).set_components(components)
+        obj = arguments.call(Operation.INTERPRET_COMPONENT).object
+        changed = workload_of(obj, filenames, references).set_components(components)
         say(written(changed.object, output or "yaml"), nl=False)
         return
     interpreter, calls = calls_for(arguments, operation, filenames, overrides)

@@ -186,9 +186,8 @@ class Member:
                 )
         async for obj in self._list(_AUTOSCALER, is_optional=True):
             target = get(obj, ("spec", "scaleTargetRef")) or {}
-            self._scaled[(namespace_of(obj), str(target.get("kind")), str(target.get("name")))] = (
-                f"HorizontalPodAutoscaler {name_of(obj)}"
-            )
+            key = (namespace_of(obj), str(target.get("kind")), str(target.get("name")))
+            self._scaled[key] = f"HorizontalPodAutoscaler {name_of(obj)}"
 
     async def _read_kinds(self, definitions: Sequence[Definition]) -> None:
         """Read the CRDs of kinds, and the objects that their definitions look up."""

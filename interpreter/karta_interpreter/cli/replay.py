@@ -272,9 +272,8 @@ def command(
     groups = sorted(findings.groups.items(), key=lambda group: (group[0].gvk, group[0].operation, -group[1].calls))
     text = _table(groups, full=full) if output == "table" else written(_json(groups, findings), output)
     asked_calls = f"{count(findings.asked.total(), 'call')} in {count(len(files), 'file')}"
-    print_changes(
-        text, _warnings(findings, kinds, unknown), asked_calls, findings.different, compared=bool(findings.asked)
-    )
+    warnings = _warnings(findings, kinds, unknown)
+    print_changes(text, warnings, asked_calls, findings.different, compared=bool(findings.asked))
 
 
 def _warnings(findings: Findings, kinds: Sequence[str], unknown: Sequence[GVK]) -> Iterator[str]:
@@ -284,9 +283,10 @@ def _warnings(findings: Findings, kinds: Sequence[str], unknown: Sequence[GVK]) 
         for kind in kinds
         if not any(Selection((kind,)).takes(gvk) for gvk, _ in findings.asked)
     )
-    yield from (f"--to has no definition for {gvk}" for gvk in unknown)
-    left_out = sorted(findings.left_out.items())
-    yield from (f"left out{f' {times} times' if times > 1 else ''}: {reason}" for reason, times in left_out)
+    for gvk in unknown:
+        yield f"--to has no definition for {gvk}"
+    for reason, times in sorted(findings.left_out.items()):
+        yield f"left out{f' {times} times' if times > 1 else ''}: {reason}"
 
 
 def _table(groups: list[tuple[Key, ChangeGroup]], *, full: bool) -> str:

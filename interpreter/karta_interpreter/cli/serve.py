@@ -323,9 +323,8 @@ def curl(url: str, snapshot: Snapshot) -> str:
     review = context_of("1", operation, {**gvk.type_meta, "metadata": {"name": "sample"}, **content})
     body = json.dumps(review, separators=(",", ":"))
     insecure = ["--insecure"] if url.startswith("https:") else []
-    return shlex.join(
-        ["curl", "--silent", *insecure, "--header", "Content-Type: application/json", "--data", body, url]
-    )
+    header = ["--header", "Content-Type: application/json"]
+    return shlex.join(["curl", "--silent", *insecure, *header, "--data", body, url])
 
 
 def _served(snapshot: Snapshot) -> str:

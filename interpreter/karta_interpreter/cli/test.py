@@ -109,7 +109,8 @@ def _failure(outcome: Outcome) -> str:
     title = f"{click.style('FAILED', fg='red', bold=True)} {location} {case.call.operation}: {case.name}"
     details = [click.style(line, fg=_COLOURS.get(line[:1])) for line in difference(outcome).splitlines()]
     details = [*filter(None, [case.description]), *(details or outcome.failures), *outcome.notes]
-    return "".join(f"{one_line(line)}\n" for line in [title, *indent("\n".join(details), "  ").split("\n"), ""])
+    lines = [title, *indent("\n".join(details), "  ").split("\n"), ""]
+    return "".join(f"{one_line(line)}\n" for line in lines)
 
 
 def _counts(totals: Totals) -> Object:
@@ -318,4 +319,5 @@ def _notes(interpreter: Interpreter, case: Case, options: Options, *, explains: 
     """Explain a failure by the warnings about the case's object or, if asked for, by the whole chain."""
     entry = interpreter.entry
     explanation = explain(entry.definition, case.call, options, origin=entry.origin, reader=Known.of(case.references))
-    return tuple((explanations_text([explanation]) if explains else warnings_text(explanation.warnings)).splitlines())
+    text = explanations_text([explanation]) if explains else warnings_text(explanation.warnings)
+    return tuple(text.splitlines())

@@ -71,9 +71,9 @@ def _counted(node: ComponentNode, each: InstanceNode, lacks: _Lacks) -> str:
         return ""
     counted, scale = count(instance.replicas, "pod" if node.has_pods else "replica"), instance.scale
     least, most = (None, None) if scale is None else (scale.minimum, scale.maximum)
-    is_open = most in (None, MOST_REPLICAS)  # the default of operators for no bound
-    bounds = f"{'at most' if least is None else f'{least} to'} {most}"
-    return f"{counted} ({f'at least {least}' if is_open else bounds})" if least or not is_open else counted
+    if most is None or most == MOST_REPLICAS:  # the default of operators for no bound
+        return f"{counted} (at least {least})" if least else counted
+    return f"{counted} ({'at most' if least is None else f'{least} to'} {most})"
 
 
 def _each(node: InstanceNode) -> str:
@@ -140,7 +140,8 @@ def command(
     tree = WorkloadTree.build(workload_of(obj, filenames, references), _pods(pods))
     facts = warnings_about(tree.workload.definition, tree.workload.object)
     say(tree_text(tree, facts) if output == "tree" else written(tree.to_json(), output), nl=False)
-    warnings = [fact for fact in facts if fact.rule not in ((NO_PODS,) if output == "tree" else ())]
+    shown = (NO_PODS,) if output == "tree" else ()
+    warnings = [fact for fact in facts if fact.rule not in shown]
     say(warnings_text(warnings) + kinds_text(warnings, obj), err=True, nl=False)
     for stray in tree.strays:
         say(escaped(stray.reason), err=True)

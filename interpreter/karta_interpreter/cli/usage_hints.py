@@ -182,12 +182,10 @@ def meant_option(option: str, ctx: click.Context) -> str:
         return f" Instead: {other}"
     alike = [name for name in options if {*option.strip("-").split("-")} & {*name.strip("-").split("-")}]
     suggestion = closest(option, options) or "' or '".join(alike[:_MOST_ALIKE])
+    if suggestion or isinstance(ctx.command, click.Group):
+        return f" Did you mean '{suggestion}'?" if suggestion else " Options of a command stand behind its name"
     return (
-        f" Did you mean '{suggestion}'?"
-        if suggestion
-        else " Options of a command stand behind its name"
-        if isinstance(ctx.command, click.Group)
-        else f" There are: {', '.join(name for name in options if name.startswith('--'))}"
+        f" There are: {', '.join(name for name in options if name.startswith('--'))}"
         + "; the page has an editor for each other text" * (ctx.info_name == "console")
         if len(options) < _MOST_NAMED
         else f" `{ctx.command_path} --help` lists the options"
@@ -196,13 +194,9 @@ def meant_option(option: str, ctx: click.Context) -> str:
 
 def meant_argument(message: str, ctx: click.Context) -> str:
     """Return a hint about an argument that cannot be used, by the message of click about it."""
-    return (
-        _of_form(form[1], ctx)
-        if (form := _FORM.match(message))
-        else _of_extra_argument(message, ctx)
-        if "unexpected extra arg" in message
-        else _of_path(message, ctx)
-    )
+    if form := _FORM.match(message):
+        return _of_form(form[1], ctx)
+    return _of_extra_argument(message, ctx) if "unexpected extra arg" in message else _of_path(message, ctx)
 
 
 def _has(option: str, ctx: click.Context) -> bool:
@@ -213,8 +207,9 @@ def _of_form(file: str | None, ctx: click.Context) -> str:
     """Return how an output is written into a file, or how a part of it is shown if a form of kubectl asks for it."""
     if not file:
         return "`-o json | jq EXPRESSION` shows a part"
-    shell = f"`> {'FILE' if file.endswith('/') else file}` writes the output into a file"
-    return f"`--output-dir {file}` writes the output into files" if _has("--output-dir", ctx) else shell
+    if _has("--output-dir", ctx):
+        return f"`--output-dir {file}` writes the output into files"
+    return f"`> {'FILE' if file.endswith('/') else file}` writes the output into a file"
 
 
 def _of_path(message: str, ctx: click.Context) -> str:

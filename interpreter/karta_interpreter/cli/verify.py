@@ -112,8 +112,9 @@ def causes_text(report: Report) -> str:
 
 def _why(judgement: Judgement) -> str:
     """Return the reason, or for a difference only what its cause does not say."""
-    is_cause = judgement.verdict is Verdict.DIFFERS and judgement.detail
-    return ": ".join(filter(None, ("" if is_cause else judgement.reason, judgement.detail)))
+    if judgement.verdict is Verdict.DIFFERS and judgement.detail:
+        return judgement.detail
+    return ": ".join(filter(None, (judgement.reason, judgement.detail)))
 
 
 _EXAMPLES = """\b
@@ -168,20 +169,14 @@ def command(  # noqa: PLR0913 - one for each option
     if namespace and all_namespaces:
         raise UsageProblem("error: give --namespace or --all-namespaces, not both")
     selection = WorkloadSelection(namespace, kind, name)
-    entries = chosen(
-        [*load_sources(Sources(filenames=filenames, kartas=(), overrides=(), catalogue=False)).entries.values()]
-        if filenames
-        else load_catalogue().entries,
-        (kind,) if kind else kinds,
-    )
-    definitions = [entry.definition for entry in entries]
-    report, place = (
-        (verify_folder(folder, definitions, selection), str(folder))
-        if folder
-        else asyncio.run(
-            _read(ApiServer.of(kubeconfig, context), definitions, selection, save_to, all_namespaces=all_namespaces)
-        )
-    )
+    sources = Sources(filenames=filenames, kartas=(), overrides=(), catalogue=False)
+    served = [*load_sources(sources).entries.values()] if filenames else load_catalogue().entries
+    definitions = [entry.definition for entry in chosen(served, (kind,) if kind else kinds)]
+    if folder:
+        report, place = verify_folder(folder, definitions, selection), str(folder)
+    else:
+        server = ApiServer.of(kubeconfig, context)
+        report, place = asyncio.run(_read(server, definitions, selection, save_to, all_namespaces=all_namespaces))
     if not (report.results or report.problems):
         named = f"{kind} {name}".strip() or "object of a kind with a definition"
         report = Report((), (f"in {place} there is no {named}",))

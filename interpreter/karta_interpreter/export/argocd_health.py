@@ -100,7 +100,8 @@ def _verdict(script: OperationScript) -> Iterator[str]:
         yield from _returns("Suspended", suspended)
         yield from _returns("Healthy", healthy)
     else:
-        yield f"  local healthy = {script.function(definition.annotations.health, 'is healthy', 'first')}(obj)"
+        function = script.function(definition.annotations.health, "is healthy", "first")
+        yield f"  local healthy = {function}(obj)"
         yield '  if type(healthy) ~= "boolean" then error("the annotation health must give true or false", 0) end'
         yield from _returns("Degraded", trouble, when="not healthy and ")
         yield from _returns("Suspended", suspended)

@@ -173,4 +173,5 @@ def _lone_pod_set(script: OperationScript, component: ComponentRules) -> Iterato
     if component.min_replicas or component.max_replicas:
         script.features.add("bounds")
     script.features |= traits.keys()
-    yield f"found[#found + 1] = {table_of([f'{key} = {value}' for key, value in fields.items()])}"
+    table = table_of([f"{key} = {value}" for key, value in fields.items()])
+    yield f"found[#found + 1] = {table}"

@@ -202,7 +202,8 @@ class OperationScript:
                 emitter.write(Assignment((first, is_there), (output.code, TRUE)))
 
         emitter.each(query.node, dot, OutputSink(keep, short=True))
-        emitter.write(Return((call("cleaned", first) if self._makes_null(emitter.body) else first, is_there)))
+        made = call("cleaned", first) if self._makes_null(emitter.body) else first
+        emitter.write(Return((made, is_there)))
 
     def _emitter(
         self, name: str, *, traced: bool, own: ast.Node | None = None, results: ResultTraits = _NO_RESULTS

@@ -179,4 +179,5 @@ def _object_type(projection: Projection, elements: Any) -> Any:  # noqa: ANN401 
     if projection.elements or projection.is_whole or "" in projection.fields:
         return dict[str, Any]
     # The functional form takes names that are not identifiers.
-    return TypedDict("_Known", {name: _type(below) for name, below in projection.fields.items()}, total=False)  # type: ignore[operator]  # made at run time
+    fields = {name: _type(below) for name, below in projection.fields.items()}
+    return TypedDict("_Known", fields, total=False)  # type: ignore[operator]  # made at run time

@@ -69,10 +69,9 @@ class Program:
 
     def command(self) -> list[str]:
         """Return the command that starts a process."""
+        ours = str(Path(__file__).parents[3])
         # An installation can make our package importable by a hook instead of a folder on the path.
-        folders = (
-            list(dict.fromkeys([*filter(None, sys.path), str(Path(__file__).parents[3])])) if self.packages else []
-        )
+        folders = list(dict.fromkeys([*filter(None, sys.path), ours])) if self.packages else []
         setup = json.dumps([self.path, folders, {"memory": self.bound, "niceness": self.niceness}, self.arguments])
         # No environment, user site, current folder (-I) or site-packages with its .pth files (-S), which run code.
         return [sys.executable, "-I", "-S", child.__file__, setup]

@@ -474,9 +474,8 @@ def parse_state(annotation: AnnotationText) -> tuple[values.PreservedState, ...]
             _check_place(annotation, query, index)
         rules = tuple(values.Unset(query) for query in places if query)
         if len(rules) == len(texts):
-            states.append(
-                values.PreservedState(tuple(step for step in path if step is not None), entry["label"], rules)
-            )
+            names = tuple(step for step in path if step is not None)
+            states.append(values.PreservedState(names, entry["label"], rules))
     return tuple(states)
 
 

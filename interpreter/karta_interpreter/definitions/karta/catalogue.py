@@ -16,7 +16,8 @@ _PACKAGE = pathlib.Path(__file__).parents[2]
 def catalogue_files() -> list[pathlib.Path]:
     """Return the files of the catalogue, sorted by kind. A wheel has them inside the package, a checkout next to it."""
     installed = _PACKAGE / "kartas"
-    return sorted((installed if installed.is_dir() else _PACKAGE.parents[1] / "kartas").glob("*/*/*/karta.yaml"))
+    folder = installed if installed.is_dir() else _PACKAGE.parents[1] / "kartas"
+    return sorted(folder.glob("*/*/*/karta.yaml"))
 
 
 def example_files() -> dict[str, str]:

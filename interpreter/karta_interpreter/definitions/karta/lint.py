@@ -264,11 +264,8 @@ def _status(definition: StatusDefinition, parsed: Sequence[Parsed], annotations:
         yield violation("status-mappings-empty", (*ROOT_STATUS, "statusMappings"))
     asked = (annotations.operations or frozenset(Operation)) - annotations.lua.operations
     by_mappings = Operation.INTERPRET_HEALTH in asked and not (annotations.health or annotations.healthy_statuses)
-    if (
-        status_of
-        and by_mappings
-        and {Status.RUNNING, Status.COMPLETED, Status.SUSPENDED}.isdisjoint(status_of.values())
-    ):
+    healthy = {Status.RUNNING, Status.COMPLETED, Status.SUSPENDED}
+    if status_of and by_mappings and healthy.isdisjoint(status_of.values()):
         yield violation("never-healthy", (*ROOT_STATUS, "statusMappings"))
 
 
@@ -468,7 +465,8 @@ def _scale_places(
         return
     if (count := render(without_default(expression.node))) in retained:
         yield violation("count-retained", annotation_path("retain"), text=count, name=component.name)
-    if not (is_boolean(expression.node) or shared_default(expression.node)) and not takes_number(expression.query):
+    has_own_rule = is_boolean(expression.node) or shared_default(expression.node)
+    if not has_own_rule and not takes_number(expression.query):
         is_elastic = "is elastic, but no" if is_named else "has a count that ReviseReplica cannot change: no"
         more = (
             ""

@@ -171,12 +171,11 @@ def _metadata_findings(metadata: JSON, *, needs_name: bool) -> Iterator[Finding]
 def _label_findings(labels: Object) -> Iterator[Finding]:
     for key, value in labels.items():
         path = ("metadata", "labels", key)
+        texts = (key.rpartition("/")[2] or None, value)
         if key.startswith(PREFIX):
             message = f"{key} is the name of an annotation: a label has no effect"
             yield error("unknown-annotation", path, message, "write it below metadata.annotations")
-        elif not all(
-            isinstance(text, str) and _LABEL.fullmatch(text) for text in (key.rpartition("/")[2] or None, value)
-        ):
+        elif not all(isinstance(text, str) and _LABEL.fullmatch(text) for text in texts):
             message = "an API server refuses this label: name and value are texts of at most 63 characters"
             yield error("label-invalid", path, message, "write letters, digits, -, _ and .")
 

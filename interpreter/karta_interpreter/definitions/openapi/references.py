@@ -57,7 +57,8 @@ def references(path: SchemaPath, schema: Object, is_known: IsKnown) -> Iterator[
             inside, is_any_known = _references_in_pods(at, field_schema, is_known)
             yield from inside if is_any_known or not inside else [(at, PODS)]
         elif is_text(field_schema):
-            if is_reference_name and not (f"{name}Name" in dict(fields(schema)) or listed_texts(field_schema)):
+            is_alias = f"{name}Name" in dict(fields(schema))
+            if is_reference_name and not (is_alias or listed_texts(field_schema)):
                 yield at, _kind(name)
         else:
             inner = dict(fields(field_schema))

@@ -146,9 +146,8 @@ class ApiServer:
 
     async def resources(self, api_version: str) -> Sequence[Object]:
         """Return the kinds and subresources of an API version: the entries of its ``APIResourceList``."""
-        return objects_in(
-            (await self.get(f"{'/apis' if '/' in api_version else '/api'}/{api_version}")).get("resources")
-        )
+        root = "/apis" if "/" in api_version else "/api"
+        return objects_in((await self.get(f"{root}/{api_version}")).get("resources"))
 
     async def pages(
         self,
@@ -169,9 +168,8 @@ class ApiServer:
             request = ApiRequest("GET", path, verbs, (("limit", str(limit)), *continuation))
             try:
                 async with self._answer(request) as (authorized, response):
-                    content = await _read(
-                        authorized, response, _PAGE_BYTES * size // _PAGE if limit > 1 else _MOST_BYTES
-                    )
+                    most_read = _PAGE_BYTES * size // _PAGE if limit > 1 else _MOST_BYTES
+                    content = await _read(authorized, response, most_read)
             except ClusterError as error:
                 if error.reason != "TooLarge" or limit == 1:
                     raise

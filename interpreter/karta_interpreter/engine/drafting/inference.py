@@ -64,7 +64,8 @@ def component_labels(pods: Sequence[PlacedPod], words: Sequence[frozenset[str]])
 
 def component_selector(label: Label) -> Object:
     """Return the selector of the component that a label of its pods tells, or its key if the label has no value."""
-    return {"componentTypeSelector": {"keyPath": _path_of(label[0]), **({"value": label[1]} if label[1] else {})}}
+    value = {"value": label[1]} if label[1] else {}
+    return {"componentTypeSelector": {"keyPath": _path_of(label[0]), **value}}
 
 
 def instance_selector(pods: Sequence[PlacedPod], component: int) -> Object | None:
@@ -280,8 +281,9 @@ def _rank(numbers: _Factors, kind: CustomKind, pods: PodsField, template: str) -
 
 
 def _likeness(number: NumberField, kind: CustomKind) -> int:
-    is_count = COUNT_NAME.fullmatch(number.name) and not number.is_length
-    return 0 if number.name in FACTORS or number.place.jq == kind.scale_path else 1 if is_count else _UNLIKE
+    if number.name in FACTORS or number.place.jq == kind.scale_path:
+        return 0
+    return 1 if COUNT_NAME.fullmatch(number.name) and not number.is_length else _UNLIKE
 
 
 def _agrees(factors: Sequence[list[int] | None], sample: Counted) -> bool:

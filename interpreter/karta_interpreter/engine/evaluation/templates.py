@@ -158,7 +158,8 @@ def _containers(name: str, pieces: Pieces) -> list[JSON]:
         return listed if listed or not additions else [{"name": name, **additions}]
     if single in listed:  # both paths lead to the same container, which must not count twice
         return listed
-    return [*listed, {**single, **{field: value for field, value in additions.items() if single.get(field) is None}}]
+    gaps = {field: value for field, value in additions.items() if single.get(field) is None}
+    return [*listed, {**single, **gaps}]
 
 
 def _present(**fields: JSON) -> dict[str, JSON]:

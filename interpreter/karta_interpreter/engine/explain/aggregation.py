@@ -111,10 +111,10 @@ def _history(path: tuple[str, ...], rule: AggregateRule | None, *, is_added: boo
     """Return why a field differs from the result of the clusters' values."""
     if path[1:] == ("observedGeneration",):
         return "the template's generation when all members have caught up with it, else its present value"
+    if rule in OF_TEMPLATE:
+        return f"rule {rule}, by which the template's present value stays"
     return (
-        f"rule {rule}, by which the template's present value stays"
-        if rule in OF_TEMPLATE
-        else "the CRD requires it, and no cluster gives a value"
+        "the CRD requires it, and no cluster gives a value"
         if is_added
         else "the template's present status and the definition's outcomes decide"
     )
@@ -131,8 +131,9 @@ def _rule(value: JSON, reported: Sequence[MemberPart]) -> str:
             return "the sum"
         case dict() | list():
             return "merged"
-    some = f"the {'time' if is_time(value) else 'text'} of {', '.join(whose)}"
-    return "the same in all" if len(whose) == len(reported) else some
+    if len(whose) == len(reported):
+        return "the same in all"
+    return f"the {'time' if is_time(value) else 'text'} of {', '.join(whose)}"
 
 
 def _place(report: MemberReport, path: Path, value: JSON) -> Place:

@@ -180,7 +180,8 @@ def field_of(definition: Definition, component: str, field: str) -> str:
     The components of a definition are the root and then the children, in written order.
     """
     index = [candidate.name for candidate in definition.components].index(component)
-    return f"{_STRUCTURE}.{'rootComponent' if index == 0 else f'childComponents[{index - 1}]'}.{field}"
+    component_field = "rootComponent" if index == 0 else f"childComponents[{index - 1}]"
+    return f"{_STRUCTURE}.{component_field}.{field}"
 
 
 def annotation_field(name: str) -> str:

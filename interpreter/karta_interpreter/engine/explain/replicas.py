@@ -31,13 +31,9 @@ def replica_facts(definition: Definition, call: Call, options: Options, results:
     for pods in sets:
         yield from view.facts(pods, "/replica", "/requires", options)
     for name, value in (results.get("requires") or {}).items():
+        rule = _RULES.get(name, "option resource-quota-estimate")
         if len(sets) > 1 or name != "resourceRequest":
-            yield Fact(
-                "requirement",
-                f"{name}: {_RULES.get(name, 'option resource-quota-estimate')}",
-                value,
-                f"/requires/{name}",
-            )
+            yield Fact("requirement", f"{name}: {rule}", value, f"/requires/{name}")
 
 
 _RULES = {

@@ -82,5 +82,5 @@ def _named(definition: Definition, step: Step) -> Iterator[tuple[Query, Fact]]:
             for index, action in enumerate(actions):
                 field = f"suspendDefinition.{name}[{index}].path"
                 yield action.path, about(definition, component, field, action.path, rule="retained", note="")
-    queued = definition.queued if step == "queue" else ()
-    yield from ((fields.query, Fact("retained", "", expression=fields.query.text)) for fields in queued)
+    for fields in definition.queued if step == "queue" else ():
+        yield fields.query, Fact("retained", "", expression=fields.query.text)

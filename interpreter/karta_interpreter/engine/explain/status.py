@@ -73,10 +73,8 @@ def _requirements(matcher: Matcher) -> Iterator[tuple[str, Matcher]]:
     """Yield each requirement of a matcher in words, and as a matcher without the others."""
     if matcher.phase:
         yield f'phase "{matcher.phase}"', Matcher(phase=matcher.phase)
-    yield from (
-        (f"condition {_condition_text(condition)}", Matcher(conditions=(condition,)))
-        for condition in matcher.conditions
-    )
+    for condition in matcher.conditions:
+        yield f"condition {_condition_text(condition)}", Matcher(conditions=(condition,))
     if matcher.expression is not None:
         yield f'byExpression "{matcher.expected}"', replace(matcher, phase="", conditions=())
 

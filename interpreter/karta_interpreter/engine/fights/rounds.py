@@ -218,10 +218,8 @@ def element_key(owned: Iterable[Object]) -> Callable[[JSON], str]:
 
     def key_of(element: JSON) -> str:
         if isinstance(element, dict) and not example.startswith("v:"):
-            return (
-                "k:"
-                + orjson.dumps({name: element[name] for name in names if element.get(name, unset) != unset}).decode()
-            )
+            keys = {name: element[name] for name in names if element.get(name, unset) != unset}
+            return "k:" + orjson.dumps(keys).decode()
         return "v:" + orjson.dumps(element).decode()
 
     return key_of

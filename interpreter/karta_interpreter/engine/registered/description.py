@@ -85,8 +85,9 @@ def gate_text(description: Object) -> str:
         [operation for operation in on if operation not in off],
         [operation for operation in off if operation not in on],
     )
-    lacking = f"no {' and no '.join(less)}" if less else ""
-    return f"{' and '.join(more)} instead of {' and '.join(less)}" if more else lacking
+    if not more:
+        return f"no {' and no '.join(less)}" if less else ""
+    return f"{' and '.join(more)} instead of {' and '.join(less)}"
 
 
 def _one_line(text: str) -> str:

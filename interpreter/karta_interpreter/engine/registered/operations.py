@@ -69,13 +69,9 @@ def find_served(kinds: Mapping[GVK, ServedKind] | None, gvk: GVK) -> ServedKind 
     A version that is missing in a CRD is not served. A kind without a CRD may get one, or be aggregated.
     """
     built_in = BUILT_IN.get(gvk)
-    return (
-        built_in
-        if built_in is not None or kinds is None
-        else ServedKind(served=False)
-        if gvk not in kinds and _other_versions(kinds, gvk)
-        else kinds.get(gvk)
-    )
+    if built_in is not None or kinds is None:
+        return built_in
+    return ServedKind(served=False) if gvk not in kinds and _other_versions(kinds, gvk) else kinds.get(gvk)
 
 
 def served_versions(kinds: Mapping[GVK, ServedKind], gvk: GVK) -> list[str]:

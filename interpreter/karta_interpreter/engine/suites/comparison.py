@@ -142,8 +142,9 @@ def _each_in_words_of(expected: JSON, actual: JSON) -> JSON:
 def _written(value: JSON) -> JSON:
     if isinstance(value, dict):
         return {key: _written(item) for key, item in value.items()}
-    one = str(value) if isinstance(value, Quantity) else value
-    return [_written(item) for item in value] if isinstance(value, list) else one
+    if isinstance(value, list):
+        return [_written(item) for item in value]
+    return str(value) if isinstance(value, Quantity) else value
 
 
 def _same(expected: JSON, actual: JSON) -> bool:

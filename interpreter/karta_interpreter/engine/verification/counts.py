@@ -117,8 +117,9 @@ def _late(definition: Definition, evidence: Evidence, members: Members, name: st
         return f"pods of {name} do not tell their instance"
     makers = {get(evidence.owner_of(pod), ("metadata", "uid")) for pod in evidence.active}
     completes = definition.status and definition.status.completes
-    are_some_left = len(makers) < sum(len(group.sets) for group in members.groups)
-    return f"instances of {name} may run one after another" if completes and are_some_left else ""
+    if completes and len(makers) < sum(len(group.sets) for group in members.groups):
+        return f"instances of {name} may run one after another"
+    return ""
 
 
 def _explanation(

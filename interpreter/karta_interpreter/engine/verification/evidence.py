@@ -172,8 +172,9 @@ def unsettled(definition: Definition, evidence: Evidence) -> str:
         return f"its controller has not seen generation {generation(obj)} yet"
     if any(evidence.now - _created(created) < YOUNG for created in (obj, *evidence.pods)):
         return "the object or one of its pods is younger than a minute"
-    is_deleted = any(get(pod, deletion) and not is_ended(pod) for pod in evidence.pods)
-    return "one of its pods is being deleted" if is_deleted else ""
+    if any(get(pod, deletion) and not is_ended(pod) for pod in evidence.pods):
+        return "one of its pods is being deleted"
+    return ""
 
 
 def time_of(text: JSON) -> float:

@@ -97,7 +97,8 @@ class Location(NamedTuple):
         if problem := self._problem(number):
             raise QueryWriteError(f"{field_path(self.path)} cannot be set to give {number}{of}: {problem}")
         # Where only the floor or the cap gives the number, the value is one below or above it.
-        return self._set(document, -(-number // self.factor) if number == self.cap else number // self.factor)
+        value = -(-number // self.factor) if number == self.cap else number // self.factor
+        return self._set(document, value)
 
     def write_default(self, document: JSON, value: JSON) -> JSON:
         """Return a document with what counts by default at the path if the parent exists and has no value there.

@@ -91,7 +91,8 @@ def _problems(dependencies: Sequence[Object]) -> Iterator[str]:
 
 def _invalid(path: str, value: object, problem: str) -> str:
     """Return a problem with a value, in the words of ``field.Invalid``."""
-    return f"{path}: Invalid value: {json.dumps(value, ensure_ascii=False, separators=(',', ':'))}: {problem}"
+    shown = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return f"{path}: Invalid value: {shown}: {problem}"
 
 
 def _requirement_problems(requirement: Object, path: str) -> Iterator[str]:

@@ -96,7 +96,8 @@ class Lines:
             return line, self._indentation(start[0]) + (column if len(self._groups[number - 1]) == 1 else 1)
         if self._last > 1:
             return start
-        return line, start[1] + (self._source[line - 1][start[1] - 1 : start[1]] in ("'", '"')) + column - 1
+        is_quoted = self._source[line - 1][start[1] - 1 : start[1]] in ("'", '"')
+        return line, start[1] + is_quoted + column - 1
 
     def swallowed(self) -> Iterator[tuple[int, int, str]]:
         """Yield the line, the column and the text of code that folding has made a part of a comment."""

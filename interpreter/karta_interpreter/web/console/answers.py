@@ -317,8 +317,10 @@ class _Answers:
         if cluster:
             item = next((marker for marker, item in self._inputs.items if item.cluster == cluster), None)
             return "items", item.position(("status", *path)) if item else None
-        observed = self._inputs.observed if source == OBSERVED or operation in LIVE else None
-        return "observed" if observed else "object", (observed or self._object).position(path)
+        observed = self._inputs.observed
+        if observed and (source == OBSERVED or operation in LIVE):
+            return "observed", observed.position(path)
+        return "object", self._object.position(path)
 
 
 def _without_change(explanation: Explanation, operation: Operation) -> Object:

@@ -123,5 +123,6 @@ def cases(gvk: GVK, suites: Suites) -> Iterator[Case]:
 
 def to_text(value: JSON) -> str:
     """Return a value as YAML, its keys in their own order."""
-    are_objects = isinstance(value, list) and value and all("apiVersion" in item for item in value)
-    return "---\n".join(map(to_text, value)) if are_objects else to_ordered_yaml(value)
+    if isinstance(value, list) and value and all("apiVersion" in item for item in value):
+        return "---\n".join(map(to_text, value))
+    return to_ordered_yaml(value)

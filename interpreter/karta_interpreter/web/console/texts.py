@@ -127,16 +127,14 @@ def _within(value: JSON, kinds: Collection[GVK]) -> Iterator[Path]:
     return (path for path, obj in objects if any(obj | gvk.type_meta == obj for gvk in kinds))
 
 
-def _values(text: str) -> list[Marker]:
-    return [
-        value
-        for marker in _documents(text)
-        for value in (
-            [Marker(marker.document, (*marker.at, index), element) for index, element in enumerate(marker.value)]
-            if isinstance(marker.value, list)
-            else [marker]
-        )
-    ]
+def _values(text: str) -> Iterator[Marker]:
+    for marker in _documents(text):
+        if isinstance(marker.value, list):
+            yield from (
+                Marker(marker.document, (*marker.at, index), element) for index, element in enumerate(marker.value)
+            )
+        else:
+            yield marker
 
 
 def _documents(text: str) -> Iterator[Marker]:

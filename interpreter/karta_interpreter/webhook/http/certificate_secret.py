@@ -178,7 +178,8 @@ class Rotation:
         # A clock that was wrong may have dated it later than now.
         if not leaf or not self._has_names(keyring) or now < leaf.not_valid_before_utc:
             return True
-        return now - issued_at(leaf) >= (leaf.not_valid_after_utc - issued_at(leaf)) * _RENEWED_AFTER
+        life = leaf.not_valid_after_utc - issued_at(leaf)
+        return now - issued_at(leaf) >= life * _RENEWED_AFTER
 
     def _signer(self, keyring: Keyring, now: datetime) -> Authority | None:
         """Return the CA that signs the next certificate, None to wait until clients trust it."""

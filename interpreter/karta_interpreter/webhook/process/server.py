@@ -61,7 +61,8 @@ class Started:
         'http://[::1]:8443'
         """
         host = _EVERYWHERE.get(self.host, self.host)
-        return f"{'https' if self.certificate else 'http'}://{f'[{host}]' if ':' in host else host}:{self.port}"
+        scheme = "https" if self.certificate else "http"
+        return f"{scheme}://{f'[{host}]' if ':' in host else host}:{self.port}"
 
 
 class Server:

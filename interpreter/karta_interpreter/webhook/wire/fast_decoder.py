@@ -84,9 +84,8 @@ class _Question(msgspec.Struct, frozen=True):
     def call(self, values: tuple[JSON, ...]) -> Call:
         """Return the call with the values of the fields. Raises InterpretationError."""
         if SLOTS[self.operation].more:
-            return call_about(
-                values[0], self.operation, dict(zip(self.fields, values, strict=True)), self.definition.gvk
-            )
+            request = dict(zip(self.fields, values, strict=True))
+            return call_about(values[0], self.operation, request, self.definition.gvk)
         return Call(self.operation, values[1] if self.by_script else values[0])
 
 

@@ -166,11 +166,8 @@ def _switched(karta: KartaResource) -> Iterator[tuple[Path, str, JSON]]:
         for field, actions in component.suspend_definition or ():
             for index, action in enumerate(actions):
                 with suppress(ValueError):  # a separate finding
-                    yield (
-                        (*path, "suspendDefinition", field.replace("_a", "A"), index, "value"),
-                        action.path,
-                        action_value(action),
-                    )
+                    at = (*path, "suspendDefinition", field.replace("_a", "A"), index, "value")
+                    yield at, action.path, action_value(action)
 
 
 def _followed(karta: KartaResource, annotations: Annotations, schema: Object, named: str) -> "_Checked":

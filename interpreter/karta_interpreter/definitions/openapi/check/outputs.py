@@ -74,9 +74,8 @@ def outputs(node: ast.Node, inputs: Shapes, scope: TypeScope) -> Shapes:  # noqa
         case ast.Variable(name):
             return scope.variables.get(name, (ANY,))
         case ast.Bind(source, (ast.VariablePattern(name),), body):
-            return outputs(
-                body, inputs, replace(scope, variables={**scope.variables, name: outputs(source, inputs, scope)})
-            )
+            variables = {**scope.variables, name: outputs(source, inputs, scope)}
+            return outputs(body, inputs, replace(scope, variables=variables))
         case ast.Bind(source, _, body):  # the patterns name parts, and may hide variables of the same name
             outputs(source, inputs, scope)
             return outputs(body, inputs, replace(scope, variables={}))
@@ -91,7 +90,7 @@ def outputs(node: ast.Node, inputs: Shapes, scope: TypeScope) -> Shapes:  # noqa
     return (ANY,)
 
 
-def _read_or_made(node: ast.Node, inputs: Shapes, scope: TypeScope) -> Shapes:  # noqa: PLR0911 - one case each
+def _read_or_made(node: ast.Node, inputs: Shapes, scope: TypeScope) -> Shapes:  # noqa: C901, PLR0911 - one case each
     """Return the shapes of the parts at a path, or of a new value."""
     match node:
         case ast.Identity():
@@ -115,8 +114,10 @@ def _read_or_made(node: ast.Node, inputs: Shapes, scope: TypeScope) -> Shapes:  
         case ast.Object(entries):
             return (_made(entries, inputs, scope),)
         case ast.Text() | ast.Format() | ast.Negate() | ast.Assign() | ast.Slice():
-            first, *_ = [*(outputs(child, inputs, scope) for child in children(node)), inputs]
-            return {ast.Slice: first, ast.Assign: inputs, ast.Negate: (NUMBER,)}.get(type(node), (TEXT,))
+            outputs_of_children = [outputs(child, inputs, scope) for child in children(node)]
+            if isinstance(node, ast.Slice):
+                return outputs_of_children[0]
+            return inputs if isinstance(node, ast.Assign) else (NUMBER if isinstance(node, ast.Negate) else TEXT,)
     return (ANY,)
 
 

@@ -62,7 +62,8 @@ class FunctionBody:
             if generates:
                 code.line("if 0: yield")  # makes it a generator, even one without any output
             write(code)
-            return [f"def {name}({INPUT}{', ' + _ORIGIN if origin == _ORIGIN else ''}):", *code.lines]
+            parameters = f"{INPUT}, {_ORIGIN}" if origin == _ORIGIN else INPUT
+            return [f"def {name}({parameters}):", *code.lines]
 
         return self.module.function(lines)
 

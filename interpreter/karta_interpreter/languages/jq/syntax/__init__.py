@@ -36,7 +36,8 @@ class Node(Struct, frozen=True, gc=False, eq=False, kw_only=True):
         return self._hash
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(map('{}={!r}'.format, type(self).__match_args__, self._parts()))})"
+        shown = ", ".join(map("{}={!r}".format, type(self).__match_args__, self._parts()))
+        return f"{type(self).__name__}({shown})"
 
     def _parts(self) -> tuple[object, ...]:
         return tuple([getattr(self, name) for name in type(self).__match_args__])

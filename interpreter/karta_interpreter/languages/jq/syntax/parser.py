@@ -237,7 +237,8 @@ class _Parser:
                     case ast.Literal(int() | float() as number) if not isinstance(number, bool):
                         return ast.Literal(-number, span=self.span(start))
                 return ast.Negate(body, span=self.span(start))
-            return ast.Try(body, self.prefixed() if self.accept("catch") else None, span=self.span(start))
+            handler = self.prefixed() if self.accept("catch") else None
+            return ast.Try(body, handler, span=self.span(start))
 
     def term(self) -> ast.Node:
         """Read a term and its suffixes: ``.a``, ``[...]``, ``?``."""
@@ -293,9 +294,8 @@ class _Parser:
                 # A double as in gojq, kept as an integer if it is one. Python reads 1e1000 as infinity. In jq and gojq
                 # it is the largest double.
                 value = min(float(self.advance().text), sys.float_info.max)
-                return ast.Literal(
-                    int(value) if value.is_integer() and value <= _EXACT_INTEGERS else value, span=token.span
-                )
+                is_exact = value.is_integer() and value <= _EXACT_INTEGERS
+                return ast.Literal(int(value) if is_exact else value, span=token.span)
             case Kind.FORMAT:
                 return ast.Format(self.advance().text, span=token.span)
             case Kind.NAME:
