@@ -11,6 +11,7 @@ import pytest
 from karta_interpreter.base.errors import SandboxError, StopCause
 from karta_interpreter.base.sandbox import Pool, Process, Program, container
 from karta_interpreter.base.sandbox.awaiting import AsyncPool
+from tests.support.settling import processes_of
 from tests.support.waiting import HANG
 
 ECHO = str(Path(__file__).parent / "echo.py")
@@ -65,7 +66,7 @@ async def test_largest_child_ends_when_container_runs_out_of_memory(
         growing = asyncio.create_task(grow(processes, large))
         async with asyncio.timeout(HANG):
             await large.wait()
-            take(folder, 0.9, *pool.processes, os.getpid(), sys.maxsize)
+            take(folder, 0.9, *processes_of(pool), os.getpid(), sys.maxsize)
             with pytest.raises(SandboxError, match="for want of memory") as caught:
                 await growing
         assert small.is_alive

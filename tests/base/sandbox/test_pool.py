@@ -19,6 +19,7 @@ from karta_interpreter.base.errors import SandboxError, StopCause
 from karta_interpreter.base.sandbox import Pool, Process, Program
 from karta_interpreter.base.sandbox.awaiting import AsyncPool
 from karta_interpreter.base.sandbox.pool import MOST_STOPPED
+from tests.support.settling import processes_of
 from tests.support.waiting import turns
 
 ECHO = str(Path(__file__).parent / "echo.py")
@@ -74,7 +75,7 @@ def test_pool_reuses_process(pool: Pool) -> None:
         assert 0 < left <= 1
     with pool.process("a", 1) as (second, _):
         assert second is first
-    assert pool.processes == {first.pid}
+    assert processes_of(pool) == {first.pid}
 
 
 def test_owner_whose_request_was_stopped_starts_a_process_and_leaves_the_idle_one_to_others(pool: Pool) -> None:
@@ -120,7 +121,7 @@ def test_pool_replaces_unfit_process(pool: Pool, change: str, when: str) -> None
         setattr(first, change, False)
     with pool.process("a", 1) as (second, _):
         assert second is not first
-    assert pool.processes == {second.pid}
+    assert processes_of(pool) == {second.pid}
     assert not first.is_alive
 
 
@@ -130,15 +131,15 @@ def test_there_are_never_more_than_its_size(pool: Pool) -> None:
             pytest.fail("a third process")
         assert caught.value.cause is StopCause.BUSY
     with pool.process("c", 0):
-        assert len(pool.processes) == 2
+        assert len(processes_of(pool)) == 2
 
 
 def test_pool_starts_process_only_if_none_is_idle() -> None:
     pool = Pool(fake, size=3)
-    assert pool.processes == frozenset()
+    assert processes_of(pool) == frozenset()
     for owner in ("a", "b", "c", "a"):
         with pool.process(owner, 1):
-            assert len(pool.processes) == 1
+            assert len(processes_of(pool)) == 1
 
 
 def test_freed_process_goes_to_owner_without_one() -> None:
@@ -185,7 +186,7 @@ def test_closing_stops_all_of_them(pool: Pool, monkeypatch: pytest.MonkeyPatch) 
     with pool.process("a", 1) as (first, _):
         pool.close()
         assert not first.is_alive
-    assert pool.processes == frozenset()
+    assert processes_of(pool) == frozenset()
     with pool.process("a", 1) as (second, _):
         assert second.is_alive
         pool.close()
@@ -208,7 +209,7 @@ def test_idle_process_ends_after_its_time() -> None:
     pool = Pool(echo, size=1, idle_seconds=0.05)
     with pool.process("a", 1) as (process, _):
         pass
-    while pool.processes:
+    while processes_of(pool):
         time.sleep(0.01)
     process.wait()
     with pool.process("a", 1) as (other, _):
@@ -234,7 +235,7 @@ def test_only_processes_that_are_idle_for_long_enough_expire(monkeypatch: pytest
         assert Timer.last.seconds == 20, "the one that was used at 20"
     now[0] = 50
     Timer.last.fire()
-    assert len(pool.processes) == 1, "the one that was used at 30"
+    assert len(processes_of(pool)) == 1, "the one that was used at 30"
     pool.close()
     with pool.process("a", 1):
         pass
@@ -260,11 +261,12 @@ class Timer:
 
 def test_processes_start_with_their_first_request_and_end_with_this_process() -> None:
     program = f"""
+from tests.support.settling import processes_of
 from karta_interpreter.base.sandbox import Pool, Process, Program
 pool = Pool(lambda: Process(Program({ECHO!r}, {2**30})), 1)
-assert not pool.processes
+assert not processes_of(pool)
 with pool.process("a", 9): pass
-print(*pool.processes)
+print(*processes_of(pool))
 """
     done = subprocess.run([sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, check=True)
     assert not Path(f"/proc/{int(done.stdout)}").exists()
@@ -293,7 +295,7 @@ async def test_async_pool_runs_exchanges(real: Pool) -> None:
     pool = AsyncPool(real)
     words = [str(number).encode() * 100_000 for number in range(20)]
     assert await asyncio.gather(*(say(pool, str(number), word) for number, word in enumerate(words))) == words
-    assert len(real.processes) <= 2
+    assert len(processes_of(real)) <= 2
 
 
 async def test_async_exchange_that_fails_raises_and_ends_its_process(real: Pool) -> None:
@@ -301,7 +303,7 @@ async def test_async_exchange_that_fails_raises_and_ends_its_process(real: Pool)
 
     async def fail() -> None:
         async with pool.process("a", LONG):
-            pids.update(real.processes)
+            pids.update(processes_of(real))
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
@@ -316,7 +318,7 @@ async def test_cancelled_exchange_ends_its_process_and_frees_its_place(real: Poo
     exchanges = [asyncio.create_task(sleep(pool, owner, begun)) for owner in ("a", "b")]
     waiting = asyncio.create_task(say(pool, "c", b"word"))
     await until(lambda: len(begun) == 2)
-    pids = real.processes
+    pids = processes_of(real)
     assert not waiting.done()
     for task in exchanges:
         task.cancel()
@@ -362,7 +364,7 @@ async def test_starts_that_are_cancelled_leave_a_thread_to_end_the_process_they_
     async with pool.process("a", LONG) as (process, left):
         await process.send(b"w", b"word", left)
         await process.receive()
-        [pid] = real.processes
+        [pid] = processes_of(real)
     # It has answered and is never ready again: who comes now waits for it in a thread.
     cancelled = asyncio.create_task(say(pool, "b", b"never"))
     await turns()
@@ -401,7 +403,7 @@ async def test_next_exchange_waits_for_process_that_settles(real: Pool) -> None:
     pool = AsyncPool(real)
     for _ in range(20):
         assert await say(pool, "a", b"word") == b"word"
-    assert len(real.processes) == 1
+    assert len(processes_of(real)) == 1
 
 
 async def test_closing_leaves_no_process_and_no_open_socket(real: Pool) -> None:
@@ -411,4 +413,4 @@ async def test_closing_leaves_no_process_and_no_open_socket(real: Pool) -> None:
     pool, before = AsyncPool(real), files()
     assert await say(pool, "a", b"word") == b"word"
     await pool.close()  # while its process is not ready for another request yet
-    assert (real.processes, files()) == (frozenset(), before)
+    assert (processes_of(real), files()) == (frozenset(), before)

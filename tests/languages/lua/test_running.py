@@ -19,6 +19,7 @@ from karta_interpreter.languages.lua.machine.worker import WORKERS
 from karta_interpreter.languages.lua.script import Own, Script
 from tests.support.rows import rows
 from tests.support.scripts import answer
+from tests.support.settling import processes_of
 from tests.support.waiting import HANG
 
 
@@ -195,7 +196,8 @@ def test_script_is_stopped_after_its_seconds(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(worker, "SECONDS", 1.0)
 
     def stop() -> tuple[JSON, ...]:
-        for pid in WORKERS.processes:  # a process that stands still takes as long as one that loops, and no processor
+        # A process that stands still takes as long as one that loops, and no processor.
+        for pid in processes_of(WORKERS):
             os.kill(pid, signal.SIGSTOP)
         return ()
 
@@ -300,7 +302,7 @@ def test_many_threads() -> None:
     for thread in threads:
         thread.join()
     assert failures == []
-    assert len(WORKERS.processes) <= worker.PROCESSES
+    assert len(processes_of(WORKERS)) <= worker.PROCESSES
 
 
 @pytest.mark.slow
@@ -335,15 +337,16 @@ def test_customization_does_not_occupy_all_processes(monkeypatch: pytest.MonkeyP
 
 def test_importing_starts_nothing_and_leaving_stops_everything() -> None:
     program = """
+from tests.support.settling import processes_of
 import sys
 from tests.support.scripts import answer
 from karta_interpreter.languages.lua.machine.worker import WORKERS
 from karta_interpreter.languages.lua.script import Script
-assert not WORKERS.processes
+assert not processes_of(WORKERS)
 script = Script("InterpretHealth", "function InterpretHealth() return true end", "x")
 assert answer([script], object={}) == {"healthy": True}
 assert "lupa" not in sys.modules
-print(*WORKERS.processes)
+print(*processes_of(WORKERS))
 """
     done = subprocess.run([sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, check=True)
     assert not Path(f"/proc/{int(done.stdout)}").exists()

@@ -16,6 +16,7 @@ from karta_interpreter.definitions.sources.snapshot import ServedDefinition, Sna
 from karta_interpreter.web.console.application import Console, ConsoleSources
 from karta_interpreter.web.console.catalogue import page
 from karta_interpreter.web.console.questions import QuestionError
+from tests.support.settling import processes_of
 from tests.web.console.conftest import Ask
 from tests.web.console.test_answers import KARTA, OBJECT
 
@@ -110,7 +111,7 @@ async def test_pages_can_be_opened_by_address(client: TestClient[Any, Any], path
 async def test_answers_come_from_another_process(ask: Ask, console: Console) -> None:
     page = await ask(karta=KARTA, object=OBJECT)
     assert page["answers"][0]["results"]["replica"] == 3
-    assert console.questions.pool.processes
+    assert processes_of(console.questions.pool)
 
 
 @pytest.mark.parametrize(
@@ -125,7 +126,7 @@ async def test_unreadable_body_is_rejected(client: TestClient[Any, Any], console
     headers = {"Authorization": f"Bearer {console.token}", "Content-Type": "application/json"}
     response = await client.post("/api/answers", data=body.encode(errors="surrogatepass"), headers=headers)
     assert response.status == 400
-    assert console.questions.pool.processes == frozenset(), "no process has seen it"
+    assert processes_of(console.questions.pool) == frozenset(), "no process has seen it"
 
 
 async def test_stopped_answer_is_a_document(ask: Ask, console: Console, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ from karta_interpreter.base.findings import PLACES
 from karta_interpreter.base.sandbox.awaiting import Exchange
 from karta_interpreter.web.console.questions import QuestionError, Questions
 from karta_interpreter.web.console.texts import EDITORS
+from tests.support.settling import processes_of
 from tests.support.waiting import until
 from tests.web.console.test_answers import CRD, KARTA, OBJECT
 
@@ -65,9 +66,9 @@ async def test_cancelled_question_ends_its_process(monkeypatch: pytest.MonkeyPat
     try:
         task = asyncio.create_task(questions.ask(body(object="- [" + "a, " * 1_200_000 + "]")))
         await sent.wait()
-        before = questions.pool.processes
+        before = processes_of(questions.pool)
         task.cancel()
-        await until(lambda: before.isdisjoint(questions.pool.processes))
+        await until(lambda: before.isdisjoint(processes_of(questions.pool)))
         assert json.loads(await questions.ask(body(**GOOD)))["answers"]
     finally:
         await questions.close()

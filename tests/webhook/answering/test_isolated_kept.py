@@ -21,7 +21,7 @@ from karta_interpreter.webhook.answering import child_program
 from karta_interpreter.webhook.answering.child_lane import ChildLane
 from karta_interpreter.webhook.answering.pending_call import PendingCall
 from karta_interpreter.webhook.wire import decode, encode_results
-from tests.support.settling import settled
+from tests.support.settling import processes_of, settled
 from tests.support.waiting import HANG, until
 from tests.webhook.answering import large
 from tests.webhook.process.client import question
@@ -35,7 +35,7 @@ SECONDS = HANG
 @pytest.fixture
 async def calls(shared: ChildLane) -> AsyncIterator[ChildLane]:
     """Calls with one process at most, which has answered others: it takes a while to start."""
-    await until(lambda: is_done(shared) and len(shared.pool.processes) < 2)
+    await until(lambda: is_done(shared) and len(processes_of(shared.pool)) < 2)
     yield shared
     await settled()
 
@@ -63,7 +63,7 @@ def mill(name: str, stones: int, **fields: Any) -> bytes:
 async def answered(calls: ChildLane, body: bytes, definition: Definition, seconds: float = SECONDS) -> tuple[int, Any]:
     """Return the id of the process that has answered a call, when it is done with it, and its answer."""
     async with calls.reading(body, seconds) as read:
-        [pid] = calls.pool.processes
+        [pid] = processes_of(calls.pool)
         answer = await read.answer(PendingCall(0.0, body, read.request, definition), seconds)
     await until(lambda: is_done(calls))
     return pid, json.loads(answer)["response"]
@@ -71,7 +71,7 @@ async def answered(calls: ChildLane, body: bytes, definition: Definition, second
 
 def is_done(calls: ChildLane) -> bool:
     """Whether every process there is waits for its next request."""
-    return len(calls.pool._idle) == len(calls.pool.processes)  # noqa: SLF001 - nothing else shows it
+    return len(calls.pool._idle) == len(processes_of(calls.pool))  # noqa: SLF001 - nothing else shows it
 
 
 async def test_process_answers_successive_calls(calls: ChildLane, definitions: dict[str, Definition]) -> None:
@@ -214,7 +214,7 @@ async def test_next_call_waits_for_process_that_settles(calls: ChildLane, defini
     pids = set[frozenset[int]]()
     for _ in range(4):
         await large.answered(calls, body, definitions["GrainMill"], SECONDS)
-        pids.add(calls.pool.processes)
+        pids.add(processes_of(calls.pool))
     assert len(pids) == 1
 
 
@@ -224,9 +224,9 @@ async def test_idle_process_ends_without_leaking_descriptors(definitions: dict[s
     calls = ChildLane(idle_seconds=0.2)
     pid, _ = await answered(calls, mill("rye", 2), definitions["GrainMill"])
     await until(lambda: is_reaped(pid))
-    assert not calls.pool.processes
+    assert not processes_of(calls.pool)
     await asyncio.gather(*(answer(calls, definitions["GrainMill"]) for _ in range(2)))
-    await until(lambda: not calls.pool.processes)
+    await until(lambda: not processes_of(calls.pool))
     await until(lambda: descriptors() <= before)
     calls.pool.close()
 

@@ -19,6 +19,7 @@ from karta_interpreter.webhook.answering.child_lane import ChildLane
 from karta_interpreter.webhook.process.server import Server
 from karta_interpreter.webhook.settings import MIB, Settings
 from tests.support.examples import few
+from tests.support.settling import processes_of
 from tests.support.waiting import HANG, until
 from tests.webhook.answering import large
 from tests.webhook.process.client import Answer, Client, post, question
@@ -130,12 +131,12 @@ async def test_process_that_starts_too_late_is_kept(program: Callable[[str], obj
     with pytest.raises(RequestError, match="takes long to start"):
         await large.answered(calls, LARGE, MILL, 0.01)
     gate.touch()
-    await until(lambda: calls.pool.processes)
-    late = calls.pool.processes
+    await until(lambda: processes_of(calls.pool))
+    late = processes_of(calls.pool)
 
     answered = int(await large.answered(calls, LARGE, MILL, HANG))
 
-    assert {answered, *late} == calls.pool.processes, "none was stopped"
+    assert {answered, *late} == processes_of(calls.pool), "none was stopped"
     calls.pool.close()
 
 
@@ -144,9 +145,9 @@ async def test_large_calls_and_reviews_leave_one_process_to_each_other(program: 
     program(f"{STARTS}    time.sleep(600) if letter == {child_program.CALL!r} else review(channel)\n" + REVIEWS)
     calls = ChildLane()
     tasks = [asyncio.create_task(large.answered(calls, LARGE, MILL, HANG)) for _ in range(3)]
-    await until(lambda: len(calls.pool.processes) == 2)
+    await until(lambda: len(processes_of(calls.pool)) == 2)
     assert await calls.review(b"{}", HANG, {}) == b"judged"
-    assert len(calls.pool.processes) == 3
+    assert len(processes_of(calls.pool)) == 3
     with pytest.raises(RequestError, match="every process is busy") as caught:
         await large.answered(calls, LARGE, MILL, 0.1)
     assert caught.value.status == 503

@@ -18,7 +18,7 @@ from karta_interpreter.webhook.answering.child_lane import ChildLane
 from karta_interpreter.webhook.process import application
 from karta_interpreter.webhook.process.server import Server
 from karta_interpreter.webhook.settings import Settings
-from tests.support.settling import settled
+from tests.support.settling import processes_of, settled
 from tests.support.waiting import HANG, until
 from tests.webhook.process.client import Client, get, post, question
 from tests.webhook.process.process import KARTAS
@@ -61,7 +61,7 @@ def new_calls() -> Iterator[ChildLane]:
 async def calls(shared: ChildLane) -> AsyncIterator[ChildLane]:
     """Calls with one process at most, which waits for its next request: it takes a while to start."""
     await settled()
-    assert len(shared.pool.processes) < 2
+    assert len(processes_of(shared.pool)) < 2
     yield shared
     await settled()
 
@@ -91,7 +91,7 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], 
 )
 async def test_isolated_review_agrees_with_local_one(calls: ChildLane, body: bytes, taken: Mapping[GVK, str]) -> None:
     assert await calls.review(body, HANG, taken) == validate(read(body), taken)
-    assert len(calls.pool.processes) == 1
+    assert len(processes_of(calls.pool)) == 1
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ async def test_body_with_too_much_memory_ends_only_its_process(
 ) -> None:
     """The limit is lower than in production, because the largest review does not reach the production limit."""
     await calls.review(review(karta()), HANG, {})
-    [pid] = calls.pool.processes
+    [pid] = processes_of(calls.pool)
     limit = size(pid)[0] + 80 * 2**20
     monkeypatch.setattr(child_program, "MEMORY", limit)
     body = review(karta() | {"spec": "@"}).replace(b'"@"', b'{"a":[%b{}]}' % (b'{"a":{}},' * 330_000))
@@ -130,7 +130,7 @@ async def test_body_with_too_much_memory_ends_only_its_process(
         await new_calls.review(body, HANG, {})
     assert caught.value.status == 413
     assert size(os.getpid())[1] - before < 64 * 2**20
-    await until(lambda: not new_calls.pool.processes)
+    await until(lambda: not processes_of(new_calls.pool))
     assert json.loads(await new_calls.review(review(karta()), HANG, {}))["response"]["allowed"]
 
 

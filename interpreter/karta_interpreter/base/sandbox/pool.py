@@ -134,12 +134,6 @@ class Pool:
         finally:
             self.places.release(slot)
 
-    @property
-    def processes(self) -> frozenset[int]:
-        """The ids of the processes that there are."""
-        with self._lock:
-            return frozenset(process.pid for process in self._all)
-
     def close(self) -> None:
         """End every process, also those at work. Later requests start new ones."""
         with self._lock:

@@ -26,6 +26,7 @@ from karta_interpreter.languages.jq.bounded.evaluation import (
     start,
 )
 from tests.support.rows import rows
+from tests.support.settling import processes_of
 from tests.support.waiting import HANG
 
 SMALL = 192 * 2**20
@@ -83,21 +84,21 @@ def test_runaway_expressions_are_stopped(
     with pytest.raises(QueryLimitError, match=message):
         evaluate(program, "null", seconds, pool=pool)
     assert evaluate("1", "null", HANG, pool=pool) == [1]
-    assert len(pool.processes) == 1
+    assert len(processes_of(pool)) == 1
 
 
 def test_expression_error_leaves_process_running(pool: Pool) -> None:
     evaluate("1", "null", HANG, pool=pool)
-    before = pool.processes
+    before = processes_of(pool)
     with pytest.raises(QueryEvaluationError, match=r"^object and number cannot be added$"):
         evaluate(". + 1", '{"password":"s) ecret"}', HANG, pool=pool)
     assert evaluate("1", "null", HANG, pool=pool) == [1]
-    assert pool.processes == before
+    assert processes_of(pool) == before
 
 
 def test_stopped_process_is_reaped(pool: Pool) -> None:
     evaluate("1", "null", HANG, pool=pool)
-    (before,) = pool.processes
+    (before,) = processes_of(pool)
     with pytest.raises(QueryLimitError):
         evaluate("last(range(1e12))", "null", 0.1, pool=pool)
     assert not exists(before)
@@ -105,7 +106,7 @@ def test_stopped_process_is_reaped(pool: Pool) -> None:
 
 def test_process_that_died_while_idle_is_replaced(pool: Pool) -> None:
     evaluate("1", "null", HANG, pool=pool)
-    (before,) = pool.processes
+    (before,) = processes_of(pool)
     os.kill(before, signal.SIGKILL)
     os.waitid(os.P_PID, before, os.WEXITED | os.WNOWAIT)
     assert evaluate("2", "null", HANG, pool=pool) == [2]
@@ -134,7 +135,7 @@ def test_many_threads_share_few_processes(pool: Pool) -> None:
         thread.join()
     assert len(results) == 80
     assert all(result == [number + 1] for number, result in results)
-    assert len(pool.processes) <= PROCESSES
+    assert len(processes_of(pool)) <= PROCESSES
 
 
 def test_programs_without_end_of_two_owners_keep_no_third_one_waiting(pool: Pool) -> None:
@@ -165,10 +166,11 @@ def test_programs_without_end_of_two_owners_keep_no_third_one_waiting(pool: Pool
 
 def test_importing_starts_nothing_and_leaving_stops_everything() -> None:
     program = """
+from tests.support.settling import processes_of
 from karta_interpreter.languages.jq.bounded.evaluation import POOL, evaluate
-assert not POOL.processes
+assert not processes_of(POOL)
 assert evaluate("1", "null", 5) == [1]
-print(*POOL.processes)
+print(*processes_of(POOL))
 """
     done = subprocess.run([sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, check=True)
     assert not exists(int(done.stdout))

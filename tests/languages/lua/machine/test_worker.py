@@ -16,6 +16,7 @@ from karta_interpreter.base.k8s.values import JSON
 from karta_interpreter.base.sandbox import Pool
 from karta_interpreter.languages.lua.machine.worker import Job, run_in, script_limits, start
 from tests.support.rows import rows
+from tests.support.settling import processes_of
 from tests.support.waiting import HANG
 
 
@@ -42,11 +43,11 @@ def test_process_has_little_memory() -> None:
 @pytest.mark.slow
 def test_process_that_has_grown_ends_after_its_answer(pool: Pool) -> None:
     run_in(pool, job("return {}"), HANG)
-    before = pool.processes
+    before = processes_of(pool)
     assert before
     large = job("local t = {} for i = 1, 75000 do t[i] = {a = {a = i}} end return t")
     assert len(run_in(pool, large, HANG)["status"]) == 75_000
-    assert pool.processes.isdisjoint(before)
+    assert processes_of(pool).isdisjoint(before)
     assert run_in(pool, job("return {}"), HANG) == {"status": {}}
 
 
@@ -61,16 +62,16 @@ def test_process_imports_little() -> None:
 def test_script_with_too_much_memory_is_a_limit(pool: Pool) -> None:
     with pytest.raises(LuaLimitError, match="more than 256 MiB of memory"):
         run_in(pool, job("local s = 'x' while true do s = s .. s end"), HANG)
-    assert not pool.processes
+    assert not processes_of(pool)
 
 
 def test_process_that_does_not_stop_is_killed(pool: Pool) -> None:
     run_in(pool, job("return {}"), HANG)
-    (pid,) = pool.processes
+    (pid,) = processes_of(pool)
     os.kill(pid, signal.SIGSTOP)
     with pytest.raises(LuaLimitError, match=r"longer than 0.05 s"):
         run_in(pool, job("return {}"), 0.05)
-    assert not pool.processes
+    assert not processes_of(pool)
 
 
 def test_error_names_the_whole_time_that_was_given() -> None:
@@ -80,11 +81,11 @@ def test_error_names_the_whole_time_that_was_given() -> None:
 
 def test_process_killed_at_work_is_a_limit(pool: Pool) -> None:
     run_in(pool, job("return {}"), HANG)
-    (pid,) = pool.processes
+    (pid,) = processes_of(pool)
     threading.Timer(0.1, os.kill, (pid, signal.SIGKILL)).start()
     with pytest.raises(LuaLimitError, match="was killed"):
         run_in(pool, job("while true do end"), HANG)
-    assert not pool.processes
+    assert not processes_of(pool)
 
 
 def test_own_answer_that_is_not_json_is_an_error_of_the_script(pool: Pool) -> None:
@@ -92,9 +93,9 @@ def test_own_answer_that_is_not_json_is_an_error_of_the_script(pool: Pool) -> No
     asking = Job(["answer", text, "InterpretStatus", [{}], ["bad"], False], "mine", own={"bad": lambda: (object(),)})
     with pytest.raises(LuaRunError, match="is not JSON"):
         run_in(pool, asking, HANG)
-    before = pool.processes
+    before = processes_of(pool)
     run_in(pool, job("return {}"), HANG)
-    assert before == pool.processes
+    assert before == processes_of(pool)
 
 
 @pytest.mark.parametrize(
