@@ -95,9 +95,14 @@ def check_expression(
         return None, [replace(finding, hint=json_path_hint(text) or finding.hint)]
     if vetting.refusals:
         refused = [_error("expression-refused", path, text, refusal, refusal.span) for refusal in vetting.refusals]
-        is_name = path[-1] in ("nameExpression", "namespaceExpression") and re.fullmatch(r"[a-z0-9][-a-z0-9.]*", text)
-        of_text = replace(refused[0], hint=f"""a text has quotes of its own: {path[-1]}: '"{text}"'""", span=None)
-        return None, [of_text] if is_name else refused
+        # An expression alone, as `query` has it, stands at no path.
+        if (
+            path
+            and path[-1] in ("nameExpression", "namespaceExpression")
+            and re.fullmatch(r"[a-z0-9][-a-z0-9.]*", text)
+        ):
+            refused = [replace(refused[0], hint=f"""a text has quotes of its own: {path[-1]}: '"{text}"'""", span=None)]
+        return None, refused
     parsed = Parsed(path, text, node, variables)
     if other := misread_path(text, node):
         return parsed, [replace(violation("path-misread", path, written=other[0], better=other[1]), expression=text)]
