@@ -145,7 +145,11 @@ def test_references_are_looked_up_among_the_given_objects(tuned: Karta, make: An
 def test_pods_that_are_unknown_are_not_none() -> None:
     example = Path(__file__).parents[3] / "docs" / "examples" / "patterns" / "references"
     workload = Workload(Karta.load(example / "karta.yaml"), yaml.safe_load((example / "object.yaml").read_text()))
-    for read in (WorkloadTree.build, lambda workload: workload.minimum_members("run")):
+    for read in (
+        WorkloadTree.build,
+        lambda workload: workload.minimum_members("run"),
+        lambda workload: workload.component("run").instances,
+    ):
         with pytest.raises(WorkloadError, match=r"no pods are known: .*Kind=Blueprint torch cannot be looked up"):
             read(workload)
 

@@ -67,7 +67,7 @@ def _content_of_file(path: Path | str) -> str | Loaded:
             if ":/" in str(path)
             else ""
             if Path(path).suffix
-            else "; Karta.catalogue() has those of the catalogue"
+            else "; Karta.for_object(obj) finds that of an object in the catalogue, Karta.catalogue() has all by GVK"
         )
         return _unusable("unreadable", f"cannot be read: {err.strerror or err}{advice}", str(path))
     except ValueError:  # UnicodeDecodeError, or a null byte in a path

@@ -102,9 +102,12 @@ class Component(Public):
 
     @property
     def instances(self) -> Mapping[str, extraction.Instance]:
-        """All fields of each instance by id. If one expression fails, the whole property fails."""
+        """All fields of each instance by id. Raises if one expression fails, or all pods are in absent objects."""
         with reading():
-            return Named(extraction.extract_instances(self.definition, self.workload.object))
+            instances = extraction.extract_instances(self.definition, self.workload.object)
+            if self.has_pods and self.workload.definition.absent:
+                pod_sets(self.workload.definition, self.workload.object)
+        return Named(instances)
 
     @property
     def scales(self) -> Mapping[str, Scale]:

@@ -200,7 +200,10 @@ def _table(value: JSON, noun: str) -> JSON:
 def _wrong_type(value: JSON, expected_type: str) -> LuaRunError:
     return LuaRunError(
         f"result type {_LUA_TYPE_NUMBERS[lua_type(value)]} is not {expected_type}, but {lua_type(value)}",
-        hint="; an absent field is nil: return such as `x or 1`, or `x == true`" if value is None else "",
+        hint="; an absent field is nil, and so is a bare `return`: return such as "
+        f"{'`false`, or `x == true`' if expected_type == 'bool' else '`x or 1`'}"
+        if value is None
+        else "",
     )
 
 
