@@ -70,6 +70,16 @@ def _manifest(api_version: str, kind: str, **spec: object) -> dict[str, Any]:
             id="pods where the schema of the kind is open",
         ),
         pytest.param(
+            _manifest("ray.io/v1", "RayCluster", workerGroupSpecs=[{"resources": {"requests": {"cpu": 4}}}]),
+            [
+                (
+                    "spec.workerGroupSpecs[0].resources.requests: must be a string, not an object (KubeRay 1.7): "
+                    "is it spec.workerGroupSpecs[0].template.spec.resources?"
+                )
+            ],
+            id="an object among texts, of a field that its pods have",
+        ),
+        pytest.param(
             {**_manifest("v1", "Pod", **_POD), "status": {"phaze": 1}, "data": {}},
             ["data: there is no such field (Kubernetes 1.35): did you mean metadata?"],
             id="a field beside the spec, and a status, which no user writes",

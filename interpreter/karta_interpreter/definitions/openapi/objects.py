@@ -24,7 +24,8 @@ _TYPES: Final = {
     "number": "a number",
 }
 _OF_OBJECTS: Final = ("apiVersion", "kind", "metadata")
-_DEPTH: Final = 3
+_DEPTH: Final = 5
+"""As far below a group of workers as its pods' resources are."""
 Around = Sequence[tuple[Object, JSON]]
 
 
@@ -44,7 +45,7 @@ def misfits(schema: Object, value: JSON, path: Path = (), around: Around = ()) -
     if value is None or not schema or path[-1:] == ("metadata",):
         return
     around = (*around, (schema, value))
-    if finding := _misfit(schema, value, path):
+    if finding := _misfit(schema, value, path, around):
         yield finding
     elif isinstance(value, list):
         for index, element in enumerate(value):
@@ -62,22 +63,25 @@ def misfits(schema: Object, value: JSON, path: Path = (), around: Around = ()) -
                 )
 
 
-def _misfit(schema: Object, value: JSON, path: Path) -> Finding | None:
+def _misfit(schema: Object, value: JSON, path: Path, around: Around) -> Finding | None:
     """Return the finding about a value of another type, or about a text that is none of those that a schema lists."""
     named, got = str(schema.get("type")), type_name(value)
     expected = _TYPES.get(named, got)
     if schema.get("x-kubernetes-int-or-string"):
         expected = got if isinstance(value, int) else "a string"
     if got != expected or (named == "integer" and isinstance(value, float)):
-        return warning("field-invalid", path, f"must be {expected}, not {got}", _shape(schema, value, expected))
+        return warning("field-invalid", path, f"must be {expected}, not {got}", _shape(value, expected, path, around))
     texts = listed_texts(schema) if value and isinstance(value, str) else [value]
     if texts and value not in texts:
         return warning("field-invalid", path, f"cannot be {value}", did_you_mean(value, texts))
     return None
 
 
-def _shape(schema: Object, value: JSON, expected: str) -> str:
-    """Return how a value of another type is written."""
+def _shape(value: JSON, expected: str, path: Path, around: Around) -> str:
+    """Return how a value of another type is written, or where an object belongs that stands among texts."""
+    schema, _ = around[-1]
+    if expected == "a string" and isinstance(value, dict):
+        return _below(str(path[-2]), path[:-2], around[:-2]) if around[2:] else ""
     is_map = isinstance(value, dict) and value and all(isinstance(part, dict) for part in value.values())
     if is_map and expected == "a list":
         key, first = key_of(schema, entries(schema, "items") or {}), next(iter(value))
@@ -87,19 +91,27 @@ def _shape(schema: Object, value: JSON, expected: str) -> str:
 
 def _place(name: str, part: JSON, path: Path, around: Around) -> str:
     """Return the name that is meant, or the place of the name below or above, else the names that there are."""
-    schema, value = around[-1]
+    schema, _ = around[-1]
     names = dict(fields(schema)).keys()
     if isinstance(part, dict) and part and part.keys() <= names:
         return "write its fields in its place"
     if closest(name, names):
         return did_you_mean(name, names)
+    if place := _below(name, path, around):
+        return place
+    for up, (outer, present) in enumerate(reversed(around[:-1]), 1):
+        if name in dict(fields(outer)) and name not in present:
+            return f"is it {field_path((*path[: len(path) - up], name))}?"
+    return did_you_mean(name, names)
+
+
+def _below(name: str, path: Path, around: Around) -> str:
+    """Return the question whether the nearest field of a name is meant that stands further down, "" without one."""
+    schema, value = around[-1]
     # A part that the object has comes before another one.
     level = sorted(parts_below(SchemaPath(), schema), key=lambda below: below[0].steps[-1] not in value)
     for _ in range(_DEPTH - 1):
         level = [inner for outer in level for inner in parts_below(*outer)]
         if place := next((place for place, _ in level if place.steps[-1] == name), None):
             return f"is it {f'{field_path(path)}{place.jq}'.lstrip('.')}?"
-    for up, (outer, present) in enumerate(reversed(around[:-1]), 1):
-        if name in dict(fields(outer)) and name not in present:
-            return f"is it {field_path((*path[: len(path) - up], name))}?"
-    return did_you_mean(name, names)
+    return ""
