@@ -71,7 +71,7 @@ def command(
 
     def started(url: str) -> None:
         say(url)
-        say("Ctrl-C ends the console", err=True)
+        say("Ctrl-C ends it", err=True)
         if is_opened:
             # In a thread: it waits for a browser in the terminal, and some others, which the console has to answer.
             Thread(target=webbrowser.open, args=(url,), daemon=True).start()

@@ -102,7 +102,8 @@ def command(
     if not (before and after):
         raise _one_sided(before, after, files)
     if not (paths := files + paths):
-        raise UsageProblem(f"error: {NO_OBJECT}")
+        given = NO_OBJECT.partition(";")[0]
+        raise UsageProblem(f"error: {given}; --from and --to take definitions, which answer about it")
     check_stdin([*before, *after, *paths])
     compared_sides = Side(before), Side(after)
 

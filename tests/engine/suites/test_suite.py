@@ -111,6 +111,9 @@ def test_case_with_error_expects_failure() -> None:
     ("text", "message"),
     [
         pytest.param("- a", "a case must be an object, but is a list", id="not an object"),
+        pytest.param("{name: a, desiredObj: null, apiVersion: v1, kind: Pod, operation: InterpretReplica}",
+                     'case "a": desiredObj is empty: indent the lines of its object below it',
+                     id="an object not indented"),
         pytest.param("{name: a, ouput: {}}", 'case "a": case has the unknown key "ouput" (did you mean output?)',
                      id="a misspelt key would make a case that checks nothing"),
         pytest.param("{a: 1, b: 1, c: 1, d: 1, e: 1}", "references, statusItems) and 2 more",

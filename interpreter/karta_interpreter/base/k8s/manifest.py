@@ -302,10 +302,8 @@ class Assembly:
         if not isinstance(key, str):
             raise _error(f"the key {event.value or '(empty)'} is {type_name(key)}, not a string; quote it", mark)
         if key in keys:
-            raise _error(
-                f'the key "{key}" appears twice in one mapping: keep one, or write a list; --- stands between objects',
-                mark,
-            )
+            advice = "keep one, join both, or write a list; --- stands between objects"
+            raise _error(f'the key "{key}" appears twice in one mapping: {advice}', mark)
         if event.anchor:
             self._anchors[event.anchor] = key, mark
         return intern(key)  # definitions are kept, and have the same keys

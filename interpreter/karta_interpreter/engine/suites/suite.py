@@ -148,6 +148,8 @@ def read_case(document: Document, fields: JSON) -> Case:
             else "move it beside the folder testdata"
         )
         raise InterpretationError(f"this is {with_article(fields['kind'])}, not a case of a suite: {home}")
+    if empty := [key for key in OBJECT_KEYS if fields.get(key, "") is None and "apiVersion" in fields]:
+        raise InterpretationError(f"{empty[0]} is empty: indent the lines of its object below it")
     _reject_unknown("case", fields, _KEYS)
     for key in (key for key in OBJECT_KEYS if isinstance(fields.get(key), dict)):
         if within := [name for name in _OF_CASE if name in fields[key] and name not in fields]:
