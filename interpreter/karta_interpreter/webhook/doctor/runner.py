@@ -47,7 +47,8 @@ _RIGHTS = f"{_SKIPPED}; give the user of the kubeconfig the missing rights; syst
 
 _NO_KARMADA = (
     "this is not a Karmada: give the kubeconfig of karmada-apiserver with --kubeconfig, or its "
-    "context with --context; `kubectl config get-contexts` lists the contexts of a kubeconfig"
+    "context with --context; `kubectl config get-contexts` lists the contexts of a kubeconfig; "
+    "in the server's pod write its Secret with that kubeconfig again"
 )
 _BY_REASON = {
     NO_KUBECONFIG: "give the kubeconfig of karmada-apiserver with --kubeconfig",
