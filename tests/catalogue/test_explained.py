@@ -114,8 +114,9 @@ def test_annotation_is_explained_only_if_it_decides(definition: Definition, swep
 
 
 def test_object_of_a_suite_has_no_hint_about_a_typo(definition: Definition, objects: Sequence[Object]) -> None:
-    notes = [fact.note for obj in objects for fact in warnings_about(definition, obj)]
-    assert [note for note in notes if "did you mean" in note] == []
+    facts = [fact for obj in objects for fact in warnings_about(definition, obj)]
+    # test_schemas.py is about the fields that a kind does not have.
+    assert [fact.note for fact in facts if "did you mean" in fact.note and fact.rule != "field-unknown"] == []
 
 
 def _without_one(definition: Definition) -> Iterator[tuple[str, Definition]]:

@@ -129,7 +129,16 @@ _TWINS: Final = [
     ),
     # What only v1beta2 has, brokers without pools and ZooKeeper, is there together.
     *(_part_of_kafka(part) for part in ("cruiseControl", "entityOperator", "kafkaExporter")),
-    _versions("KafkaNodePool.kafka.strimzi.io", "v1", "v1beta2", {"replicas": 2}),
+    _versions(
+        "KafkaNodePool.kafka.strimzi.io",
+        "v1",
+        "v1beta2",
+        {"replicas": 2},
+        differ={
+            f"template.pod.templatedVolumes[0].{name}": "v1 alone has volumes of single nodes, since Strimzi 1.2"
+            for name in ("configMap.name", "persistentVolumeClaim.claimName", "secret.secretName")
+        },
+    ),
     _versions("LLMInferenceService.serving.kserve.io", "v1alpha1", "v1alpha2", {"replicas": 2, "template": _POD}),
     _versions("Sandbox.agents.x-k8s.io", "v1alpha1", "v1beta1", {"podTemplate": _TEMPLATE}),
     _versions("SandboxWarmPool.extensions.agents.x-k8s.io", "v1alpha1", "v1beta1", {"replicas": 2}),

@@ -42,7 +42,11 @@ def aggregation_facts(definition: Definition, call: Call, _options: Options, res
             "silent",
             f"no status from {clusters}; the rest is merged, or the template's stays",
             severity=severity,
-            places=tuple(Place(("status",), None, exists=False, source="items", cluster=name) for name in silent),
+            places=tuple(
+                Place(("status",), item.status, exists=item.status is not None, source="items", cluster=item.cluster)
+                for item in call.items
+                if item.cluster in silent
+            ),
         )
     for report in reports if len(reports) > 1 else ():
         yield Fact("cluster", f"{report.cluster}: status {', '.join(report.matched)}", list(map(str, report.matched)))
