@@ -155,20 +155,14 @@ def certificates(path: Path) -> bytes:
     # Part of the extra [server]. A configuration without a CA can be exported without it.
     from cryptography.hazmat.primitives.serialization import Encoding  # noqa: PLC0415
 
-    from karta_interpreter.base.k8s.pem import has_authority, read_certificates  # noqa: PLC0415
+    from karta_interpreter.base.k8s.pem import read_certificates  # noqa: PLC0415
 
     try:
         bundle = read_certificates(path.read_bytes(), f"the CA file {path}")
-        is_complete = has_authority(bundle)
     except OSError as error:
         raise ServeError(f"the CA file {path} cannot be used: {error.strerror}") from error
     except ValueError as error:
         raise ServeError(str(error)) from error
-    if not is_complete:
-        raise ServeError(
-            f"the CA file {path} has the certificate of a server: give that of "
-            f"{bundle[-1].issuer.rfc4514_string()}, which signed it"
-        )
     return b"".join(certificate.public_bytes(Encoding.PEM) for certificate in bundle)
 
 
