@@ -152,11 +152,6 @@ def test_broken_definition_prints_nothing(run: Run, files: Path, karta: Callable
             "'31' is not a whole number of seconds from 1 to 30.",
             id="more than Karmada allows",
         ),
-        pytest.param(
-            (*URL, "--kartas", "karta.yaml", "--overrides", "karta.yaml"),
-            "karta.yaml is given as --kartas and as --overrides",
-            id="Kartas as scripts",
-        ),
         pytest.param((*URL, "--kartas", "missing"), "does not exist", id="no such folder"),
         pytest.param((*URL, "RayJob"), "a kind is given with --kinds", id="a kind as an argument"),
     ],

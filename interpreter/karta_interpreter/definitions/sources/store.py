@@ -9,7 +9,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from karta_interpreter.base.errors import SettingsError
 from karta_interpreter.base.k8s import COMPUTE_DOMAIN, GVK
 from karta_interpreter.definitions.karta import ReferenceReader
 from karta_interpreter.definitions.sources.background import keep_running
@@ -59,11 +58,6 @@ class Store:
         selection: Selection = EVERYTHING,
         budget: Budget | None = None,
     ) -> None:
-        if both := set(folders) & set(overrides):
-            raise SettingsError(
-                f"{', '.join(map(str, both))} is given as --kartas and as --overrides: one folder is for "
-                "Kartas, another one for ResourceInterpreterCustomizations"
-            )
         self.budget = budget = budget or Budget()
         self._folders: _Folders = tuple(
             Folder(root, DefinitionFile, budget=budget, keeps_text=False) for root in folders
@@ -127,9 +121,8 @@ class Store:
         """Keep the snapshot in step with folders and cluster until cancelled. ``rescan`` is in seconds."""
         async with asyncio.TaskGroup() as group:
             if self._folders or self._overrides:
-                group.create_task(
-                    keep_running("watches the folders of definitions", partial(self._watch_folders, rescan), rescan)
-                )
+                watch = partial(self._watch_folders, rescan)
+                group.create_task(keep_running("watches the folders of definitions", watch, rescan))
             if self._cluster:
                 group.create_task(self._cluster.run(self._publish))
 
