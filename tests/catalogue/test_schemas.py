@@ -29,6 +29,16 @@ def test_each_kind_has_a_schema_or_a_reason() -> None:
     assert catalogue_schemas().keys() == kinds - WITHOUT.keys()
 
 
+def test_schemas_are_of_the_release_that_the_definition_names_first() -> None:
+    named = {
+        definition.gvk: definition.annotations.written_from.partition(",")[0]
+        for definition in (entry.definition for entry in entries())
+        if definition and definition.gvk not in WITHOUT
+    }
+
+    assert {gvk: kind.crd for gvk, kind in catalogue_schemas().items()} == named
+
+
 def test_schemas_allow_the_objects_of_the_suites() -> None:
     found = {
         (definition.gvk.kind, case.name): [f"{finding.message_at_path} {finding.hint}" for finding in findings]

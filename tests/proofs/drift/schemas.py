@@ -17,14 +17,14 @@ from karta_interpreter.base.k8s import GVK, JSON, Object
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.openapi.catalogue import SCHEMAS, catalogue_schemas
 from karta_interpreter.definitions.openapi.check.outputs import WORDS
-from karta_interpreter.definitions.openapi.schema import CustomKind
+from karta_interpreter.definitions.openapi.schema import OPEN, CustomKind
 from tests.catalogue.entries import entries
 from tests.proofs.drift.comparison import crd_of
 from tests.proofs.drift.sources import sources_of
 from tests.proofs.rig.toolchain import module_folder
 
 _FLAGS: Final = (
-    *("x-kubernetes-int-or-string", "x-kubernetes-preserve-unknown-fields", "x-kubernetes-embedded-resource"),
+    *("x-kubernetes-int-or-string", OPEN, "x-kubernetes-embedded-resource"),
     *("x-kubernetes-list-map-keys", "required", "enum"),
 )
 _QUANTITY: Final = "io.k8s.apimachinery.pkg.api.resource.Quantity"
@@ -43,12 +43,12 @@ def main() -> int:
             sys.stdout.write(f"kept: {gvk}\n")
             found = [before[gvk]] if gvk in before else []
         for first, *others in [found] if found else []:
-            schema = reduce(_united, (other.schema for other in others), first.schema)
+            schema = reduce(united, (other.schema for other in others), first.schema)
             release = definition.annotations.written_from.partition(",")[0]
             kinds[f"{gvk.api_version} {gvk.kind}"] = {
                 "release": release,
                 "scale": first.scale_path,
-                "schema": _interned(schema, nodes),
+                "schema": interned(schema, nodes),
             }
     lines = ",\n".join(nodes)
     text = f'{{"nodes": [\n{lines}\n],\n"kinds": {json.dumps(kinds, indent=1)}}}\n'
@@ -70,7 +70,7 @@ def _schemas(definition: Definition, folder: Path | None) -> list[CustomKind] | 
             return None
         elif upstream.crds and (crd := crd_of(upstream, sources, version, gvk)):
             kind = CustomKind.of(crd, gvk.version)
-            found.append(replace(kind, schema=_pruned(kind.schema)))
+            found.append(replace(kind, schema=pruned(kind.schema)))
     return found
 
 
@@ -79,7 +79,7 @@ def _built_in(gvk: GVK, source: Path) -> CustomKind:
     document = json.loads((source / f"api/openapi-spec/v3/{group}_openapi.json").read_text())["components"]["schemas"]
     own = {"group": gvk.group, "kind": gvk.kind, "version": gvk.version}
     name = next(name for name, schema in document.items() if own in schema.get("x-kubernetes-group-version-kind", ()))
-    return CustomKind("", gvk, _pruned(_resolved(document, name)))
+    return CustomKind("", gvk, pruned(_resolved(document, name)))
 
 
 def _resolved(document: Mapping[str, Object], name: str) -> Object:
@@ -99,7 +99,7 @@ def _resolved(document: Mapping[str, Object], name: str) -> Object:
     return with_parts(document[name])
 
 
-def _pruned(schema: Object) -> Object:
+def pruned(schema: Object) -> Object:
     """Return what says which values a schema allows, without descriptions, defaults and limits."""
     kept = {key: value for key in ("type", *_FLAGS) if (value := schema.get(key))}
     if schema.get("x-kubernetes-list-type") == "set":
@@ -110,37 +110,41 @@ def _pruned(schema: Object) -> Object:
         if any("enum" in part for part in schema.get(name, ())):
             kept[name] = [{key: part[key] for key in ("type", "enum") if key in part} for part in schema[name]]
     kept |= {
-        name: _pruned(schema[name]) for name in ("items", "additionalProperties") if isinstance(schema.get(name), dict)
+        name: pruned(schema[name]) for name in ("items", "additionalProperties") if isinstance(schema.get(name), dict)
     }
     if schema.get("properties"):
-        kept["properties"] = {name: _pruned(field) for name, field in schema["properties"].items()}
+        kept["properties"] = {name: pruned(field) for name, field in schema["properties"].items()}
     return kept
 
 
-def _united(schema: Object, other: Object) -> Object:
+def united(schema: Object, other: Object) -> Object:
     """Return a schema that allows what one of two allows, as far as their fields, types and texts go."""
-    united = {key: value for key, value in schema.items() if other.get(key) == value or key in ("items", "enum")}
-    for key in {"items", "additionalProperties"} & schema.keys() & other.keys():
-        united[key] = _united(schema[key], other[key])
+    both = {key: value for key, value in schema.items() if other.get(key) == value}
+    if schema.get(OPEN) or other.get(OPEN):
+        both[OPEN] = True
     if "enum" in schema and "enum" in other:
-        united["enum"] = list(dict.fromkeys([*schema["enum"], *other["enum"]]))
+        both["enum"] = list(dict.fromkeys([*schema["enum"], *other["enum"]]))
+    for key in ("items", "additionalProperties"):
+        parts = [each[key] for each in (schema, other) if key in each]
+        if parts[1:] or (parts and OPEN not in both):  # else one of them allows anything there
+            both[key] = reduce(united, parts)
     if "properties" in schema or "properties" in other:
         first, second = schema.get("properties", {}), other.get("properties", {})
-        united["properties"] = {
-            name: _united(first[name], second[name]) if name in first and name in second else field
+        both["properties"] = {
+            name: united(first[name], second[name]) if name in first and name in second else field
             for name, field in {**first, **second}.items()
         }
-    return united
+    return both
 
 
-def _interned(schema: Object, nodes: dict[str, int]) -> int:
+def interned(schema: Object, nodes: dict[str, int]) -> int:
     """Return the index of a schema among the nodes, in which the index of a part stands in place of it."""
     node = dict(schema)
     for name in ("items", "additionalProperties"):
         if name in node:
-            node[name] = _interned(node[name], nodes)
+            node[name] = interned(node[name], nodes)
     if "properties" in node:
-        node["properties"] = {name: _interned(field, nodes) for name, field in sorted(node["properties"].items())}
+        node["properties"] = {name: interned(field, nodes) for name, field in sorted(node["properties"].items())}
     return nodes.setdefault(json.dumps(node, sort_keys=True, separators=(",", ":")), len(nodes))
 
 
