@@ -62,7 +62,7 @@ def test_customization_answers_as_in_karmadactl(run: Run, operation: str) -> Non
     [
         pytest.param(
             [*_ONLY, "--operation", "InterpretStatus"],
-            "Execute InterpretStatus error: rule is not enabled: there is neither a script for it nor a Karta of Job\n",
+            "Execute InterpretStatus error: rule is not enabled\n",
             id="no script for the operation",
         ),
         pytest.param(

@@ -93,16 +93,12 @@ class Interpreter:
 
     @property
     def why_not(self) -> str:
-        """The reason why an operation has no answer, which begins as karmadactl's if only scripts are given."""
-        left_out = "the definition's annotation karta-interpreter.io/operations leaves it out" + (
-            f"; `catalogue export {self.entry.definition.gvk.kind}` prints it with the reason"
-            if self.entry.origin == "catalogue"
-            else ""
-        )
-        scripts_only = (
-            f"rule is not enabled: there is neither a script for it nor a Karta of {self.entry.definition.gvk.kind}"
-        )
-        return left_out if self.entry.definition.has_karta else scripts_only
+        """The reason why an operation has no answer, in karmadactl's words if only scripts are given."""
+        if not self.entry.definition.has_karta:
+            return "rule is not enabled"
+        kind = self.entry.definition.gvk.kind
+        advice = f"; `catalogue export {kind}` prints it with the reason" if self.entry.origin == "catalogue" else ""
+        return f"the definition's annotation karta-interpreter.io/operations leaves it out{advice}"
 
 
 def read_definition_files(path: str) -> DefinitionFiles:

@@ -150,10 +150,12 @@ def _print_outcomes(
 
 
 def _print_skipped(interpreter: Interpreter, arguments: Arguments) -> None:
+    definition = interpreter.entry.definition
+    lacks = "" if definition.has_karta else f": there is neither a script for it nor a Karta of {definition.gvk.kind}"
     for operation in Operation:
         option = arguments.missing(operation)
         if not interpreter.is_asked(operation):
-            say(escaped(f"{operation} skipped: {interpreter.why_not}"), err=True)
+            say(escaped(f"{operation} skipped: {interpreter.why_not}{lacks}"), err=True)
         elif option and operation is not Operation.REVISE_COMPONENTS:  # which no release of Karmada asks
             say(f"{operation} skipped: pass {option}", err=True)
 
