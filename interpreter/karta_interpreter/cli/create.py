@@ -1,5 +1,6 @@
 """``karta-interpreter create``: drafts of definitions."""
 
+import shlex
 import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -249,7 +250,7 @@ def suite_command(
             say(one_line(f"warning: {gvk.kind}: {note}; correct the definition, or add an object"), err=True)
     number = count(sum(map(len, cases.values())), "case")
     home = output_dir and home_of(output_dir / OBJECTS)
-    command = " ".join([NAME, "test", str(home), *(f"-f {name}" for name in filenames)])
+    command = shlex.join([NAME, "test", str(home), *(part for name in filenames for part in ("-f", name))])
     run = f"`{command}` runs them" if home != output_dir else "`test` runs them from a folder testdata beside the Karta"
     place = f" in {output_dir} ({listed(texts)})" if output_dir else ""
     advice = "correct what is wrong, and replace each TODO by the reason"

@@ -13,7 +13,7 @@ from karta_interpreter.definitions.openapi.check.check import own_schema
 from karta_interpreter.definitions.openapi.objects import misfits
 from karta_interpreter.definitions.openapi.schema import OPEN, CustomKind, below, fields, schema_at
 from karta_interpreter.engine.explain.explanation import Fact
-from karta_interpreter.engine.explain.reading import readings
+from karta_interpreter.engine.explain.reading import place_at, readings
 
 _MOST: Final = 20
 
@@ -34,6 +34,7 @@ def misfit_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
         Fact(
             finding.rule,
             f"{finding.message_at_path} ({source.crd}){finding.hint and f': {finding.hint}'}",
+            places=(place_at(finding.path, obj),),
             severity=Severity.WARNING,
         )
         for source, findings in found

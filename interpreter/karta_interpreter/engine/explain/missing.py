@@ -156,16 +156,13 @@ def _unknown_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
     """Yield the parts that change requests in an unknown way, each with the fields that it outputs."""
     for part in unknown_requests(definition, obj):
         outputs = part.place.evaluate(obj)
-        places = tuple(
-            place
-            for path in paths_read(part.place, obj)
-            if (place := place_at(path, obj)).value and place.value in outputs
-        )
+        read = (place_at(path, obj) for path in paths_read(part.place, obj))
+        places = tuple(islice((place for place in read if place.value and place.value in outputs), _MOST_PLACES))
         named = " and ".join(
             f"{field_path(place.path)} is {json.dumps(place.value)}"
             if isinstance(place.value, str)
             else field_path(place.path)
-            for place in places[:_MOST_PLACES]
+            for place in places
         )
         note = f"{named}{': ' if named else ''}{part.reason}: pods may request something else than the answer"
         yield Fact("requests-unknown", note, places=places, severity=Severity.WARNING)
