@@ -160,7 +160,8 @@ def _line(record: logging.LogRecord) -> str:
         event["exception"] = logging.Formatter().formatException(record.exc_info)
     event["message"] = _message(record)
     # orjson only escapes characters below U+0020.
-    return _CONTROLS.sub(lambda match: b"\\u%04x" % ord(match[0].decode()), _json(event)).decode() + "\n"
+    line = _CONTROLS.sub(lambda match: b"\\u%04x" % ord(match[0].decode()), _json(event))
+    return f"{line.decode()}\n"
 
 
 def _text_line(record: logging.LogRecord) -> str:

@@ -127,7 +127,8 @@ class Known(ReferenceReader):
 
     def list(self, gvk: GVK, namespace: str | None) -> Sequence[Object]:
         """Return the objects of a kind. An object without a namespace is in every namespace."""
-        return [obj for obj in self.objects.get(gvk, ()) if namespace is None or namespace_of(obj) in ("", namespace)]
+        listed = self.objects.get(gvk, ())
+        return [obj for obj in listed if namespace is None or namespace_of(obj) in ("", namespace)]
 
 
 def _present(reader: ReferenceReader | None) -> ReferenceReader:

@@ -114,7 +114,8 @@ class ApiServer:
             return cls(str(kubeconfig), context)
         if not context and "KUBERNETES_SERVICE_HOST" in os.environ and _SERVICE_ACCOUNT.is_file():
             return cls("")
-        return cls(os.environ.get("KUBECONFIG") or os.path.expanduser("~/.kube/config"), context)  # noqa: PTH111 - no error without a home
+        home = os.path.expanduser("~/.kube/config")  # noqa: PTH111 - `Path.home` raises RuntimeError where there is none
+        return cls(os.environ.get("KUBECONFIG") or home, context)
 
     async def __aenter__(self) -> Self:
         return self

@@ -96,9 +96,8 @@ class WatchedFile(ABC, Generic[Held]):
             loaded = (
                 self._unreadable("the file is empty; its last version stays in use, delete the file to remove it"),
             )
-        new = self._become(
-            loaded, digest, content if (self.keeps_text or not all(map(self._is_usable, loaded))) else b""
-        )
+        keeps_text = self.keeps_text or not all(map(self._is_usable, loaded))
+        new = self._become(loaded, digest, content if keeps_text else b"")
         if not new.last_good:
             self.budget.settle(self.path, size)
         return new

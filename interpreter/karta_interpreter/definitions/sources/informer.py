@@ -59,7 +59,8 @@ class Pace:
         >>> 15 <= Pace().pause(1000) <= 30
         True
         """
-        return min(self.first * 2.0 ** min(failures - 1, _DOUBLINGS), self.longest) * random.uniform(0.5, 1.0)  # noqa: S311 - keeps replicas apart
+        whole = min(self.first * 2.0 ** min(failures - 1, _DOUBLINGS), self.longest)
+        return whole * random.uniform(0.5, 1.0)  # noqa: S311 - keeps replicas apart, hides nothing
 
 
 View = TypeVar("View")

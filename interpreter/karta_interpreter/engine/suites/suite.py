@@ -112,10 +112,11 @@ def _scan(text: str, source: str) -> list[Case | SuiteError]:
         return [SuiteError(f"{source}:{error.line}: {error}")]
     cases: list[Case | SuiteError] = []
     for document in documents:
+        fields = document.value
         try:
-            cases.append(read_case(document, document.value))
+            cases.append(read_case(document, fields))
         except InterpretationError as error:
-            name = document.value.get("name") if isinstance(document.value, dict) else None
+            name = fields.get("name") if isinstance(fields, dict) else None
             title = f'case "{name}": ' if isinstance(name, str) and name else ""
             cases.append(SuiteError(f"{document.source}:{document.line}: {title}{error}"))
     return cases

@@ -41,8 +41,10 @@ def judge_dependencies(definition: Definition, evidence: Evidence) -> Iterator[J
             continue
         if path := next((path for path, value in parts_within(described) if value == name), None):
             line = f"- {{apiVersion: {api_version}, kind: {kind}, name: '{field_of(path)}'}}"
-            is_in_pod = not {part.partition("[")[0] for part in DEPENDENCY_NAMES}.isdisjoint(path)
-            field = (pod_field(definition, component) if component else _COMPONENTS) if is_in_pod else _FIELD
+            if {part.partition("[")[0] for part in DEPENDENCY_NAMES}.isdisjoint(path):
+                field = _FIELD
+            else:  # in a pod template
+                field = pod_field(definition, component) if component else _COMPONENTS
             yield _differs(f"the {kind} at {field_of(path)} is not named", name, field, line)
         elif f"{kind}/{name}" in evidence.made:
             reason = (

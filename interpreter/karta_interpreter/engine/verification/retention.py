@@ -55,7 +55,8 @@ def judge_retention(definition: Definition, evidence: Evidence, schema: Object) 
     fights: dict[str, FieldDifference] = {}
     for difference in differences(retained, observed, theirs):
         fights.setdefault(difference.field, difference)
-    yield from (_judged(definition, desired, observed, difference) for difference in fights.values())
+    for difference in fights.values():
+        yield _judged(definition, desired, observed, difference)
 
 
 def template_of(

@@ -172,9 +172,8 @@ def check_pods_exist(component: ComponentRules, obj: Object, names: Iterable[str
     by_id = dict(zip(ids, templates(component, component.pods, obj, ids), strict=True))
     for name in names:
         if by_id[name] is None:
-            raise PathNotWritableError(
-                f"{component}: the workload has no pods{f' of {name}' if name else ''} to change"
-            )
+            instance = f" of {name}" if name else ""
+            raise PathNotWritableError(f"{component}: the workload has no pods{instance} to change")
 
 
 def scale_to(component: ComponentRules, obj: Object, counts: Mapping[str, int]) -> Object:

@@ -76,7 +76,8 @@ def unignored(
     for ignore in ignores:
         if not ignore.is_complete:
             if not crd:
-                message = f"the ignore has no {'reason' if ignore.rule else 'rule'}, and ignores nothing"
+                missing = "reason" if ignore.rule else "rule"
+                message = f"the ignore has no {missing}, and ignores nothing"
                 yield _warning("ignore-incomplete", ignore, source, message, f"write # {_MARK} ignore[RULE] REASON")
         elif (ignore.rule, ignore.line) in unused:
             message = f"there is no warning {ignore.rule} to ignore in line {ignore.line}"

@@ -377,9 +377,8 @@ class _Checked:
         for pattern, rule in annotations.aggregate.items():
             # A condition type is not a field of the list.
             is_type = rule is AggregateRule.ANY and pattern[1:-1] == ("conditions",)
-            text = SchemaPath(
-                tuple(Entries() if step is None else step for step in (pattern[:-1] if is_type else pattern))
-            ).jq
+            steps = pattern[:-1] if is_type else pattern
+            text = SchemaPath(tuple(Entries() if step is None else step for step in steps)).jq
             shapes = self.expression(annotation_path("aggregate"), text)
             if rule in _AGGREGATED and not is_type:
                 advice = "rules for any value: first, worst, omit, drop"
@@ -426,7 +425,8 @@ class _Checked:
                 entry = (
                     f"{{pods: {text}}}" if kind == PODS else f"{{apiVersion: v1, kind: {kind or '…'}, name: {text}}}"
                 )
-            hint = f"add {entry} to the annotation dependencies, or {{omit: {in_yaml(place)}, reason: …}}"
+            left_out = f"{{omit: {in_yaml(place)}, reason: …}}"
+            hint = f"add {entry} to the annotation dependencies, or {left_out}"
             message = f"{message}, which neither pods nor dependencies cover"
             self.findings.append(warning("crd-reference", at, message, hint))
 

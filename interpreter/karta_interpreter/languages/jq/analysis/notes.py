@@ -108,7 +108,8 @@ class _Meter:
                 growth = self.measure(target)
                 match target:
                     case ast.Slice(_, None, ast.Literal(int() as most)) if most > 0 and growth.count is not None:
-                        return replace(growth, count=growth.count * most, work=growth.work + growth.size, cheap=False)
+                        work = growth.work + growth.size
+                        return replace(growth, count=growth.count * most, work=work, cheap=False)
                 return costs.piped(growth, costs.ELEMENTS)
             case ast.Alternative(left, right):
                 return costs.chosen(self._all([left, right]))

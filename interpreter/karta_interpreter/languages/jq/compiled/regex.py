@@ -100,7 +100,8 @@ def computed_pattern(pattern: JSON, flags: str) -> Pattern:
 
 def test(value: JSON, pattern: Pattern) -> bool:
     """``test(pattern)``. The last answers to short texts are remembered."""
-    return pattern.kept(value) if type(value) is str and len(value) <= _LONGEST_KEPT else pattern.found(value)
+    is_short = type(value) is str and len(value) <= _LONGEST_KEPT
+    return pattern.kept(value) if is_short else pattern.found(value)
 
 
 def match(value: JSON, pattern: Pattern) -> Iterator[JSON]:
