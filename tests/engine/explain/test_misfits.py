@@ -15,7 +15,7 @@ _POD = {"containers": [{"name": "main", "image": "main:1"}]}
 
 
 def _manifest(api_version: str, kind: str, **spec: object) -> dict[str, Any]:
-    return {"apiVersion": api_version, "kind": kind, "metadata": {"name": "a", "any": 1}, "spec": spec}
+    return {"apiVersion": api_version, "kind": kind, "metadata": {"name": "a"}, "spec": spec}
 
 
 @rows(
@@ -78,6 +78,17 @@ def _manifest(api_version: str, kind: str, **spec: object) -> dict[str, Any]:
                 )
             ],
             id="an object among texts, of a field that its pods have",
+        ),
+        pytest.param(
+            _manifest("batch/v1", "Job", template={"spec": _POD, "metadata": {"labels": {"size": 4}, "lables": {}}}),
+            [
+                (
+                    "spec.template.metadata.labels.size: must be a string, not a number (Kubernetes 1.34): "
+                    "write it in quotes"
+                ),
+                "spec.template.metadata.lables: there is no such field (Kubernetes 1.34): did you mean labels?",
+            ],
+            id="metadata of pods",
         ),
         pytest.param(
             {**_manifest("v1", "Pod", **_POD), "status": {"phaze": 1}, "data": {}},

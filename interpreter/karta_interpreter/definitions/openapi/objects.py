@@ -32,8 +32,8 @@ Around = Sequence[tuple[Object, JSON]]
 def misfits(schema: Object, value: JSON, path: Path = (), around: Around = ()) -> Iterator[Finding]:
     """Yield a warning for each part of a value that its schema does not allow.
 
-    Metadata are not compared, nor what is below a part with a finding. ``around`` has the schemas and the values on the
-    way to the value, from the outermost.
+    What is below a part with a finding is not compared, nor below a part whose schema names no fields, as metadata in
+    most CRDs. ``around`` has the schemas and the values on the way to the value, from the outermost.
 
     >>> schema = {"properties": {"size": {"type": "integer"}, "sets": {"type": "array", "items": {"type": "string"}}}}
     >>> for finding in misfits(schema, {"siez": 1, "size": "3", "sets": {"a": "b"}}):
@@ -42,7 +42,7 @@ def misfits(schema: Object, value: JSON, path: Path = (), around: Around = ()) -
     size: must be a number, not a string - write it without quotes
     sets: must be a list, not an object - write the entry after a dash, as the only one of a list
     """
-    if value is None or not schema or path[-1:] == ("metadata",):
+    if value is None or not schema:
         return
     around = (*around, (schema, value))
     if finding := _misfit(schema, value, path, around):
