@@ -183,8 +183,10 @@ def test_tree_shows_count_without_pods(run: Run, misspelt: Path) -> None:
     del job["spec"]["tmplate"]
     (misspelt / "job.yaml").write_text(yaml.safe_dump(job))
 
-    assert run("tree", "-f", "karta.yaml", "--object", "job.yaml").stdout == (
-        "Job team/demo: Running, none (count 3, but no podTemplate; add // {spec: {}} if the operator makes pods)\n"
+    assert run("tree", "-f", "karta.yaml", "--object", "job.yaml").stderr == (
+        "warning: main: count 3, but no pods at spec.template; if the operator makes them, "
+        "write podTemplateSpecPath: … // {spec: {}}\n"
+        "warning: no component has pods in this object (main: spec.template)\n"
     )
     assert result.stdout == "Job team/demo: Running, none\n"
     assert result.stderr == (

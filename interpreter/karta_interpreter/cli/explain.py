@@ -41,7 +41,6 @@ from karta_interpreter.definitions.karta.annotation_records import ANNOTATIONS
 from karta_interpreter.definitions.karta.schema_export import json_schema
 from karta_interpreter.definitions.sources.files import ORIGIN, find_in_catalogue
 from karta_interpreter.engine.explain import (
-    NO_PODS,
     PODS_NOT_FOUND,
     Explanation,
     Fact,
@@ -258,10 +257,8 @@ def place_text(place: Place) -> str:
 
 def warnings_text(warnings: Iterable[Fact]) -> str:
     """Return each warning in one line, once."""
-    lines = dict.fromkeys(
-        f"{fact.instance or fact.component}: {fact.note}" if fact.rule == NO_PODS else fact.note for fact in warnings
-    )
-    return "".join(f"{_WARNING}: {escaped(line)}\n" for line in lines)
+    notes = dict.fromkeys(fact.note for fact in warnings)
+    return "".join(f"{_WARNING}: {escaped(note)}\n" for note in notes)
 
 
 def kinds_text(warnings: Iterable[Fact], obj: Object) -> str:

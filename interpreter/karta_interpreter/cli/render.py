@@ -134,8 +134,6 @@ Item = TypeVar("Item")
 
 def watched(items: Sequence[Item], label: str) -> Iterator[Item]:
     """Yield the items. On a terminal a bar on stderr shows how many are done."""
-    if not sys.stderr.isatty():
-        yield from items
-        return
-    with click.progressbar(items, label=label, file=sys.stderr, show_pos=True) as bar:
+    hidden = not sys.stderr.isatty()
+    with click.progressbar(items, label=label, file=sys.stderr, show_pos=True, hidden=hidden) as bar:
         yield from bar

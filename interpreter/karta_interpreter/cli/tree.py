@@ -1,6 +1,6 @@
 """``karta-interpreter tree``: the components, instances and pods of a workload."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import click
@@ -15,14 +15,11 @@ from karta_interpreter.cli.options import LATER, NO_OBJECT, definitions, file_op
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import full_name, one_line, say, written
 from karta_interpreter.engine.evaluation import Status, pod_name
-from karta_interpreter.engine.explain import NO_PODS, Fact, warnings_about
+from karta_interpreter.engine.explain import warnings_about
 from karta_interpreter.engine.workload import ComponentNode, InstanceNode, PodNode, WorkloadTree
 
 _BRANCHES = (("├── ", "│   "), ("└── ", "    "))
 _NONE = "none"
-
-# The warning about an instance with a count and no pods, by component and instance.
-_Lacks = Mapping[tuple[str, str], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +33,8 @@ class _Branch:
     below: "tuple[_Branch, ...]" = ()
 
 
-def tree_text(tree: WorkloadTree, warnings: Iterable[Fact]) -> str:
-    """Return the tree drawn with lines, pods as its leaves. A count without pods has its warning."""
+def tree_text(tree: WorkloadTree) -> str:
+    """Return the tree drawn with lines, pods as its leaves."""
     obj = tree.workload.object
     title = f"{obj['kind']} {full_name(obj.get('metadata'))}".rstrip()
     status = (
@@ -45,28 +42,26 @@ def tree_text(tree: WorkloadTree, warnings: Iterable[Fact]) -> str:
         if not obj.get("status") and Status.UNDEFINED in tree.status.matched
         else ", ".join(tree.status.matched)
     )
-    lacks = {(fact.component, fact.instance): fact.note for fact in warnings if fact.rule == NO_PODS}
-    root = _branch(tree.root, lacks)
+    root = _branch(tree.root)
     head = f"{click.style(title, bold=True)}: {', '.join([status, *_counts(root)])}"
     return "".join(f"{one_line(line)}\n" for line in (head, *_drawn(root)))
 
 
-def _branch(node: ComponentNode, lacks: _Lacks) -> _Branch:
-    children = tuple(_branch(child, lacks) for child in node.children)
+def _branch(node: ComponentNode) -> _Branch:
+    children = tuple(map(_branch, node.children))
     if [child.instance.id for child in node.instances] == [""]:
         (only,) = node.instances
-        return _Branch(node.name, _counted(node, only, lacks), _each(only), only.pods, children)
+        return _Branch(node.name, _counted(node, only), _each(only), only.pods, children)
     instances = tuple(
-        _Branch(child.instance.id, _counted(node, child, lacks), _each(child), child.pods) for child in node.instances
+        _Branch(child.instance.id, _counted(node, child), _each(child), child.pods) for child in node.instances
     )
     return _Branch(node.name, "" if instances else _NONE, "", (), (*instances, *children))
 
 
-def _counted(node: ComponentNode, each: InstanceNode, lacks: _Lacks) -> str:
+def _counted(node: ComponentNode, each: InstanceNode) -> str:
     instance = each.instance
     if node.has_pods and not instance.has_pods:
-        lack = lacks.get((node.name, instance.id))
-        return f"{_NONE} ({lack})" if lack else _NONE
+        return _NONE
     if not node.has_pods and instance.scale is None:
         return ""
     counted, scale = count(instance.replicas, "pod" if node.has_pods else "replica"), instance.scale
@@ -138,10 +133,8 @@ def command(
         raise UsageProblem(f"error: {NO_OBJECT}")
     obj = read_object(path, lambda: kinds_of(filenames))
     tree = WorkloadTree.build(workload_of(obj, filenames, references), _pods(pods))
-    facts = warnings_about(tree.workload.definition, tree.workload.object)
-    say(tree_text(tree, facts) if output == "tree" else written(tree.to_json(), output), nl=False)
-    shown = (NO_PODS,) if output == "tree" else ()
-    warnings = [fact for fact in facts if fact.rule not in shown]
+    warnings = warnings_about(tree.workload.definition, tree.workload.object)
+    say(tree_text(tree) if output == "tree" else written(tree.to_json(), output), nl=False)
     say(warnings_text(warnings) + kinds_text(warnings, obj), err=True, nl=False)
     for stray in tree.strays:
         say(escaped(stray.reason), err=True)

@@ -1,10 +1,11 @@
-"""Warnings about parts of an object that the schema of its kind, or that of pods, does not allow."""
+"""Warnings about parts of an object that the schema of its kind, or that of pods, does not allow or requires."""
 
 from typing import Any
 
 import pytest
 
 from karta_interpreter.base.findings import Severity
+from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.definitions.sources.files import load_catalogue
 from karta_interpreter.engine.explain import warnings_about
 from karta_interpreter.engine.explain.misfits import misfit_warnings
@@ -103,17 +104,57 @@ def _manifest(api_version: str, kind: str, **spec: object) -> dict[str, Any]:
     ],
 )
 def test_objects_of_the_catalogue(manifest: dict[str, Any], notes: list[str]) -> None:
-    version = (manifest["apiVersion"], manifest["kind"])
-    (definition,) = (
-        entry.definition
-        for entry in load_catalogue().entries
-        if (entry.definition.gvk.api_version, entry.definition.gvk.kind) == version
-    )
+    definition = _definition(manifest)
 
     found = [fact for fact in warnings_about(definition, manifest) if fact.rule.startswith("field-")]
 
     assert [fact.note for fact in found] == notes
     assert all(fact.severity is Severity.WARNING for fact in found)
+
+
+def _definition(manifest: dict[str, Any]) -> Definition:
+    kinds = ((entry.definition, entry.definition.gvk) for entry in load_catalogue().entries)
+    version = (manifest["apiVersion"], manifest["kind"])
+    return next(definition for definition, gvk in kinds if (gvk.api_version, gvk.kind) == version)
+
+
+@rows(
+    ("manifest", "notes"),
+    [
+        pytest.param(
+            _manifest("ray.io/v1", "RayCluster", workerGroupSpecs=[{"groupName": "a", "template": {"spec": _POD}}]),
+            ["head: no pods at spec.headGroupSpec.template; spec.headGroupSpec is required (KubeRay 1.7)"],
+            id="a part",
+        ),
+        pytest.param(
+            _manifest(
+                "ray.io/v1",
+                "RayCluster",
+                headGroupSpec={"template": {"spec": _POD}},
+                workerGroupSpecs=[{"groupName": "a", "template": None}],
+            ),
+            [
+                (
+                    "worker: no pods at spec.workerGroupSpecs[0].template; "
+                    "spec.workerGroupSpecs[0].template is required (KubeRay 1.7)"
+                )
+            ],
+            id="a part of a list, which is null",
+        ),
+        pytest.param(
+            _manifest("ray.io/v1", "RayCluster", headGroupSpec={"template": {"spec": _POD}}), [], id="an optional part"
+        ),
+        pytest.param(
+            _manifest("kubevirt.io/v1", "VirtualMachineInstance", domain={"memory": {"guest": "1Gi"}}),
+            [],
+            id="a part that the webhook writes, without which there are pods",
+        ),
+    ],
+)
+def test_required_fields_without_which_there_are_no_pods(manifest: dict[str, Any], notes: list[str]) -> None:
+    found = warnings_about(_definition(manifest), manifest)
+
+    assert [fact.note for fact in found if fact.rule == "pods-not-found"] == notes
 
 
 @rows(

@@ -27,7 +27,12 @@ HOT = {"name": "hot", "replicas": 2, "template": pods()}
         pytest.param(
             {},
             train(HOT, {"name": "ml", "replicas": 2}),
-            ["count 2, but no podTemplate; add // {spec: {}} if the operator makes pods"],
+            [
+                (
+                    "ml: count 2, but no pods at spec.groups[1].template; "
+                    "if the operator makes them, write podTemplateSpecPath: … // {spec: {}}"
+                )
+            ],
             id="a count and no template",
         ),
         pytest.param(

@@ -25,7 +25,7 @@ from tests.proofs.rig.toolchain import module_folder
 
 _FLAGS: Final = (
     *("x-kubernetes-int-or-string", OPEN, "x-kubernetes-embedded-resource"),
-    *("x-kubernetes-list-map-keys", "required", "enum"),
+    *("x-kubernetes-list-map-keys", "enum"),
 )
 _QUANTITY: Final = "io.k8s.apimachinery.pkg.api.resource.Quantity"
 
@@ -112,6 +112,9 @@ def pruned(schema: Object) -> Object:
     kept |= {
         name: pruned(schema[name]) for name in ("items", "additionalProperties") if isinstance(schema.get(name), dict)
     }
+    defaulted = {name for name, field in schema.get("properties", {}).items() if "default" in field}
+    if required := [name for name in schema.get("required", ()) if name not in defaulted]:
+        kept["required"] = required
     if schema.get("properties"):
         kept["properties"] = {name: pruned(field) for name, field in schema["properties"].items()}
     return kept
@@ -124,6 +127,8 @@ def united(schema: Object, other: Object) -> Object:
         both[OPEN] = True
     if "enum" in schema and "enum" in other:
         both["enum"] = list(dict.fromkeys([*schema["enum"], *other["enum"]]))
+    if required := [name for name in schema.get("required", ()) if name in other.get("required", ())]:
+        both["required"] = required
     for key in ("items", "additionalProperties"):
         parts = [each[key] for each in (schema, other) if key in each]
         if parts[1:] or (parts and OPEN not in both):  # else one of them allows anything there

@@ -7,10 +7,12 @@ from tests.proofs.drift.schemas import interned, pruned, united
 def test_types_fields_and_texts_are_kept() -> None:
     size = {"type": "integer", "description": "many words", "default": 1, "minimum": 0, "format": "int32"}
     phase = {"anyOf": [{"enum": ["a"], "pattern": "a"}, {"enum": ["b"]}], "x-kubernetes-list-type": "set"}
-    schema: Object = {"type": "object", "properties": {"size": size, "phase": phase, "description": {"type": "string"}}}
+    fields = {"size": size, "phase": phase, "description": {"type": "string"}}
+    schema: Object = {"type": "object", "properties": fields, "required": ["phase", "size"]}
 
     assert pruned(schema) == {
         "type": "object",
+        "required": ["phase"],  # the API server writes a default
         "properties": {
             "size": {"type": "integer"},
             "phase": {"anyOf": [{"enum": ["a"]}, {"enum": ["b"]}], "x-kubernetes-list-type": "set"},
@@ -21,15 +23,17 @@ def test_types_fields_and_texts_are_kept() -> None:
 
 def test_schema_of_several_releases_allows_what_one_of_them_allows() -> None:
     older: Object = {
-        "required": ["a"],
+        "required": ["a", "b"],
         "properties": {"a": {"type": "string", "enum": ["x"]}, "b": {"type": "integer"}, "c": {"type": "string"}},
     }
     newer: Object = {
+        "required": ["b", "d"],
         "properties": {"a": {"type": "string", "enum": ["y"]}, "b": {"type": "string"}, "d": {"type": "boolean"}},
         "x-kubernetes-preserve-unknown-fields": True,
     }
 
     assert united(older, newer) == {
+        "required": ["b"],
         "properties": {
             "a": {"type": "string", "enum": ["x", "y"]},
             "b": {},

@@ -8,7 +8,6 @@ from karta_interpreter.engine.explain.explain import explain, outline
 from karta_interpreter.engine.explain.explanation import Explanation, Fact, InterpreterLayer, Place
 from karta_interpreter.engine.explain.missing import (
     COUNT_MISSPELT,
-    NO_PODS,
     PODS_NOT_FOUND,
     finds_pods,
     never_found,
@@ -17,7 +16,6 @@ from karta_interpreter.engine.explain.missing import (
 
 __all__ = [
     "COUNT_MISSPELT",
-    "NO_PODS",
     "PODS_NOT_FOUND",
     "Explanation",
     "Fact",

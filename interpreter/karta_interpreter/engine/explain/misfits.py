@@ -5,7 +5,7 @@ from itertools import islice
 from typing import Final
 
 from karta_interpreter.base.findings import Finding, Severity
-from karta_interpreter.base.k8s import Object, get
+from karta_interpreter.base.k8s import Object, Path, field_path, get
 from karta_interpreter.definitions.karta import ComponentRules, Definition, PodSpec, PodTemplate
 from karta_interpreter.definitions.karta.schema import read_karta
 from karta_interpreter.definitions.openapi.catalogue import POD_TEMPLATES, catalogue_schemas
@@ -40,6 +40,15 @@ def misfit_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
         for source, findings in found
         for finding in islice(findings, _MOST)
     )
+
+
+def required_field(definition: Definition, path: Path, obj: Object) -> str:
+    """Return the words about the first field on a path that an object lacks and the kind requires, "" without one."""
+    kind = catalogue_schemas().get(definition.gvk)
+    lacking = next((path[:end] for end in range(1, len(path) + 1) if get(obj, path[:end]) is None), ())
+    if kind and lacking and lacking[-1] in schema_at(kind.schema, lacking[:-1]).get("required", ()):
+        return f"{field_path(lacking)} is required ({kind.crd})"
+    return ""
 
 
 def _schema(definition: Definition) -> CustomKind:

@@ -49,7 +49,7 @@ from karta_interpreter.engine.evaluation import (
 )
 from karta_interpreter.engine.evaluation.templates import templates
 from karta_interpreter.engine.explain.explanation import Fact, Place
-from karta_interpreter.engine.explain.misfits import misfit_warnings
+from karta_interpreter.engine.explain.misfits import misfit_warnings, required_field
 from karta_interpreter.engine.explain.reading import (
     Reading,
     about,
@@ -76,7 +76,6 @@ _OF_PODS: Final = frozenset(
 )
 _OF_STATUS: Final = frozenset({Operation.INTERPRET_HEALTH})
 
-NO_PODS: Final = "count-without-pods"
 PODS_NOT_FOUND: Final = "pods-not-found"
 COUNT_MISSPELT: Final = "count-misspelt"
 _PHASE: Final = "statusDefinition.phaseDefinition.path"
@@ -87,11 +86,11 @@ _BARE_SPEC: Final = "pods: a pod template has its pod in spec; write {spec: …}
 _TEMPLATE: Final = frozenset({"spec", "metadata"})
 _LONGEST: Final = 60
 _NO_POD: Final[Mapping[type, str]] = {
-    PodTemplate: "no podTemplate; add // {spec: {}}",
-    PodSpec: "no podSpec; add // {}",
-    Fragments: "no part of a pod; give containersPath // []",
+    PodTemplate: "podTemplateSpecPath: … // {spec: {}}",
+    PodSpec: "podSpecPath: … // {}",
+    Fragments: "containersPath: … // []",
 }
-"""The missing part of an object that counts pods and has none, and how the definition gives it."""
+"""How a definition gives the pods that an object counts and does not have."""
 _warn: Final = partial(about, severity=Severity.WARNING)
 
 
@@ -114,8 +113,7 @@ def warnings_about(definition: Definition, obj: Object, operation: Operation | N
     ):
         if operation is None or operation in operations:
             with suppress(InterpreterError):
-                for warning in warnings(definition, obj):
-                    warnings_found.append(warning)  # noqa: PERF402 - what comes before an error is kept
+                warnings_found.extend(warnings(definition, obj))  # which keeps what comes before an error
     return tuple(warnings_found)
 
 
@@ -185,11 +183,15 @@ def _pod_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
         if not any(pods):
             missing.append((component, field, query))
         yield from _incomplete(definition, component, field, query, template_readings)
-        yield from _counts(definition, component, obj, pods, strays, unread)
+        yield from _counts(definition, component, obj, pods, template_readings, strays, unread)
     is_named, pods_read = False, tuple(component.pods for component in definition.components)
     for component, field, query in missing:
-        hints = [hint for path in paths_read(query, obj) if (hint := misspelt(path, obj, pods_read))][:1]
-        hints = hints or [f"nothing reads the containers at {field_path(path[:-1])}" for path in strays[:1]]
+        paths = [*paths_read(query, obj)]
+        hints = (
+            [hint for path in paths if (hint := misspelt(path, obj, pods_read))]
+            or [f"nothing reads the containers at {field_path(path[:-1])}" for path in strays[:1]]
+            or [hint for path in paths if (hint := required_field(definition, path, obj))]
+        )[:1]
         if hints or readings(component.instance_ids, obj):
             is_named = True
             note = "; ".join([f"{component.name}: no pods at {_looked(query, obj)}", *hints])
@@ -262,6 +264,7 @@ def _counts(
     component: ComponentRules,
     obj: Object,
     pods: Sequence[Object | None],
+    template_readings: Sequence[Reading],
     strays: Sequence[Path],
     unread: Sequence[Path],
 ) -> Iterator[Fact]:
@@ -277,14 +280,21 @@ def _counts(
         yield from _uncounted(definition, component, obj, unread)
     if query is None or len(counts) != len(pods):
         return
-    ids = readings(component.instance_ids, obj)
+    ids, empty = readings(component.instance_ids, obj), [reading.location for reading in template_readings]
     for index, (count, template) in enumerate(zip(counts, pods, strict=True)):
         is_given = count.location is not None and count.places[0].value is not None
         # A default is not a sign of pods: `.worker.replicas // 1` is 1 even without a worker.
         if template is None and is_given and count.value not in (None, 0) and not strays:
             name = str(ids[index].value) if ids else ""
-            note = f"count {count.value}, but {_NO_POD[type(component.pods)]} if the operator makes pods"
-            yield _warn(definition, component, field, query, NO_PODS, note, places=count.places, instance=name)
+            location = empty[index] if len(empty) == len(pods) else None
+            place = f" at {field_path(location.path)}" if location else ""
+            note = (
+                f"{name or component.name}: count {count.value}, but no pods{place}; "
+                f"if the operator makes them, write {_NO_POD[type(component.pods)]}"
+            )
+            yield _warn(
+                *(definition, component, field, query, "count-without-pods"), note, places=count.places, instance=name
+            )
     # The first of each place and of each name.
     near = {key: path for path in reversed(unread) for key in (path[:-1], path[-1])} if any(pods) else {}
     if absent := _absent(counts, obj, definition, near):
@@ -484,8 +494,9 @@ def _dependency_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
                 notes = [_BARE_SPEC for value in templates_read if value and _TEMPLATE.isdisjoint(value)][:1]
             case _:
                 continue
-        for note in notes:
-            yield Fact("dependency-not-found", note, field=field, expression=query.text, severity=severity)
+        yield from (
+            Fact("dependency-not-found", note, field=field, expression=query.text, severity=severity) for note in notes
+        )
     shown = partial(shorten, width=_LONGEST, placeholder=" …")
     yield from (
         Fact(
