@@ -1,5 +1,6 @@
 import base64
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -266,6 +267,14 @@ def test_waiting_has_an_end(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     result = run("doctor", "--kubeconfig", "nowhere", "--wait", "0.01", "-o", "json")
 
     assert (result.exit_code, levels(result)) == (1, {"api server": "problem"})
+
+
+def test_pod_is_told_to_write_its_secret() -> None:
+    command = [sys.executable, "-m", "karta_interpreter", "doctor", "--kubeconfig", "nowhere"]
+    environment = {**os.environ, "KUBERNETES_SERVICE_HOST": "10.0.0.1"}
+    ran = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+
+    assert "give the kubeconfig of karmada-apiserver in the Secret of this pod" in ran.stdout
 
 
 @pytest.mark.slow

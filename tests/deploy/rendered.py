@@ -53,8 +53,11 @@ VALUES = {
         SERVER,
         "registration.publicUrl=https://karta.example.com:8443/interpret,service.type=LoadBalancer",
     ),
-    "Kartas in ConfigMaps": (SERVER, r"kartas.inline.a\.yaml=x,kartas.configMaps={one,two}"),
-    "scripts in ConfigMaps": (SERVER, r"overrides.inline.a\.yaml=x,overrides.configMaps={one,two}"),
+    "Kartas in ConfigMaps": (SERVER, r"kartas.inline.a\.yaml=kind: Karta,kartas.configMaps={one,two}"),
+    "scripts in ConfigMaps": (
+        SERVER,
+        r"overrides.inline.a\.yaml=kind: ResourceInterpreterCustomization,overrides.configMaps={one,two}",
+    ),
     "every option of the server": (
         SERVER,
         "server.catalogue=false,server.resourceQuotaEstimate=true,server.podRequests=karmada,registration.multiplePodTemplatesScheduling=true",
@@ -78,7 +81,10 @@ VALUES = {
     ),
     "a ConfigMap with the name of a folder": (
         SERVER,
-        r"kartas.inline.a\.yaml=x,kartas.configMaps={inline},overrides.inline.a\.yaml=x,overrides.configMaps={inline}",
+        (
+            r"kartas.inline.a\.yaml=kind: Karta,kartas.configMaps={inline},"
+            r"overrides.inline.a\.yaml=kind: ResourceInterpreterCustomization,overrides.configMaps={inline}"
+        ),
     ),
     "the workload types API with tokens": (
         SERVER,
@@ -87,7 +93,7 @@ VALUES = {
     ),
     "the workload types API with definitions": (
         SERVER,
-        r"typesApi.enabled=true,kartas.inline.a\.yaml=x,kartas.configMaps={one},overrides.configMaps={two}",
+        r"typesApi.enabled=true,kartas.inline.a\.yaml=kind: Karta,kartas.configMaps={one},overrides.configMaps={two}",
         "server.kinds={RayCluster},server.without={apps/v1/*},server.catalogue=false,server.podRequests=karmada",
     ),
     "a published runbook": (

@@ -157,6 +157,7 @@ CONTRADICTIONS = [
         "renewBefore is not less than certificate.certManager.duration",
     ),
     ("server.extraArgs={--log-level debug}", 'has "--log-level debug" as one option: write "--log-level=debug"'),
+    ("server.extraArgs={--record=/records}", "--record=/records, where extraVolumeMounts mounts no volume"),
     ("server.catalogue=false,karmada.cluster=false", "the server would have no definition: set server.catalogue"),
     ("server.extraArgs={--port=9000}", "set server.port or server.healthPort"),
     ("certificate.selfSigned.days=365,certificate.selfSigned.authorityDays=1459", "is less than four times"),
@@ -200,6 +201,8 @@ CONTRADICTIONS = [
         "extraVolumes[0].name=authority,extraVolumeMounts[0].name=ca,extraVolumeMounts[0].mountPath=/ca",
         "extraVolumeMounts has ca, and extraVolumes has no volume of this name",
     ),
+    (r"kartas.inline.a\.yaml=docs/examples/trainjob.yaml", r"holds no Karta: --set-file kartas.inline.a\.yaml=FILE"),
+    (r"overrides.inline.a\.yaml=x", "overrides.inline.a.yaml holds no ResourceInterpreterCustomization: --set-file"),
     (r"kartas.inline.a\.txt=x", "kartas.inline.a.txt: call the file .yaml"),
     (r"overrides.inline.a\.lua=x", "overrides.inline.a.lua: call the file .yaml"),
     (r"kartas.inline.a\.yaml.kind=Karta", "kartas.inline.a.yaml is not text: write `a.yaml: |` and the content"),
@@ -489,6 +492,9 @@ def test_messages_name_the_value_of_an_option(name: str) -> None:
         "registration.enabled": "registration.enabled=false",
         "registration.multiplePodTemplatesScheduling": "registration.multiplePodTemplatesScheduling=true",
         "registration.name": "registration.name=ours",
+        "registration.service": "registration.service=a/b:443",
+        "server.kinds": "server.kinds={Job}",
+        "server.without": "server.without={Job}",
     }
     before, after = (rendered.pod_of(template(SERVER, value)) for value in ("", values[path]))
     assert before != after

@@ -15,10 +15,13 @@ _DAY, _LOOKS = 86_400, 40
 _CHART_VALUES = {
     "certificate-file": "certificate.existingSecret",
     "certificate-name": "certificate.extraNames",
+    "kinds": "server.kinds",
     "kubeconfig": "karmada.kubeconfig",
     "multiple-pod-templates-scheduling": "registration.multiplePodTemplatesScheduling",
     "register": "registration.enabled",
     "registration-name": "registration.name",
+    "service": "registration.service",
+    "without": "server.without",
 }
 
 

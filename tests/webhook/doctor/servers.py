@@ -19,7 +19,7 @@ def interpreter(known: Mapping[str, int] | None = None, *, ready: int = 200) -> 
     """Answers as ours: per kind with a code, 404 for the kinds that are not given."""
 
     def answer(target: bytes, body: bytes) -> tuple[int, bytes]:
-        if target == b"/readyz":
+        if target.partition(b"?")[0] == b"/readyz":
             return ready, b"ok\n" if ready == 200 else encode_status(ready, "no definition is loaded")
         if target.partition(b"?")[0] != b"/interpret":
             return 404, encode_status(404, "only /interpret is served")

@@ -32,6 +32,21 @@ def test_readiness(status: int, body: bytes, level: Level, found: str) -> None:
 
 
 @rows(
+    ("body", "found"),
+    [
+        pytest.param("ok\n--without Jbo: nothing\n", ["the server is ready", "--without Jbo: nothing"], id="a doubt"),
+        pytest.param("ok\n" + "line\n" * 99, ["the server is ready", *["line"] * 20], id="no more than twenty"),
+        pytest.param("<html>\nok\n", ["the server is ready"], id="another server"),
+    ],
+)
+def test_doubts_of_ready_server_are_warnings(body: str, found: list[str]) -> None:
+    results = [*judge_readiness(Reply(200, body.encode(), 0.01))]
+
+    assert [result.found for result in results] == found
+    assert {result.level for result in results[1:]} <= {Level.WARNING}
+
+
+@rows(
     ("reply", "level", "found"),
     [
         pytest.param(Reply(200, GOOD, 0.012), Level.OK, "in 12 ms", id="as ours answers"),

@@ -122,7 +122,7 @@ async def test_address_is_visited_once(tmp_path: Path) -> None:
         both = {CONFIGURATIONS: items(configuration(client(port), rule(BREW), tea))}
         results = await examine(karmada(port, **both), name=OURS)
 
-    assert asked.count(b"/readyz") == 1
+    assert asked.count(b"/readyz?verbose") == 1
     assert "each of the 2 kinds" in results[-1].found
 
 

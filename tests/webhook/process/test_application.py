@@ -212,6 +212,15 @@ async def test_probes(client: Client, path: str) -> None:
     assert (answer.status, answer.body) == (200, b"ok\n")
 
 
+async def test_ready_server_names_settings_without_effect() -> None:
+    with running(without=("Crtae",)) as process:
+        client = await process.connect()
+        plain, verbose = [await client.ask(get(path)) for path in ("/readyz", "/readyz?verbose")]
+        await client.close()
+    assert plain.body == b"ok\n", "as programs compare it"
+    assert re.fullmatch(r"ok\n.*--without Crtae: there is no definition for it.*\n", verbose.body.decode())
+
+
 async def test_head_request_has_no_body(client: Client) -> None:
     await client.send(get("/healthz", "HEAD") + get("/healthz"))
     assert re.search(rb"\r\n\r\nHTTP/1.1 200 OK\r\n", await client.reader.readuntil(b"ok\n"))

@@ -307,7 +307,10 @@ labels:
 {{- if not (kindIs "string" $text) -}}
 {{- fail (printf "%s.%s is not text: write `%s: |` and the content of the file below, indented" $path $name $name) -}}
 {{- end -}}
-{{- $kind := regexFind "(?m)^kind: *(Karta|ResourceInterface|ResourceInterpreterCustomization) *$" $text | trimPrefix "kind:" | trim -}}
+{{- $kind := regexFind "\"?kind\"?: *[\"']?(Karta|ResourceInterface|ResourceInterpreterCustomization)\\b" $text | regexFind "[A-Za-z]+$" -}}
+{{- if not $kind -}}
+{{- fail (printf "%s.%s holds no %s: --set-file %s.%s=FILE takes the content of a file" $path $name (ternary "Karta" "ResourceInterpreterCustomization" (eq $path "kartas.inline")) $path ($name | replace "." "\\.")) -}}
+{{- end -}}
 {{- $place := ternary "overrides.inline" "kartas.inline" (eq $kind "ResourceInterpreterCustomization") -}}
 {{- if and $kind (ne $place $path) -}}
 {{- fail (printf "%s.%s holds a %s: its place is %s" $path $name $kind $place) -}}

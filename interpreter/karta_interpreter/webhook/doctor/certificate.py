@@ -60,14 +60,19 @@ def judge_dates(leaf: x509.Certificate, now: datetime) -> Iterator[CheckResult]:
     """Check that the certificate is valid now and for a while."""
     begin, end = leaf.not_valid_before_utc, leaf.not_valid_after_utc
     life, remaining = end - begin, end - now
-    if now < begin:
-        yield problem(_CHECK, f"it is not valid before {_time(begin)}", "check the clocks, or issue it again")
-    elif remaining <= timedelta(0):
-        yield problem(_CHECK, f"it expired at {_time(end)}", "renew it; the server reads a new one without a restart")
-    elif remaining < min(_URGENT, life / _URGENT_SHARE):
-        yield problem(_CHECK, f"it expires at {_time(end)}", "renew it now: the usual renewal has not happened")
-    elif remaining < min(_SOON, life / _SOON_SHARE):
-        yield warning(_CHECK, f"it expires at {_time(end)}", "check that it is renewed")
+    expires = f"it expires at {_time(end)}"
+    rows = (
+        (now < begin, problem, f"it is not valid before {_time(begin)}", "check the clocks, or issue it again"),
+        (end <= now, problem, f"it expired at {_time(end)}", "renew it; the server reads a new one without a restart"),
+        (
+            remaining < min(_URGENT, life / _URGENT_SHARE),
+            problem,
+            expires,
+            "renew it now: the usual renewal has failed",
+        ),
+        (remaining < min(_SOON, life / _SOON_SHARE), warning, expires, "check that it is renewed"),
+    )
+    yield from [level(_CHECK, found, advice) for holds, level, found, advice in rows if holds][:1]
 
 
 def judge_trust(

@@ -21,6 +21,7 @@ from karta_interpreter.base.k8s import Object
 from karta_interpreter.webhook.doctor.result import CheckResult, problem
 from karta_interpreter.webhook.doctor.webhooks import Client
 from karta_interpreter.webhook.registration.configuration import Service, parts_of_url
+from karta_interpreter.webhook.settings import option
 
 SECONDS = 10.0
 """The time for each step: a connection, a handshake (Karmada allows the same time), and an exchange."""
@@ -92,10 +93,16 @@ def _of_service(reference: Service, service: Object | None) -> DialAddress | Che
     if service is None:
         host = reference.host
         reason = f"karmada-apiserver has no {name}, so the name is resolved by DNS"
-        advice = f"unless Karmada runs in the same cluster, create there a {name}, {external}"
+        advice = (
+            f"correct the name ({option('service')}) or, unless Karmada runs in the same cluster, create there a "
+            f"{name}, {external}"
+        )
     elif kind == "ExternalName":
         host = spec.get("externalName")
-        reason, advice = f"{name} is an ExternalName", f"check its externalName {host}"
+        reason, advice = (
+            f"{name} is an ExternalName",
+            f"check its externalName {host}, and the port ({option('service')})",
+        )
     elif kind not in ("ClusterIP", "NodePort", "LoadBalancer"):
         return problem(_CHECK, f"{name} is of the unknown type {kind}", "make it an ExternalName")
     elif not host or host == "None":

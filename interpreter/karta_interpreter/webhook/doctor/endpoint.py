@@ -27,7 +27,8 @@ from karta_interpreter.webhook.doctor.connection import (
     shake_hands,
     verify,
 )
-from karta_interpreter.webhook.doctor.result import CheckResult, Level, ok, problem, warning
+from karta_interpreter.webhook.doctor.result import IS_IN_POD, CheckResult, Level, ok, problem, warning
+from karta_interpreter.webhook.settings import option
 from karta_interpreter.webhook.wire.request import KIND, SLOW, context_of
 
 Kinds: TypeAlias = Mapping[GVK, Sequence[Operation]]
@@ -53,6 +54,9 @@ _CALL_ADVICE = {
     504: "a proxy on the way gets no answer in time: check the server's log and its CPU",
 }
 """By HTTP status."""
+_DOUBT_ADVICE = (
+    f"correct the name in {option('kinds')} or {option('without')}, unless a definition of this kind comes later"
+)
 _INSIDE = (".svc", ".cluster.local")
 _PORT_FORWARD = (
     "the name exists inside the host cluster only: run doctor in a pod there, or forward a port "
@@ -117,7 +121,7 @@ def _certificate(address: DialAddress, ca_bundle: str) -> list[CheckResult]:
 
 
 def _calls(address: DialAddress, limit: int | None, kinds: Kinds) -> list[CheckResult]:
-    results = list(judge_readiness(ask(address, READY)))
+    results = list(judge_readiness(ask(address, f"{READY}?verbose")))
     target = f"{address.path}?timeout={limit or _UNSET}s"
     results += judge_call(ask(address, target, call_body(UNDEFINED, Operation.INTERPRET_REPLICA)), limit)
     # A server that is not ours would give the same objection for each of hundreds of kinds.
@@ -154,7 +158,7 @@ def judge_connection(address: DialAddress, error: OSError) -> CheckResult:
     reason = f" ({address.reason})" if address.reason else ""
     advice = f"; {address.advice}" if address.advice else ""
     if isinstance(error, socket.gaierror):
-        inside = address.host.endswith(_INSIDE)
+        inside = address.host.endswith(_INSIDE) and not IS_IN_POD
         hint = _PORT_FORWARD if inside else "check the name, and DNS where Karmada's controllers run"
         return problem(_CONNECTION, f"the name {address.host} cannot be resolved from here{reason}", hint + advice)
     if isinstance(error, ConnectionRefusedError):
@@ -194,6 +198,9 @@ def judge_readiness(reply: Reply) -> Iterator[CheckResult]:
     """Check the answer of `READY`."""
     if reply.status == HTTPStatus.OK:
         yield ok(_READINESS, "the server is ready")
+        head, *doubts = reply.body.decode(errors="replace").splitlines() or [""]
+        for doubt in doubts[:20] if head == "ok" else ():
+            yield warning(_READINESS, doubt, _DOUBT_ADVICE)
     elif reply.status == HTTPStatus.NOT_FOUND:
         yield warning(
             _READINESS,

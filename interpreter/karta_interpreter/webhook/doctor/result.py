@@ -1,8 +1,11 @@
 """The result of a check, with advice."""
 
+import os
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
+
+IS_IN_POD = "KUBERNETES_SERVICE_HOST" in os.environ  # then a Secret has the kubeconfig, and names of the host exist
 
 
 class Level(StrEnum):

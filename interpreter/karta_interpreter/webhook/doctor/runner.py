@@ -20,7 +20,7 @@ from karta_interpreter.webhook.doctor.kinds import (
     read_stored,
     served,
 )
-from karta_interpreter.webhook.doctor.result import CheckResult, ok, problem, warning
+from karta_interpreter.webhook.doctor.result import IS_IN_POD, CheckResult, ok, problem, warning
 from karta_interpreter.webhook.doctor.webhooks import (
     Client,
     RegisteredWebhook,
@@ -45,34 +45,39 @@ _CLUSTERS = "/apis/cluster.karmada.io/v1alpha1/clusters"
 _SKIPPED = "the checks about it are left out"
 _RIGHTS = f"{_SKIPPED}; give the user of the kubeconfig the missing rights; system:anonymous is a user without a token"
 
-_NO_KARMADA = (
-    "this is not a Karmada: give the kubeconfig of karmada-apiserver with --kubeconfig, or its "
-    "context with --context; `kubectl config get-contexts` lists the contexts of a kubeconfig; "
-    "in the server's pod write its Secret with that kubeconfig again"
+_WHERE = (
+    "in the Secret of this pod, as docs/install.md writes it (The kubeconfig of the server)"
+    if IS_IN_POD
+    else "with --kubeconfig (a context of it with --context)"
 )
+_NO_KARMADA = "this is not a Karmada: give the kubeconfig of karmada-apiserver {where}"
 _BY_REASON = {
-    NO_KUBECONFIG: "give the kubeconfig of karmada-apiserver with --kubeconfig",
-    "NoContext": "give a context that the kubeconfig has with --context, or write its user (docs/install.md)",
-    "Configuration": "correct the kubeconfig, or give another one with --kubeconfig",
+    NO_KUBECONFIG: "give the kubeconfig of karmada-apiserver {where}",
+    "NoContext": "give a context that the kubeconfig has, or a kubeconfig with its user, {where}",
+    "Configuration": "correct the kubeconfig, and give it {where}",
     "UnknownHost": (
-        "names such as karmada-apiserver.karmada-system.svc exist inside the host cluster only: run doctor in a pod "
-        "there, where `kubectl get services -A` lists the names, or give a kubeconfig "
-        "whose server has a name that is known here"
+        "names such as karmada-apiserver.karmada-system.svc exist inside the host cluster only, where `kubectl get "
+        "services -A` lists them: run doctor in a pod there, or correct the server, and give the kubeconfig {where}"
     ),
     "Refused": (
-        "start karmada-apiserver; where it is not reachable from here, forward its port (kubectl port-forward) and "
-        "name that port in the kubeconfig"
+        "start karmada-apiserver, or give a kubeconfig with its right port {where}; where it is not reachable from "
+        "here, forward its port (kubectl port-forward)"
     ),
-    "Timeout": "check VPN, firewalls and NetworkPolicies between here and karmada-apiserver",
-    "Certificate": "get the present kubeconfig of this control plane: the CA or the server name in this one is another",
-    "TLS": "write the https URL of karmada-apiserver into the kubeconfig, with the port that speaks TLS",
-    "Unreadable": "another server answers at this URL: correct the server in the kubeconfig",
+    "Timeout": (
+        "check VPN, firewalls and NetworkPolicies between here and karmada-apiserver, or give a kubeconfig with "
+        "another server {where}"
+    ),
+    "Certificate": (
+        "the CA or the server name in this kubeconfig is that of another control plane: give the present one {where}"
+    ),
+    "TLS": "write the https URL of karmada-apiserver, with the port that speaks TLS, and give the kubeconfig {where}",
+    "Unreadable": "another server answers at this URL: give a kubeconfig with the right one {where}",
 }
-_BY_STATUS = {
-    HTTPStatus.BAD_REQUEST: "check the server in the kubeconfig: https, its host and its port",
-    HTTPStatus.UNAUTHORIZED: "get new credentials, and write them into the kubeconfig",
-    HTTPStatus.FORBIDDEN: "give the user of the kubeconfig this right, or use the kubeconfig of another user",
-    HTTPStatus.NOT_FOUND: "another server answers at this URL, such as a proxy: correct the server in the kubeconfig",
+_BY_STATUS: Mapping[int, str] = {
+    HTTPStatus.BAD_REQUEST: "correct the server in the kubeconfig (https, host, port), and give it {where}",
+    HTTPStatus.UNAUTHORIZED: "give a kubeconfig with new credentials {where}",
+    HTTPStatus.FORBIDDEN: "give the user of the kubeconfig this right, or the kubeconfig of another user {where}",
+    HTTPStatus.NOT_FOUND: "a proxy or another server answers at this URL: give a kubeconfig with the right one {where}",
 }
 
 
@@ -82,27 +87,29 @@ async def examine(api: ApiServer, *, name: str, url: str = "") -> list[CheckResu
     With a ``url`` the server is dialled at the host and port in it instead of the registered ones. Its certificate is
     still checked for the registered name.
     """
+    plane = _ControlPlane(api)
     try:
         version = (await api.get("/version")).get("gitVersion", "unknown")
     except ClusterError as error:
-        # A proxy may answer with a status that HTTP does not define.
-        by_status = _BY_STATUS.get(HTTPStatus(error.status)) if error.status in set(HTTPStatus) else None
         advice = (
-            by_status
+            _BY_STATUS.get(error.status)
             or (not error.status and _BY_REASON.get(error.reason))
             or "look at the log of karmada-apiserver; `doctor --wait SECONDS` waits until it answers"
         )
-        return [problem(_API, str(error), advice), *await _server_at(url)]
+        return [problem(_API, str(error), advice.format(where=_WHERE)), *await _server_at(plane, url)]
     results = [ok(_API, f"{api.url} answers, its version is {version}")]
     try:
         named = {str(edit.get(obj, ("metadata", "name"))): obj for obj in await api.list(CONFIGURATIONS)}
     except ClusterError as error:
         advice = _NO_KARMADA if error.status == HTTPStatus.NOT_FOUND else _RIGHTS
-        return [*results, problem(_CONTROL_PLANE, str(error), advice), *await _server_at(url)]
+        return [
+            *results,
+            problem(_CONTROL_PLANE, str(error), advice.format(where=_WHERE)),
+            *await _server_at(plane, url),
+        ]
     webhooks = [webhook for configuration in named.values() for webhook in read_webhooks(configuration)]
     ours = [webhook for webhook in webhooks if webhook.configuration == name]
     foreign = [webhook for webhook in webhooks if webhook.configuration != name]
-    plane = _ControlPlane(api)
     customizations = [read_customization(obj) for obj in await plane.objects(_CUSTOMIZATIONS) or ()]
     results += [
         *judge_registration(name, ours, foreign),
@@ -180,9 +187,14 @@ async def _kinds(plane: _ControlPlane, ours: Sequence[RegisteredWebhook]) -> lis
 async def _servers(plane: _ControlPlane, ours: Sequence[RegisteredWebhook], url: str) -> list[CheckResult]:
     """Return the results about each address that our webhooks name, once per address."""
     if not ours:
-        return await _server_at(url)
+        return await _server_at(plane, url)
     by_client = grouped((webhook.client, webhook) for webhook in ours)
     return [result for client, at in by_client.items() for result in await _server(plane, client, at, url)]
+
+
+async def _server_at(plane: _ControlPlane, url: str) -> list[CheckResult]:
+    """Return the results about a URL that is not registered, or nothing without one."""
+    return await _server(plane, Client(str(Endpoint.of_url(url).at)), (), "") if url else []
 
 
 async def _server(
@@ -199,16 +211,11 @@ async def _server(
     if isinstance(dialled, CheckResult):
         return [dialled]
     address = address.dialled_at(dialled) if url else address
-    dialling = ok(_ADDRESS, f"Karmada dials {address} as {address.server_name}: {address.reason}")
+    dialling = ok(
+        _ADDRESS,
+        f"Karmada dials {address} as {address.server_name}: {address.reason}"
+        if webhooks
+        else f"{client.url} is dialled",
+    )
     timeout = min((webhook.timeout for webhook in webhooks if webhook.timeout is not None), default=None)
     return [dialling, *await examine_endpoint(address, client.ca_bundle, timeout, kinds_of(webhooks))]
-
-
-async def _server_at(url: str) -> list[CheckResult]:
-    if not url:
-        return []
-    url = str(Endpoint.of_url(url).at)  # which adds a path
-    address = address_of(Client(url))
-    if isinstance(address, CheckResult):
-        return [address]
-    return [ok(_ADDRESS, f"{url} is dialled"), *await examine_endpoint(address, "", None, {})]

@@ -163,13 +163,14 @@ def judge_writers(configuration: Object | None, now: datetime) -> Iterator[Check
 def judge_timeouts(ours: Sequence[RegisteredWebhook]) -> Iterator[CheckResult]:
     """Check how long Karmada waits."""
     advice = "set timeoutSeconds: 3; a call without an answer blocks one of Karmada's five workers"
-    unset = [webhook.name for webhook in ours if webhook.timeout is None]
-    if unset:
-        yield warning(_TIMEOUT, f"timeoutSeconds is not set, which means 30 s: {listed(unset)}", advice)
-    long = [webhook.name for webhook in ours if (webhook.timeout or 0) > _LONGEST]
-    if long:
-        yield warning(_TIMEOUT, f"timeoutSeconds is more than {_LONGEST}: {listed(long)}", advice)
-    if ours and not unset and not long:
+    names_by_fault = {
+        "is not set, which means 30 s": [webhook.name for webhook in ours if webhook.timeout is None],
+        f"is more than {_LONGEST}": [webhook.name for webhook in ours if (webhook.timeout or 0) > _LONGEST],
+    }
+    for fault, names in names_by_fault.items():
+        if names:
+            yield warning(_TIMEOUT, f"timeoutSeconds {fault}: {listed(names)}", advice)
+    if ours and not any(names_by_fault.values()):
         yield ok(_TIMEOUT, f"Karmada waits at most {max(webhook.timeout or 0 for webhook in ours)} s for an answer")
 
 
@@ -206,7 +207,8 @@ def judge_admission(configuration: Object | None, ours: Sequence[RegisteredWebho
     yield problem(
         "admission",
         f"the caBundle of {WEBHOOK} is not the registered one, so Kartas {outcome}",
-        "wait 15 s for a server that registers itself, and may patch it as by the chart; or set admission.caBundle",
+        "correct the value admission.caBundle: ca.crt of the server's Secret; without this value, wait 15 s for a "
+        "server that registers itself, and may patch it as by the chart",
     )
 
 

@@ -121,7 +121,8 @@ class Application:
             return Response(body=self._metrics.page(), headers=_METRICS)
         if path == "/readyz" and (objections := self._readiness.objections()):
             return self.refuse(503, "; ".join(objections))
-        return Response(body=b"ok\n", headers=_TEXT)
+        lines = ["ok", *(self._readiness.doubts() if (path, parameters) == ("/readyz", "verbose") else ())]
+        return Response(body="".join(f"{line}\n" for line in lines).encode(), headers=_TEXT)
 
 
 def _seconds(parameters: str, most: float) -> float:

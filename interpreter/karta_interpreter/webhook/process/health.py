@@ -10,6 +10,7 @@ from http import HTTPStatus
 from math import inf
 from typing import Final
 
+from karta_interpreter.base.findings import in_one_line
 from karta_interpreter.definitions.sources import Store
 from karta_interpreter.webhook.wire import encode_status
 
@@ -56,6 +57,10 @@ class Readiness:
             "the certificate has expired": end is not None and end <= time.time(),
         }
         return [*filter(holds.get, holds)]
+
+    def doubts(self) -> list[str]:
+        """Return a line for each setting without effect: the name of a kind without a definition."""
+        return [in_one_line(finding) for finding in self._store.snapshot.findings if finding.rule == "unknown-kind"]
 
     async def run(self) -> None:
         """Beat until cancelled."""

@@ -24,7 +24,14 @@ WEBHOOK: Final = "validate.karta-interpreter.io"
 
 _logger = logging.getLogger(__name__)
 _SECONDS: Final = 15.0
-_REFUSALS: Final = (HTTPStatus.BAD_REQUEST, HTTPStatus.CONFLICT, HTTPStatus.UNPROCESSABLE_ENTITY)
+_OUT_OF_DATE: Final = (logging.WARNING, "may be out of date")
+_REFUSALS: Final = {
+    HTTPStatus.BAD_REQUEST: _OUT_OF_DATE,
+    HTTPStatus.CONFLICT: _OUT_OF_DATE,
+    HTTPStatus.FORBIDDEN: (logging.INFO, "is left to others"),
+    HTTPStatus.UNPROCESSABLE_ENTITY: _OUT_OF_DATE,
+}
+"""By the status of a refusal: how to log it, and what becomes of the ``caBundle``."""
 
 
 class AdmissionCA:
@@ -67,12 +74,9 @@ class AdmissionCA:
             except ClusterError as error:
                 if error.status in (HTTPStatus.NOT_FOUND, HTTPStatus.FORBIDDEN):
                     self._bundle = None
-                if error.status == HTTPStatus.FORBIDDEN:
-                    message = f"the caBundle of the admission webhook is left to others: {error}"
-                    self._messages.log(PATH, logging.INFO, message)
-                elif error.status in _REFUSALS:
-                    message = f"the caBundle of the admission webhook may be out of date: {error}"
-                    self._messages.log(PATH, logging.WARNING, message)
+                for status, (level, outcome) in _REFUSALS.items():
+                    if error.status == status:
+                        self._messages.log(PATH, level, f"the caBundle of the admission webhook {outcome}: {error}")
             with suppress(TimeoutError):
                 async with asyncio.timeout(self._seconds):
                     await self._woken.wait()
