@@ -115,7 +115,9 @@ def test_unanswerable_workload_is_an_error(run: Run, files: Path) -> None:
     result = run(*JOB, "job.yaml")
 
     assert (result.exit_code, result.stdout) == (1, "")
-    assert result.stderr.startswith("error: definition job, component main, replicasPath")
+    warning, error = result.stderr.splitlines()
+    assert warning.startswith("warning: spec.replicas: must be a number, not a string")
+    assert error.startswith("error: definition job, component main, replicasPath")
 
 
 @pytest.mark.parametrize("kind", ["serving.kserve.io/v1beta1, InferenceService", "argoproj.io/v1alpha1, Workflow"])

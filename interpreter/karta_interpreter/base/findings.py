@@ -185,6 +185,7 @@ BY_TYPES: Final = {
         (("a string", "a list"), ("a string", "an object"), ("a string", "null")),
         "write one text, in quotes if it begins with [ or {",
     ),
+    **dict.fromkeys((("a list", "a string"), ("a list", "a number")), "write [ ] around it"),
     ("a list", "an object"): "write the entry after a dash, as the only one of a list",
     ("an object", "a list"): "write one object, without a dash",
     ("a boolean", "a string"): "write true or false, without quotes",
@@ -284,7 +285,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     """
     known = list(known)
     holders = [other for other in known if name.lower() in other.lower()] if len(name) >= _SHORTEST_WORD else []
-    suggestion = closest(name, known) or " or ".join(holders)
+    suggestion = almost(name, known) or " or ".join(holders[:_NAMED]) or closest(name, known)
     return f"did you mean {suggestion}?" if suggestion else _known_ones(known)
 
 

@@ -110,7 +110,8 @@ def command(  # noqa: PLR0913 - one for each option
         fact
         for call in calls
         if not definition.scripts.of(call.operation)
-        for fact in warnings_about(resolved(definition, call.object, objects), call.object, call.operation)
+        for obj in (call.object, *({**call.object, "status": item.status} for item in call.items))
+        for fact in warnings_about(resolved(definition, obj, objects), obj, call.operation)
     ]
     say(warnings_text(warnings) + kinds_text(warnings, calls[0].object), err=True, nl=False)
     if any(outcome.error for outcome in outcomes):

@@ -132,13 +132,15 @@ def command(
     if path is None:
         raise UsageProblem(f"error: {NO_OBJECT}")
     obj = read_object(path, lambda: kinds_of(filenames))
-    tree = WorkloadTree.build(workload_of(obj, filenames, references), _pods(pods))
-    warnings = warnings_about(tree.workload.definition, tree.workload.object)
-    say(tree_text(tree) if output == "tree" else written(tree.to_json(), output), nl=False)
-    say(warnings_text(warnings) + kinds_text(warnings, obj), err=True, nl=False)
-    for stray in tree.strays:
-        say(escaped(stray.reason), err=True)
+    workload = workload_of(obj, filenames, references)
+    warnings = warnings_about(workload.definition, workload.object)
+    try:
+        tree = WorkloadTree.build(workload, _pods(pods))
+        say(tree_text(tree) if output == "tree" else written(tree.to_json(), output), nl=False)
+    finally:  # they may tell why there is no tree
+        say(warnings_text(warnings) + kinds_text(warnings, obj), err=True, nl=False)
     if tree.strays:
+        say("\n".join(escaped(stray.reason) for stray in tree.strays), err=True)
         raise SystemExit(Problem.exit_code)
 
 

@@ -117,7 +117,8 @@ HOT = {"name": "hot", "replicas": 2, "template": pods()}
             [
                 (
                     "spec.groups[0].template.spec.image: there is no such field (Kubernetes 1.34): "
-                    "is it spec.groups[0].template.spec.containers[].image?"
+                    "is it spec.groups[0].template.spec.containers[].image or "
+                    "spec.groups[0].template.spec.initContainers[].image?"
                 ),
                 "group: spec.groups[0].template has no containers; there are image",
             ],
@@ -251,7 +252,12 @@ def test_count_beside_pods_without_scale_definition(define: Define, count: tuple
         ),
         pytest.param(
             {"phase": "ready", "conditions": [{"type": "Ready", "status": True}, {"type": "Old", "status": "False"}]},
-            ['condition Ready has status true, which is not a text: write "True", with quotes'],
+            [
+                (
+                    "status.conditions[0].status: must be a string, not a boolean (as the definition reads it): "
+                    "write it in quotes"
+                )
+            ],
             id="a condition whose status is no text",
         ),
         pytest.param(

@@ -12,7 +12,6 @@ from karta_interpreter.definitions.openapi.schema import CustomKind
 SCHEMAS: Final = Path(__file__).with_name("schemas.json")
 POD_TEMPLATES: Final = GVK("apps", "v1", "Deployment")
 """The kind with the schema of a pod template, below ``spec.template``."""
-_ONE_PART: Final = ("items", "additionalProperties")
 
 
 @cache
@@ -28,7 +27,7 @@ def catalogue_schemas() -> Mapping[GVK, CustomKind]:
     record = json.loads(SCHEMAS.read_text(encoding="utf-8"))
     nodes: list[dict[str, JSON]] = []
     for node in record["nodes"]:  # the parts of a node stand before it
-        node |= {name: nodes[node[name]] for name in _ONE_PART if name in node}
+        node |= {name: nodes[node[name]] for name in ("items", "additionalProperties") if name in node}
         if "properties" in node:
             node["properties"] = {name: nodes[index] for name, index in node["properties"].items()}
         nodes.append(node)

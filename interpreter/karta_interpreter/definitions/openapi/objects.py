@@ -3,11 +3,12 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from karta_interpreter.base.findings import BY_TYPES, Finding, closest, did_you_mean, warning
-from karta_interpreter.base.k8s import JSON, Object, Path, field_path, type_name
+from karta_interpreter.base.findings import BY_TYPES, Finding, almost, did_you_mean, listed, warning
+from karta_interpreter.base.k8s import COUNT_NAME, JSON, Object, Path, field_path, type_name
 from karta_interpreter.definitions.openapi.schema import (
     OPEN,
     SchemaPath,
+    below,
     entries,
     fields,
     key_of,
@@ -24,8 +25,8 @@ _TYPES: Final = {
     "number": "a number",
 }
 _OF_OBJECTS: Final = ("apiVersion", "kind", "metadata")
+# As far below a group of workers as its pods' resources are.
 _DEPTH: Final = 5
-"""As far below a group of workers as its pods' resources are."""
 Around = Sequence[tuple[Object, JSON]]
 
 
@@ -72,9 +73,8 @@ def _misfit(schema: Object, value: JSON, path: Path, around: Around) -> Finding 
     if got != expected or (named == "integer" and isinstance(value, float)):
         return warning("field-invalid", path, f"must be {expected}, not {got}", _shape(value, expected, path, around))
     texts = listed_texts(schema) if value and isinstance(value, str) else [value]
-    if texts and value not in texts:
-        return warning("field-invalid", path, f"cannot be {value}", did_you_mean(value, texts))
-    return None
+    is_unlisted = texts and value not in texts
+    return warning("field-invalid", path, f"cannot be {value}", did_you_mean(value, texts)) if is_unlisted else None
 
 
 def _shape(value: JSON, expected: str, path: Path, around: Around) -> str:
@@ -82,36 +82,46 @@ def _shape(value: JSON, expected: str, path: Path, around: Around) -> str:
     schema, _ = around[-1]
     if expected == "a string" and isinstance(value, dict):
         return _below(str(path[-2]), path[:-2], around[:-2]) if around[2:] else ""
-    is_map = isinstance(value, dict) and value and all(isinstance(part, dict) for part in value.values())
-    if is_map and expected == "a list":
-        key, first = key_of(schema, entries(schema, "items") or {}), next(iter(value))
-        return f"write `- {f'{key}: {first}' if key else ''}` in place of `{first}:`"
-    return BY_TYPES.get((expected, type_name(value)), "")
+    items, names = entries(schema, "items") or {}, dict(fields(schema)).keys()
+    if expected == "a list" and isinstance(value, dict) and not value.keys() <= dict(fields(items)).keys():
+        key, (first, part) = key_of(schema, items), next(iter(value.items()))
+        pair = f"{key}: {first}" if key else ""
+        if isinstance(part, dict) or below(items, "value"):
+            return f"write `- {pair if isinstance(part, dict) else f'{{{pair}, value: …}}'}` in place of `{first}:`"
+    return BY_TYPES.get((expected, type_name(value))) or (f"its fields are {listed(names)}" if names else "")
 
 
 def _place(name: str, part: JSON, path: Path, around: Around) -> str:
     """Return the name that is meant, or the place of the name below or above, else the names that there are."""
-    schema, _ = around[-1]
-    names = dict(fields(schema)).keys()
-    if isinstance(part, dict) and part and part.keys() <= names:
+    schema, value = around[-1]
+    names = dict(fields(schema))
+    if isinstance(part, dict) and part and part.keys() <= names.keys():
         return "write its fields in its place"
-    if closest(name, names):
-        return did_you_mean(name, names)
+    if meant := almost(name, (other for other, field in names.items() if not _misfit(field, part, path, around))):
+        return f"did you mean {meant}?"
     if place := _below(name, path, around):
         return place
     for up, (outer, present) in enumerate(reversed(around[:-1]), 1):
         if name in dict(fields(outer)) and name not in present:
             return f"is it {field_path((*path[: len(path) - up], name))}?"
-    return did_you_mean(name, names)
+    counts = [
+        other
+        for other, field in names.items()
+        if type(part) is int and field.get("type") == "integer" and other not in value
+        if COUNT_NAME.fullmatch(name) and COUNT_NAME.fullmatch(other)
+    ]
+    return f"did you mean {' or '.join(counts)}?" if counts else did_you_mean(name, names)
 
 
 def _below(name: str, path: Path, around: Around) -> str:
-    """Return the question whether the nearest field of a name is meant that stands further down, "" without one."""
+    """Return the question whether the nearest fields of a name that stand further down are meant, "" without one."""
     schema, value = around[-1]
-    # A part that the object has comes before another one.
-    level = sorted(parts_below(SchemaPath(), schema), key=lambda below: below[0].steps[-1] not in value)
+    level = list(parts_below(SchemaPath(), schema))
     for _ in range(_DEPTH - 1):
         level = [inner for outer in level for inner in parts_below(*outer)]
-        if place := next((place for place, _ in level if place.steps[-1] == name), None):
-            return f"is it {f'{field_path(path)}{place.jq}'.lstrip('.')}?"
+        # Containers for debugging are added to pods that run.
+        places = [place for place, _ in level if place.steps[-1] == name and "ephemeralContainers" not in place.steps]
+        # A part that the object has comes before another one.
+        if meant := [place for place in places if place.steps[0] in value] or places:
+            return f"is it {' or '.join(f'{field_path(path)}{place.jq}'.lstrip('.') for place in meant[:2])}?"
     return ""

@@ -52,8 +52,8 @@ class CustomKind:
         return self.gvk.kind.lower()
 
 
+# Fields that identify the entries of a list, the most specific first.
 _KEYS = ("name", "groupName", "id", "role", "replicaType", "component", "serviceName", "type")
-"""Fields that identify the entries of a list, the most specific first."""
 
 
 def fields(schema: Object) -> Iterator[tuple[str, Object]]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
-from karta_interpreter.base.findings import Finding, Severity
+from karta_interpreter.base.findings import Finding, Severity, almost
 from karta_interpreter.base.k8s import Object, Path, field_path, get
 from karta_interpreter.definitions.karta import ComponentRules, Definition, PodSpec, PodTemplate
 from karta_interpreter.definitions.karta.schema import read_karta
@@ -16,19 +16,20 @@ from karta_interpreter.engine.explain.explanation import Fact
 from karta_interpreter.engine.explain.reading import place_at, readings
 
 _MOST: Final = 20
+MISFITS: Final = ("field-unknown", "field-invalid")
 
 
-def misfit_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
-    """Yield what an object has that the schema of its kind, or that of pods, does not allow.
+def misfit_warnings(definition: Definition, obj: Object, *, is_of_status: bool = False) -> Iterator[Fact]:
+    """Yield what an object has, or only its status, that the schema of its kind, or that of pods, does not allow.
 
-    The status is left out, since a controller writes it.
+    A controller writes the status, and a newer one writes more fields: only those with typos are unknown.
     """
     pods, kind = catalogue_schemas()[POD_TEMPLATES], _schema(definition)
-    written = {name: value for name, value in obj.items() if name != "status"}
+    written = {name: value for name, value in obj.items() if (name == "status") == is_of_status}
     found = [(kind, misfits(kind.schema, written))]
     found += [
         (pods, _of_pods(component, obj, kind.schema, below(pods.schema, "spec", "template")))
-        for component in definition.components
+        for component in (() if is_of_status else definition.components)
     ]
     yield from (
         Fact(
@@ -39,6 +40,9 @@ def misfit_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
         )
         for source, findings in found
         for finding in islice(findings, _MOST)
+        if not is_of_status
+        or finding.rule != "field-unknown"
+        or almost(str(finding.path[-1]), dict(fields(schema_at(kind.schema, finding.path[:-1]))))
     )
 
 

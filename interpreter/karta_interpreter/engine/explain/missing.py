@@ -24,7 +24,6 @@ from karta_interpreter.base.k8s import (
     field_path,
     get,
     implausible,
-    objects_in,
     parts_of,
     pod_requirements,
 )
@@ -49,7 +48,7 @@ from karta_interpreter.engine.evaluation import (
 )
 from karta_interpreter.engine.evaluation.templates import templates
 from karta_interpreter.engine.explain.explanation import Fact, Place
-from karta_interpreter.engine.explain.misfits import misfit_warnings, required_field
+from karta_interpreter.engine.explain.misfits import MISFITS, misfit_warnings, required_field
 from karta_interpreter.engine.explain.reading import (
     Reading,
     about,
@@ -84,6 +83,8 @@ _MOST_COMPONENTS: Final = 4
 _MOST_PLACES: Final = 2
 _BARE_SPEC: Final = "pods: a pod template has its pod in spec; write {spec: …} around the spec of a pod"
 _TEMPLATE: Final = frozenset({"spec", "metadata"})
+# What an expression does not find, or cannot read, where an object has a misfit.
+_CONSEQUENCES: Final = ("dependency-failed", "dependency-not-found")
 _LONGEST: Final = 60
 _NO_POD: Final[Mapping[type, str]] = {
     PodTemplate: "podTemplateSpecPath: … // {spec: {}}",
@@ -109,12 +110,17 @@ def warnings_about(definition: Definition, obj: Object, operation: Operation | N
         (_left_out_warnings, _OF_PODS - {Operation.INTERPRET_DEPENDENCY}),
         (_unknown_warnings, _OF_PODS - {Operation.INTERPRET_DEPENDENCY}),
         (_status_warnings, _OF_STATUS),
+        (
+            partial(misfit_warnings, is_of_status=True),
+            _OF_STATUS | {Operation.INTERPRET_STATUS, Operation.AGGREGATE_STATUS},
+        ),
         (_dependency_warnings, (Operation.INTERPRET_DEPENDENCY,)),
     ):
         if operation is None or operation in operations:
             with suppress(InterpreterError):
                 warnings_found.extend(warnings(definition, obj))  # which keeps what comes before an error
-    return tuple(warnings_found)
+    # Misfits come first.
+    return tuple([w for w in warnings_found if w.rule not in _CONSEQUENCES or warnings_found[0].rule not in MISFITS])
 
 
 def finds_pods(definition: Definition, obj: Object) -> bool:
@@ -153,8 +159,7 @@ def _absence_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
 def _unknown_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
     """Yield the parts that change requests in an unknown way, each with the fields that it outputs."""
     for part in unknown_requests(definition, obj):
-        outputs = part.place.evaluate(obj)
-        read = (place_at(path, obj) for path in paths_read(part.place, obj))
+        outputs, read = part.place.evaluate(obj), (place_at(path, obj) for path in paths_read(part.place, obj))
         places = tuple(islice((place for place in read if place.value and place.value in outputs), _MOST_PLACES))
         named = " and ".join(
             f"{field_path(place.path)} is {json.dumps(place.value)}"
@@ -184,7 +189,7 @@ def _pod_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
             missing.append((component, field, query))
         yield from _incomplete(definition, component, field, query, template_readings)
         yield from _counts(definition, component, obj, pods, template_readings, strays, unread)
-    is_named, pods_read = False, tuple(component.pods for component in definition.components)
+    named, pods_read = set[str](), tuple(component.pods for component in definition.components)
     for component, field, query in missing:
         paths = [*paths_read(query, obj)]
         hints = (
@@ -192,15 +197,15 @@ def _pod_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
             or [f"nothing reads the containers at {field_path(path[:-1])}" for path in strays[:1]]
             or [hint for path in paths if (hint := required_field(definition, path, obj))]
         )[:1]
-        if hints or readings(component.instance_ids, obj):
-            is_named = True
+        if named.isdisjoint(hints) and (hints or readings(component.instance_ids, obj)):
+            named.update(hints or [component.name])
             note = "; ".join([f"{component.name}: no pods at {_looked(query, obj)}", *hints])
             yield _warn(definition, component, field, query, PODS_NOT_FOUND, note)
     # A part without pods is usual. An object without any pods is worth a warning even without a hint, unless a script
     # counts them.
     if (
         missing
-        and not is_named
+        and not named
         and len(missing) == len(definition.leaves)
         and Operation.INTERPRET_REPLICA not in definition.annotations.lua.operations
     ):
@@ -440,20 +445,10 @@ def _status_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
             places = readings(rules.phase, obj)[0].places
             yield _warn(definition, definition.root, _PHASE, rules.phase, "phase-unmapped", note, places=places)
     fields: tuple[str, ...] = (rules.conditions.type_field, rules.conditions.status_field) if rules.conditions else ()
-    entries = [entry for reading in readings(conditions, obj) for entry in objects_in(reading.value)]
     yield from (
-        _warn(definition, definition.root, _CONDITIONS, conditions, "condition-not-found", note)
+        _warn(definition, definition.root, _CONDITIONS, conditions, "condition-not-found", f"no condition has {field}")
         for field, values in zip(fields, zip(*match.conditions, strict=True), strict=False)
-        if field
-        for note in (
-            [
-                f"condition {entry.get(fields[0])} has {field} {json.dumps(entry[field])}, which is not a text: "
-                f'write "{entry[field]}", with quotes'
-                for entry in entries
-                if isinstance(entry.get(field), bool | int)
-            ]
-            or [f"no condition has {field}"] * (not any(values))
-        )
+        if field and not any(values)
     )
     types = dict.fromkeys(condition.type for matcher in matchers for condition in matcher.conditions)
     present_types = {condition.type for condition in match.conditions if condition.type}
