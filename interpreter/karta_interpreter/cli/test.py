@@ -215,7 +215,7 @@ def command(  # noqa: PLR0913 - one for each option
     # The definitions are read once for each kind of the suites, and their findings are shown as often.
     find = cache(partial(_interpreter, unreadable))
     report = SuiteReport(
-        tuple(_run(selected, find, filenames, options, explains=explain_failures, is_whole=not names)),
+        tuple(_run(selected, find, filenames, options, explains=explain_failures, is_whole=not (names or unreadable))),
         tuple(unreadable),
         fail_only,
     )

@@ -55,9 +55,14 @@ def with_(obj: JSON, value: JSON, *path: str | int) -> JSON:
     return edit.set_value(obj, path, value)
 
 
+def without_unread(findings: list[Finding]) -> list[Finding]:
+    return [finding for finding in findings if finding.rule != "reference-unread"]
+
+
 @pytest.mark.parametrize("reference", [HALL, SEATS], ids=["one object", "a list"])
 def test_sound_references(orchestra: Raw, findings_of: FindingsOf, reference: JSON) -> None:
-    assert findings_of(referring(orchestra, reference)) == []
+    annotations = {"karta-interpreter.io/health": f"${reference['name']} != null"}
+    assert findings_of(edit.set_value(referring(orchestra, reference), ("metadata", "annotations"), annotations)) == []
 
 
 @rows(
@@ -87,10 +92,18 @@ def test_sound_references(orchestra: Raw, findings_of: FindingsOf, reference: JS
 def test_unsound_references(
     orchestra: Raw, findings_of: FindingsOf, references: list[JSON], rule: str, message: str
 ) -> None:
-    (finding,) = findings_of(referring(orchestra, *references))
+    (finding,) = without_unread(findings_of(referring(orchestra, *references)))
     assert finding.rule == rule
     assert message in finding.message
     assert finding.path[:3] == REFERENCES
+
+
+@pytest.mark.parametrize("replicas", [".hall.spec.players", ".spec.sections[].players"])
+def test_reference_that_nothing_reads_is_found(orchestra: Raw, findings_of: FindingsOf, replicas: str) -> None:
+    findings = findings_of(referring(orchestra, HALL, replicas=replicas))
+    unread = [finding for finding in findings if finding.rule == "reference-unread"]
+    assert [finding.path for finding in unread] == [(*REFERENCES, 0, "name")]
+    assert "write `$hall` where its object is meant" in unread[0].hint
 
 
 @rows(
@@ -353,7 +366,7 @@ def test_several_results_are_an_error_and_never_the_first_one(orchestra: Raw, re
 def test_name_with_several_outputs_is_a_warning(
     orchestra: Raw, findings_of: FindingsOf, expression: str, hint: str
 ) -> None:
-    found = findings_of(referring(orchestra, with_(HALL, expression, "lookup", "nameExpression")))
+    found = without_unread(findings_of(referring(orchestra, with_(HALL, expression, "lookup", "nameExpression"))))
     assert [each.rule for each in found] == (["several-in-reference"] if hint else [])
     assert all(hint in each.hint for each in found)
 

@@ -26,7 +26,7 @@ TOY = yaml.safe_load(
         karta-interpreter.io/elastic: part
         karta-interpreter.io/retain: .spec.a
         karta-interpreter.io/aggregate: "{.status.a: sum}"
-        karta-interpreter.io/dependencies: "[{apiVersion: v1, kind: Secret, name: .spec.a}]"
+        karta-interpreter.io/dependencies: "[{apiVersion: v1, kind: Secret, name: '$sizes[0].data.a'}]"
     spec:
       structureDefinition:
         references:

@@ -321,7 +321,7 @@ def test_unknown_field_of_matched_label_is_found(brew: Raw, findings_of: Finding
         "gvk": {"group": "", "version": "v1", "kind": "ConfigMap"},
         "list": {"matchLabels": {label: {"value": "x", "expresion": ".spec.team"}}},
     }
-    (finding,) = findings_of(edit.set_value(brew, (*STRUCTURE, "references"), [sizes]))
+    finding, _ = findings_of(edit.set_value(brew, (*STRUCTURE, "references"), [sizes]))
     assert finding.path == (*STRUCTURE, "references", 0, "list", "matchLabels", label, "expresion")
     assert finding.hint == "did you mean expression?"
 

@@ -57,6 +57,7 @@ _CULPRITS = {
     ),
 }
 # By the problem in the words of libyaml: the mistake, and whether it is where the context of the problem begins.
+_QUOTED = "a value with `: `, `, ` or brackets needs quotes, as a jq path with [ ] does"
 _PROBLEMS = {
     "mapping values are not allowed in this context": (
         "no key may begin here: indent it like the keys above it, end them by `:`, quote a value that has `: ` in it",
@@ -79,9 +80,9 @@ _PROBLEMS = {
         True,
     ),
     "found unexpected end of stream": ("this quote is never closed", True),
-    "did not find expected ',' or ']'": ("the list in [ ] goes on with , or ends with ] here", False),
+    "did not find expected ',' or ']'": (f"the list in [ ] goes on with , or ends with ] here; {_QUOTED}", False),
     "did not find expected ',' or '}'": (
-        "the mapping in { } goes on with , or ends with } here; a value with `: `, `, ` or brackets needs quotes",
+        f"the mapping in {{ }} goes on with , or ends with }} here; {_QUOTED}",
         False,
     ),
     "found character that cannot start any token": ("a value cannot begin with this character: quote the value", False),
@@ -107,6 +108,7 @@ _PROBLEMS = {
     ),
     "found unexpected ':'": ("a value, or the space before it, is missing behind this colon", False),
     "did not find expected node content": ("a value is missing here", False),
+    "quotes in quotes": ("the quote before this ends the text: put the other kind of quotes around the whole", False),
 }
 
 
@@ -489,8 +491,9 @@ def _mistake(err: yaml.MarkedYAMLError, text: str) -> ManifestError:
     quote = before.rfind(before[-1:], 0, -1)
     if before.endswith(("'", '"')) and "\n" in before[quote:]:
         return _error("the quote that begins here ends lines below: is its own end missing?", _place_at(text, quote))
+    is_in_quotes = before.endswith(("'", '"')) and re.match(r"[\w.\-/\[]", text[len(before) :])
     message, is_at_start = (
-        _PROBLEMS.get(f"{err.problem} {text[mark.index : mark.index + 1]}")
+        _PROBLEMS.get("quotes in quotes" if is_in_quotes else f"{err.problem} {text[mark.index : mark.index + 1]}")
         or _PROBLEMS.get(err.problem or "")
         or (": ".join(filter(None, (err.context, err.problem))), False)
     )

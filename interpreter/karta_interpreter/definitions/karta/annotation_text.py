@@ -86,7 +86,8 @@ class AnnotationText:
             documents = read_documents(self.text, self.name, SWITCHES)
         except ManifestError as err:
             message = f"is not YAML: {err} (line {err.line}, column {err.column} of the annotation)"
-            finding = error(f"annotation-{self.name}", self.path, message, unquoted_path(self.text, err))
+            second = self.text[err.column - 1 : err.column] if err.column > 1 and "\n" not in self.text.strip() else ""
+            finding = error(f"annotation-{self.name}", self.path, message, _JOINED if second in ("-", ":") else "")
             self.findings.append(replace(finding, inside=(err.line, err.column)))
             return empty
         self.documents[:] = documents
@@ -94,6 +95,7 @@ class AnnotationText:
         if not isinstance(value, expected):
             actual = f"{len(documents)} documents" if len(documents) > 1 else type_name(value)
             hint = "write each entry after a dash" if expected is list else "write KEY: VALUE in each line"
+            hint = hint if self.text.strip() else f"{hint}, indented below the name of the annotation"
             self.error(f"must be {type_name(empty)} in YAML or JSON, not {actual}", hint)
             return empty
         return value
@@ -124,15 +126,4 @@ class AnnotationText:
 
 
 _COMMAS: Final = "write names with a comma between them, without brackets and dashes"
-_PATH_BEFORE_BRACKET = re.compile(r"(?:^|[\s,:({\[|])\.[^\s,\[\]{}\"']*$")
-
-
-def unquoted_path(text: str, err: ManifestError) -> str:
-    """Return a hint for YAML text that fails at the bracket of a jq path without quotes, "" for any other error.
-
-    >>> unquoted_path("- {pods: .spec.jobs[].template}", ManifestError("", line=1, column=20))
-    'a jq path with [ ] needs quotes'
-    """
-    line = (text.splitlines()[err.line - 1 : err.line] or [""])[0]
-    before, bracket = line[: err.column - 1], line[err.column - 1 : err.column]
-    return "a jq path with [ ] needs quotes" if bracket == "[" and _PATH_BEFORE_BRACKET.search(before) else ""
+_JOINED: Final = "each entry needs a line of its own: `|` behind the name keeps lines, and `>` joins them"

@@ -61,11 +61,20 @@ _OTHER_OBJECT = {"podSelector", "gangScheduling", "namesExpression"}  # fields w
 # The least and the most replicas, by the names of their fields.
 _SWAPPED = re.compile(r"[^/]*\.max[^./\n]*(//.*)?\n[^/]*\.min[^./\n]*(//.*)?", re.IGNORECASE)
 _CONSTANTS = re.compile(r"(?>(?:.*//)?) *(\d{1,9})\n(?>(?:.*//)?) *(\d{1,9})")  # two bounds, or their defaults
-# Paths that lead to a part of what their fields take, by the fields.
-_TOO_DEEP = {
-    "resourcesPath": r"(.*)\.(requests|limits)",
-    "path": r"(\.status\.\w*[cC]onditions)\[-?\d+\]",
-    "podTemplateSpecPath": r"(.*[tT]emplate)\.spec",
+# The pieces of a pod that are one text, in fields by their own names.
+_PIECES = ("image", "schedulerName", "priorityClassName")
+# Paths that end at another part than their fields take, by the fields, with what to write.
+_MISPLACED_ENDS = {
+    **{f"{piece}Path": (rf"(.*\.)({'|'.join({*_PIECES} - {piece})})", rf"\1{piece}") for piece in _PIECES},
+    "resourcesPath": (r"(.*)\.(requests|limits)", r"\1"),
+    "path": (r"(\.status\.\w*[cC]onditions)\[-?\d+\]", r"\1"),
+    "podTemplateSpecPath": (r"(.*[tT]emplate)\.spec", r"\1"),
+    "metadataPath": (r"(.*[mM]etadata)\.(labels|annotations)", r"\1"),
+    "labelsPath": (r"(.*[mM]etadata)(?:\.annotations)?", r"\1.labels"),
+    "annotationsPath": (r"(.*[mM]etadata)(?:\.labels)?", r"\1.annotations"),
+    "containersPath": (r"(.*[cC]ontainers)\[-?\d*\]", r"\1"),
+    "containerPath": (r"(.*[cC]ontainers)", r"\1[0]"),
+    "resourceClaimsPath": (r"(.*[cC]laims)\[-?\d*\]", r"\1"),
 }
 _AROUND = " \t\n\"'"  # blanks and quotes of a text that was pasted
 _IN_QUOTES = re.compile(r"""\A(["'])(.*)\1\Z""", re.DOTALL)
@@ -92,22 +101,29 @@ def lint(karta: KartaResource, parsed: Sequence[Parsed], annotations: Annotation
             ("child-suspends", "suspendDefinition"): child.suspend_definition is not None,
         }
         yield from (violation(rule, (*path, field)) for (rule, field), is_broken in rules.items() if is_broken)
-    kinds: dict[Path, GroupVersionKind | None] = {
-        **{(*path, "kind"): component.kind for path, component in structure.components},
+    kinds: dict[Path, GroupVersionKind] = {
+        **{(*path, "kind"): component.kind for path, component in structure.components if component.kind},
         **{(*STRUCTURE, "additionalChildKinds", at): kind for at, kind in enumerate(structure.additional_child_kinds)},
         **{(*REFERENCES, at, "gvk"): reference.gvk for at, reference in enumerate(structure.references)},
     }
     for path, kind in kinds.items():
-        spelling = kind and (
-            misspelt(kind.group, kind.kind, catalogue_kinds())
-            or (kind.kind.removesuffix("s").capitalize() if kind.kind[:1].islower() else "")
+        spelling = misspelt(kind.group, kind.kind, catalogue_kinds()) or (
+            kind.kind.removesuffix("s").capitalize() if kind.kind[:1].islower() else ""
         )
-        if kind and spelling:
+        if spelling:
             yield violation("kind-of-resource", (*path, "kind"), kind=kind.kind, meant=spelling)
-        if kind and (meant := _meant_group(kind, is_root=path == ROOT_KIND)):
+        if meant := _meant_group(kind, is_root=path == ROOT_KIND):
             yield violation("unknown-group", (*path, "group"), kind=kind.kind, group=kind.group, meant=meant)
-    if structure.root_component.kind:
-        yield from _kind(structure.root_component.kind)
+        yield from (
+            warning(
+                "name-invalid",
+                (*path, field),
+                f'"{name}" is not a name that Kubernetes accepts',
+                "write lower-case letters, digits, - and .",
+            )
+            for field, name in (("group", kind.group), ("version", kind.version))
+            if not re.fullmatch(r"[a-z0-9.*/-]*", name)
+        )
     yield from _of_texts(karta, annotations)
     yield from _leaves(structure, annotations)
     yield from (
@@ -115,6 +131,12 @@ def lint(karta: KartaResource, parsed: Sequence[Parsed], annotations: Annotation
         for annotation in ANNOTATIONS
         if annotations.operations and annotation.is_set(annotations) and annotation.name != "lua"
         if annotation.read_by and annotation.read_by.isdisjoint(annotations.operations)
+    )
+    written = "\n".join((*(text for _, text in expressions(karta.spec, ())), *karta.annotations.values()))
+    yield from (
+        violation("reference-unread", (*REFERENCES, index, "name"), name=name)
+        for index, name in enumerate(reference.name.removeprefix("$") for reference in structure.references)
+        if f"${name}" not in written
     )
     if structure.root_component.status_definition is not None:
         yield from _status(structure.root_component.status_definition, parsed, annotations)
@@ -132,19 +154,6 @@ def _of_texts(karta: KartaResource, annotations: Annotations) -> Iterator[Findin
             yield violation(
                 "letter-alike", path, text=text[:_LONGEST_VALUE], signs=signs, better=_IN_QUOTES.sub(r"\2", better)
             )
-
-
-def _kind(root: GroupVersionKind) -> Iterator[Finding]:
-    yield from (
-        warning(
-            "name-invalid",
-            (*ROOT_KIND, field),
-            f'"{name}" is not a name that Kubernetes accepts',
-            "write lower-case letters, digits, - and .",
-        )
-        for field, name in (("group", root.group), ("version", root.version))
-        if not re.fullmatch(r"[a-z0-9.*/-]*", name)
-    )
 
 
 def _meant_group(kind: GroupVersionKind, *, is_root: bool) -> str:
@@ -385,12 +394,18 @@ def _values(parsed: Sequence[Parsed], annotations: Annotations) -> Iterator[Find
         at = expression.path[-1]
         if at in ("podTemplateSpecPath", "podSpecPath") and _OF_POD.fullmatch(expression.text):
             yield _about("part-for-pods", expression, text=expression.text)
-        if at in _TOO_DEEP and (whole := re.fullmatch(_TOO_DEEP[at], expression.text)):
-            yield _about("path-misread", expression, written=expression.text, better=whole[1])
+        if better := _better_end(expression):
+            yield _about("path-misread", expression, written=expression.text, better=better)
         # A reference is about one object, unless it names several.
         if expression.path[: len(REFERENCES)] == REFERENCES and several(expression.node):
             more = f", or look up a list of objects: `[{expression.text}]`" if "lookup" in expression.path else ""
             yield _about("several-in-reference", expression, more=more)
+
+
+def _better_end(expression: Parsed) -> str:
+    """Return the path that is meant by one that ends at another part, "" for any other expression."""
+    end, better = _MISPLACED_ENDS.get(str(expression.path[-1]), ("(?!)", ""))
+    return match.expand(better) if (match := re.fullmatch(end, expression.text)) else ""
 
 
 def _selector(expression: Parsed, selector: PodSelector) -> Iterator[Finding]:
@@ -407,19 +422,23 @@ def _value(expression: Parsed, *, of_count: bool) -> Iterator[Finding]:
     """Check where a value comes from, and which default replaces an absent value."""
     if of_count and fields_read(expression.node) == {"status"}:
         yield _about("count-from-status", expression)
-    for rule, written, better in misread_parts(expression.node, of_count=of_count):
-        yield _about(rule, expression, written=written, better=better)
-    for written in useless_defaults(expression.node, of_count=of_count):
-        yield _about("useless-default", expression, written=written, what="count" if of_count else "other value")
-    for text in open_choices(expression.node):
-        yield _about("choice-without-else", expression, text=text)
+    yield from (
+        _about(rule, expression, written=written, better=better)
+        for rule, written, better in misread_parts(expression.node, of_count=of_count)
+    )
+    what = "count" if of_count else "other value"
+    yield from (
+        _about("useless-default", expression, written=written, what=what)
+        for written in useless_defaults(expression.node, of_count=of_count)
+    )
+    yield from (_about("choice-without-else", expression, text=text) for text in open_choices(expression.node))
 
 
 def _per_instance(component: ComponentDefinition, expression: Parsed, ids: Parsed | None) -> Iterator[Finding]:
     """Check the expressions that give one result for each instance of a component."""
     if rewriting := shared_default(expression.node):
         yield _about("shared-default", expression, written=rewriting[0], better=rewriting[1])
-    if component.instance_id_path is None and several(expression.node):
+    if component.instance_id_path is None and several(expression.node) and not _better_end(expression):
         yield _about("several-without-ids", expression, ids=ids_meant(expression.text))
     if ids is not None and several(ids.node) and not several(expression.node):
         finding = _about("one-for-instances", expression, text=ids.text)

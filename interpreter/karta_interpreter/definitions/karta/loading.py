@@ -7,7 +7,6 @@ from karta_interpreter.base.errors import ManifestError
 from karta_interpreter.base.findings import PLACES, DefinitionError, Finding, Severity, error
 from karta_interpreter.base.k8s import GVK, JSON, Object, before_object
 from karta_interpreter.definitions.karta.annotation_records import parse_annotations
-from karta_interpreter.definitions.karta.annotation_text import unquoted_path
 from karta_interpreter.definitions.karta.compile import compile_definition
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.expressions import check_expressions
@@ -70,7 +69,7 @@ def load_placed(text: str, source: str) -> list[tuple[Loaded, SourcePosition | N
     try:
         objects = placed_objects(text, source, *KINDS)
     except ManifestError as err:
-        unreadable = error("unreadable", (), str(err), unquoted_path(text, err))
+        unreadable = error("unreadable", (), str(err))
         finding = replace(unreadable, source=source, line=err.line, column=err.column)
         return [(Loaded(None, (finding,), "", None, source), None)]
     placed: list[tuple[Loaded, SourcePosition | None]] = []

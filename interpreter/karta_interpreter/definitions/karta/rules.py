@@ -103,7 +103,7 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
     "instance-selector-missing": (
         Severity.ERROR,
         'the component "{name}" has an instance id path but no instance selector for its pods',
-        "add podSelector.componentInstanceSelector.idPath",
+        "add podSelector.componentInstanceSelector.idPath, or remove the instanceIdPath of what is there once",
     ),
     "kind-of-resource": (
         Severity.WARNING,
@@ -231,6 +231,11 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
         "letters, digits and underscores, as in trainingRuntime; `$` stands in expressions only",
     ),
     "reference-not-unique": (Severity.ERROR, 'the reference "{name}" is there twice', "give each a name of its own"),
+    "reference-unread": (
+        Severity.WARNING,
+        'no expression reads the reference "{name}"',
+        "write `${name}` where its object is meant, or remove it",
+    ),
     "reference-without-labels": (
         Severity.ERROR,
         "it lists every object of the kind: there are neither matchLabels nor matchExpressions",
@@ -239,7 +244,7 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
     "reference-without-way": (
         Severity.ERROR,
         'the reference "{name}" has {written}',
-        "lookup reads objects by their names, list those with certain labels",
+        "lookup: {{nameExpression: .spec.config}} reads an object by its name, list those with certain labels",
     ),
     "repeated-list-key": (
         Severity.WARNING,
@@ -306,7 +311,7 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
     "several-in-status": (
         Severity.WARNING,
         "the expression may give several results where one belongs",
-        "the list of conditions is written without `[]`; pick one phase with `first(...)`",
+        "the list of conditions is written without `[]`, and matched byConditions; pick one phase with `first(...)`",
     ),
     "several-pod-definitions": (
         Severity.ERROR,

@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from karta_interpreter.base.findings import PLACES, Finding, closest, error, escaped, warning
+from karta_interpreter.base.findings import PLACES, Finding, Severity, closest, error, escaped, warning
 from karta_interpreter.base.k8s import JSON, Object, Path, edit, type_name
 from karta_interpreter.definitions.karta.annotations import PREFIX
 from karta_interpreter.definitions.karta.identity import (
@@ -29,6 +30,11 @@ from karta_interpreter.definitions.karta.schema_hints import (
 )
 
 _OBJECT_FIELDS = ("apiVersion", "kind", "metadata", "spec", "status")
+_METADATA_FIELDS = (
+    *("name", "namespace", "labels", "annotations", "generateName", "generation", "uid", "resourceVersion"),
+    *("creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "finalizers", "ownerReferences"),
+    *("managedFields", "selfLink", "clusterName"),
+)
 _SPEC = ("spec",)
 
 # The value of a label, and its name behind the prefix.
@@ -143,8 +149,13 @@ def _metadata_findings(metadata: JSON, *, needs_name: bool) -> Iterator[Finding]
             f"there is no field {field}",
             "it is no part of metadata: indent it less",
         )
-        for field in metadata
         if field in (*_OBJECT_FIELDS, *types_of(Spec))
+        else replace(
+            unknown_field(Misfit(("metadata", field), metadata[field]), dict.fromkeys(_METADATA_FIELDS)),
+            severity=Severity.WARNING,
+        )
+        for field in metadata
+        if field not in _METADATA_FIELDS
     )
     name, labels, annotations = metadata.get("name"), metadata.get("labels") or {}, metadata.get("annotations") or {}
     if not isinstance(name, str | None):

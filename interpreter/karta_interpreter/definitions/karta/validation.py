@@ -148,8 +148,9 @@ def _keyed_lists(karta: model.KartaResource, names: Container[str], hint: Hint) 
         if component.spec_definition is None and component.pod_selector is None
     }
     for path, (field, keys) in lists.items():
-        for index, key in repeated(keys):
-            yield violation("repeated-list-key", (*path, index, field), field=field, key=key)
+        yield from (
+            violation("repeated-list-key", (*path, index, field), field=field, key=key) for index, key in repeated(keys)
+        )
         for index, key in enumerate(keys):
             if field == "componentName" and key not in names:
                 rule = "sub-group-not-found" if "subGroups" in path else "pod-group-member-not-found"
@@ -163,8 +164,10 @@ _TAKEN = ("ENV", "__loc__")  # variables of jq's own
 
 
 def _references(references: Sequence[model.ResourceReference]) -> Iterator[Finding]:
-    for index, name in repeated(reference.name for reference in references):
-        yield violation("reference-not-unique", (*REFERENCES, index, "name"), name=name)
+    yield from (
+        violation("reference-not-unique", (*REFERENCES, index, "name"), name=name)
+        for index, name in repeated(reference.name for reference in references)
+    )
     for index, reference in enumerate(references):
         path, name = (*REFERENCES, index), reference.name
         if not _NAME.fullmatch(name) or name in _TAKEN:

@@ -238,8 +238,7 @@ def step_text(step: Step) -> str:
 
 def parts_below(path: SchemaPath, schema: Object) -> Iterator[tuple[SchemaPath, Object]]:
     """Yield the fields of an object, or the entries of a list or a map, each with its path."""
-    for name, field_schema in fields(schema):
-        yield path / name, field_schema
+    yield from ((path / name, field_schema) for name, field_schema in fields(schema))
     items = entries(schema, "items")
     if items is not None:
         yield path / Entries(key=key_of(schema, items)), items

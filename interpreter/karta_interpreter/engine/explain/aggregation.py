@@ -48,8 +48,10 @@ def aggregation_facts(definition: Definition, call: Call, _options: Options, res
                 if item.cluster in silent
             ),
         )
-    for report in reports if len(reports) > 1 else ():
-        yield Fact("cluster", f"{report.cluster}: status {', '.join(report.matched)}", list(map(str, report.matched)))
+    yield from (
+        Fact("cluster", f"{report.cluster}: status {', '.join(report.matched)}", list(map(str, report.matched)))
+        for report in (reports if len(reports) > 1 else ())
+    )
     recorded = _Recorded(definition)
     merged = recorded.status(reports) if len(reports) > 1 else dict(reports[0].status) if reports else {}
     if len(reports) == 1:

@@ -28,6 +28,7 @@ from karta_interpreter.base.k8s import (
     pod_requirements,
 )
 from karta_interpreter.definitions.karta import (
+    PREFIX,
     ComponentRules,
     Definition,
     ExtraDependency,
@@ -102,6 +103,7 @@ def warnings_about(definition: Definition, obj: Object, operation: Operation | N
     """
     warnings_found: list[Fact] = []
     for warnings, operations in (
+        (_annotation_warnings, frozenset(Operation)),
         (misfit_warnings, _OF_PODS),
         (_absence_warnings, _OF_PODS),
         (_pod_warnings, _OF_PODS),
@@ -154,6 +156,16 @@ def _absence_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
     for reason in absences(definition, obj):
         note = f"{reason}: what its pods request there is not answered"
         yield Fact("reference-absent", note, severity=Severity.WARNING)
+
+
+def _annotation_warnings(_: Definition, obj: Object) -> Iterator[Fact]:
+    texts = [name for field in ("labels", "annotations") for name in get(obj, ("metadata", field)) or ()]
+    note = "{} belongs in metadata.annotations of the Karta: nothing reads it here"
+    yield from (
+        Fact("annotation-of-karta", note.format(name), severity=Severity.WARNING)
+        for name in texts
+        if name.startswith(PREFIX)
+    )
 
 
 def _unknown_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:

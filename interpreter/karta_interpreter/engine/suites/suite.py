@@ -20,13 +20,13 @@ from typing import Final
 from msgspec import structs
 
 from karta_interpreter.base.errors import InterpretationError, ManifestError, SuiteError
-from karta_interpreter.base.findings import PLACES, closest, did_you_mean, with_article
+from karta_interpreter.base.findings import BY_TYPES, PLACES, closest, did_you_mean, with_article
 from karta_interpreter.base.k8s import GVK, JSON, Object, edit, type_name
 from karta_interpreter.base.k8s.manifest import Document, read_documents
 from karta_interpreter.base.k8s.yaml_writer import to_authored_yaml
 from karta_interpreter.definitions.karta import is_definition
 from karta_interpreter.engine.operations import LIVE, SLOTS, Call, Operation, StatusItem, TargetComponent
-from karta_interpreter.engine.suites.comparison import result_in_words_of
+from karta_interpreter.engine.suites.comparison import EXCLUDE, result_in_words_of
 
 _KEYS = (
     *("name", "description", "desiredObj", "observedObj", "statusItems"),
@@ -38,6 +38,17 @@ OBJECTS = "objects"  # the folder of objects that cases share
 OBJECT_KEYS = ("desiredObj", "observedObj")
 # Some of Karmada's own cases give an item the head of the member's object, which has no effect there either.
 _HEAD_KEYS = ("apiVersion", "kind", "metadata")
+_HEAD: Final = (*_HEAD_KEYS, "spec", "status")
+# The type of each result, and the fields that it, or each of its entries, can have.
+_SHAPES: Final[Mapping[str, tuple[type, tuple[str, ...]]]] = {
+    "replica": (int, ()),
+    "requires": (dict, ("nodeClaim", "resourceRequest", "namespace", "priorityClassName")),
+    "components": (list, ("name", "replicas", "replicaRequirements")),
+    "dependencies": (list, ("apiVersion", "kind", "namespace", "name", "labelSelector")),
+    "healthy": (bool, ()),
+    "status": (dict, ()),
+    **dict.fromkeys(("revised", "retained", "aggregatedStatus"), (dict, _HEAD)),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +166,7 @@ def read_case(document: Document, fields: JSON) -> Case:
     for key in (key for key in OBJECT_KEYS if isinstance(fields.get(key), dict)):
         if within := [name for name in _OF_CASE if name in fields[key] and name not in fields]:
             raise InterpretationError(f"{key} has {' and '.join(within)}, which a case has: indent it less")
-    if missing := [key for key in ("name", "operation") if fields.get(key) is None]:
+    if missing := [key for key in ("name", "operation") if fields.get(key) in (None, "")]:
         raise InterpretationError(
             f"there is no {' and no '.join(missing)}: a case has name, operation, desiredObj or observedObj, and output"
         )
@@ -165,7 +176,7 @@ def read_case(document: Document, fields: JSON) -> Case:
         for key, name in names
         if isinstance(name, str)
     }
-    name, operation_name = _text(fields, "name"), _text(fields, "operation")
+    name, operation_name = _typed(fields, "name", str), _typed(fields, "operation", str)
     operation = next((operation for operation in Operation if operation.lower() == operation_name.lower()), None)
     if operation is None:
         hint = next(
@@ -176,7 +187,7 @@ def read_case(document: Document, fields: JSON) -> Case:
     expected, error = _output(fields, operation)
     return Case(
         name=name,
-        description=_text(fields, "description", default=""),
+        description=_typed(fields, "description", str, ""),
         call=_call(fields, operation),
         expected=expected,
         error=error,
@@ -201,12 +212,19 @@ def _shared_object(suite: Document, key: str, name: str) -> JSON:
 
 def _output(fields: Object, operation: Operation) -> tuple[Object, str | None]:
     results = SLOTS[operation].results
-    output = _typed(fields, "output", dict, {}, f"; write below it {' and '.join(results)}, each with its value")
+    output = _typed(fields, "output", dict, {}, f"write below it {' and '.join(results)}, each with its value")
     if "error" in output:
         if len(output) > 1 or not isinstance(output["error"], str):
             raise InterpretationError("output.error must be a string and the only output")
         return {}, output["error"]
     _reject_unknown(f"output of {operation}", output, {*results, "error"})
+    for name in (name for name in output if output[name] != EXCLUDE):
+        shape, keys = _SHAPES[name]
+        value = _typed(output, name, shape, hint="write the whole object" if keys is _HEAD else "")
+        if keys is _HEAD and value and value.keys().isdisjoint(keys):
+            raise InterpretationError(f"output.{name} is a whole object: write it with {', '.join(keys[:3])}, …")
+        for entry in value if isinstance(value, list) else [value] if keys is not _HEAD else ():
+            _reject_unknown(f"output.{name}", entry if keys and isinstance(entry, dict) else (), keys)
     return output, None
 
 
@@ -221,12 +239,10 @@ def _call(fields: Object, operation: Operation) -> Call:
     subject = desired if desired is not None else observed
     if subject is None:
         raise InterpretationError(f"{operation} needs desiredObj or observedObj")
-    replicas = fields.get("inputReplicas") if operation is Operation.REVISE_REPLICA else None
+    replicas = _typed(fields, "inputReplicas", int) if operation is Operation.REVISE_REPLICA else None
     if operation is Operation.REVISE_REPLICA and replicas is None:
         # Karmada's harness takes Go's zero value and asks for 0 replicas.
         raise InterpretationError("ReviseReplica needs inputReplicas, the number of replicas after it")
-    if isinstance(replicas, bool) or not isinstance(replicas, int | None):
-        raise InterpretationError(f"inputReplicas must be an integer, but is {type_name(replicas)}")
     call = Call(operation, subject, replicas=replicas, items=_items(fields))
     if operation is not Operation.REVISE_COMPONENTS:
         return call
@@ -258,18 +274,10 @@ def _references(fields: Object) -> tuple[Object, ...]:
 def _typed(fields: Object, key: str, expected: type, default: JSON = None, hint: str = "") -> JSON:
     value = fields.get(key)
     if value is not None and type(value) is not expected:
-        hint = "; write each entry after a dash" if expected is list else hint
-        raise InterpretationError(f"{key} must be {type_name(expected())}, but is {type_name(value)}{hint}")
+        types = type_name(expected()), type_name(value)
+        hint = "write each entry after a dash" if expected is list else hint or BY_TYPES.get(types, "")
+        raise InterpretationError(f"{key} must be {types[0]}, but is {types[1]}{hint and '; '}{hint}")
     return default if value is None else value
-
-
-def _text(fields: Object, key: str, *, default: str | None = None) -> str:
-    value = default if fields.get(key) is None else fields[key]
-    if not isinstance(value, str) or (default is None and not value):
-        raise InterpretationError(
-            f"{key} must be a string that is not empty, but is {'empty' if value == '' else type_name(value)}"
-        )
-    return value
 
 
 def _reject_unknown(where: str, fields: Collection[str], allowed: Collection[str]) -> None:

@@ -62,11 +62,13 @@ def _judged(definition: Definition, evidence: Evidence, group: MemberGroup) -> I
             is_earlier = evidence.is_outdated(pod) and is_rolling()
             for cause in _REPLACED if is_earlier else _causes(definition, evidence, group, pod, pod_as_answered):
                 causes.setdefault(cause, []).append(_text(requests))
-    for cause, requested in causes.items():
-        yield cause._replace(
+    yield from (
+        cause._replace(
             detail=f"{group.name}: {len(requested)} of {count(len(pods), 'pod')}, "
             f"{_text(requirements_of_sets[0])} answered, {requested[0]} requested"
         )
+        for cause, requested in causes.items()
+    )
 
 
 def _text(requirements: PodRequirements) -> str:

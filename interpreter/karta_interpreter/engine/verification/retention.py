@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.base.k8s import JSON, NOTHING, Object, Path, get, set_value
+from karta_interpreter.base.k8s import JSON, NOTHING, Object, Path, get, grouped, set_value
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.definitions.openapi.schema import below
 from karta_interpreter.engine.evaluation import pod_sets
@@ -52,11 +52,8 @@ def judge_retention(definition: Definition, evidence: Evidence, schema: Object) 
     call, retained = Call(Operation.RETAIN, desired, observed), desired
     if definition.answers(call.operation):
         retained = interpret(definition, call, reader=evidence.reader)["retained"]
-    fights: dict[str, FieldDifference] = {}
-    for difference in differences(retained, observed, theirs):
-        fights.setdefault(difference.field, difference)
-    for difference in fights.values():
-        yield _judged(definition, desired, observed, difference)
+    fights = grouped((difference.field, difference) for difference in differences(retained, observed, theirs))
+    yield from (_judged(definition, desired, observed, first) for first, *_ in fights.values())
 
 
 def template_of(

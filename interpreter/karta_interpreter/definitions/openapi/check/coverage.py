@@ -154,8 +154,7 @@ class Coverage:
             is_given = not self.given.isdisjoint(texts[len(part.pods.steps) :])
             if not (is_given or self.omitted.intersection(texts) or self._reaches(part.key)):
                 unread[part.path] = part
-        for group, paths in self.grouped(unread).items():
-            yield group, [unread[path] for path in paths]
+        yield from ((group, [unread[path] for path in paths]) for group, paths in self.grouped(unread).items())
 
     def grouped(self, unread: Iterable[SchemaPath]) -> Mapping[SchemaPath, list[SchemaPath]]:
         """Return paths in groups, by the shortest beginning of a path that nothing read is below."""
