@@ -48,6 +48,7 @@ export function Answers({ page, light, replicas, revise, setTab, addCase, chosen
     light(facts);
   };
   const isDoubtful =
+    page.problems.observed !== undefined ||
     page.findings.some((each) => each.severity === "error") ||
     page.answers.some((answer) => answer.facts.some((fact) => fact.severity && !fact.places?.some((place) => place.exists || place.cluster)));
   // The first answer with a warning shows it.
@@ -70,7 +71,7 @@ export function Answers({ page, light, replicas, revise, setTab, addCase, chosen
           {answer.operation === "ReviseReplica" && (!answer.missing || answer.missing === "replicas") ? (
             <Revise present={page.replicas ?? ""} chosen={replicas} revise={revise} />
           ) : null}
-          {answer.missing ? <Missing answer={answer} setTab={setTab} /> : null}
+          {answer.missing ? <Missing answer={answer} problems={page.problems} setTab={setTab} /> : null}
         </Card>
       ))}
     </div>
@@ -150,6 +151,7 @@ function Card(props: {
         ) : null}
       </header>
       {props.children}
+      {answer.results?.healthy === false ? answer.facts.filter(({ rule }) => rule === "verdict").map(({ note }) => <p class="quiet">{prose(note)}</p>) : null}
       {answer.error ? <p class="error-text">{prose(answer.error)}</p> : null}
       {props.warnings?.map((note) => <p class="warning-text">{prose(note)}</p>)}
       {answer.patch && !answer.error ? <Patch answer={answer} hover={hover} pin={pin} /> : null}
@@ -199,10 +201,20 @@ function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
 
-function Missing({ answer, setTab }: { answer: Answer; setTab: (tab: TextName) => void }) {
+function Missing({ answer, problems, setTab }: { answer: Answer; problems: Page["problems"]; setTab: (tab: TextName) => void }) {
   const needed = answer.missing as TextName | string;
   if (needed === "replicas") return <p class="quiet">Without an answer of InterpretReplica, type the number of pods.</p>;
   if (needed !== "observed" && needed !== "items") return <p class="quiet">{needed}</p>;
+  const problem = problems[needed];
+  if (problem)
+    return (
+      <p class="error-text">
+        {prose(`${TITLES[needed]}, line ${problem.line}: ${problem.message}`)}{" "}
+        <button type="button" class="link" onClick={() => setTab(needed)}>
+          Open the tab
+        </button>
+      </p>
+    );
   return (
     <p class="quiet">
       {needed === "observed" ? "It needs the object of a member cluster. " : "It needs the statuses of clusters. "}
@@ -295,10 +307,10 @@ function label(element: Json): string {
   return String(element.name ?? element.type ?? "");
 }
 
-export function short(value: Json | undefined): string {
+export function short(value: Json | undefined, longest = 160): string {
   if (value === undefined) return "";
   const text = typeof value === "string" ? value : JSON.stringify(value);
-  return text.length > 160 ? `${text.slice(0, 159)}…` : text;
+  return text.length > longest ? `${text.slice(0, longest - 1)}…` : text;
 }
 
 function Lines({ lines, answer, hover, pin }: { lines: Line[]; answer: Answer; hover: Show; pin: Show }) {

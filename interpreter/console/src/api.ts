@@ -78,6 +78,14 @@ export interface Component {
   children: Component[];
 }
 
+/** What the Karta makes of a case of the suite. */
+export interface CaseResult {
+  line: number;
+  column: number;
+  name: string;
+  failures: string[];
+}
+
 /** A field that a CRD has: its jq path and its type. */
 export type Path = [jq: string, type: string];
 
@@ -85,6 +93,7 @@ export interface Page {
   findings: Finding[];
   problems: Partial<Record<TextName, { message: string; line: number; column: number }>>;
   answers: Answer[];
+  cases?: CaseResult[];
   apiVersion?: string;
   kind?: string;
   definition?: string;
@@ -93,7 +102,7 @@ export interface Page {
   unanswered?: string;
   stopped?: string;
   case?: string;
-  paths?: Path[];
+  paths?: Path[] | null;
   tree?: { error?: string; status?: string[]; replicas?: number; root?: Component };
 }
 

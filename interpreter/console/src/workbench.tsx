@@ -3,8 +3,8 @@
 import type { EditorView } from "@codemirror/view";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { inAddress, toAddress } from "./address";
-import { type Example, type Fact, get, type Kind, type Page, type Path, type Question, type Row, type Start, type TextName, writeCase } from "./api";
-import { Answers } from "./answers";
+import { type CaseResult, type Example, type Fact, get, type Kind, type Page, type Path, type Question, type Row, type Start, type TextName, writeCase } from "./api";
+import { Answers, short } from "./answers";
 import { Asker } from "./asker";
 import type { Schema } from "./completion";
 import { forget, keep, kept } from "./draft";
@@ -297,7 +297,7 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
               aria-labelledby={`tab-${each.name}`}
               hidden={tab !== each.name}
             >
-              <Toolbar name={each.name} title={each.title} kind={kindOf(page, kind)} question={question} put={edit} open={open} show={show} copy={copy} about={each.about} />
+              <Toolbar name={each.name} title={each.title} kind={kindOf(page, kind)} question={question} put={edit} open={open} show={show} copy={copy} about={(each.name === "suite" && verdict(page?.cases ?? [], question.suite)) || each.about} />
               {editor(each.name, each.title)}
               <Findings notes={page ? notesOf(page, each.name) : []} jump={(line) => reveal(views.current[each.name], line)} />
             </div>
@@ -378,7 +378,8 @@ function withoutOthers(before: Question, part: Partial<Question>): Partial<Quest
 
 /** The texts that this page has: a draft or a link may be of an older one. */
 function known(texts: Partial<Question>): Partial<Question> {
-  return Object.fromEntries(Object.entries(texts).filter(([name]) => name in NOTHING));
+  const types = { ...NOTHING, replicas: 0 };
+  return Object.fromEntries(Object.entries(texts).filter(([name, value]) => value !== null && typeof value === typeof types[name as keyof Question]));
 }
 
 function reported(cluster: string): string {
@@ -398,11 +399,24 @@ function textsOf(example: Example): Partial<Question> {
   return { object, observed, items, references, replicas };
 }
 
+/** How many cases of the suite pass, and what is left to do with them. */
+function verdict(cases: CaseResult[], suite: string): string {
+  const failed = cases.filter((each) => each.failures.length).length;
+  const todo = suite.match(/^description: *["']?TODO/gm)?.length;
+  const reasons = todo ? `, ${todo} with TODO for the reason` : "";
+  return cases.length ? `${cases.length - failed} of ${cases.length} cases pass${reasons}. Saved in testdata, \`karta-interpreter test\` runs them.` : "";
+}
+
 /** What is wrong with a text, and what the answers warn of in it. */
 function notesOf(page: Page, name: TextName): Note[] {
   if (name === "karta") return ofKarta(page);
   const problem = page.problems[name];
-  return [...(problem ? [{ ...problem, severity: "error" as const }] : []), ...lacks(page, name)];
+  const failed = name === "suite" ? (page.cases ?? []).filter((each) => each.failures.length) : [];
+  return [
+    ...(problem ? [{ ...problem, severity: "error" as const }] : []),
+    ...failed.map(({ line, column, ...each }) => ({ line, column, severity: "error" as const, message: short(`${each.name}: ${each.failures.join("; ")}`, 400) })),
+    ...lacks(page, name),
+  ];
 }
 
 /** The findings about the Karta and its paths that find nothing, by line. */

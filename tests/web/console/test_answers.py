@@ -345,15 +345,33 @@ def test_case_of_a_suite_names_a_file_that_is_not_read() -> None:
     assert asked(suite=case.format("/nowhere/a.yaml"))["problems"] == {}
 
 
+def test_member_object_in_another_namespace_is_a_problem_if_both_name_one() -> None:
+    own = OBJECT.replace("{name: docs}", "{name: docs, namespace: a}")
+    for member, problems in ((own.replace("namespace: a", "namespace: b"), ["observed"]), (OBJECT, [])):
+        assert [*asked(object=own, observed=member)["problems"]] == problems
+
+
+def test_cases_of_a_suite_are_run_by_the_karta() -> None:
+    case = f"name: a\noperation: InterpretReplica\ndesiredObj: {ONE_LINE}\noutput: {{replica: 0}}\n"
+    others = (case.replace("replica: 0", "replica: 9"), case.replace("Crawler", "Other"))
+    cases = asked(suite="---\n".join((case, *others)))["cases"]
+    assert [(one["line"], one["failures"][:1]) for one in cases[:2]] == [
+        (1, ()),
+        (6, ("replica: expected 9, got 0",)),
+    ]
+    assert cases[2]["failures"][0].startswith("not run: no usable Karta here is for its kind")
+
+
 @rows(
     ("obj", "words"),
     [
         pytest.param("CustomResourceDefinition", "move it to the tab CRD", id="a CRD"),
         pytest.param("ResourceInterpreterCustomization", "`interpret -f FILE --object OBJECT`", id="a customization"),
+        pytest.param("ResourceBinding", "an object of Karmada itself: give the workload", id="a binding"),
     ],
 )
 def test_object_of_another_editor_is_sent_there(obj: str, words: str) -> None:
-    assert words in asked(object=f"apiVersion: example.com/v1\nkind: {obj}\n")["unanswered"]
+    assert words in asked(object=f"apiVersion: work.karmada.io/v1alpha2\nkind: {obj}\n")["unanswered"]
 
 
 def test_revision_without_a_number_waits_for_one() -> None:

@@ -45,12 +45,13 @@ async def test_slow_answer_is_stopped() -> None:
     [
         pytest.param({"karta": CRD}, "given in the tab CRD", id="a CRD as the Karta"),
         pytest.param({"karta": OBJECT}, "and this in the tab Object", id="an object as the Karta"),
+        pytest.param({"suite": CRD}, "move it to the tab CRD", id="a CRD as the suite"),
         pytest.param({"suite": OBJECT}, "Add as a case, at an answer, writes one", id="an object as the suite"),
     ],
 )
 async def test_messages_name_the_editors_of_the_page(questions: Questions, texts: dict[str, str], words: str) -> None:
     assert words in (await questions.ask(body(**texts))).decode()
-    assert EDITORS.keys() == PLACES.keys()
+    assert PLACES.keys() <= EDITORS.keys()
 
 
 @pytest.mark.slow

@@ -282,7 +282,7 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
         "the root component must have a status definition",
         "add statusDefinition with statusMappings",
     ),
-    "scale-empty": (Severity.WARNING, "the scale definition has no path", "remove it"),
+    "scale-empty": (Severity.WARNING, "the scale definition has no path", "write its replicasPath, or remove it"),
     "scale-without-pods": (
         Severity.WARNING,
         'the component "{name}" has a scale but no pods, so its scale is not used',

@@ -155,7 +155,7 @@ def read_case(document: Document, fields: JSON) -> Case:
                 )
             )
             if not (is_definition(fields) or fields["kind"] in _BESIDE)
-            else PLACES["cases"]
+            else PLACES.get(fields["kind"], PLACES["cases"])
             if home_of(Path(document.source)) == Path(document.source).parent
             else "move it beside the folder testdata"
         )

@@ -29,6 +29,7 @@ from karta_interpreter.engine.operations import (
     StatusItem,
     interpret,
 )
+from karta_interpreter.engine.suites import run
 from karta_interpreter.engine.suites.suite import case_of, without_server_fields
 from karta_interpreter.engine.workload import ComponentNode, Karta, Workload, WorkloadTree
 from karta_interpreter.languages.lua.source_map import SourcePosition
@@ -37,9 +38,9 @@ from karta_interpreter.web.console.texts import (
     Marker,
     Position,
     TextError,
-    check_suite,
     contradicted,
     field_paths,
+    read_cases,
     read_crds,
     read_items,
     read_object,
@@ -56,10 +57,7 @@ ORDER: Final = (
     Operation.AGGREGATE_STATUS,
     Operation.INTERPRET_STATUS,
 )
-_OTHERS: Final = {
-    "CustomResourceDefinition": "move it to the tab CRD, and give an object of its kind",
-    "ResourceInterpreterCustomization": EDITORS["overrides"],
-}
+_NOT_RUN: Final = "not run: no usable Karta here is for its kind, or its object is in a file, which only `test` reads"
 _KARTAS: Final = 4  # texts kept compiled in a child process: the one that is edited, and some to go back to
 _Read = TypeVar("_Read")
 
@@ -93,9 +91,11 @@ class PageQuestion:
             _CAPITAL.sub(lambda match: f"_{match[0].lower()}", name): option
             for name, option in entries.get("options", {}).items()
         }
-        for name, option in chosen.items():
-            if name not in _OPTIONS or isinstance(option, bool) is not isinstance(_OPTIONS[name], bool):
-                raise ValueError("options are resourceQuotaEstimate, true or false, and podRequests, a text")
+        if any(
+            name not in _OPTIONS or isinstance(option, bool) is not isinstance(_OPTIONS[name], bool)
+            for name, option in chosen.items()
+        ):
+            raise ValueError("options are resourceQuotaEstimate, true or false, and podRequests, a text")
         if (operation := entries.get("case")) and operation not in ORDER:
             raise ValueError(f"there is no operation {operation}; {did_you_mean(operation, ORDER)}")
         return cls(**{**entries, "options": Options.of(chosen)})
@@ -118,6 +118,7 @@ class _Inputs:
     items: tuple[tuple[Marker, StatusItem], ...]
     references: tuple[Object, ...]
     crds: tuple[Object, ...]
+    cases: Sequence[Object]
     problems: Object
 
     def call(self, operation: Operation, obj: Marker, replicas: int | None) -> Call:
@@ -144,9 +145,11 @@ def answer(question: PageQuestion) -> dict[str, JSON]:
         "problems": inputs.problems,
         "answers": [],
         "findings": [finding.to_json() for finding in findings],
+        "cases": inputs.cases,
+        "paths": field_paths(question.crd, tuple(loaded.gvk for loaded, _ in kartas if loaded.gvk))
+        if inputs.crds
+        else None,
     }
-    if inputs.crds:
-        page["paths"] = field_paths(question.crd, tuple(loaded.gvk for loaded, _ in kartas if loaded.gvk))
     if inputs.object is None:
         return page
     gvk = GVK.of(inputs.object.value)
@@ -160,18 +163,37 @@ def answer(question: PageQuestion) -> dict[str, JSON]:
                 page["problems"] = {**inputs.problems, "references": TextError(message).to_json()}
             return page | _Answers(loaded.definition, marker, inputs.object, inputs, question).document(question.case)
     defined = ", ".join(str(loaded.gvk) for loaded, _ in kartas if loaded.definition)
-    page["unanswered"] = (
-        "the object is a definition: move it to the text of the Karta, and give an object of its kind"
-        if is_kind_of_definitions(gvk.group, gvk.kind)
-        else f"the object is {with_article(gvk.kind)}: {_OTHERS[gvk.kind]}"
-        if gvk.kind in _OTHERS
-        else f"the Karta is for {defined}, the object is {gvk}; change one of them, or choose a kind"
-        if defined
-        else "fix the errors to see answers"
-        if kartas
-        else f"write a Karta for {gvk}, or choose a kind"
-    )
-    return page
+    return page | {
+        "unanswered": (
+            "the object is a definition: move it to the text of the Karta, and give an object of its kind"
+            if is_kind_of_definitions(gvk.group, gvk.kind)
+            else f"the object is {with_article(gvk.kind)}: {EDITORS[gvk.kind]}"
+            if gvk.kind in EDITORS
+            else f"{gvk} is an object of Karmada itself: give the workload"
+            if gvk.group.endswith("karmada.io")
+            else f"the Karta is for {defined}, the object is {gvk}; change one of them, or choose a kind"
+            if defined
+            else "fix the errors to see answers"
+            if kartas
+            else f"write a Karta for {gvk}, or choose a kind"
+        )
+    }
+
+
+@lru_cache(_KARTAS)
+def _judged(karta: str, suite: str, options: Options) -> Sequence[Object]:
+    """Run the cases of a suite by the Kartas of another text. Return the place and the failures of each."""
+    own = {str(loaded.gvk and loaded.gvk.type_meta): loaded.definition for loaded, _ in reversed(kartas_of(karta))}
+    return [
+        {
+            "line": line,
+            "column": column,
+            "name": case.name,
+            "failures": run(definition, case, options).failures if definition else (_NOT_RUN,),
+        }
+        for (line, column), case in read_cases(suite)
+        for definition in [own.get(str({key: case.call.object.get(key) for key in ("apiVersion", "kind")}))]
+    ]
 
 
 @lru_cache(_KARTAS)
@@ -193,18 +215,24 @@ def _inputs_of(question: PageQuestion) -> _Inputs:
 
     obj = read("object", lambda text: read_object(text, kinds), None)
     observed = read("observed", lambda text: read_object(text, kinds), None)
-    read("suite", check_suite, None)
     if obj and observed and (gvk := GVK.of(obj.value)) in kinds:
-        member, name, own_name = (
+        member, its, own = (
             GVK.of(observed.value),
-            *(edit.get(marker.value, ("metadata", "name")) or "(no name)" for marker in (observed, obj)),
+            *(
+                [edit.get(marker.value, ("metadata", field)) for field in ("name", "namespace")]
+                for marker in (observed, obj)
+            ),
         )
         message, place = (
             (f"is {member}, and the object is {gvk}", ("kind",))
             if member != gvk
-            else (f"is called {name}, and the object {own_name}", ("metadata", "name"))
+            else (f"is called {its[0] or '(no name)'}, and the object {own[0] or '(no name)'}", ("metadata", "name"))
+            if its[0] != own[0]
+            else (f"is in namespace {its[1]}, and the object in {own[1]}", ("metadata", "namespace"))
+            if its[1] != own[1] and its[1] and own[1]
+            else ("", ())
         )
-        if (member, name) != (gvk, own_name):
+        if message:
             problems["observed"] = TextError(f"the member's object {message}", *observed.position(place)).to_json()
         observed = observed if member == gvk else None
     return _Inputs(
@@ -213,6 +241,7 @@ def _inputs_of(question: PageQuestion) -> _Inputs:
         tuple(read("items", read_items, [])),
         tuple(read("references", read_objects, [])),
         read("crd", read_crds, ()),
+        read("suite", lambda text: _judged(question.karta, text, question.options), ()),
         problems,
     )
 
@@ -339,8 +368,6 @@ def _without_change(explanation: Explanation, operation: Operation) -> Object:
 
 def _tree(definition: Definition, obj: Object, references: Sequence[Object]) -> Object:
     """Return the tree of a workload from its root down, or the error that came instead."""
-    if not definition.has_karta:
-        return {"error": "scripts do not describe components"}
     try:
         tree = WorkloadTree.build(Workload(Karta(definition), obj).with_references(references))
     except WorkloadError as error:

@@ -21,7 +21,7 @@ from karta_interpreter.definitions.openapi.schema import (
     parts_below,
 )
 from karta_interpreter.engine.operations import StatusItem
-from karta_interpreter.engine.suites.suite import read_case
+from karta_interpreter.engine.suites.suite import Case, read_case
 
 # `PLACES` of the page.
 EDITORS: Final = {
@@ -30,8 +30,12 @@ EDITORS: Final = {
     "crd": "in the tab CRD",
     "suite": "it belongs in the tab Suite",
     "cases": "it belongs in the tab Karta",
+    "CustomResourceDefinition": "move it to the tab CRD",
     "draft": "Add as a case, at an answer, writes one",
-    "overrides": "`interpret -f FILE --object OBJECT` answers by its scripts, which the page has no place for",
+    **dict.fromkeys(
+        ("overrides", "ResourceInterpreterCustomization"),
+        "`interpret -f FILE --object OBJECT` answers by its scripts, which the page has no place for",
+    ),
     "kubeconfig": "with --kubeconfig, at the start of the console",
 }
 
@@ -85,12 +89,11 @@ def read_objects(text: str, named: str = "KIND NAME") -> list[Object]:
     return [marker.value for marker in _objects(text, named)]
 
 
-@lru_cache(_TEXTS)
-def check_suite(text: str) -> None:
-    """Raise TextError for the first case of a suite that cannot be read, as `test` names it."""
+def read_cases(text: str) -> Iterator[tuple[Position, Case]]:
+    """Yield the cases of a suite with their positions. Raises TextError for the first that cannot be read."""
     for marker in _documents(text):
         try:
-            read_case(marker.document, marker.value)
+            yield marker.position(()), read_case(marker.document, marker.value)
         except InterpretationError as error:
             raise TextError(str(error), *marker.position(())) from error
 

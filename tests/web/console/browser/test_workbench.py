@@ -277,6 +277,14 @@ def test_mistake_in_a_side_text_shows_at_its_line(
     assert page.locator(f"#tab-{name} .dot.bad").count() == 1
 
 
+def test_answer_without_its_text_names_what_is_wrong_with_that(open_page: Open) -> None:
+    page = open_page()
+    page.get_by_role("tab", name="Member's object").click()
+    put(page, "observed", "apiVersion: v1\nkind: Pod\n")
+    card(page, "Retain").locator(".error-text", has_text="Member's object, line 2").wait_for()
+    card(page, "InterpretHealth").locator(".chip.warn").wait_for()
+
+
 def test_file_can_be_dropped_on_an_editor(open_page: Open) -> None:
     page = open_page()
     data = page.evaluate_handle(
@@ -643,6 +651,10 @@ def test_answers_become_cases_of_a_suite(open_page: Open) -> None:
         ("InterpretReplica", {"replica": 3, "requires": None}),
         ("InterpretHealth", {"healthy": True}),
     ]
+    page.locator("#panel-suite .about", has_text="2 of 2 cases pass, 2 with TODO for the reason").wait_for()
+    put(page, "suite", text_of(page, "suite").replace("replica: 3", "replica: 4"))
+    page.locator("#panel-suite .findings .error", has_text="docs: replica: expected 4, got 3").wait_for()
+    page.locator("#panel-suite .about", has_text="1 of 2 cases pass").wait_for()
 
 
 def test_same_case_is_added_once_and_another_one_of_the_name_gets_a_number(open_page: Open) -> None:
