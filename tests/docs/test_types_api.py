@@ -1,5 +1,6 @@
 """The session that docs/types-api.md shows, against a server as it is started there."""
 
+import json
 import os
 import re
 import shutil
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from karta_interpreter import Karta
 from karta_interpreter.web.types_api.models import PROBLEMS
 from tests.support.waiting import HANG
 from tests.web.types_api.types_server import TOKEN, running
@@ -39,6 +41,15 @@ def test_session_prints_what_the_page_shows(tmp_path: Path) -> None:
         )
     printed = done.stdout.replace("\r", "").split("\n<end>\n")[:-1]
     assert [text.rstrip("\n") for text in printed] == [output.rstrip("\n") for _, output in commands]
+
+
+def test_question_of_the_page_gets_the_answer_that_it_shows() -> None:
+    body, question = (
+        json.loads((ROOT / "docs" / "examples" / "types" / f"{name}.json").read_text(encoding="utf-8"))
+        for name in ("bakery", "question")
+    )
+    answers = Karta.load(body["resourceInterfaces"][0]).answers(question["request"]["object"])
+    assert f'"replicas":{answers["InterpretReplica"]["replica"]}…' in PAGE
 
 
 def test_page_names_all_statuses() -> None:

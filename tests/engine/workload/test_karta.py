@@ -1,7 +1,7 @@
 import copy
 import pickle
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import FrozenInstanceError
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -110,6 +110,20 @@ def test_bad_source_fails_load_and_not_check(source: Any, said: str) -> None:
     assert caught.value.findings == Karta.check(source)
 
 
+def test_object_in_the_place_of_its_karta_is_named_for_programs() -> None:
+    for source in (JOB, yaml.safe_dump(JOB)):
+        with pytest.raises(DefinitionError, match=r"this to Workload\(Karta\.for_object\(obj\), obj\)"):
+            Karta.load(source)
+
+
+def test_missing_file_with_name_of_a_kind_is_answered_with_its_key() -> None:
+    for name in ("jobset", "JobSet", "kartas/jobset.yaml"):
+        with pytest.raises(
+            DefinitionError, match=r"Karta\.catalogue\(\) has the Karta of GVK\(group='jobset\.x-k8s\.io'"
+        ):
+            Karta.load(name)
+
+
 def test_several_kartas_are_refused(texts: dict[str, str]) -> None:
     both = f"{texts['Orchestra']}\n---\n{texts['Tavern']}"
     with pytest.raises(DefinitionError, match="holds 2"):
@@ -125,19 +139,29 @@ def test_catalogue_lists_kinds_and_reads_on_demand() -> None:
     assert len(list(catalogue)) == len(catalogue) > 20
     assert repr(catalogue) == f"<the catalogue, {len(catalogue)} kinds>"
     with pytest.raises(
-        KeyError, match=r"no Karta for GVK.group='', version='v1', kind='Nothing'.; `Karta.catalogue\(\)` has its"
+        KeyError, match=r"no Karta for GVK.group='', version='v1', kind='Nothing'.; did you mean one of Karta.catal"
     ):
         catalogue[GVK("", "v1", "Nothing")]
     key: Any = ("batch/v1", "", "Job")
-    with pytest.raises(KeyError, match=r"did you mean batch/v1, Kind=Job"):
+    with pytest.raises(KeyError, match=r"did you mean GVK\(group='batch', version='v1', kind='Job'\)"):
         catalogue[key]
+    short: Any = ("apps/v1", "Deployment")
+    swapped: Any = ("Deployment", "v1", "apps")
+    for key in (short, swapped):
+        with pytest.raises(KeyError, match=r"did you mean GVK\(group='apps', version='v1', kind='Deployment'\)\?"):
+            catalogue[key]
 
 
 @pytest.mark.parametrize("read", [Karta.catalogue().__getitem__, Karta.catalogue().get, Karta.catalogue().__contains__])
 def test_catalogue_rejects_key_that_is_no_kind(read: Callable[[Any], object]) -> None:
     assert read(("batch", "v1", "Job"))
-    with pytest.raises(TypeError, match=r'the keys are kinds, such as GVK\("apps", "v1", "Deployment"\), not str'):
-        read("Job")
+    for key in ("JobSet", "jobset", "jobset.x-k8s.io/v1alpha2, Kind=JobSet"):
+        with pytest.raises(
+            TypeError, match=r"not str; write Karta\.catalogue\(\)\[GVK\(group='jobset\.x-k8s\.io', .*\)\]"
+        ):
+            read(key)
+    with pytest.raises(TypeError, match=r"not int; write Karta\.catalogue\(\)\[GVK\(group='apps', "):
+        read(3)
 
 
 @pytest.mark.parametrize("status", ["Running", Status.RUNNING])
@@ -160,10 +184,14 @@ def test_karta_is_found_for_object() -> None:
     ("obj", "message"),
     [
         pytest.param(
-            {"apiVersion": "batch/v2", "kind": "Job"}, "did you mean batch/v1, Kind=Job", id="another version"
+            {"apiVersion": "batch/v2", "kind": "Job"},
+            r"did you mean GVK\(group='batch', version='v1', kind='Job'\) or",
+            id="another version",
         ),
         pytest.param(
-            {"apiVersion": "example.com/v1", "kind": "Zzz"}, "has its kinds. `Karta.load` reads your own", id="unknown"
+            {"apiVersion": "example.com/v1", "kind": "Zzz"},
+            r"one of Karta\.catalogue\(\)\? `Karta\.load` reads your own",
+            id="unknown",
         ),
         pytest.param({"apiVersion": "batch/v1"}, "kind", id="no kind at all"),
     ],
@@ -198,7 +226,9 @@ JOB: dict[str, Any] = {
     [
         pytest.param(lambda _: Karta.for_object(WRONG), "an object is a dict of JSON values, not str", id="no object"),
         pytest.param(
-            lambda _: Karta.for_object(KIND), "Deployment is a kind, not an object; `Karta.catalogue()`", id="a kind"
+            lambda _: Karta.for_object(KIND),
+            "not str; Karta.catalogue() has the Karta of GVK(group='apps', version='v1', kind='Deployment')",
+            id="a kind",
         ),
         pytest.param(lambda job: job.root.scale_to(3), 'a value for each instance, {"": …}, not int', id="one count"),
         pytest.param(lambda job: job.root.scale_to({3: 3}), 'there is no instance "3"', id="an id that is a number"),
@@ -226,6 +256,11 @@ JOB: dict[str, Any] = {
             id="a field in Python's spelling",
         ),
         pytest.param(
+            lambda job: job.root.update_pod_templates({"": {"spec": {"container": [{"name": "main"}]}}}),
+            "a pod has no field container; write containers",
+            id="a misspelt field",
+        ),
+        pytest.param(
             lambda job: job.root.update_pod_templates({"": {"schedulerName": "kai"}}),
             "a pod template has its pod in spec",
             id="a pod spec for a template",
@@ -236,7 +271,17 @@ JOB: dict[str, Any] = {
             id="components by name",
         ),
         pytest.param(lambda job: job.with_references([3]), "an object is a dict", id="a number as reference"),
-        pytest.param(lambda _: Workload(WRONG, JOB), "is a Karta, not str", id="no Karta"),
+        pytest.param(lambda _: Workload(WRONG, JOB), "object), then such as .with", id="no Karta"),
+        pytest.param(
+            lambda job: Workload(job.karta, JOB, [JOB]),  # type: ignore[arg-type] # as the row says
+            "then such as .with_references(objects), not (Karta, dict, list)",
+            id="references as the third argument",
+        ),
+        pytest.param(
+            lambda job: job.with_references({"torch": JOB}),
+            "not dict; give a list of its values",
+            id="references by name",
+        ),
         pytest.param(lambda job: job.karta.answers([JOB]), "an object is a dict", id="answers about a list"),
         pytest.param(lambda job: job.karta.answers(OTHER), "but the Karta is for batch/v1", id="answers about a kind"),
         pytest.param(
@@ -249,17 +294,16 @@ JOB: dict[str, Any] = {
                 lambda job, value=value: job.karta.explain("ReviseReplica", JOB, replicas=value), message, id=message
             )
             for value, message in (
-                ("3", "replicas are a whole number, not str"),
-                (True, "replicas are a whole number, not bool"),
-                (2.0, "replicas are a whole number, not float"),
+                ("3", "replicas are a whole number from 0, not '3'"),
+                (True, "replicas are a whole number from 0, not True"),
+                (2.0, "replicas are a whole number from 0, not 2.0"),
+                (-1, "replicas are a whole number from 0, not -1"),
             )
         ),
         pytest.param(
             lambda job: job.karta.explain("replica", JOB), "did you mean InterpretReplica", id="a word for an operation"
         ),
-        pytest.param(
-            lambda job: job.karta.explain(3, JOB), "there is no operation of type int", id="a number for an operation"
-        ),
+        pytest.param(lambda job: job.karta.explain(3, JOB), "there is no operation 3", id="a number for an operation"),
         pytest.param(
             lambda job: job.karta.explain(JOB, "Retain"),
             'the operation comes first: explain("Retain", obj)',
@@ -341,7 +385,7 @@ JOB: dict[str, Any] = {
         ),
         pytest.param(
             lambda job: job.karta.explain("AggregateStatus", JOB, statuses={"member1": {"phase": "Running"}}),
-            'write a list: [{"clusterName": "member1", "status": {…}}]',
+            "statuses are a list of objects, not dict; give a list of its values",
             id="statuses by cluster",
         ),
         pytest.param(
@@ -414,6 +458,45 @@ def test_wrong_type_is_a_workload_error(ask: Callable[[Any], object], message: s
     with pytest.raises(WorkloadError) as caught:
         ask(Workload(Karta.for_object(JOB), JOB))
     assert message in str(caught.value)
+
+
+@rows(
+    ("call", "message"),
+    [
+        pytest.param(lambda job: job.root.scale_to(job=3), "; write scale_to(replicas: dict[str, int])", id="counts"),
+        pytest.param(lambda job: job.root.scale_to("", 3), "; write scale_to(replicas: dict[str, int])", id="a pair"),
+        pytest.param(lambda job: job.suspend(True), "; write suspend()", id="a switch"),
+        pytest.param(lambda job: job.attribute(POD, POD), "; write attribute(pods: list[dict])", id="several pods"),
+        pytest.param(
+            lambda job: job.karta.explain("ReviseReplica", JOB, desired=3),
+            "; write explain(operation: str, obj: dict, *, observed: dict | None = None, replicas: int | None = None, ",
+            id="another name",
+        ),
+        pytest.param(lambda job: job.karta.for_object("batch/v1", "Job"), "; write for_object(obj: dict)", id="a kind"),
+        pytest.param(lambda job: job.karta.load(path="a.yaml"), "; write load(source: Path | str | dict)", id="a path"),
+        pytest.param(
+            lambda job: type(job)(karta=job.karta, obj=JOB), "; write Workload(karta, object)", id="an object"
+        ),
+        pytest.param(WorkloadTree, "; write WorkloadTree.build(workload)", id="a tree"),
+        pytest.param(
+            lambda job: type(job.karta)(), "; write Karta.for_object(obj) or Karta.load(source)", id="nothing"
+        ),
+        pytest.param(lambda job: job.components(), "leave the parentheses out", id="a property as a method"),
+    ],
+)
+def test_wrong_arguments_are_answered_with_the_right_ones(call: Callable[[Any], object], message: str) -> None:
+    with pytest.raises(TypeError) as caught:
+        call(Workload(Karta.for_object(JOB), JOB))
+    assert message in str(caught.value)
+
+
+def test_type_error_inside_a_call_is_left_as_it_is() -> None:
+    def pods() -> Iterator[dict[str, Any]]:
+        raise TypeError("mine")
+        yield {}
+
+    with pytest.raises(TypeError, match=r"^mine$"):
+        Workload(Karta.for_object(JOB), JOB).attribute(pods())
 
 
 def test_explain_revises_components() -> None:

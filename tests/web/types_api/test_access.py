@@ -35,6 +35,8 @@ def test_token_is_rotated_without_restart(tmp_path: Path) -> None:
     with in_thread(tmp_path) as server:
         (tmp_path / "tokens").write_text(f"{TOKEN} ada\n\n{NEW} grace hopper\n")
         assert [server.get(token=each).status for each in (TOKEN, NEW)] == [200, 200]
+        for text in (f'"{TOKEN}"', f"{TOKEN} ada", "ada"):
+            assert "without quotes or a name" in server.get(token=text).json["detail"]
         (tmp_path / "tokens").write_text(NEW)
         assert [server.get(token=each).status for each in (TOKEN, NEW)] == [401, 200]
         (tmp_path / "tokens").unlink()

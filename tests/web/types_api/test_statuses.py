@@ -94,6 +94,7 @@ def test_errors_have_the_words_of_validate(server: TypesServer) -> None:
         pytest.param(b"", "it is empty", id="nothing"),
         pytest.param("{}".encode("utf-16"), "it is UTF-16: save it as UTF-8", id="the output of PowerShell"),
         pytest.param(b"kind: Karta\n", "is it YAML", id="a Karta as it is in Git"),
+        pytest.param(b"# A bakery\nkind: Karta\n", "is it YAML", id="YAML that begins with a comment"),
         pytest.param(b"bakery.json", "or the name of a file (curl --json @FILE)?", id="the name of a file"),
         pytest.param(b'{"a": [{"b": 1, "b": 2}]}', 'has "b" 2 times', id="a name twice: JSON keeps only the last"),
         pytest.param(b"[" * 1010 + b"]" * 1010, "nested too deeply", id="lists that orjson reads and json does not"),
@@ -101,6 +102,30 @@ def test_errors_have_the_words_of_validate(server: TypesServer) -> None:
 )
 def test_body_that_is_no_json_is_named(server: TypesServer, body: bytes, reason: str) -> None:
     assert reason in server.ask("POST", TYPES, body).json["detail"]
+
+
+@rows(
+    ("body", "reason"),
+    [
+        pytest.param([workload_type()], "a list, or an object around a type: send each type by itself", id="a list"),
+        pytest.param({"types": [workload_type()]}, "or an object around a type", id="a page of the list"),
+        pytest.param({"workloadType": workload_type()}, "or an object around a type", id="a type one level deeper"),
+        pytest.param({"apiVersion": "v1", "kind": "Pod"}, "an object of Kubernetes: a workload type has", id="a pod"),
+        pytest.param(karta(), "a Karta: write it into the list resourceInterfaces", id="a Karta"),
+        pytest.param({"name": "Bakery"}, "not as openapi.json describes it", id="a part of a type"),
+    ],
+)
+def test_another_body_is_named(server: TypesServer, body: Any, reason: str) -> None:
+    assert reason in server.ask("POST", TYPES, json.dumps(body).encode()).json["detail"]
+
+
+def test_object_in_the_place_of_its_karta_is_named_for_clients(server: TypesServer) -> None:
+    pod = {"apiVersion": "list.example.org/v1", "kind": "HintMill", "metadata": {"name": "a"}, "spec": {}}
+    (error,) = server.post(workload_type("HintMill", pod)).json["errors"]
+    assert (
+        error["hint"]
+        == "give its Karta instead, and this to /interpret of `karta-interpreter serve`, as request.object"
+    )
 
 
 def test_name_in_spelling_of_python_is_unknown(server: TypesServer) -> None:

@@ -331,6 +331,8 @@ def test_list_is_filtered_sorted_and_paged(server: TypesServer, query: str, name
 def test_filter_by_unknown_id_is_error(server: TypesServer) -> None:
     (error,) = server.get(f"{TYPES}?filterBy=categoryId==training,priorityId=@ed").json["errors"]
     assert (error["detail"], error["hint"]) == ('there is no categoryId "training"', "did you mean train?")
+    (error,) = server.get(f"{TYPES}?filterBy=source==external").json["errors"]
+    assert (error["detail"], error["hint"][:21]) == ('there is no source "external"', "there are: api, catal")
 
 
 def test_minus_before_field_to_sort_by_names_sort_order(server: TypesServer) -> None:

@@ -4,13 +4,15 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import FrozenInstanceError, dataclass, field
-from functools import partial
+from functools import partial, wraps
+from inspect import signature
 from math import isfinite
-from typing import TYPE_CHECKING, Final, NoReturn, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar, dataclass_transform
 
 from karta_interpreter.base.errors import InterpretationError, WorkloadError
-from karta_interpreter.base.findings import did_you_mean
+from karta_interpreter.base.findings import closest, did_you_mean
 from karta_interpreter.base.k8s import GVK, JSON, MAX_DEPTH, Object, Path, field_path, get, parts_within
+from karta_interpreter.definitions.karta import catalogue_kinds
 from karta_interpreter.engine.evaluation import Scale, StatusMatch
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -24,6 +26,7 @@ IDENTITY: tuple[Path, ...] = (
 
 Value = TypeVar("Value")
 _Class = TypeVar("_Class", bound="Public")
+_Method = TypeVar("_Method", bound=Callable[..., Any])
 
 
 class Public:
@@ -53,6 +56,35 @@ class Named(dict[str, Value]):
     def __missing__(self, name: str) -> NoReturn:
         raise KeyError(f'there is no "{name}"; ' + did_you_mean(str(name), [f'"{own_name}"' for own_name in self]))
 
+    def __call__(self, *_: object) -> NoReturn:  # noqa: D102 - its error says it
+        raise TypeError("this is a dict, not a method: leave the parentheses out, and write [NAME]")
+
+
+def told(method: _Method) -> _Method:
+    """Return the method. Its error about arguments that it does not take says what to write."""
+
+    @wraps(method)
+    def called(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - those of the method
+        try:
+            return method(*args, **kwargs)
+        except TypeError as err:
+            if err.__traceback__ and err.__traceback__.tb_next is None:  # of the call, not from inside the method
+                short = (
+                    _LONG.sub("", str(signature(method)))
+                    .replace("Mapping[str, Any]", "dict")
+                    .replace("Mapping", "dict")
+                    .replace("Iterable", "list")
+                    .replace("Sequence", "list")
+                )
+                err.args = (f"{err}; write {_MADE_BY.get(method.__qualname__, method.__name__ + short)}",)
+            raise
+
+    return called  # type: ignore[return-value] # it takes and returns the same
+
+
+# By this a signature is longer than its short form: modules, the class or object itself, and what it returns.
+_LONG: Final = re.compile(r"\b(?:[a-z_]+\.)+|\b(?:self|cls)\b(?:, )?| -> .*")
+
 
 def _refuse_change(self: object, name: str, *_: object) -> NoReturn:
     raise FrozenInstanceError(
@@ -66,6 +98,7 @@ def public(cls: type[_Class]) -> type[_Class]:
     """Make a frozen dataclass. The error about a change of a field says how to get a new workload."""
     made = dataclass(frozen=True)(cls)
     made.__setattr__ = made.__delattr__ = _refuse_change  # type: ignore[method-assign]
+    made.__init__ = told(made.__init__)  # type: ignore[method-assign]
     return made
 
 
@@ -80,6 +113,10 @@ _READ_AS: Final = {
     "InstanceNode": "WorkloadTree.build(workload).root.instances[0]",
     "StatusMatch": "workload.status",
     "Scale": "workload.component(NAME).instances[ID].scale",
+}
+_MADE_BY: Final = {f"{name}.__init__": place for name, place in _READ_AS.items()} | {
+    "Karta.__init__": "Karta.for_object(obj) or Karta.load(source)",
+    "Workload.__init__": "Workload(karta, object)",
 }
 
 
@@ -102,12 +139,18 @@ def checked_object(value: JSON, noun: str = "an object", kind: str = "") -> Obje
 
 def named_type(value: JSON) -> str:
     """Return the name of a type that is not the right one, and how to make an object of its value."""
-    name = type(value).__name__
+    name, kinds = type(value).__name__, kinds_like(value) if isinstance(value, str) else ""
     return name + (
-        _MADE_OF[name]
+        f"; Karta.catalogue() has the Karta of {kinds}"
+        if kinds
+        else _MADE_OF[name]
         if name in _MADE_OF
         else _CLIENT
         if hasattr(value, "attribute_map")
+        else "; its model_dump() may be one"
+        if hasattr(value, "model_dump")
+        else "; yaml.safe_load(file) makes one"
+        if hasattr(value, "read")
         else "; its to_dict() may be one"
         if hasattr(value, "to_dict")
         else "; dict(value) makes one"
@@ -126,26 +169,41 @@ _MADE_OF: Final = {
     "PosixPath": "; yaml.safe_load(path.read_text()) makes one of a file",
     "Workload": "; its own is .object",
     "GVK": "; it is the kind of one: Karta.catalogue()[gvk]",
+    "Karta": "; Workload(karta, object) has both",
 }
+
+
+def kinds_like(name: str) -> str:
+    """Return the keys of the catalogue for the kind that a text may name, "" for none.
+
+    >>> kinds_like("jobset.x-k8s.io/v1alpha2/Jobset")
+    "GVK(group='jobset.x-k8s.io', version='v1alpha2', kind='JobSet')"
+    """
+    words = re.split("[/=.,]", name[:80])  # not at spaces, which texts of objects have
+    kinds = {closest(word, sorted({gvk.kind for gvk in catalogue_kinds()})) for word in words}
+    return " or ".join(repr(gvk) for gvk in catalogue_kinds() if gvk.kind in kinds)
+
+
 checked_pod = partial(checked_object, noun="a pod", kind="Pod")
 
 
 def checked_objects(values: JSON, plural: str, check: Callable[[JSON], Object] = checked_object) -> Iterator[Object]:
     """Return the values. Each must be a dict of JSON values. Raises WorkloadError as ``check``."""
     if not isinstance(values, Iterable) or isinstance(values, str | dict):
-        hint = ("; give its items" if "items" in values else "; give [it]") if isinstance(values, dict) else ""
+        hint = (
+            "; give its items"
+            if hasattr(values, "items") and (not isinstance(values, dict) or "items" in values)
+            else ""
+            if not isinstance(values, dict)
+            else "; give [it]"
+            if values.keys() & {"kind", "metadata", "clusterName", "status"}
+            else "; give a list of its values"
+        )
         raise WorkloadError(f"{plural} are a list of objects, not {type(values).__name__}{hint}")
     return map(check, values)
 
 
 checked_pods = partial(checked_objects, plural="pods", check=checked_pod)
-
-
-def check_workload(obj: JSON, gvk: GVK | None) -> None:
-    """Raise WorkloadError if Karta's component factory would reject the object, or its kind is not ``gvk``."""
-    check_kind(obj, gvk, "a workload")
-    if not any(get(obj, ("metadata", field)) for field in ("name", "generateName")):
-        raise WorkloadError(f"{GVK.of(obj)} needs metadata.name or metadata.generateName")
 
 
 def check_kind(obj: JSON, gvk: GVK | None, noun: str = "an object") -> None:

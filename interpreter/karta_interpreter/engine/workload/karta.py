@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from karta_interpreter.base.errors import InterpretationError, WorkloadError
-from karta_interpreter.base.findings import DefinitionError, Finding, closest, did_you_mean
+from karta_interpreter.base.findings import DefinitionError, Finding, did_you_mean
 from karta_interpreter.base.k8s import GVK, JSON, Object, get
 from karta_interpreter.base.karmada import SLOTS, Operation
 from karta_interpreter.definitions.karta import Definition, Known, catalogue_kinds
@@ -17,8 +17,10 @@ from karta_interpreter.engine.workload.document import (
     check_kind,
     checked_object,
     checked_objects,
+    kinds_like,
     public,
     reading,
+    told,
 )
 
 if TYPE_CHECKING:
@@ -36,11 +38,11 @@ class Karta(Public):
     definition: Definition
 
     def __post_init__(self) -> None:
-        """Stop at a source in the place of a definition."""
         if isinstance(self.definition, dict | str | Path):
             raise TypeError("Karta.load(source) reads a Karta from an object, a text or a path")
 
     @classmethod
+    @told
     def load(cls, source: Path | str | Object) -> Self:
         """Return the one Karta in a file, in YAML or JSON text, or in an object.
 
@@ -60,6 +62,7 @@ class Karta(Public):
         )
 
     @classmethod
+    @told
     def check(cls, source: Path | str | Object) -> tuple[Finding, ...]:
         """Return the findings about all Kartas of a source (as in `load`), also contradictions between their parts.
 
@@ -82,18 +85,17 @@ class Karta(Public):
         return _CATALOGUE
 
     @classmethod
+    @told
     def for_object(cls, obj: Object) -> "Karta":
         """Return the catalogue's Karta for the kind of an object. Raises WorkloadError if there is none."""
-        if isinstance(obj, str) and any(obj == gvk.kind for gvk in _CATALOGUE):
-            raise WorkloadError(f"{obj} is a kind, not an object; `Karta.catalogue()` has the Karta of each kind")
-        checked_object(obj)
         with reading():
-            gvk = GVK.of(obj)
+            gvk = GVK.of(checked_object(obj))
         try:
             return _CATALOGUE[gvk]
         except KeyError as err:
             raise WorkloadError(f"{err.args[0]} `Karta.load` reads your own") from None
 
+    @told
     def explain(
         self,
         operation: str,
@@ -121,17 +123,13 @@ class Karta(Public):
         from karta_interpreter.engine.operations import Call, StatusItem, TargetComponent  # noqa: PLC0415 - as above
 
         if operation not in list(Operation):
-            name = operation[:40] if type(operation) is str else f"of type {type(operation).__name__}"
-            near = closest(f"Interpret{name.capitalize()}", Operation) if name.isalpha() and name.islower() else ""
             raise WorkloadError(
                 f'the operation comes first: explain("{obj}", obj)'
                 if str(obj) in list(Operation)
-                else f"there is no operation {name}; {did_you_mean(near or name, Operation)}"
+                else f"there is no operation {operation!r:.40}; {did_you_mean(str(operation)[:40], Operation)}"
             )
-        if type(replicas) not in (int, type(None)):
-            raise WorkloadError(f"replicas are a whole number, not {type(replicas).__name__}")
-        if isinstance(statuses, dict) and statuses.keys().isdisjoint(("clusterName", "status", "items")):
-            raise WorkloadError('statuses are not a dict; write a list: [{"clusterName": "member1", "status": {…}}]')
+        if replicas is not None and (type(replicas) is not int or replicas < 0):
+            raise WorkloadError(f"replicas are a whole number from 0, not {replicas!r}")
         statuses = tuple(checked_objects(statuses, "statuses"))
         check_kind(obj, self.gvk)
         read = SLOTS[operation].more.replace("items", "statuses")
@@ -158,6 +156,7 @@ class Karta(Public):
         call = Call(Operation(operation), obj, observed, replicas, items, targets)
         return explain(self.definition, call, reader=reader)
 
+    @told
     def answers(self, obj: Object, *, references: Iterable[Object] = ()) -> dict[str, Mapping[str, JSON]]:
         """Answer Karmada's operations that need only the object, and return their results by operation.
 
@@ -232,30 +231,28 @@ def known(references: Iterable[Object]) -> Known:
 class _Catalogue(Mapping[GVK, Karta]):
     """The Kartas of the catalogue's files by kind. Each file is read once."""
 
-    @cached_property
-    def _files(self) -> Mapping[GVK, Path]:
-        return catalogue_kinds()
-
     def __getitem__(self, gvk: GVK) -> Karta:
         if gvk not in self:
             # By kind: in whole names, the API version of another kind counts as likeness.
-            kinds = {other.kind for other in self}
-            kind = gvk[-1] if gvk[-1] in kinds else closest(gvk[-1], sorted(kinds))
-            suggestion = " or ".join(str(other) for other in self if other.kind == kind)
-            hint = f"did you mean {suggestion}?" if suggestion else "`Karta.catalogue()` has its kinds."
-            raise KeyError(f"the catalogue has no Karta for {GVK(*gvk)!r}; {hint}")
-        return _loaded(self._files[gvk])
+            raise KeyError(
+                f"the catalogue has no Karta for {gvk!r}; did you mean "
+                f"{kinds_like(gvk[-1]) or kinds_like('/'.join(map(str, gvk))) or 'one of Karta.catalogue()'}?"
+            )
+        return _loaded(catalogue_kinds()[gvk])
 
     def __iter__(self) -> Iterator[GVK]:
-        return iter(self._files)
+        return iter(catalogue_kinds())
 
     def __len__(self) -> int:
-        return len(self._files)
+        return len(catalogue_kinds())
 
     def __contains__(self, gvk: object) -> bool:
         if not isinstance(gvk, tuple):  # before `get` takes it for a kind that is not there
-            raise TypeError(f'the keys are kinds, such as GVK("apps", "v1", "Deployment"), not {type(gvk).__name__}')
-        return gvk in self._files  # without reading the file, as Mapping's own would
+            raise TypeError(
+                f"a key is a GVK of karta_interpreter, not {type(gvk).__name__}; write Karta.catalogue()"
+                f"[{kinds_like(str(gvk)) or repr(GVK('apps', 'v1', 'Deployment'))}]"
+            )
+        return gvk in catalogue_kinds()  # without reading the file, as Mapping's own would
 
     def __repr__(self) -> str:
         return f"<the catalogue, {len(self)} kinds>"

@@ -6,10 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from karta_interpreter.base.errors import WorkloadError
-from karta_interpreter.base.findings import Finding, error
+from karta_interpreter.base.findings import PLACES, Finding, error
 from karta_interpreter.base.k8s import Object
 from karta_interpreter.definitions.karta.loading import Loaded, load_documents, load_object
-from karta_interpreter.engine.workload.document import check_json
+from karta_interpreter.engine.workload.document import check_json, kinds_like, named_type
 
 _TEXT = "<text>"
 _TEXT_START = re.compile(r"\n|^\s*(?:\{|\w+:(?:\s|$))")
@@ -36,7 +36,15 @@ def check(source: Path | str | Object) -> Iterator[Finding]:
 
 def _load(content: str | Object | Loaded, name: str) -> tuple[Loaded, ...]:
     document = content if isinstance(content, str | Loaded) else load_object(content, name)
-    return (document,) if isinstance(document, Loaded) else tuple(load_documents(document, name))
+    documents = (document,) if isinstance(document, Loaded) else load_documents(document, name)
+    # Programs give objects in another way than commands do.
+    return tuple(
+        loaded.with_findings(
+            replace(finding, hint=finding.hint.replace(PLACES["object"], "to Workload(Karta.for_object(obj), obj)"))
+            for finding in loaded.findings
+        )
+        for loaded in documents
+    )
 
 
 def _content(source: Path | str | Object) -> tuple[str | Object | Loaded, str]:
@@ -50,8 +58,7 @@ def _content(source: Path | str | Object) -> tuple[str | Object | Loaded, str]:
     try:
         check_json(source)
     except WorkloadError as err:
-        hint = "; give its .read()" * hasattr(source, "read") + "; give its .decode()" * hasattr(source, "decode")
-        other = f"a Karta is read from a path, a text or an object, not {type(source).__name__}{hint}"
+        other = f"a Karta is read from a path, a text or an object, not {named_type(source)}"
         return _unusable("schema", str(err) if isinstance(source, dict) else other, _OBJECT), _OBJECT
     return source, _OBJECT
 
@@ -65,6 +72,8 @@ def _content_of_file(path: Path | str) -> str | Loaded:
             if isinstance(err, IsADirectoryError)
             else "; a URL is not fetched: give its text"
             if ":/" in str(path)
+            else f"; Karta.catalogue() has the Karta of {kinds}"
+            if (kinds := kinds_like(Path(path).stem))
             else ""
             if Path(path).suffix
             else "; Karta.for_object(obj) finds that of an object in the catalogue, Karta.catalogue() has all by GVK"

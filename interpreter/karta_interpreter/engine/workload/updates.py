@@ -10,6 +10,7 @@ from functools import cache, partial
 from typing import Final
 
 from karta_interpreter.base.errors import InterpreterError, PathNotWritableError, WorkloadError
+from karta_interpreter.base.findings import closest
 from karta_interpreter.base.k8s import JSON, Counting, Object, get, pod_requirements, type_name
 from karta_interpreter.definitions.karta import ComponentRules
 from karta_interpreter.engine.evaluation import JSON_TYPES, OBJECT_TYPES, PIECE_TYPES, instance_ids
@@ -82,11 +83,10 @@ def update_field(field: str, component: ComponentRules, obj: Object, values: Map
     """
     plan, target = WritePlan(component, obj), _Target(component, field, dict, OBJECT_TYPES[field])
     target.stage(plan, values)
-    if None in values.values():
-        ids = instance_ids(component, obj)
-        for name, old in zip(ids, extract_pods(field, component, obj, ids), strict=True):
-            if old is not None and values.get(name, old) is None:
-                raise WorkloadError(f"{target}: None removes nothing; leave out the instances that stay as they are")
+    ids = instance_ids(component, obj)
+    old_values = dict(zip(ids, extract_pods(field, component, obj, ids), strict=False))
+    if any(new is None and old_values[name] is not None for name, new in values.items()):
+        raise WorkloadError(f"{target}: None removes nothing; leave out the instances that stay as they are")
     return plan.commit()
 
 
@@ -155,8 +155,9 @@ def _merged_fields(old: Mapping[str, JSON], new: Mapping[str, JSON], fields: Map
     merged: dict[str, JSON] = {}
     by_letters = {field.lower(): field for field in fields}
     for field in {**old, **new}:
-        known = by_letters.get(field.replace("_", "").lower(), field)
-        if known != field and field in new:  # in Python's spelling
+        # In Python's spelling, or misspelt.
+        known = by_letters.get(field.replace("_", "").lower()) or (field not in old and closest(field, fields)) or field
+        if known != field and field in new:
             raise WorkloadError(f"a pod has no field {field}; write {known}")
         if new.get(field) is not None:
             merged[field] = merge(old.get(field), new[field], fields.get(field, ""))

@@ -34,13 +34,14 @@ from karta_interpreter.engine.workload.document import (
     Named,
     Public,
     Value,
-    check_workload,
+    check_kind,
     checked_object,
     checked_objects,
     checked_pod,
     checked_pods,
     public,
     reading,
+    told,
 )
 from karta_interpreter.engine.workload.karta import Karta, known
 from karta_interpreter.engine.workload.writing import apply_actions, scale_to
@@ -51,9 +52,16 @@ if TYPE_CHECKING:
 _MOST_SECONDS = 1e11
 
 
-def _no_instance(name: str, ids: tuple[str, ...]) -> str:
-    hint = 'its only instance is called ""' if ids == UNNAMED else did_you_mean(str(name), ids)
-    return f'there is no instance "{name}"; {hint}'
+def _check_ids(component: ComponentRules, names: Iterable[str], ids: tuple[str, ...]) -> None:
+    if unknown := [name for name in names if name not in ids]:
+        raise ComponentNotFoundError(
+            f'{component}: there is no instance "{unknown[0]}"; '
+            + (
+                'its only instance is called "": write {"": …}'
+                if ids == UNNAMED
+                else did_you_mean(str(unknown[0]), ids)
+            )
+        )
 
 
 @public
@@ -112,12 +120,15 @@ class Component(Public):
     @property
     def scales(self) -> Mapping[str, Scale]:
         """The counts of each instance by id, empty without a scale definition."""
-        return self._by_id(extraction.extract_scales) if extraction.has_scale(self.definition) else {}
+        return self._by_id(extraction.extract_scales, extraction.has_scale(self.definition))
 
     @property
     def pod_templates(self) -> Mapping[str, Object | None]:
         """The pod template of each instance by id, empty without `podTemplateSpecPath`."""
-        return self._pods("podTemplateSpecPath")
+        return self._by_id(
+            partial(extraction.extract_pods, "podTemplateSpecPath"),
+            "podTemplateSpecPath" in self.definition.pod_queries,
+        )
 
     @property
     def pod_specs(self) -> Mapping[str, Object | None]:
@@ -132,42 +143,51 @@ class Component(Public):
     @property
     def fragmented_pod_specs(self) -> Mapping[str, extraction.FragmentedPodSpec]:
         """The pieces of each instance's pods by id, empty without `fragmentedPodSpecDefinition`."""
-        return self._by_id(extraction.extract_fragments) if isinstance(self.definition.pods, Fragments) else {}
+        return self._by_id(extraction.extract_fragments, isinstance(self.definition.pods, Fragments))
 
+    @told
     def update_pod_templates(self, templates: Mapping[str, Object | None]) -> "Workload":
         """Return the workload with new pod templates. docs/library.md says what a new value replaces."""
         return self._updated(partial(updates.update_field, "podTemplateSpecPath"), templates)
 
+    @told
     def update_pod_specs(self, specs: Mapping[str, Object | None]) -> "Workload":
         """Return the workload with new pod specs."""
         return self._updated(partial(updates.update_field, "podSpecPath"), specs)
 
+    @told
     def update_pod_metadata(self, metadata: Mapping[str, Object | None]) -> "Workload":
         """Return the workload with new metadata of pods."""
         return self._updated(partial(updates.update_field, "metadataPath"), metadata)
 
+    @told
     def update_fragmented_pod_specs(self, specs: Mapping[str, extraction.FragmentedPodSpec]) -> "Workload":
         """Return the workload with new pieces of pods. None leaves a piece as it is, an empty value clears it."""
         return self._updated(updates.update_fragments, specs)
 
+    @told
     def scale_to(self, replicas: Mapping[str, int]) -> "Workload":
         """Return the workload with these counts at `replicasPath`. All other instances keep their counts."""
         return self._updated(scale_to, replicas)
 
+    @told
     def suspend(self) -> "Workload":
         """Return the workload after this component's suspend actions. Raises WorkloadError without any."""
         return self.workload.replaced(apply_actions([self.definition], "suspend", self.workload.object))
 
+    @told
     def resume(self) -> "Workload":
         """Return the workload after this component's resume actions. Raises WorkloadError without any."""
         return self.workload.replaced(apply_actions([self.definition], "resume", self.workload.object))
 
-    def _pods(self, field: str) -> dict[str, Object | None]:
-        return self._by_id(partial(extraction.extract_pods, field)) if field in self.definition.pod_queries else {}
+    def _pods(self, field: str) -> Named[Object | None]:
+        return self._by_id(partial(extraction.extract_pods, field), field in self.definition.pod_queries)
 
-    def _by_id(self, extract: Callable[[ComponentRules, Object, extraction.Ids], list[Value]]) -> Named[Value]:
+    def _by_id(
+        self, extract: Callable[[ComponentRules, Object, extraction.Ids], list[Value]], is_defined: object
+    ) -> Named[Value]:
         with reading():
-            ids = instance_ids(self.definition, self.workload.object)
+            ids = instance_ids(self.definition, self.workload.object) if is_defined else ()
             values = extract(self.definition, self.workload.object, ids)
         return Named(zip(ids, values, strict=True) if values else ())
 
@@ -178,9 +198,7 @@ class Component(Public):
         if not isinstance(by_id, Mapping):
             example = f'{{"{ids[0] if ids else ""}": …}}, not {type(by_id).__name__}'
             raise WorkloadError(f"{self.definition}: give a value for each instance, {example}")
-        for name in by_id:
-            if name not in ids:
-                raise ComponentNotFoundError(f"{self.definition}: {_no_instance(name, ids)}")
+        _check_ids(self.definition, by_id, ids)
         with reading():
             return self.workload.replaced(update(self.definition, self.workload.object, by_id))
 
@@ -210,9 +228,15 @@ class Workload(Public):
     any_kind: bool = False
 
     def __post_init__(self) -> None:
-        if not isinstance(self.karta, Karta):
-            raise WorkloadError(f"write Workload(karta, object): the first is a Karta, not {type(self.karta).__name__}")
-        check_workload(self.object, None if self.any_kind else self.karta.gvk)
+        if not all((isinstance(self.karta, Karta), isinstance(self.any_kind, bool))):
+            raise WorkloadError(
+                "write Workload(karta, object), then such as .with_references(objects), "
+                f"not ({', '.join(type(value).__name__ for value in (self.karta, self.object, self.any_kind))})"
+            )
+        check_kind(self.object, None if self.any_kind else self.karta.gvk, "a workload")
+        # As Karta's component factory, which rejects it.
+        if not any(get(self.object, ("metadata", field)) for field in ("name", "generateName")):
+            raise WorkloadError(f"{GVK.of(self.object)} needs metadata.name or metadata.generateName")
 
     @property
     def definition(self) -> Definition:
@@ -229,6 +253,7 @@ class Workload(Public):
         """The component that is the workload object itself."""
         return Component(self, self.definition.root)
 
+    @told
     def component(self, name: str) -> Component:
         """Return the component of that name. Raises ComponentNotFoundError."""
         definition = self.definition.component(name)
@@ -252,11 +277,13 @@ class Workload(Public):
         with reading():
             return match_status(self.definition, self.object)
 
+    @told
     def with_references(self, objects: Iterable[Object]) -> "Workload":
         """Return the workload with references looked up among the objects. Reading any other raises WorkloadError."""
         with reading():
             return replace(self, karta=Karta(resolved(self.karta.definition, self.object, known(objects))))
 
+    @told
     def infer_component(self, pod: Object) -> str:
         """Return the name of the component that a pod of this workload belongs to. Raises ComponentNotFoundError.
 
@@ -267,12 +294,14 @@ class Workload(Public):
         with reading():
             return attribution.component_of(self.definition, checked_pod(pod)).name
 
+    @told
     def infer_instance(self, pod: Object) -> str:
         """Return the id of a pod's instance, "" for an unnamed one. Raises ComponentNotFoundError."""
         with reading():
             component = attribution.component_of(self.definition, checked_pod(pod))
             return attribution.instance_of(component, instance_ids(component, self.object), pod)
 
+    @told
     def attribute(self, pods: Iterable[Object]) -> tuple[Attribution, ...]:
         """Return component, instance and replica of each pod.
 
@@ -281,6 +310,7 @@ class Workload(Public):
         with reading():
             return attribution.attribute_all(self.definition, self.object, checked_pods(pods))
 
+    @told
     def minimum_members(self, component: str, instance: str | None = None) -> int:
         """Return how many pods of a component and of all components below it have to start together.
 
@@ -290,8 +320,7 @@ class Workload(Public):
         """
         definition, rules = self.definition, self.component(component).definition
         with reading():
-            if instance is not None and instance not in instance_ids(rules, self.object):
-                raise ComponentNotFoundError(f"{rules}: {_no_instance(instance, instance_ids(rules, self.object))}")
+            _check_ids(rules, [] if instance is None else [instance], instance_ids(rules, self.object))
             return sum(
                 location.scale.minimum or location.scale.effective
                 # `pod_sets` raises if all pods are in objects that are absent.
@@ -300,18 +329,21 @@ class Workload(Public):
                 and (location.pod_set.component != component or instance in (None, location.pod_set.instance))
             )
 
+    @told
     def suspend(self) -> "Workload":
         """Return the workload after the suspend actions of all components, the root's last. Raises as each of them."""
         return self.replaced(
             apply_actions((*self.definition.components[1:], self.definition.root), "suspend", self.object)
         )
 
+    @told
     def resume(self) -> "Workload":
         """Return the workload after the resume actions of all components, the root's last. Raises as each of them."""
         return self.replaced(
             apply_actions((*self.definition.components[1:], self.definition.root), "resume", self.object)
         )
 
+    @told
     def suspend_patches(self) -> list[Patch]:
         """Return the JSON Patch that suspends the workload, for a Karmada OverridePolicy. Empty without a change.
 
@@ -321,6 +353,7 @@ class Workload(Public):
         """
         return diff(self.object, self.suspend().object)
 
+    @told
     def set_components(self, counts: Mapping[str, int]) -> "Workload":
         """Return the workload with these counts in InterpretComponent. All other components keep their counts.
 
@@ -334,6 +367,7 @@ class Workload(Public):
         with reading():
             return self.replaced(set_components(self.definition, self.object, counts))
 
+    @told
     def verify(
         self,
         pods: Iterable[Object],

@@ -14,8 +14,7 @@ from karta_interpreter.definitions.karta import VERSION, api_group
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.web.types_api.models import ApiError, unavailable
 
-_LEAST: Final = 16
-"""Characters of a token: shorter ones can be guessed."""
+_LEAST: Final = 16  # characters of a token: shorter ones can be guessed
 _CHALLENGE: Final = {"WWW-Authenticate": 'Bearer realm="karta-interpreter"'}
 _USER_REVIEWS: Final = "/apis/authentication.k8s.io/v1/tokenreviews"
 _ACCESS_REVIEWS: Final = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
@@ -32,8 +31,10 @@ def bearer_token(authorization: str | None) -> str:
     """
     scheme, _, token = (authorization or "").strip().partition(" ")
     if scheme.lower() != "bearer" or not token.strip():
-        message = "the request needs a header Authorization: Bearer TOKEN"
-        raise unauthenticated(f"{message}, and this TOKEN is empty" if scheme.lower() == "bearer" else message)
+        raise unauthenticated(
+            "the request needs a header Authorization: Bearer TOKEN"
+            + ", and this TOKEN is empty" * (scheme.lower() == "bearer")
+        )
     try:
         token.encode()
     except UnicodeEncodeError:  # bytes of a header that are not UTF-8 are surrogates
@@ -70,8 +71,9 @@ class TokenFile:
         # All of them are compared: how long it takes gives nothing away.
         users = [name for text, name in pairs if hmac.compare_digest(text.encode(), token.encode())]
         if not users:
-            is_line = " " in token  # of the file, in which the name of the user follows
-            raise unauthenticated("write the token without the name behind it" if is_line else "the token is not known")
+            raise unauthenticated(
+                "the token is not known: write it as it begins a line of the token file, without quotes or a name"
+            )
         return users[0]
 
     async def authorize(self, token: str, verb: str) -> None:

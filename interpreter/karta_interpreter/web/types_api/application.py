@@ -13,7 +13,7 @@ from aiohttp.typedefs import Handler, Middleware
 from pydantic import BaseModel
 
 from karta_interpreter.base.errors import RequestError
-from karta_interpreter.base.findings import did_you_mean
+from karta_interpreter.base.findings import closest, did_you_mean
 from karta_interpreter.base.rate_limit import RateLimit
 from karta_interpreter.web.types_api.access import Access, bearer_token
 from karta_interpreter.web.types_api.models import CONTENT_TYPE, ApiError, ProblemError
@@ -29,8 +29,7 @@ USER, ABOUT = "user", "about"
 They are in `match_info`: aiohttp 3.14 warns of texts as keys of a request, and older versions have no other keys.
 """
 
-_MOST_BYTES: Final = 2 * MIB
-"""Of a body."""
+_MOST_BYTES: Final = 2 * MIB  # of a body
 _BODY_SECONDS: Final = 30.0
 _HEADERS: Final = {"Server": "karta-interpreter", "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 _VERBS: Final = {"create": "create", "replace": "update", "delete": "delete", "get": "get", "interpret": "get"}
@@ -137,7 +136,8 @@ def _problem(error: web.HTTPException, request: web.Request) -> ApiError:
             return ApiError(405, detail, headers={"Allow": allowed})
         case web.HTTPNotFound():
             paths = dict.fromkeys([*(f"{ROOT}{operation.path}" for operation in OPERATIONS), HEALTH])
-            return ApiError(404, f"there is nothing at this path; {did_you_mean(request.path[:_LONGEST], paths)}")
+            path = request.path[:_LONGEST]
+            return ApiError(404, f"there is nothing at this path; {did_you_mean(closest(path, paths) or path, paths)}")
         case web.HTTPRequestEntityTooLarge():
             return ApiError(413, f"the body has more than {_MOST_BYTES} bytes")
         case _:

@@ -73,9 +73,8 @@ class FolderStorage:
             raise owned(f"the author of the file {path.name}", f"{kind} of {group or 'the core group'}")
         return StoredType.of(group, kind, kartas)
 
-    async def write(self, desired: StoredType, present: StoredType | None) -> StoredType:
+    async def write(self, desired: StoredType, _present: StoredType | None) -> StoredType:
         """Replace the file of a type, and read it."""
-        del present
         path = self._path(desired.group, desired.kind)
         text = await asyncio.to_thread(_text, desired)
         if not self._store.budget.has_room(path, weight(text)):

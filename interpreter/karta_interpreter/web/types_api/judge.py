@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from karta_interpreter.base.errors import SandboxError
-from karta_interpreter.base.findings import Finding, Severity, did_you_mean, error
+from karta_interpreter.base.findings import PLACES, Finding, Severity, did_you_mean, error
 from karta_interpreter.base.k8s import GVK, Object, edit, field_path, json_pointer
 from karta_interpreter.base.sandbox.awaiting import AsyncPool
 from karta_interpreter.base.sandbox.child import Answer, Channel
@@ -61,7 +61,7 @@ def read(body: bytes, model: type[_M]) -> _M:
         json.loads(body, object_pairs_hook=_check_names)
     except orjson.JSONDecodeError as err:
         reason = decode(body)[1] if body.strip() else "it is empty"
-        yaml = "; is it YAML, or the name of a file (curl --json @FILE)?" if body.strip()[:1].isalpha() else ""
+        yaml = "" if body.strip()[:1] in b'{["\xfe\xff' else "; is it YAML, or the name of a file (curl --json @FILE)?"
         raise ApiError(400, f"the body is not JSON: {reason or err}{yaml}") from err
     except RecursionError as err:
         raise ApiError(400, "the body is nested too deeply") from err
@@ -70,12 +70,16 @@ def read(body: bytes, model: type[_M]) -> _M:
     except ValidationError as err:
         details = err.errors(include_url=False)
         errors = [_problem(problem, model) for problem in details[:MOST_ERRORS]]
-        is_karta = isinstance(value, dict) and gvk_of(value)
+        fields = value if isinstance(value, dict) else {}
         fault = (
             "a Karta: write it into the list resourceInterfaces of a workload type"
-            if is_karta
-            else f"a {value['kind']}, which /interpret of `karta-interpreter serve` takes, on its own port"
-            if isinstance(value, dict) and value.get("kind") == "ResourceInterpreterContext"
+            if gvk_of(fields)
+            else f"a {fields['kind']}, which /interpret of `karta-interpreter serve` takes, on its own port"
+            if fields.get("kind") == "ResourceInterpreterContext"
+            else "an object of Kubernetes: a workload type has its Karta, which `karta-interpreter create karta` drafts"
+            if "apiVersion" in fields
+            else 'a list, or an object around a type: send each type by itself, {"categoryId": …}'
+            if value and isinstance(value, dict | list) and _ANSWERED.isdisjoint(fields)
             else "not as openapi.json describes it"
         )
         raise ApiError(422, f"the body is {fault}", errors=errors, total=len(details)) from err
@@ -170,7 +174,8 @@ _PROBLEM: Final = b"P"
 
 
 def start() -> Answer:
-    """Return the function that answers requests with JSON."""
+    """Return the function that answers requests with JSON. Messages name what clients have."""
+    PLACES["object"] = "to /interpret of `karta-interpreter serve`, as request.object"
     return responding(_find)
 
 
@@ -209,7 +214,8 @@ class Judge:
                 raise ApiError(422, f"the body cannot be judged: {error}") from error
             raise unavailable(f"no process can judge the body: {error}", seconds=1) from error
         if reply == _PROBLEM:
-            raise ApiError.of(ProblemDetails.model_validate_json(answer))
+            problem = ProblemDetails.model_validate_json(answer)
+            raise ApiError(problem.status, problem.detail, errors=problem.errors or (), total=problem.errors_total or 0)
         if reply == FAILURE:
             raise ApiError(422, f"the body cannot be judged: {answer.decode()}")
         head, _, kartas = answer.partition(b"\n")

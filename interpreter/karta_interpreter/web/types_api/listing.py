@@ -9,6 +9,7 @@ import orjson
 
 from karta_interpreter.base.findings import did_you_mean
 from karta_interpreter.base.k8s import Object
+from karta_interpreter.definitions.sources import cluster, files
 from karta_interpreter.web.types_api.models import ApiError, Choices, ProblemError
 from karta_interpreter.web.types_api.view import API, Row
 
@@ -54,14 +55,19 @@ class ListQuery:
     limit: int = DEFAULT_LIMIT
 
     @classmethod
-    def of(cls, query: Iterable[tuple[str, str]], choices: Choices) -> Self:
-        """Read the parameters of a query. Raises ApiError."""
+    def of(cls, query: Iterable[tuple[str, str]], choices: Choices, sources: Iterable[str] = ()) -> Self:
+        """Read the parameters of a query. ``sources`` are those that types have now. Raises ApiError."""
+        known = {
+            "categoryId": choices.categories,
+            "priorityId": choices.priorities,
+            "source": {source.lower(): source for source in (API, files.ORIGIN, cluster.ORIGIN, *sources)},
+        }
         errors: list[ProblemError] = []
         tests: list[_Test] = []
         parameters: dict[str, str] = {}
         for name, text in query:
             if name == "filterBy":
-                tests += _tests(text, choices, errors)
+                tests += _tests(text, known, errors)
             elif name not in PARAMETERS:
                 errors.append(
                     ProblemError(
@@ -166,9 +172,8 @@ def _needed(text: str, schema: Object) -> str:
     return "" if text in choices else f"one of {', '.join(choices)}"
 
 
-def _tests(text: str, choices: Choices, errors: list[ProblemError]) -> Iterable[_Test]:
+def _tests(text: str, known: Mapping[str, Mapping[str, object]], errors: list[ProblemError]) -> Iterable[_Test]:
     """Yield a test for each condition of a filter. All tests have to hold."""
-    ids = {"categoryId": choices.categories, "priorityId": choices.priorities}
     for condition in text.split(","):
         match = re.fullmatch(_CONDITION, condition)
         if match is None:
@@ -176,13 +181,14 @@ def _tests(text: str, choices: Choices, errors: list[ProblemError]) -> Iterable[
                 ProblemError(
                     parameter="filterBy",
                     detail=f'"{condition[:100]}" is not a condition: write FIELD OPERATOR VALUE, as name==RayCluster',
-                    hint=f"fields are {', '.join(FIELDS)}; operators {' '.join(OPERATORS)}; "
+                    hint=f"without spaces or quotes; fields are {', '.join(FIELDS)}; operators {' '.join(OPERATORS)}; "
                     "values have letters, digits, - and .; a comma joins conditions",
                 )
             )
             continue
         field, operator, value = match.groups()[:3] if match[1] else match.groups()[3:]
-        if operator in {"==", "!="} and value and field in ids and value.lower() not in ids[field]:
-            hint = did_you_mean(value, ids[field])
+        values = {} if "." in value else known.get(field, {})  # any file may be a source
+        if operator in {"==", "!="} and values and value and value.lower() not in values:
+            hint = did_you_mean(value, values)
             errors.append(ProblemError(parameter="filterBy", detail=f'there is no {field} "{value[:100]}"', hint=hint))
         yield FIELDS[field], OPERATORS[operator], value.lower()

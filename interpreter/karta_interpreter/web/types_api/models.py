@@ -224,11 +224,6 @@ class ApiError(InterpreterError):
             errors_total=max(total, len(errors)) or None,
         )
 
-    @classmethod
-    def of(cls, problem: ProblemDetails) -> Self:
-        """Return the error of a problem that another process has found."""
-        return cls(problem.status, problem.detail, errors=problem.errors or (), total=problem.errors_total or 0)
-
 
 def unavailable(detail: str, seconds: int = 5) -> ApiError:
     """Return the error for a request that may succeed after some seconds."""

@@ -1,7 +1,7 @@
 """The operations of this API, one handler each."""
 
 import asyncio
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final
@@ -54,8 +54,8 @@ class Routes:
 
     async def list_types(self, request: Request) -> Response:
         """Return a page of the types."""
-        listing = ListQuery.of(request.query.items(), self.choices)
         rows = (await self.view.rows()).values()
+        listing = ListQuery.of(request.query.items(), self.choices, {row.source for row in rows})
         return json_response(await asyncio.to_thread(listing.page, rows, lambda row: row.encoded(self.choices)))
 
     async def get(self, request: Request) -> Response:
@@ -128,44 +128,36 @@ class Routes:
         """Return the content of a body about a type, and its Kartas as JSON. Raises ApiError for an error finding."""
         judged, kartas = await self.judge.judged(await read(request), request.match_info[USER])
         request.match_info[ABOUT] = f"{judged.name}.{judged.group}"
-        more_findings = self._more_findings(judged, row)
+        more_findings = [*self._more_findings(judged, row)]
         if errors := judged.errors_total + len(more_findings):
             findings = sorted((*judged.findings, *more_findings), key=lambda finding: finding.severity)  # errors first
             raise models.invalid(findings, errors, judged.findings_total + len(more_findings))
         return judged, kartas
 
-    def _more_findings(self, body: models.Judged, row: Row | None) -> Sequence[models.FindingOutput]:
-        choices, findings = self.choices, []
-        findings += [
-            _error(f"/{field}", "unknown-id", f'there is no id "{value}"; {did_you_mean(value, choice_ids)}')
-            for field, value, choice_ids in (
-                ("categoryId", body.category_id, choices.categories),
-                ("priorityId", body.priority_id, choices.priorities),
-            )
-            if value not in choice_ids
-        ]
+    def _more_findings(self, body: models.Judged, row: Row | None) -> Iterator[models.FindingOutput]:
+        for field, value, choice_ids in (
+            ("categoryId", body.category_id, self.choices.categories),
+            ("priorityId", body.priority_id, self.choices.priorities),
+        ):
+            if value not in choice_ids:
+                yield _error(f"/{field}", "unknown-id", f'there is no id "{value}"; {did_you_mean(value, choice_ids)}')
         for field, value, expected in (("name", body.name, row and row.name), ("group", body.group, row and row.group)):
             if row and value != expected:
-                findings.append(
-                    _error(
-                        f"/{field}",
-                        "other-type",
-                        f'the type of this path has "{expected}", which cannot change: register another type',
-                    )
+                yield _error(
+                    f"/{field}",
+                    "other-type",
+                    f'the type of this path has "{expected}", which cannot change: register another type',
                 )
         for index, gvk in enumerate(body.kinds):
             pointer = json_pointer(("resourceInterfaces", index, *ROOT_KIND))
             if gvk and gvk in body.kinds[:index]:
-                findings.append(
-                    _error(
-                        f"{pointer}/version",
-                        "duplicate-kind",
-                        f"{gvk} has a Karta above already: one is for each version",
-                    )
+                yield _error(
+                    f"{pointer}/version",
+                    "duplicate-kind",
+                    f"{gvk} has a Karta above already: one is for each version",
                 )
             if gvk and not self.store.takes(gvk):
-                findings.append(_error(pointer, "kind-left-out", f"this server leaves out {gvk} (--kinds, --without)"))
-        return findings
+                yield _error(pointer, "kind-left-out", f"this server leaves out {gvk} (--kinds, --without)")
 
     async def _row(self, request: Request) -> Row:
         name = request.match_info["id"].lower()
