@@ -55,7 +55,8 @@ _CALL_ADVICE = {
 }
 """By HTTP status."""
 _DOUBT_ADVICE = (
-    f"correct the name in {option('kinds')} or {option('without')}, unless a definition of this kind comes later"
+    f"correct the definition, or the name in {option('kinds')} or {option('without')}; a name is fine if its "
+    "definition comes later"
 )
 _INSIDE = (".svc", ".cluster.local")
 _PORT_FORWARD = (

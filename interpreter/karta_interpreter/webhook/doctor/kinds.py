@@ -141,7 +141,8 @@ def judge_coverage(kartas: Sequence[Stored], registered: Collection[GVK]) -> Ite
         yield warning(
             _KARTAS,
             f"defined, but not registered, so Karmada does not ask: {listed(missing)}",
-            f"start the server with {option('register')}, or apply the output of export webhook-configuration",
+            f"check that {option('kinds')} and {option('without')} let it in, and start the server with "
+            f"{option('register')}, or apply the output of export webhook-configuration",
         )
 
 
@@ -152,7 +153,9 @@ def judge_clusters(clusters: Sequence[Object], clients: Sequence[Client]) -> Ite
         yield ok(_CLUSTERS, f"{count(len(clusters), 'member cluster')}, and none in Pull mode")
         return
     where = "in Pull mode, karmada-agent calls from inside the cluster, for Retain, status and health"
-    advice = "make sure that its pods reach the address; run doctor in a pod there"
-    if any(client.service for client in clients):
-        advice = "register a URL that its pods can resolve and reach, or run a copy of the server in the member"
+    advice = (
+        "register a URL that its pods can resolve and reach, or run a copy of the server in the member"
+        if any(client.service for client in clients)
+        else "make sure that its pods reach the address; run doctor in a pod there"
+    )
     yield warning(_CLUSTERS, f"{where}: {listed(pulling)}", advice)

@@ -59,8 +59,12 @@ class Readiness:
         return [*filter(holds.get, holds)]
 
     def doubts(self) -> list[str]:
-        """Return a line for each setting without effect: the name of a kind without a definition."""
-        return [in_one_line(finding) for finding in self._store.snapshot.findings if finding.rule == "unknown-kind"]
+        """Return a line for each name of a kind without a definition, and each definition that cannot be used."""
+        snapshot = self._store.snapshot
+        # Another source hides a definition by intent.
+        conflicts = (finding for finding in snapshot.findings if not finding.rule.startswith("shadowed-"))
+        broken = (finding for entry in snapshot.quarantined for finding in entry.findings[:1])
+        return [in_one_line(finding) for finding in [*conflicts, *broken][:20]]
 
     async def run(self) -> None:
         """Beat until cancelled."""
