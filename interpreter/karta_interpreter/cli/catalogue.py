@@ -207,5 +207,4 @@ def _section(header: Sequence[str], rows: Iterable[tuple[list[str], str]]) -> st
 
 def _wrapped(cells: list[str], value: str) -> Iterator[list[str]]:
     lines = wrap(value, _WIDTH, max_lines=_MOST_LINES, placeholder=" …", break_long_words=False, break_on_hyphens=False)
-    for number, line in enumerate(lines):
-        yield [*(cells if number == 0 else [""] * len(cells)), line]
+    yield from ([*(cells if number == 0 else [""] * len(cells)), line] for number, line in enumerate(lines))

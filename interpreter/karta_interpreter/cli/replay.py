@@ -283,10 +283,11 @@ def _warnings(findings: Findings, kinds: Sequence[str], unknown: Sequence[GVK]) 
         for kind in kinds
         if not any(Selection((kind,)).takes(gvk) for gvk, _ in findings.asked)
     )
-    for gvk in unknown:
-        yield f"--to has no definition for {gvk}"
-    for reason, times in sorted(findings.left_out.items()):
-        yield f"left out{f' {times} times' if times > 1 else ''}: {reason}"
+    yield from (f"--to has no definition for {gvk}" for gvk in unknown)
+    yield from (
+        f"left out{f' {times} times' if times > 1 else ''}: {reason}"
+        for reason, times in sorted(findings.left_out.items())
+    )
 
 
 def _table(groups: list[tuple[Key, ChangeGroup]], *, full: bool) -> str:

@@ -129,6 +129,7 @@ _OTHERWISE = {
     "--from": "a folder that `verify --save` wrote stands alone: verify FOLDER",
     **dict.fromkeys(("--fix", "--write"), "edit the file: each finding has a hint"),
     "lua": "`export customization` prints definitions as scripts in Lua",
+    "--crd": "`validate FILE --crd CRD` compares a Karta with its CRD",
     "--recursive": "a folder is read with the folders in it",
     "-R": "a folder is read with the folders in it",
 }

@@ -36,7 +36,7 @@ def workload_with(record: Annotation) -> Raw:
                     "name": "worker",
                     "kind": {"group": "toys.example.com", "version": "v1", "kind": "Mill"},
                     "specDefinition": {"podTemplateSpecPath": ".spec.template"},
-                    "scaleDefinition": {"replicasPath": ".spec.size"},
+                    "scaleDefinition": {"replicasPath": ".spec.worker.replicas"},
                     "statusDefinition": {
                         "conditionsDefinition": {"path": ".status.conditions"},
                         "statusMappings": {

@@ -80,8 +80,10 @@ def _named(spec: Object) -> tuple[_Found, ...]:
     # The newer name counts if both are set (Convert_v1_PodSpec_To_core_PodSpec in Kubernetes' pkg/apis/core/v1).
     account = text_field(spec, "serviceAccountName", _SPEC) or text_field(spec, "serviceAccount", _SPEC)
     names = [("ServiceAccount", "" if account == "default" else account)]
-    for index, reference in enumerate(objects_field(spec, "imagePullSecrets", _SPEC)):
-        names.append(("Secret", text_field(reference, "name", ("spec", "imagePullSecrets", index))))
+    names += [
+        ("Secret", text_field(reference, "name", ("spec", "imagePullSecrets", index)))
+        for index, reference in enumerate(objects_field(spec, "imagePullSecrets", _SPEC))
+    ]
     for group in _CONTAINERS:
         if group in spec:
             names += _of_containers(spec, group)

@@ -235,11 +235,12 @@ def _dependency_problems(entry: Object) -> Iterator[Problem]:
             GVK.parse(api_version, kind)
         except InterpretationError as err:
             yield "apiVersion", str(err), ""
-        singular = kind.removesuffix("s").capitalize() if kind[:1].islower() else kind
+        is_version = re.fullmatch(r"v\d\w*", kind)
+        singular = api_version if is_version else kind.removesuffix("s").capitalize() if kind[:1].islower() else kind
         if kind != (singular_kind := _KINDS.get(kind.lower().removesuffix("s"), singular)):
             yield (
                 "kind",
-                f"{kind} is the name of a resource, not a kind",
+                f"{kind} is the name of a {'version' if is_version else 'resource'}, not a kind",
                 f"write the kind as manifests do: {singular_kind}",
             )
         elif re.fullmatch(r"([a-z]+/)?v\w+", api_version) and (api_version == "v1") != (kind in CORE_KINDS):
@@ -400,8 +401,13 @@ def _retained_path(annotation: AnnotationText, entry: str, at: str | int) -> Ite
 
 
 def _rule_problems(entry: Mapping[str, JSON], key: str) -> Iterator[Problem]:
-    if "path" in entry:
-        yield "path", "there is no field path", f"write the path alone: - {entry['path']}"
+    if entry.keys().isdisjoint(chain(*_RULE_FIELDS.values())):
+        other, path = next(iter(entry.items()), ("", ""))
+        yield (
+            other,
+            f"there is no field {other}",
+            f"write the path alone: - {path}; or {', '.join(_RULE_FIELDS)} before it",
+        )
     else:
         yield from _field_problems(entry, _RULE_FIELDS[key], optional=_RULE_FIELDS["unset"][1:])
     if "by" in entry and "value" in entry:

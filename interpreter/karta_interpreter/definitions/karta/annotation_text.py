@@ -110,6 +110,8 @@ class AnnotationText:
         """
         variables = self.karta.spec.structure_definition.reference_names
         usable, findings = check_expression(self.path, text, variables)
+        if usable is None and gives is bool and re.fullmatch(r"[A-Za-z]\w*", text):
+            findings = [replace(findings[0], hint=f'compare it with a field: `.status.phase == "{text}"`')]
         for finding in findings:
             self.report(finding, at)
         if usable is None:

@@ -536,8 +536,10 @@ def _flow(node: ast.Node) -> tuple[ast.Node, ...]:
     return ()
 
 
-_BARE: Final[Object] = {"metadata": {}, "spec": {}, "status": {}}
-_WHOLE: Final[frozenset[Path]] = frozenset({(), ("metadata",), ("spec",)})
+_BARE: Final[Object] = {"metadata": {"labels": {}, "annotations": {}}, "spec": {}, "status": {}}
+_WHOLE: Final[frozenset[Path]] = frozenset(
+    {(), ("metadata",), ("spec",), ("metadata", "labels"), ("metadata", "annotations")}
+)
 
 
 def names_places(query: Query) -> bool:

@@ -85,6 +85,6 @@ def gvk_of(value: Object) -> GVK | None:
     """Return the kind that a definition names, or None. The definition need not be valid."""
     kind = edit.get(value, ROOT_KIND)
     group, version, name = (edit.get(kind, (field,)) for field in ("group", "version", "kind"))
-    if not all(isinstance(text, str) for text in (group, version, name)) or not version or not name:
+    if not all(isinstance(text, str) for text in (group, version, name)) or not version or not name or "/" in group:
         return None
     return GVK(group, version, name)

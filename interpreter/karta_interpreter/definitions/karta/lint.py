@@ -76,6 +76,7 @@ _MISPLACED_ENDS = {
     "containerPath": (r"(.*[cC]ontainers)", r"\1[0]"),
     "resourceClaimsPath": (r"(.*[cC]laims)\[-?\d*\]", r"\1"),
 }
+_FIELD = re.compile(r"\.(\w+)")
 _AROUND = " \t\n\"'"  # blanks and quotes of a text that was pasted
 _IN_QUOTES = re.compile(r"""\A(["'])(.*)\1\Z""", re.DOTALL)
 _PARTS = ("type", "status", "reason", "message")  # of a condition
@@ -108,7 +109,11 @@ def lint(karta: KartaResource, parsed: Sequence[Parsed], annotations: Annotation
     }
     for path, kind in kinds.items():
         spelling = misspelt(kind.group, kind.kind, catalogue_kinds()) or (
-            kind.kind.removesuffix("s").capitalize() if kind.kind[:1].islower() else ""
+            kind.version
+            if re.fullmatch(r"v\d\w*", kind.kind)
+            else kind.kind.removesuffix("s").capitalize()
+            if kind.kind[:1].islower()
+            else ""
         )
         if spelling:
             yield violation("kind-of-resource", (*path, "kind"), kind=kind.kind, meant=spelling)
@@ -187,9 +192,11 @@ def _component(path: Path, component: ComponentDefinition, selector: PodSelector
     yield from (violation(rule, (*path, *at)) for (rule, *at), is_broken in rules.items() if is_broken)
     at = (*path, "podSelector", "componentTypeSelector")
     of_label = [(("value",), kind.value)] if kind and kind.value and ".labels" in str(kind.key) else []
-    for place, text in (*of_label, *((("matchLabels", key), key) for key in (kind.labels if kind else ()))):
-        if not QUALIFIED_NAME.fullmatch(text) and (better := _LABEL_MEANT.search(text or "role")):
-            yield violation("matcher-never", (*at, *place), noun="a label", text=text, better=better[1] or better[2])
+    yield from (
+        violation("matcher-never", (*at, *place), noun="a label", text=text, better=better[1] or better[2])
+        for place, text in (*of_label, *((("matchLabels", key), key) for key in (kind.labels if kind else ())))
+        if not QUALIFIED_NAME.fullmatch(text) and (better := _LABEL_MEANT.search(text or "role"))
+    )
     if component.suspend_definition is not None:
         at = (*path, "suspendDefinition")
         yield from _actions((*at, "suspendActions"), component.suspend_definition.suspend_actions)
@@ -221,9 +228,11 @@ def _leaves(structure: StructureDefinition, annotations: Annotations) -> Iterato
     by_selector: dict[Hashable, str] = {}
     by_path: dict[str, str] = {}
     for path, leaf in leaves if len(leaves) > 1 else ():
-        for at, text in expressions(leaf, path):
-            if at[-1] in _OWN and _INNER.fullmatch(text) and by_path.setdefault(text, leaf.name) != leaf.name:
-                yield violation("path-copied", at, text=text, name=leaf.name, first=by_path[text])
+        yield from (
+            violation("path-copied", at, text=text, name=leaf.name, first=by_path[text])
+            for at, text in expressions(leaf, path)
+            if at[-1] in _OWN and _INNER.fullmatch(text) and by_path.setdefault(text, leaf.name) != leaf.name
+        )
         kind = leaf.pod_selector.component_type if leaf.pod_selector else None
         if kind is None:
             yield violation("type-selector-missing", path, name=leaf.name)
@@ -317,15 +326,22 @@ def _matcher(
         violation("condition-repeated", (*path, "byConditions", index), type=name)
         for index, name in repeated(condition.type for condition in matcher.by_conditions)
     )
-    for place, noun, text, better in _compared(matcher, test):
-        if text != better:
-            yield violation("matcher-never", (*path, *place), noun=noun, text=text, better=better)
+    yield from (
+        violation("matcher-never", (*path, *place), noun=noun, text=text, better=better)
+        for place, noun, text, better in _compared(matcher, test)
+        if text != better
+    )
     has_status = conditions is None or conditions.status_field_name
-    for index, condition in enumerate(matcher.by_conditions):
-        if condition.status and not has_status:
-            yield violation("condition-status-unread", (*path, "byConditions", index, "status"), type=condition.type)
-        if not condition.status and not condition.reason and has_status:
-            yield violation("condition-without-status", (*path, "byConditions", index), type=condition.type)
+    yield from (
+        violation("condition-status-unread", (*path, "byConditions", index, "status"), type=condition.type)
+        for index, condition in enumerate(matcher.by_conditions)
+        if condition.status and not has_status
+    )
+    yield from (
+        violation("condition-without-status", (*path, "byConditions", index), type=condition.type)
+        for index, condition in enumerate(matcher.by_conditions)
+        if not condition.status and not condition.reason and has_status
+    )
 
 
 def _compared(matcher: StatusMatcher, test: Parsed | None) -> Iterator[tuple[Path, str, str, str]]:
@@ -359,6 +375,12 @@ def _expressions(
     changing = _changing(structure, annotations)
     owned = [rule.place.node for rule in annotations.retain if isinstance(rule, Retained) and rule.condition is None]
     retained = {render(without_default(node)) for node in owned}
+    counts = [str(component.scale_definition) for _, component in structure.components if component.name in changing]
+    yield from (
+        violation("count-not-divided", annotation_path("divided"), text=rule.of.text)
+        for rule in annotations.divided
+        if changing and not any(name in _FIELD.findall(" ".join(counts)) for name in _FIELD.findall(rule.of.text)[-1:])
+    )
     for path, component in structure.components:
         usable = {expression.path[len(path) :]: expression for expression in by_component.get(path, ())}
         for at, expression in usable.items():

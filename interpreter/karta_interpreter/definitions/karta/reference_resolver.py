@@ -123,7 +123,9 @@ class Known(ReferenceReader):
                 return obj
         if gvk in self.complete:
             return None
-        raise QueryAbsentError(f"it is not among the references that were given, {PLACES['references']}")
+        elsewhere = [namespace_of(obj) for obj in self.list(gvk, None) if edit.get(obj, ("metadata", "name")) == name]
+        hint = f"; one is in the namespace {elsewhere[0]}: namespaceExpression gives another" if elsewhere else ""
+        raise QueryAbsentError(f"it is not among the references that were given, {PLACES['references']}{hint}")
 
     def list(self, gvk: GVK, namespace: str | None) -> Sequence[Object]:
         """Return the objects of a kind. An object without a namespace is in every namespace."""

@@ -69,6 +69,11 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
         "the count is read from the status, which a template does not have before its first report",
         "read the field of the spec that the controller follows",
     ),
+    "count-not-divided": (
+        Severity.WARNING,
+        "`{text}` is no count that ReviseReplica changes, so nothing is divided along with it",
+        "write the replicasPath of a component that the annotation elastic names",
+    ),
     "count-retained": (
         Severity.WARNING,
         "retain keeps the member's `{text}`, so the count that Karmada gives {name} never arrives",

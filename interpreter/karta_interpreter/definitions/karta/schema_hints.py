@@ -106,7 +106,8 @@ def missing_hint(misfit: Misfit) -> str:
 def wrong_type(misfit: Misfit, expected: str) -> Finding:
     """Return the finding for a value of another type than expected, such as "an object"."""
     got = type_name(misfit.value)
-    hint = _by_value(misfit, expected) or BY_TYPES.get((expected, got), "")
+    is_text_of_list = expected == "a list" and got != "an object"
+    hint = _by_value(misfit, expected) or ("" if is_text_of_list else BY_TYPES.get((expected, got), ""))
     if expected in ("an object", "a list") and not hint and misfit.annotation is not str:
         hint = _in_shape(misfit)
     return error("schema", misfit.path, f"must be {expected}, not {got}", hint)

@@ -109,7 +109,8 @@ class _Reader:
         if not isinstance(customizations, dict):
             self._report(error("schema", path, f"must be an object, not {type_name(customizations)}"))
             return
-        self._report(*unknown_fields(customizations, _OPERATIONS, path))
+        whole = dict.fromkeys(("customizations", "spec"), "what is below customizations, in its place")
+        self._report(*unknown_fields(customizations, _OPERATIONS, path, whole))
         slots = {field: slot for field, slot in customizations.items() if field in _OPERATIONS}
         if all(slot is None for slot in slots.values()):
             self._report(warning("no-scripts", path, "there is no script", f"write one of: {', '.join(_OPERATIONS)}"))

@@ -357,7 +357,8 @@ def test_names_and_namespaces_of_references_are_strings_or_lists(field: str, exp
             "metadata.annotations",
             {"karta-interpreter.io/aggregate": ".status.phase: sum\n"},
             'error: metadata.annotations["karta-interpreter.io/aggregate"]: .status.phase is a string in the CRD, not '
-            "a number, a quantity or a duration (rules for any value: first, worst, omit, drop) [crd-wrong-type]",
+            "a number, a quantity or a duration (rules for any value: first, worst, omit, drop; "
+            "conditions need none) [crd-wrong-type]",
             id="a sum of texts that are no amounts",
         ),
         pytest.param(

@@ -381,7 +381,7 @@ class _Checked:
             text = SchemaPath(tuple(Entries() if step is None else step for step in steps)).jq
             shapes = self.expression(annotation_path("aggregate"), text)
             if rule in _AGGREGATED and not is_type:
-                advice = "rules for any value: first, worst, omit, drop"
+                advice = "rules for any value: first, worst, omit, drop; conditions need none"
                 self._compare(annotation_path("aggregate"), text, shapes, _AGGREGATED[rule], advice)
 
     def aggregation(self, annotations: Annotations) -> None:
@@ -547,7 +547,10 @@ _AGGREGATED: Final[Mapping[AggregateRule, Expected]] = {
     ),
     **dict.fromkeys((AggregateRule.ANY, AggregateRule.ALL), BOOLEAN),
     AggregateRule.UNION: OBJECT,
-    AggregateRule.CONCAT: LIST,
+    AggregateRule.CONCAT: (
+        "a list in which a key may stand twice",
+        lambda shape: LIST[1](shape) and "x-kubernetes-list-map-keys" not in shape.schema,
+    ),
 }
 
 _TEMPLATES: Final = "podTemplateSpecPath"

@@ -134,7 +134,7 @@ class _Search:
                     node, "`..` is not allowed: its output may be large", "name the path; `path[]` is each entry"
                 )
             case ast.Assign(operator):
-                hint = "to compare, write `==`" if operator == "=" else ""
+                hint = "to compare, write `==`; a place to write to is a path alone" if operator == "=" else ""
                 self._refuse(node, f"`{operator}` is not allowed: an expression only reads", hint)
             case ast.FunctionCall(name) if name in FORBIDDEN:
                 self._refuse(node, f"`{name}` is not allowed: {FORBIDDEN[name]}")

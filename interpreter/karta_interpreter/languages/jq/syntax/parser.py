@@ -51,7 +51,7 @@ _HINTS: Final = {
     **dict.fromkeys(("except", "rescue"), "an error is caught by `try ... catch ...`"),
     ".*": "write `[]` to iterate over all elements",
     ".?": "a field that is absent is null: write `.name`, and a default as `.name // value`",
-    "#": "`.` is the whole input, and what is behind `#` is a comment",
+    "#": "`.` is the whole input, and what is behind `#` is a comment: `|` in YAML keeps its lines, and `>` joins them",
     "()": "the arguments of a function stand in ( ), with `;` between them",
     **dict.fromkeys(("let", "var", "local", "const"), "a value gets a name by `path as $name | ...`"),
     **dict.fromkeys(("lambda", "fn", "function"), "write what is done to each element alone: `map(.field)`"),
