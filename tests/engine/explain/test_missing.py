@@ -196,6 +196,48 @@ def test_warning_about_a_least_number_above_the_most(define: Define, least: int,
     assert all("of pods, 6, is greater than the most, 5" in fact.note for fact in facts)
 
 
+@rows(
+    ("group", "notes"),
+    [
+        pytest.param({"replicas": 3}, [], id="within its limits"),
+        pytest.param(
+            {"replicas": 9},
+            ["group: 9 at spec.groups[0].replicas, at least 1, at most 5, so its count is 5"],
+            id="above its limit",
+        ),
+        pytest.param(
+            {"replicas": -2},
+            ["group: -2 at spec.groups[0].replicas, at least 1, at most 5, so its count is 1"],
+            id="below 0",
+        ),
+        pytest.param({"replicas": 0}, [], id="scaled to 0"),
+        pytest.param({"replicas": 3, "roleReplicas": 0}, [], id="a role that is scaled to 0"),
+        pytest.param(
+            {"replicas": 3, "hosts": 0}, ["group: spec.groups[0].hosts is 0, so its count is 0"], id="times 0"
+        ),
+        pytest.param(
+            {"replicas": 3, "least": 4},
+            ["hot: the least number of pods, 4, is greater than its count, 3"],
+            id="below the least number",
+        ),
+        pytest.param(
+            {"replicas": 3, "slots": "two"},
+            ['group: no count can be read, but spec.groups[0].slots is "two": write a number from 1'],
+            id="a text that is no number",
+        ),
+    ],
+)
+def test_warnings_about_counts_that_are_not_those_of_the_object(
+    define: Define, group: dict[str, Any], notes: list[str]
+) -> None:
+    count = "([[.replicas, 1] | max, 5] | min) * (.hosts // 1) * (.roleReplicas // 1) * (.slots // 1 | tonumber)"
+    paths = {"replicasPath": f".spec.groups[] | {count}", "minReplicasPath": ".spec.groups[] | .least"}
+
+    found = warnings_about(define(scaleDefinition=paths), train(HOT | group))
+
+    assert [fact.note for fact in found] == notes
+
+
 def test_memory_in_thousandths_of_a_byte_has_another_unit(define: Define) -> None:
     obj = train({"name": "hot", "template": pods(resources={"limits": {"memory": "512m"}})})
 

@@ -16,7 +16,6 @@ from karta_interpreter.engine.explain.explanation import Fact
 from karta_interpreter.engine.explain.reading import place_at, readings
 
 _MOST: Final = 20
-MISFITS: Final = ("field-unknown", "field-invalid")
 
 
 def misfit_warnings(definition: Definition, obj: Object, *, is_of_status: bool = False) -> Iterator[Fact]:

@@ -13,7 +13,7 @@ from itertools import filterfalse, islice
 from textwrap import shorten
 from typing import Final
 
-from karta_interpreter.base.errors import InterpretationError, InterpreterError
+from karta_interpreter.base.errors import InterpretationError, InterpreterError, QueryError
 from karta_interpreter.base.findings import Severity, almost, in_ascii, listed
 from karta_interpreter.base.k8s import (
     CONTAINER_LISTS,
@@ -49,7 +49,7 @@ from karta_interpreter.engine.evaluation import (
 )
 from karta_interpreter.engine.evaluation.templates import templates
 from karta_interpreter.engine.explain.explanation import Fact, Place
-from karta_interpreter.engine.explain.misfits import MISFITS, misfit_warnings, required_field
+from karta_interpreter.engine.explain.misfits import misfit_warnings, required_field
 from karta_interpreter.engine.explain.reading import (
     Reading,
     about,
@@ -83,7 +83,6 @@ _CONDITIONS: Final = "statusDefinition.conditionsDefinition.path"
 _MOST_COMPONENTS: Final = 4
 _MOST_PLACES: Final = 2
 _BARE_SPEC: Final = "pods: a pod template has its pod in spec; write {spec: …} around the spec of a pod"
-_TEMPLATE: Final = frozenset({"spec", "metadata"})
 # What an expression does not find, or cannot read, where an object has a misfit.
 _CONSEQUENCES: Final = ("dependency-failed", "dependency-not-found")
 _LONGEST: Final = 60
@@ -122,7 +121,13 @@ def warnings_about(definition: Definition, obj: Object, operation: Operation | N
             with suppress(InterpreterError):
                 warnings_found.extend(warnings(definition, obj))  # which keeps what comes before an error
     # Misfits come first.
-    return tuple([w for w in warnings_found if w.rule not in _CONSEQUENCES or warnings_found[0].rule not in MISFITS])
+    return tuple(
+        [
+            fact
+            for fact in warnings_found
+            if fact.rule not in _CONSEQUENCES or warnings_found[0].rule not in ("field-unknown", "field-invalid")
+        ]
+    )
 
 
 def finds_pods(definition: Definition, obj: Object) -> bool:
@@ -153,9 +158,10 @@ def never_found(definition: Definition, objects: Sequence[Object]) -> Iterator[s
 
 
 def _absence_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
-    for reason in absences(definition, obj):
-        note = f"{reason}: what its pods request there is not answered"
-        yield Fact("reference-absent", note, severity=Severity.WARNING)
+    yield from (
+        Fact("reference-absent", f"{reason}: what its pods request there is not answered", severity=Severity.WARNING)
+        for reason in absences(definition, obj)
+    )
 
 
 def _annotation_warnings(_: Definition, obj: Object) -> Iterator[Fact]:
@@ -248,8 +254,8 @@ def _misspelt_parts(definition: Definition, component: ComponentRules, obj: Obje
             is_part = not is_id or any(isinstance(step, int) for step in path)
             if is_part and (hint := misspelt(path, obj, definition)):
                 rule, what = ("id-not-found", "no id") if is_id else ("piece-not-found", "nothing")
-                text = f"{what} at {field_path(path)}; {hint}"
-                yield _warn(definition, component, field, query, rule, f"{component.name}: {text}")
+                note = f"{component.name}: {what} at {field_path(path)}; {hint}"
+                yield _warn(definition, component, field, query, rule, note)
                 break
 
 
@@ -292,7 +298,26 @@ def _counts(
     field, query = "scaleDefinition.replicasPath", component.replicas
     if query is None:
         field, query = "scaleDefinition.minReplicasPath", component.min_replicas
-    counts = readings(query, obj)
+    try:
+        counts = readings(query, obj)
+    except QueryError:
+        yield from (
+            _warn(
+                *(definition, component, field, query, "count-not-found"),
+                f"{component.name}: no count can be read, but {field_path(path)} is "
+                f"{shorten(json.dumps(get(obj, path)), _LONGEST, placeholder=' …')}: write a number from 1",
+                places=(place_at(path, obj),),
+            )
+            for path in islice(
+                (
+                    path
+                    for path in (paths_read(query, obj) if query else ())
+                    if get(obj, path) == 0 or type(get(obj, path)) is str
+                ),
+                _MOST_PLACES,
+            )
+        )
+        raise
     if query is None:
         yield from _uncounted(definition, component, obj, unread)
     if query is None or len(counts) != len(pods):
@@ -312,6 +337,15 @@ def _counts(
             yield _warn(
                 *(definition, component, field, query, "count-without-pods"), note, places=count.places, instance=name
             )
+    yield from (
+        _warn(
+            *(definition, component, field, query, "least-above-most"),
+            f"{component.name}: {limit}",
+            places=count.places,
+        )
+        for count, template in zip(counts, pods, strict=True)
+        if template is not None and count.location and (limit := _limit(count, count.location.factor))
+    )
     # The first of each place and of each name.
     near = {key: path for path in reversed(unread) for key in (path[:-1], path[-1])} if any(pods) else {}
     if absent := _absent(counts, obj, definition, near):
@@ -332,6 +366,15 @@ def _counts(
                 note,
                 places=count.places,
             )
+
+
+def _limit(count: Reading, factor: int) -> str:
+    # Why a count is not the number at its place. A role may well be scaled to 0.
+    number = count.places[0].value
+    zeros = [place for place in count.places if place.value == 0 and not str(place.path[-1]).endswith("eplicas")]
+    reason = f"{number} at {count.source}" if factor else f"{field_path(zeros[0].path)} is 0" if zeros else ""
+    is_limited = reason and type(number) is int and number and (not factor or number * factor != count.value)
+    return f"{reason}, so its count is {count.value}" if is_limited else ""
 
 
 def _uncounted(
@@ -401,10 +444,13 @@ def _memory_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
         request = (pod_requirements(pods.template, Counting.SCHEDULER).to_json() or {}).get("resourceRequest", {})
         containers = [entry for name in CONTAINER_LISTS for _, entry in parts_of(get(pods.template, ("spec", name)))]
         found = [*implausible({**request, "memory": 0})]  # which is rounded: the containers have it as it is written
-        for container in containers:
-            found += implausible(
+        found += (
+            implausible_amount
+            for container in containers
+            for implausible_amount in implausible(
                 *(get(container, ("resources", part)) or {} for part in ("requests", "limits")), of_pod=False
             )
+        )
         for rule, text in dict.fromkeys(found):
             path = numbers.get((pods.component, request.get("memory", ""))) if rule == "memory-without-unit" else None
             note = (
@@ -417,11 +463,18 @@ def _memory_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
 
 
 def _bound_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
-    """Yield the pod sets whose least number of pods is greater than the most."""
-    for pods, scale, *_ in scale_locations(definition, obj):
-        if scale.minimum is not None and scale.maximum is not None and scale.minimum > scale.maximum:
-            note = f"{pods.name}: the least number of pods, {scale.minimum}, is greater than the most, {scale.maximum}"
-            yield Fact("least-above-most", note, component=pods.component, severity=Severity.WARNING)
+    """Yield the pod sets whose least number of pods is greater than the most, or than their count."""
+    yield from (
+        Fact(
+            "least-above-most",
+            f"{pods.name}: the least number of pods, {scale.minimum}, is greater than {what}, {number}",
+            component=pods.component,
+            severity=Severity.WARNING,
+        )
+        for pods, scale, *_ in scale_locations(definition, obj)
+        for what, number in (("the most", scale.maximum), ("its count", scale.replicas or scale.minimum))
+        if scale.minimum is not None and number is not None and scale.minimum > number
+    )
 
 
 def _left_out_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
@@ -445,17 +498,21 @@ def _status_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
     conditions = rules.conditions.query if rules.conditions else None
     is_undefined = match.matched == (Status.UNDEFINED,)
     phases = list(dict.fromkeys(matcher.phase for matcher in matchers if matcher.phase))
-    if rules.phase is not None and match.phase and phases and match.phase not in phases:
-        similar = almost(match.phase, phases)
-        if is_undefined or similar:
-            # Signs that only look like others are shown by their numbers.
-            shown = [
-                phase.encode("ascii", "backslashreplace").decode() if in_ascii(phase).isascii() else phase
-                for phase in phases
-            ]
-            note = f'phase "{match.phase}" from {rules.phase.text} fits no mapping; there are {", ".join(shown)}'
-            places = readings(rules.phase, obj)[0].places
-            yield _warn(definition, definition.root, _PHASE, rules.phase, "phase-unmapped", note, places=places)
+    if (
+        rules.phase is not None
+        and match.phase
+        and phases
+        and match.phase not in phases
+        and (is_undefined or almost(match.phase, phases))
+    ):
+        # Signs that only look like others are shown by their numbers.
+        shown = [
+            phase.encode("ascii", "backslashreplace").decode() if in_ascii(phase).isascii() else phase
+            for phase in phases
+        ]
+        note = f'phase "{match.phase}" from {rules.phase.text} fits no mapping; there are {", ".join(shown)}'
+        places = readings(rules.phase, obj)[0].places
+        yield _warn(definition, definition.root, _PHASE, rules.phase, "phase-unmapped", note, places=places)
     fields: tuple[str, ...] = (rules.conditions.type_field, rules.conditions.status_field) if rules.conditions else ()
     yield from (
         _warn(definition, definition.root, _CONDITIONS, conditions, "condition-not-found", f"no condition has {field}")
@@ -498,7 +555,7 @@ def _dependency_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
                 notes = [f"{kind}: no {what} at {field_path(path)}; {hint}" for path, hint in hints if hint]
             case OfDependencies("pods", query):
                 templates_read = (reading.value for reading in readings(query, obj))
-                notes = [_BARE_SPEC for value in templates_read if value and _TEMPLATE.isdisjoint(value)][:1]
+                notes = [_BARE_SPEC for value in templates_read if value and {"spec", "metadata"}.isdisjoint(value)][:1]
             case _:
                 continue
         yield from (
