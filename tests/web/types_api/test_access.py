@@ -26,7 +26,11 @@ class Time:
 
 
 def test_empty_token_is_named() -> None:
-    for given, message in ((None, "Bearer TOKEN$"), ("Bearer ", "and this TOKEN is empty$")):
+    for given, message in (
+        (None, "Bearer TOKEN$"),
+        ("Bearer ", "and this TOKEN is empty"),
+        ("Bearer \udc80", "or not UTF-8$"),
+    ):
         with pytest.raises(ApiError, match=message):
             bearer_token(given)
 

@@ -25,6 +25,8 @@ ROWS = [
     pytest.param("GET", f"{TYPES}?filterBy=name===A", None, {}, 400, id="400: an operator of JavaScript"),
     pytest.param("GET", f"{TYPES}?limit=1&limit=2", None, {}, 400, id="400: a parameter that is given twice"),
     pytest.param("DELETE", "TYPE", None, {"If_Match": "abc"}, 400, id="400: no entity tag"),
+    pytest.param("DELETE", "TYPE", None, {"ETag": '"0"'}, 400, id="400: the header of answers for a condition"),
+    pytest.param("DELETE", "TYPE", None, {"IfMatch": '"0"'}, 400, id="400: a condition without its hyphen"),
     pytest.param("DELETE", "TYPE", None, {"If_None_Match": "abc"}, 400, id="400: no entity tag that it has not"),
     pytest.param("POST", TYPES, b'{"name": "A", "name": "B"}', {}, 400, id="400: the first name would be lost"),
     pytest.param("GET", "TYPE?pretty=true", None, {}, 400, id="400: a parameter that has no effect"),

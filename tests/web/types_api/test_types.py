@@ -335,9 +335,19 @@ def test_filter_by_unknown_id_is_error(server: TypesServer) -> None:
     assert (error["detail"], error["hint"][:21]) == ('there is no source "external"', "there are: api, catal")
 
 
-def test_minus_before_field_to_sort_by_names_sort_order(server: TypesServer) -> None:
-    (error,) = server.get(f"{TYPES}?sortBy=-name").json["errors"]
-    assert error["hint"] == "write sortBy=name&sortOrder=desc"
+@rows(
+    ("query", "hint"),
+    [
+        pytest.param("sortBy=-name", "write sortBy=name&sortOrder=desc, or asc", id="a minus"),
+        pytest.param("sortBy=group:desc", "write sortBy=group&sortOrder=desc, or asc", id="the order behind the field"),
+        pytest.param("sortBy=priority", "did you mean priorityId?", id="another field"),
+        pytest.param("sortOrder=DESC", "did you mean desc?", id="capital letters"),
+        pytest.param("externalTypesOnly=True", "did you mean true?", id="the word of Python"),
+    ],
+)
+def test_wrong_value_of_a_parameter_is_answered_with_the_right_one(server: TypesServer, query: str, hint: str) -> None:
+    (error,) = server.get(f"{TYPES}?{query}").json["errors"]
+    assert error["hint"] == hint
 
 
 def test_categories_and_priorities_are_settings(server: TypesServer, tmp_path: Path) -> None:

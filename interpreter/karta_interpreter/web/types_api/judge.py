@@ -122,7 +122,7 @@ def judge(body: bytes) -> bytes:
             for finding in (
                 *load_object(karta, "").findings,
                 *object_contradictions(karta),
-                *_not_stored(karta),
+                *(_not_stored(karta) if gvk else ()),  # other objects have other fields
                 *(_other_kinds(gvk, submitted) if gvk else ()),
             )
         ],

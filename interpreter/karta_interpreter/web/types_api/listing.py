@@ -85,8 +85,10 @@ class ListQuery:
                     ProblemError(
                         parameter=name,
                         detail=f'"{text[:100]}" is not {needed}',
-                        hint=f"write sortBy={text[1:]}&sortOrder=desc"
-                        if text[:1] == "-" and text[1:] in FIELDS
+                        hint=f"write sortBy={field}&sortOrder=desc, or asc"
+                        if name == "sortBy" and (field := next(filter(text.__contains__, FIELDS), ""))
+                        else did_you_mean(text[:100], PARAMETERS[name].get("enum", ["true", "false"]))
+                        if PARAMETERS[name]["type"] != "integer"
                         else None,
                     )
                 )

@@ -26,6 +26,7 @@ from karta_interpreter.web.types_api.view import API, Row, Storage, View
 from karta_interpreter.webhook.log import log
 
 _LOOK_SECONDS: Final = 0.01
+_LETTERS: Final = {"etag", "ifmatch", "ifnonematch"}  # of headers that a client may take for a condition
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +218,9 @@ def _error(pointer: str, rule: str, message: str) -> models.FindingOutput:
 
 def _check(present: StoredType, request: Request) -> None:
     """Raise ApiError if the headers of a change have a condition that the type does not meet."""
+    names = {name.lower() for name in request.headers} - {IF_MATCH.lower(), IF_NONE_MATCH.lower()}
+    if misspelt := [name for name in names if name.replace("_", "").replace("-", "") in _LETTERS]:
+        raise models.ApiError(400, f"the header {misspelt[0]} is not a condition of a change: write {IF_MATCH}")
     if (tags := _tags(request, IF_MATCH, request.if_match)) and tags.isdisjoint({"*", present.etag}):
         raise models.ApiError(
             412,
