@@ -15,7 +15,7 @@ _ROOT = Path(__file__).parents[2]
 
 async def test_server_answers_as_the_readme_shows() -> None:
     page = (_ROOT / "README.md").read_text(encoding="utf-8")
-    shown = re.search(r"/interpret --json @(\S+)\n(\{.*\})\n", page)
+    shown = re.search(r"/interpret .* -d @(\S+)\n(\{.*\})\n", page)
     assert shown
     with running(_ROOT / "kartas" / "apps", plain_http=True) as server:
         client = await server.connect()

@@ -57,7 +57,7 @@ ORDER: Final = (
     Operation.AGGREGATE_STATUS,
     Operation.INTERPRET_STATUS,
 )
-_NOT_RUN: Final = "not run: no usable Karta here is for its kind, or its object is in a file, which only `test` reads"
+_NOT_RUN: Final = "not run: the Karta is for another kind, or the object is in a file, which only `test` reads"
 _KARTAS: Final = 4  # texts kept compiled in a child process: the one that is edited, and some to go back to
 _Read = TypeVar("_Read")
 
@@ -192,6 +192,7 @@ def _judged(karta: str, suite: str, options: Options) -> Sequence[Object]:
             "failures": run(definition, case, options).failures if definition else (_NOT_RUN,),
         }
         for (line, column), case in read_cases(suite)
+        if any(own.values())
         for definition in [own.get(str({key: case.call.object.get(key) for key in ("apiVersion", "kind")}))]
     ]
 
