@@ -10,6 +10,8 @@ import yaml
 
 from deploy.write_kustomize import template
 from deploy.write_readme import rows
+from karta_interpreter.cli.serve import BY_FIELD
+from karta_interpreter.cli.types_api import command as types_api
 from karta_interpreter.webhook import settings
 from karta_interpreter.webhook.settings import option
 from tests.deploy import rendered
@@ -157,7 +159,23 @@ CONTRADICTIONS = [
         "renewBefore is not less than certificate.certManager.duration",
     ),
     ("server.extraArgs={--log-level debug}", 'has "--log-level debug" as one option: write "--log-level=debug"'),
-    ("server.extraArgs={--record=/records}", "--record=/records, where extraVolumeMounts mounts no volume"),
+    ("server.extraArgs={--record=/records}", "in /records, where extraVolumeMounts mounts no volume"),
+    (
+        "server.extraEnv[0].name=KARTA_INTERPRETER_RECORD,server.extraEnv[0].value=/records",
+        "in /records, where extraVolumeMounts mounts no volume",
+    ),
+    (
+        "server.extraEnv[0].name=KARTA_INTERPRETER_RECORDS,server.extraEnv[0].value=/records",
+        "KARTA_INTERPRETER_RECORDS, which is not a setting: docs/settings.md lists them",
+    ),
+    (
+        "server.extraArgs={--kinds=Job,--no-cluster,--https,--lgo-level=debug}",
+        'has "--lgo-level=debug", which is not an',
+    ),
+    (
+        "server.extraArgs={--kinds,Job,--kinds=Pod,/records}",
+        '"/records", which is not an option of serve: write --NAME=VALUE',
+    ),
     ("server.catalogue=false,karmada.cluster=false", "the server would have no definition: set server.catalogue"),
     ("server.extraArgs={--port=9000}", "set server.port or server.healthPort"),
     ("certificate.selfSigned.days=365,certificate.selfSigned.authorityDays=1459", "is less than four times"),
@@ -478,6 +496,14 @@ def test_pages_speak_of_values_that_there_are(page: str) -> None:
     spoken = {word for word in words if word.partition(".")[0] in sections and word not in OTHERS}
     assert spoken
     assert spoken - known == set()
+
+
+def test_chart_knows_the_settings_that_there_are() -> None:
+    (names,) = re.findall(
+        r'\$names := splitList " " "([A-Z_ ]+)"', text_of("karta-interpreter", "templates/deployment.yaml")
+    )
+    variables = {str(getattr(each, "envvar", None)) for each in chain(BY_FIELD.values(), types_api.params)}
+    assert names.split() == sorted(variable.removeprefix("KARTA_INTERPRETER_") for variable in variables)
 
 
 @rendered.needs_helm

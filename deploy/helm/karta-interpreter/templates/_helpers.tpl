@@ -318,6 +318,18 @@ labels:
 {{- end -}}
 {{- end -}}
 
+{{/* Arguments: root, and a folder for recordings. Nothing, or why no recording would be written */}}
+{{- define "karta-interpreter.checkRecords" -}}
+{{- $folder := last . -}}
+{{- $mounted := list -}}
+{{- range (first .).Values.extraVolumeMounts -}}
+{{- if hasPrefix (printf "%s/" (trimSuffix "/" .mountPath)) (printf "%s/" $folder) -}}{{- $mounted = append $mounted . -}}{{- end -}}
+{{- end -}}
+{{- if not $mounted -}}
+{{- fail (printf "calls are to be recorded in %s, where extraVolumeMounts mounts no volume: pods cannot write elsewhere" $folder) -}}
+{{- end -}}
+{{- end -}}
+
 {{/* A quantity as a number */}}
 {{- define "karta-interpreter.amount" -}}
 {{- $unit := regexFind "[A-Za-z]*$" (toString .) -}}
