@@ -95,6 +95,15 @@ def test_kind_or_karta_shows_reads_of_operation(run: Run, target: tuple[str, ...
 
 
 @pytest.mark.usefixtures("files")
+def test_kind_shows_expression_that_several_operations_read_once(run: Run) -> None:
+    result = run("explain", "Job", *KARTA, env={"COLUMNS": "100"})
+
+    assert result.stdout.count("replicasPath: .spec.replicas // 1") == 1
+    revision = result.stdout.partition("ReviseReplica\n")[2].partition("\n\n")[0]
+    assert "  reads as above: main replicasPath" in revision.splitlines()
+
+
+@pytest.mark.usefixtures("files")
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [

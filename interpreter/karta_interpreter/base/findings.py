@@ -185,7 +185,6 @@ BY_TYPES: Final = {
         (("a string", "a list"), ("a string", "an object"), ("a string", "null")),
         "write one text, in quotes if it begins with [ or {",
     ),
-    **dict.fromkeys((("a list", "a string"), ("a list", "a number")), "write [ ] around it"),
     ("a list", "an object"): "write the entry after a dash, as the only one of a list",
     ("an object", "a list"): "write one object, without a dash",
     ("a boolean", "a string"): "write true or false, without quotes",

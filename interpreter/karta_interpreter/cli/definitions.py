@@ -185,7 +185,7 @@ def among_cases(paths: Iterable[str], gvk: GVK | None = None) -> str:
 
 def no_workload(obj: Object) -> str:
     """Return what to give instead of an object that is no workload, by its fields or its type. "" for any other."""
-    kind, what = str(obj.get("kind")), other_file(obj).partition(", not a ")[0]
+    kind, (what, is_object, _) = str(obj.get("kind")), other_file(obj).partition(", not a ")
     return (
         f"give the {kind} with -f, and an object of the kind that it is for as FILE"
         if kind in DEFINITIONS
@@ -194,8 +194,8 @@ def no_workload(obj: Object) -> str:
         else "give one of its items, with its apiVersion and kind"
         if kind.endswith("List")
         else f"{what}: give an object of the kind that is meant, as `kubectl get KIND NAME -o yaml` prints it"
-        if what
-        else ""
+        if is_object
+        else what
     )
 
 

@@ -195,26 +195,31 @@ _WARNING: Final = click.style("warning", fg="yellow", bold=True)
 
 def explanations_text(explanations: Iterable[Explanation]) -> str:
     """Return each answer, which layer gives it, and below it the facts, as wide as the terminal or ``$COLUMNS``."""
-    columns = max(_NARROW, min(_WIDE, shutil.get_terminal_size((100, 24)).columns))
+    columns, shown = max(_NARROW, min(_WIDE, shutil.get_terminal_size((100, 24)).columns)), set[tuple[str, str]]()
     return "\n".join(
-        "".join(f"{one_line(line)}\n" for line in _lines(explanation, columns)) for explanation in explanations
+        "".join(f"{one_line(line)}\n" for line in _lines(explanation, columns, shown)) for explanation in explanations
     )
 
 
-def _lines(explanation: Explanation, columns: int) -> Iterator[str]:
+def _lines(explanation: Explanation, columns: int, shown: set[tuple[str, str]]) -> Iterator[str]:
     yield click.style(str(explanation.call.operation), bold=True)
-    lines = [f"error: {explanation.error}"] if explanation.error else []
     # Of a changed object, only the facts are shown.
-    lines += [
+    lines = [f"error: {explanation.error}"] * bool(explanation.error) + [
         f"{name}: {'see below' if name in CHANGED else short(value)}"
         for name, value in (explanation.results or {}).items()
     ]
-    notes = {layer.name: layer.note for layer in explanation.layers}
     answering = " and ".join(layer.note for layer in explanation.layers if layer.answers) or "nothing"
-    lines.append(f"by {answering}; without this Karta Karmada has {notes['karmada']}")
+    # Most operations read the same expressions.
+    above = [fact for fact in explanation.facts if fact.rule == "reads" and (fact.field, fact.expression) in shown]
+    again = (f"{fact.note} {fact.field.rpartition('.')[2] if fact.component else ''}".rstrip() for fact in above)
+    lines += [
+        f"by {answering}; without this Karta Karmada has {explanation.layers[-1].note}",
+        *([f"reads as above: {', '.join(again)}"] if above else []),
+    ]
+    shown |= {(fact.field, fact.expression) for fact in explanation.facts}
     for line in lines:
         yield from _wrapped(line, columns, 1)
-    for fact in explanation.facts:
+    for fact in (fact for fact in explanation.facts if fact not in above):
         label = str(fact.severity or fact.rule)
         first_line, *further_lines = _wrapped(f"{label}: {fact.note}", columns, 1)
         yield from (first_line.replace(label, click.style(label, fg=_COLOURS.get(label, "cyan")), 1), *further_lines)
@@ -257,8 +262,7 @@ def place_text(place: Place) -> str:
 
 def warnings_text(warnings: Iterable[Fact]) -> str:
     """Return each warning in one line, once."""
-    notes = dict.fromkeys(fact.note for fact in warnings)
-    return "".join(f"{_WARNING}: {escaped(note)}\n" for note in notes)
+    return "".join(f"{_WARNING}: {escaped(note)}\n" for note in dict.fromkeys(fact.note for fact in warnings))
 
 
 def kinds_text(warnings: Iterable[Fact], obj: Object) -> str:

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from karta_interpreter.base.errors import InterpretationError, ManifestError
 from karta_interpreter.base.findings import closest, escaped, listed
-from karta_interpreter.base.k8s import GVK, JSON, Object, edit, manifest
+from karta_interpreter.base.k8s import GVK, JSON, Object, edit, manifest, objects_in
 from karta_interpreter.cli.program import NAME, Problem, UsageProblem
 from karta_interpreter.cli.render import full_name, say
 from karta_interpreter.definitions.karta import Definition, catalogue_kinds
@@ -210,7 +210,8 @@ def _text(content: bytes, source: str) -> str:
 def _object(document: manifest.Document, value: JSON) -> Object:
     if not isinstance(value, dict):
         raise Problem(
-            f"error: {document.source}:{document.line}: this is not an object but {repr(value)[:40]}; {_PRINTS}"
+            f"error: {document.source}:{document.line}: this is not an object but {repr(value)[:40]}; "
+            f"{next(filter(None, map(other_file, objects_in(value))), _PRINTS)}"
         )
     metadata, advice = value.get("metadata") or {}, ""
     if not isinstance(metadata, dict):

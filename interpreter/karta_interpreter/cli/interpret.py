@@ -27,7 +27,7 @@ Examples:
   karta-interpreter interpret --observed-file raycluster.yaml --operation InterpretReplica
   karta-interpreter interpret -f my-karta.yaml --desired-file job.yaml --desired-replica 4
   karta-interpreter interpret --override my-health.yaml --observed-file raycluster.yaml
-  karta-interpreter interpret --components worker=8 raycluster.yaml
+  karta-interpreter interpret --components worker=8 pytorchjob.yaml
   kubectl get rayjob demo -o yaml | karta-interpreter interpret -
 """
 

@@ -50,7 +50,10 @@ class Quantity:
         text = value if isinstance(value, str) else repr(value)
         match = QUANTITY.fullmatch(text) if 0 < len(text) <= _MAX_LENGTH else None
         if match is None:
-            raise QuantityError(f'"{text[:64]}" is not a quantity such as 100m, 1.5 or 2Gi')
+            raise QuantityError(
+                f'"{text[:64]}" is not a quantity such as 100m, 1.5 or 2Gi'
+                + ("; render the template first, as `helm template` does" if "{{" in text else "")
+            )
         sign, whole, fraction, exponent, suffix = match.groups("")
         mantissa = int(whole + fraction or "0")
         unit_format: Format = "DecimalSI"

@@ -61,8 +61,10 @@ OTHER_FILES: Final = {
     "and `create suite --object FILE` drafts cases from its objects",
     "replicaCount": "a file of values for Helm: give what `helm template` prints",
     **dict.fromkeys(
-        ("resources", "patches", "components", "namePrefix"), "a kustomization: give what `kubectl kustomize` prints"
+        ("kustomize.config.k8s.io/v1beta1", "resources", "patches", "components", "namePrefix"),
+        "a kustomization: give what `kubectl kustomize` prints",
     ),
+    "op": "a patch: give what `kubectl kustomize` prints",
     "version": "a chart of Helm: give what `helm template` prints",
     "clusters": "a kubeconfig: it is given {kubeconfig}",
     "openapi": "a description of an API: `kubectl get crd NAME -o yaml` prints a CRD",
@@ -116,7 +118,9 @@ def read_karta(value: JSON) -> tuple[KartaResource | None, list[Finding]]:
 
 def other_file(value: Object) -> str:
     """Return the name of another file, and how it is given, by its kind or a field instead of a spec. "" if unknown."""
-    found = filter(OTHER_FILES.get, (str(value.get("kind")), *(value if "spec" not in value else ())))
+    found = filter(
+        OTHER_FILES.get, (str(value.get("apiVersion")), str(value.get("kind")), *(value if "spec" not in value else ()))
+    )
     return next((f"this is {OTHER_FILES[mark]}".format_map(PLACES) for mark in found), "")
 
 

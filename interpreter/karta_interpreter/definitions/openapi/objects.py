@@ -88,7 +88,12 @@ def _shape(value: JSON, expected: str, path: Path, around: Around) -> str:
         pair = f"{key}: {first}" if key else ""
         if isinstance(part, dict) or below(items, "value"):
             return f"write `- {pair if isinstance(part, dict) else f'{{{pair}, value: …}}'}` in place of `{first}:`"
-    return BY_TYPES.get((expected, type_name(value))) or (f"its fields are {listed(names)}" if names else "")
+    return (
+        "render the template first, as `helm template` does"
+        if isinstance(value, str) and "{{" in value
+        else BY_TYPES.get((expected, type_name(value)))
+        or (f"its fields are {listed(names)}" if names else "write [ ] around it" if expected == "a list" else "")
+    )
 
 
 def _place(name: str, part: JSON, path: Path, around: Around) -> str:
@@ -110,7 +115,13 @@ def _place(name: str, part: JSON, path: Path, around: Around) -> str:
         if type(part) is int and field.get("type") == "integer" and other not in value
         if COUNT_NAME.fullmatch(name) and COUNT_NAME.fullmatch(other)
     ]
-    return f"did you mean {' or '.join(counts)}?" if counts else did_you_mean(name, names)
+    return (
+        f"did you mean {' or '.join(counts)}?"
+        if counts
+        else "it belongs to a patch: give what `kubectl kustomize` prints"
+        if name.startswith("$")
+        else did_you_mean(name, names)
+    )
 
 
 def _below(name: str, path: Path, around: Around) -> str:
