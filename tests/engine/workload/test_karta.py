@@ -261,6 +261,13 @@ JOB: dict[str, Any] = {
             id="a misspelt field",
         ),
         pytest.param(
+            lambda job: job.root.update_pod_templates(
+                {"": {"spec": {"containers": [{"name": "main", "resources": {"cpu": "2"}}]}}}
+            ),
+            "a pod has no field cpu; write requests",
+            id="resources without requests",
+        ),
+        pytest.param(
             lambda job: job.root.update_pod_templates({"": {"schedulerName": "kai"}}),
             "a pod template has its pod in spec",
             id="a pod spec for a template",

@@ -153,7 +153,9 @@ def fields_of(go_type: str) -> Mapping[str, str]:
 
 def _merged_fields(old: Mapping[str, JSON], new: Mapping[str, JSON], fields: Mapping[str, str]) -> dict[str, JSON]:
     merged: dict[str, JSON] = {}
-    by_letters = {field.lower(): field for field in fields}
+    by_letters = dict.fromkeys(("cpu", "memory") if "requests" in fields else (), "requests") | {
+        field.lower(): field for field in fields
+    }
     for field in {**old, **new}:
         # In Python's spelling, or misspelt.
         known = by_letters.get(field.replace("_", "").lower()) or (field not in old and closest(field, fields)) or field
