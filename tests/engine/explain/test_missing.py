@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from karta_interpreter.base.findings import Severity
-from karta_interpreter.base.k8s import GVK, values
+from karta_interpreter.base.k8s import GVK, edit, values
 from karta_interpreter.definitions.karta import Known, resolved
 from karta_interpreter.definitions.sources import find_in_catalogue
 from karta_interpreter.engine.explain import explain, warnings_about
@@ -236,6 +236,19 @@ def test_warnings_about_counts_that_are_not_those_of_the_object(
     found = warnings_about(define(scaleDefinition=paths), train(HOT | group))
 
     assert [fact.note for fact in found] == notes
+
+
+def test_annotation_of_a_karta_has_no_effect_on_a_workload(define: Define) -> None:
+    names = {"karta-interpreter.io/elastic": "group", "karta-interpreter.io/pods-to-delete": "[]", "a.io/b": ""}
+    (warning,) = warnings_about(define(), edit.set_value(train(HOT), ("metadata", "annotations"), names))
+    assert warning.note.startswith("karta-interpreter.io/elastic belongs in metadata.annotations of the Karta")
+
+
+@pytest.mark.parametrize(("hosts", "count"), [(4, 1), (1, 0)])
+def test_number_beside_a_template_that_no_count_reads_may_be_a_factor(define: Define, hosts: int, count: int) -> None:
+    notes = [warning.note for warning in warnings_about(define(), train(HOT | {"hosts": hosts}))]
+    message = "group: nothing reads spec.groups[0].hosts, which is 4: if each replica has so many pods, multiply"
+    assert [note.startswith(message) for note in notes] == [True] * count
 
 
 def test_memory_in_thousandths_of_a_byte_has_another_unit(define: Define) -> None:

@@ -377,6 +377,8 @@ def parse_retain(annotation: AnnotationText) -> tuple[values.RetainRule, ...]:
     lines = annotation.parts(r"^[^\S\n]*([^\s#].*)$")
     # No jq path begins with a bracket or a dash: an array in jq is a new value and has no place.
     is_yaml = bool(lines) and lines[0].startswith(("[", "-"))
+    if not lines:
+        annotation.warn("names no path", "write one in each line, indented below the name of the annotation")
     rules: list[values.RetainRule] = []
     for at, entry in enumerate(annotation.yaml(list)) if is_yaml else zip(lines, lines, strict=True):
         if isinstance(entry, str):

@@ -545,11 +545,13 @@ _WHOLE: Final[frozenset[Path]] = frozenset(
 def names_places(query: Query) -> bool:
     """Return whether all results are values at some path.
 
-    >>> names_places(Query.compile(".spec.groups[].name")), names_places(Query.compile(".spec.n + 1"))
+    >>> names_places(Query.compile(".spec.groups[].name")), names_places(Query.compile(".spec.n - .spec.m"))
     (True, False)
     """
     # An expression such as `.spec | keys` fails on an empty object, which decides nothing.
-    return all(_places(query.paths, value) is not False for value in ({}, _BARE))
+    return not any(isinstance(result, ast.Binary) for result in parts_of(query.node, _results)) and all(
+        _places(query.paths, value) is not False for value in ({}, _BARE)
+    )
 
 
 def takes_number(query: Query) -> bool:

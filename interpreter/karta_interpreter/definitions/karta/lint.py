@@ -74,6 +74,8 @@ _MISPLACED_ENDS = {
     "annotationsPath": (r"(.*[mM]etadata)(?:\.labels)?", r"\1.annotations"),
     "containersPath": (r"(.*[cC]ontainers)\[-?\d*\]", r"\1"),
     "containerPath": (r"(.*[cC]ontainers)", r"\1[0]"),
+    "nodeAffinityPath": (r"(.*\.affinity)(?:\.podAffinity)?", r"\1.nodeAffinity"),
+    "podAffinityPath": (r"(.*\.affinity)(?:\.nodeAffinity)?", r"\1.podAffinity"),
     "resourceClaimsPath": (r"(.*[cC]laims)\[-?\d*\]", r"\1"),
 }
 _FIELD = re.compile(r"\.(\w+)")
@@ -316,7 +318,7 @@ def _matcher(
     rules = {
         ("matcher-empty",): not (phase or matcher.by_conditions or matcher.by_expression),
         ("matcher-never", "byPhase"): phases and phases.path.endswith("ascii_downcase") and phase != phase.lower(),
-        ("phases-in-one", "byPhase"): re.search(r"\w[,|] *\w|[*!]", phase),
+        ("phases-in-one", "byPhase"): re.search(r"\w[,|] *\w|[*!^$]|^/.*/$", phase),
         ("phase-definition-missing", "byPhase"): phase and phases is None,
         ("conditions-definition-missing", "byConditions"): matcher.by_conditions and conditions is None,
     }

@@ -125,9 +125,11 @@ def pod_templates(
             if isinstance(error, QueryAbsentError) or isinstance(error.__cause__, QueryAbsentError):
                 continue
             raise
-        for position, template in enumerate(with_added(definition, component, obj, own_templates)):
-            if template is not None:
-                yield component, position, template
+        yield from (
+            (component, position, template)
+            for position, template in enumerate(with_added(definition, component, obj, own_templates))
+            if template is not None
+        )
 
 
 def scale_locations(definition: Definition, obj: Object) -> tuple[ScaleLocation, ...]:

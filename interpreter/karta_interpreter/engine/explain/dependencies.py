@@ -120,9 +120,10 @@ def _key(dependency: Object) -> tuple[str, str, str]:
 
 def _naming(template: Object, dependency: Object) -> Iterator[Path]:
     """Yield the places in a template that name a dependency. Another name there means another dependency."""
-    for path, value in parts_within(template):
-        # Other fields may have the same text. Trying each of them finds those that count, without a list of names here.
-        if value == dependency["name"] and _key({**dependency, "name": _PROBE}) in _needed(
-            set_value(template, path, _PROBE)
-        ):
-            yield path
+    # Other fields may have the same text. Trying each of them finds those that count, without a list of names here.
+    yield from (
+        path
+        for path, value in parts_within(template)
+        if value == dependency["name"]
+        and _key({**dependency, "name": _PROBE}) in _needed(set_value(template, path, _PROBE))
+    )

@@ -36,7 +36,9 @@ from karta_interpreter.definitions.karta import (
     OfDependencies,
     PodSpec,
     PodTemplate,
+    catalogue_kinds,
 )
+from karta_interpreter.definitions.karta.annotation_records import NAMES
 from karta_interpreter.definitions.karta.expressions import with_unit
 from karta_interpreter.engine.evaluation import (
     Status,
@@ -165,12 +167,12 @@ def _absence_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
 
 
 def _annotation_warnings(_: Definition, obj: Object) -> Iterator[Fact]:
-    texts = [name for field in ("labels", "annotations") for name in get(obj, ("metadata", field)) or ()]
     note = "{} belongs in metadata.annotations of the Karta: nothing reads it here"
     yield from (
         Fact("annotation-of-karta", note.format(name), severity=Severity.WARNING)
-        for name in texts
-        if name.startswith(PREFIX)
+        for field in ("labels", "annotations")
+        for name in get(obj, ("metadata", field)) or ()
+        if name.startswith(PREFIX) and name.removeprefix(PREFIX) in NAMES
     )
 
 
@@ -318,7 +320,13 @@ def _counts(
             )
         )
         raise
-    if query is None:
+    # Definitions of the catalogue leave such fields out by intent.
+    may_lack_factor = (
+        definition.gvk not in catalogue_kinds()
+        and component.replicas is not None
+        and all(count.location and all(place.value is not None for place in count.places) for count in counts)
+    )
+    if query is None or may_lack_factor:
         yield from _uncounted(definition, component, obj, unread)
     if query is None or len(counts) != len(pods):
         return
@@ -382,12 +390,18 @@ def _uncounted(
 ) -> Iterator[Fact]:
     field, query = next(iter(pod_queries(component).items()))
     pods_read = (path for path in paths_read(query, obj) if place_at(path, obj).exists)
-    around = {path[:end] for path in pods_read for end in range(len(path) + 1)}
+    is_counted = component.replicas is not None
+    around = {path[:end] for path in pods_read for end in range(len(path) - 1 if is_counted else 0, len(path) + 1)}
+    note = (
+        "{0}: nothing reads {1}, which is {2}: if each replica has so many pods, multiply replicasPath by {3}"
+        if is_counted
+        else "{0}: without scaleDefinition its count is 1, and nothing reads {1}, which is {2}: "
+        "write scaleDefinition: {{replicasPath: {3}}}"
+    )
     yield from (
         _warn(
             *(definition, component, field, query, "count-not-found"),
-            f"{component.name}: without scaleDefinition its count is 1, and nothing reads {field_path(path)}, which is "
-            f"{get(obj, path)}: write scaleDefinition: {{replicasPath: {_expression(path)}}}",
+            note.format(component.name, field_path(path), get(obj, path), _expression(path)),
             places=(place_at(path, obj),),
         )
         for path in unread
@@ -526,8 +540,9 @@ def _status_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
             *(definition, definition.root, _CONDITIONS, conditions, "condition-not-found"),
             f"condition {name} is not there; did you mean {similar}?",
         )
-        for name in (types if is_undefined and conditions is not None else ())
+        for name in (types if conditions is not None else ())
         if name not in present_types and (similar := almost(name, present_types - types.keys()))
+        if is_undefined or similar.lower() == name.lower()
     )
     yield from (
         _warn(
@@ -538,6 +553,16 @@ def _status_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
         if query
         for path in paths_read(query, obj)
         if (hint := misspelt(path, obj, definition)) and not place_at(path, obj).exists
+    )
+    yield from (
+        _warn(
+            *(definition, definition.root, "statusDefinition.statusMappings", matcher.expression, "result-misspelt"),
+            f'{matcher.expression.text} gives "{read}", and expectedResult is "{matcher.expected}": capitals count',
+        )
+        for matcher in matchers
+        if matcher.expression is not None
+        for read in matcher.expression.evaluate(obj)[:1]
+        if isinstance(read, str) and read != matcher.expected and read.lower() == matcher.expected.lower()
     )
 
 

@@ -274,6 +274,8 @@ def _pairs(scale: ScaleLocation, member: ScaleLocation | None) -> Iterator[tuple
     if member is None:
         return
     bounds = [(scale.minimum, member.minimum), (scale.maximum, member.maximum)]
-    for location, source in bounds if scale.replicas is None else [(scale.replicas, member.replicas)]:
-        if location is not None and source is not None:
-            yield location, source
+    yield from (
+        (location, source)
+        for location, source in (bounds if scale.replicas is None else [(scale.replicas, member.replicas)])
+        if location is not None and source is not None
+    )

@@ -199,6 +199,8 @@ def read_case(document: Document, fields: JSON) -> Case:
 
 def _shared_object(suite: Document, key: str, name: str) -> JSON:
     """Read an object from a file, by its path from the suite. Karmada's cases have no such files: our addition."""
+    if "\n" in name:
+        raise InterpretationError(f"{key} is a text of several lines: remove the `|` or `>` behind it")
     try:
         # The objects of a linked suite are next to the link's target.
         (document,) = read_documents((Path(suite.source).resolve().parent / name).read_text(encoding="utf-8"), name)
