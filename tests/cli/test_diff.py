@@ -53,7 +53,8 @@ def test_definition_does_not_differ_from_itself(run: Run) -> None:
     result = _diff(run, "karta.yaml", "karta.yaml")
 
     assert (result.exit_code, result.stdout) == (0, "")
-    assert result.stderr == "11 questions: 0 answers differ\n"
+    same = "warning: --from and --to are the same, and so are their answers\n"
+    assert result.stderr == f"{same}11 questions: 0 answers differ\n"
 
 
 def test_diff_shows_each_place_of_an_answer(run: Run) -> None:
@@ -292,7 +293,7 @@ def test_difference_to_script_of_karmada_shows_reason(run: Run, files: Path) -> 
 
     (health,) = [each for each in json.loads(table.stdout) if each["operation"] == "InterpretHealth"]
     assert health["known"].startswith("The Karta reads `state` where there are no conditions")
-    assert f"  known: {health['known']}\n" in result.stdout
+    assert f"  known of Karmada's script: {health['known']}\n" in result.stdout
 
 
 def test_difference_to_catalogue_that_answers_by_script_of_its_own_shows_reason(run: Run, files: Path) -> None:

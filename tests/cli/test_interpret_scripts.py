@@ -156,7 +156,7 @@ def test_conflict_is_shown(run: Run, files: Path) -> None:
 
     result = run("interpret", *_OVER, "--override", "another.yaml", "--operation", "InterpretHealth")
 
-    assert "InterpretHealth is answered by another from another.yaml, not by mine" in result.stderr
+    assert "InterpretHealth has a second script; the one of another in another.yaml answers" in result.stderr
 
 
 def test_scripts_go_over_the_catalogue(run: Run, files: Path) -> None:
@@ -274,10 +274,42 @@ def test_script_that_names_another_field_is_warned_of(run: Run, files: Path) -> 
     result = run("interpret", *_ONLY, "--operation", "InterpretReplica")
 
     assert result.exit_code == 0
-    assert result.stderr.splitlines() == [
+    assert "scripts.yaml:14:48: warning [spec-for-template]" in result.stderr
+    assert [line for line in result.stderr.splitlines() if line.startswith("warning:")] == [
         "warning: the script names a field replica, and the object has replicas: is that meant?",
         (
             "warning: kube.accuratePodRequirements takes a pod template, and gets a table with replicas, template: "
             "pass its template"
         ),
     ]
+
+
+def test_object_that_is_taken_for_list_is_warned_of(run: Run, files: Path) -> None:
+    script = "#obj.spec.template.spec + (obj.metadata.replicas or 2)"
+    (files / "scripts.yaml").write_text(_customization().replace("obj.spec.replicas * 2", script))
+
+    lines = run("interpret", *_ONLY, "--operation", "InterpretReplica").stderr.splitlines()
+
+    assert (
+        "warning: # counts the entries of an object: it goes through lists only, and pairs(object) through fields"
+        in lines
+    )
+
+
+def test_field_of_a_deeper_object_is_warned_of(run: Run, files: Path) -> None:
+    (files / "scripts.yaml").write_text(_customization().replace("obj.spec.replicas * 2", "(obj.replicas or 2)"))
+
+    result = run("interpret", *_ONLY, "--operation", "InterpretReplica")
+
+    assert (
+        "warning: the script names a field replicas, and the object has spec.replicas: is that meant?" in result.stderr
+    )
+
+
+def test_script_that_returns_nothing_has_place_of_its_first_line(run: Run, files: Path) -> None:
+    (files / "scripts.yaml").write_text(_customization().replace("return obj.spec.replicas * 2", "return nil"))
+
+    result = run("interpret", *_ONLY, "--operation", "InterpretReplica")
+
+    assert "Execute InterpretReplica error: scripts.yaml:12: " in result.stderr
+    assert "warning [wrong-return]" in result.stderr

@@ -242,7 +242,7 @@ def test_scripts_for_same_operation_are_a_conflict(run: Run, files: Path) -> Non
 
     assert result.exit_code == 1
     assert result.stdout.count("error [conflicting-scripts]") == 3
-    assert "InterpretHealth is answered by mine from mine.yaml, not by yours" in result.stdout
+    assert "InterpretHealth has a second script; the one of mine in mine.yaml answers" in result.stdout
 
 
 def test_customizations_for_programs(run: Run, files: Path) -> None:

@@ -181,9 +181,16 @@ class CallOutcome:
 
 
 def ask(
-    interpreter: Interpreter, call: Call, references: Iterable[Object] = (), options: Options = DEFAULT_OPTIONS
+    interpreter: Interpreter,
+    call: Call,
+    references: Iterable[Object] = (),
+    options: Options = DEFAULT_OPTIONS,
+    source: str = "",
 ) -> CallOutcome:
-    """Return the outcome of a call, also for an error. ``references`` are objects that the definition may look up."""
+    """Return the outcome of a call, also for an error. ``references`` are objects that the definition may look up.
+
+    ``source`` is in front of each line that a script prints.
+    """
     definition = resolved(interpreter.entry.definition, call.object, Known.of(references))
     broken = interpreter.broken.get(call.operation)
     if broken:
@@ -192,7 +199,9 @@ def ask(
         return CallOutcome(call, error=interpreter.why_not)
     try:
         return CallOutcome(
-            call, interpret(definition, call, options, on_print=print_line), reason=_reason(definition, call)
+            call,
+            interpret(definition, call, options, on_print=lambda line: print_line(f"{source}{line}")),
+            reason=_reason(definition, call),
         )
     except InterpretationError as error:
         return CallOutcome(call, error=f"{(place := _place(definition, call, error))}{error}", place=place)
@@ -207,7 +216,7 @@ def _place(definition: Definition, call: Call, error: InterpretationError) -> st
     scripts, failure = definition.scripts.of(call.operation), error.__cause__
     if len(scripts) != 1 or not isinstance(failure, LuaError):
         return ""
-    line = scripts[0].line_in_source(failure.line)
+    line = scripts[0].line_in_source(failure.line or 1)
     return f"{scripts[0].source}:{line}: " if line else ""
 
 

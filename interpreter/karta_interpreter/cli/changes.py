@@ -84,12 +84,12 @@ def _is_about(name: str, gvk: GVK) -> bool:
 
 
 def answer_of(
-    interpreter: Interpreter | None, call: Call, references: Iterable[Object], options: Options
+    interpreter: Interpreter | None, call: Call, references: Iterable[Object], options: Options, source: str = ""
 ) -> CallOutcome | None:
     """Return the answer of a side, or None if nothing answers the operation there."""
     if interpreter is None or not interpreter.is_asked(call.operation):
         return None
-    return ask(interpreter, call, references, options)
+    return ask(interpreter, call, references, options, source)
 
 
 def differences(before: CallOutcome | None, after: CallOutcome | None) -> Iterator[Difference]:
@@ -151,8 +151,10 @@ def _cause(fact: Fact) -> str:
     return ": ".join(filter(None, [fact.field.removeprefix(_PREFIX), " ".join(fact.expression.split())]))
 
 
-def print_changes(text: str, warnings: Iterable[str], questions: str, different: int, *, compared: bool) -> None:
-    """Print the changes, and to stderr the warnings and both numbers.
+def print_changes(
+    text: str, warnings: Iterable[str], questions: str, different: int, *, compared: bool, known: int = 0
+) -> None:
+    """Print the changes, and to stderr the warnings and the numbers.
 
     Ends the command if there are changes, or if no question was ``compared``.
     """
@@ -160,7 +162,8 @@ def print_changes(text: str, warnings: Iterable[str], questions: str, different:
     for warning in warnings:
         say(one_line(f"warning: {warning}"), err=True)
     outcome = f"{different} {'answers differ' if different != 1 else 'answer differs'}"
-    say(f"{questions}: {outcome if compared else 'nothing was compared'}", err=True)
+    reasons = f", {known} with a known reason" if known else ""
+    say(f"{questions}: {outcome if compared else 'nothing was compared'}{reasons}", err=True)
     if different or not compared:
         raise SystemExit(Problem.exit_code)
 
@@ -215,7 +218,7 @@ def reason_of(before: Interpreter | None, after: Interpreter | None, operation: 
 
 def _is_by_script(interpreter: Interpreter, operation: str) -> bool:
     definition = interpreter.entry.definition
-    return not definition.has_karta or not set(definition.scripts.of(operation)) <= set(definition.annotations.lua)
+    return not set(definition.scripts.of(operation)) <= set(definition.annotations.lua)
 
 
 @cache

@@ -319,15 +319,15 @@ def _about(gvk: GVK, customizations: Iterable[LoadedCustomization]) -> list[Load
 
 
 def scripts_of(customizations: Sequence[LoadedCustomization]) -> Overrides:
-    """Return the scripts of customizations, and the findings about them that are errors."""
+    """Return the scripts of customizations, and the findings about them."""
     scripts, conflicts = merge(customizations)
-    errors = [
+    findings = [
         finding
         for customization in customizations
         for finding in customization.findings
-        if finding.severity is Severity.ERROR
+        if finding.rule != "global-variable"
     ]
-    return Overrides(scripts, (*conflicts, *errors))
+    return Overrides(scripts, (*conflicts, *findings))
 
 
 def _kinds(files: DefinitionFiles) -> Iterator[GVK]:

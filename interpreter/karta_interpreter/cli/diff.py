@@ -46,14 +46,15 @@ Examples:
 
 
 class ChangedAnswer(NamedTuple):
-    """A question with different answers."""
+    """A question with different answers.
+
+    ``known`` is the reason in docs/developers/proofs.md, and ``cause`` that of the new answer, if it was asked for.
+    """
 
     question: SourcedCall
     differences: tuple[Difference, ...]
     known: str = ""
-    """The reason in docs/developers/proofs.md."""
     cause: str = ""
-    """The cause of the new answer, if it was asked for."""
 
 
 @click.command("diff", epilog=_EXAMPLES)
@@ -142,7 +143,7 @@ def command(
             ]
         )
         for other in [no_workload(gvk.type_meta)]
-    ]
+    ] + ["--from and --to are the same, and so are their answers"] * (before == after)
     text = (
         "".join(_change_text(change, full=shown["full"]) for change in changes)
         if output == "table"
@@ -154,6 +155,7 @@ def command(
         count(len(questions), "question"),
         len(changes),
         compared=any(side.find(gvk) for gvk in gvks for side in compared_sides),
+        known=sum(bool(change.known) for change in changes),
     )
 
 
@@ -177,7 +179,8 @@ def _changed_answer(
 ) -> ChangedAnswer:
     before, after = interpreters
     call, references = question.call, question.references
-    changed = tuple(differences(*(answer_of(interpreter, call, references, options) for interpreter in interpreters)))
+    source = f"{question.source}:{question.line}: "
+    changed = tuple(differences(*(answer_of(side, call, references, options, source) for side in interpreters)))
     if not changed:
         return ChangedAnswer(question, ())
     cause = cause_of(before, after, call, references, options, changed) if explained else ""
@@ -201,7 +204,9 @@ def _change_text(change: ChangedAnswer, *, full: bool = False) -> str:
     title = one_line(f"{location}{question.gvk.kind} {question.title}: {question.call.operation}")
     lines = [title, *difference_lines(change.differences, full=full)]
     lines += [
-        f"  {label}: {one_line(text)}" for label, text in (("known", change.known), ("cause", change.cause)) if text
+        f"  {label}: {one_line(text)}"
+        for label, text in (("known of Karmada's script", change.known), ("cause", change.cause))
+        if text
     ]
     return "".join(f"{line}\n" for line in lines) + "\n"
 

@@ -288,7 +288,7 @@ def _run(
             yield Outcome(case, (interpreter,))
             continue
         asked.setdefault(id(interpreter), (interpreter.entry.definition, []))[1].append(case.call.object)
-        answered = ask(interpreter, case.call, case.references, options)
+        answered = ask(interpreter, case.call, case.references, options, f"{case.source}:{case.line}: ")
         outcome = judge(case, answered.results, answered.error)
         if not outcome.passed:
             outcome = replace(outcome, notes=_notes(interpreter, case, options, explains=explains))

@@ -110,6 +110,9 @@ def _lines(judgements: list[Lint]) -> list[tuple[int, str, str]]:
     return [(judgement.line, judgement.rule, judgement.word) for judgement in judgements]
 
 
+_SAME = "tostring(a.y) == b.status.readyReplicas"
+
+
 @rows(
     ("script", "expected"),
     [
@@ -268,6 +271,29 @@ def _lines(judgements: list[Lint]) -> list[tuple[int, str, str]]:
             "function Retain(a, b)\n  a.x = '+' .. '10' + 1 .. '+' -- 'a' + 'b'\n  return a\nend",
             [],
             id="numbers in quotes, texts with a plus and comments are none",
+        ),
+        pytest.param(
+            "local function f(x)\n  return\nend\nfunction Retain(a, b)\n  if not b.x then return end\n"
+            "  if b.y then\n    if a.y then return a else return b end\n  elseif b.z then\n    return a\n  end\nend",
+            [(5, "wrong-return", "return"), (11, "no-return", "end")],
+            id="a return without a value, and a choice without else behind another function",
+        ),
+        pytest.param(
+            "function Retain(a, b)\n  for _, x in ipairs(b.y) do\n    if x.y then\n      return a\n    else\n"
+            "      return b\n    end\n  end\n  return a\nend",
+            [(5, "list-misread", "else")],
+            id="a loop that sees one entry",
+        ),
+        pytest.param(
+            "function Retain(a, b)\n  if b.x then\n    return a\n  else\n    a.x = b.y\n  end\nend",
+            [(7, "no-return", "end")],
+            id="no return behind else",
+        ),
+        pytest.param(
+            "function Retain(a, b)\n  for k, v in pairs(b.spec) do\n    a.spec[k] = v\n  end\n"
+            "  a.x = b.x == '{{ .Values.x }}' and tostring(a.y) == b.status.readyReplicas\n  return a\nend",
+            [(3, "list-misread", "a.spec[k]"), (5, "list-misread", _SAME), (5, "list-misread", "'{{ .Values.x }}'")],
+            id="a whole part in a loop, a text of a template, and a number as a text",
         ),
         pytest.param("Retain = function(a, b) return a end", [], id="the function may be assigned"),
         pytest.param("local r = {} Retain = r.x", [(1, "global-variable", "Retain")], id="what is assigned may be one"),

@@ -81,7 +81,7 @@ def test_conflict_names_both_customizations() -> None:
             Severity.ERROR,
             "conflicting-scripts",
             ("spec", "customizations", "retention", "luaScript"),
-            "batch/v1, Kind=Job: Retain is answered by a from a.yaml, not by b",
+            "batch/v1, Kind=Job: Retain has a second script; the one of a in a.yaml answers",
             "Karmada refuses a second script for an operation; remove one of them",
             source="b.yaml",
             line=12,

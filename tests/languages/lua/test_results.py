@@ -331,9 +331,35 @@ _POD = {"apiVersion": "v1", "kind": "ConfigMap", "namespace": "shop", "name": "w
             "ReviseReplica", (6,), (_TEMPLATE,), "nothing is changed, and 6 replicas", id="nothing is changed"
         ),
         pytest.param("ReviseReplica", (4,), (_TEMPLATE,), "", id="nothing is to be changed"),
-        pytest.param("ReviseReplica", (6,), ({**_TEMPLATE, "spec": {"replicas": "6"}},), "becomes a text", id="a text"),
+        pytest.param(
+            "ReviseReplica",
+            (6,),
+            ({**_TEMPLATE, "spec": {"replicas": "6"}},),
+            """spec.replicas becomes "6": write a number""",
+            id="a text",
+        ),
+        pytest.param(
+            "ReviseReplica", (6,), ({**_TEMPLATE, "spec": {"replicas": 1.5}},), "without a fraction", id="a fraction"
+        ),
+        pytest.param(
+            "ReviseReplica",
+            (6,),
+            ({**_TEMPLATE, "spec": {"replicas": 4, "size": 6}},),
+            "spec.size is new, and spec.replicas stays",
+            id="another field than the count",
+        ),
+        pytest.param("InterpretStatus", (), ([{"type": "Ready"}],), "the status is a list", id="a list as a status"),
+        pytest.param(
+            "AggregateStatus",
+            (_ITEMS,),
+            ({**_TEMPLATE, "status": {"replicas": 4, "phase": {"m1": "Running"}}},),
+            "status.phase is an object, and the clusters report a string",
+            id="another type than the clusters report",
+        ),
         pytest.param("ReviseReplica", (2,), (_MEMBER,), "the status is changed", id="the status is revised"),
-        pytest.param("ReviseComponents", ([],), ({**_TEMPLATE, "spec": {"replicas": "6"}},), "a text", id="components"),
+        pytest.param(
+            "ReviseComponents", ([],), ({**_TEMPLATE, "spec": {"replicas": "6"}},), "becomes", id="components"
+        ),
         pytest.param("Retain", (_MEMBER,), (_MEMBER,), "the object of the member", id="the member"),
         pytest.param("Retain", (_MEMBER,), (_TEMPLATE,), "", id="the template"),
         pytest.param("AggregateStatus", (_ITEMS,), (_TEMPLATE,), "no status is set", id="no status"),

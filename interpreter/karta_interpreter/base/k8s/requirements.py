@@ -162,6 +162,10 @@ def implausible(
             ("cpu-without-unit", f"cpu is {amount} cores, which few nodes have: is {amount.value}m meant?"): (
                 of_pod and name == "cpu" and amount.value >= _MOST_CORES
             ),
+            (
+                "cpu-without-unit",
+                f"cpu is {amount}, less than 1m, which is too little: are millicores meant, as 500m?",
+            ): (name == "cpu" and 0 < amount.nanos < 10**6),
             (_REJECTED, f"{name} is {amount}, less than nothing"): amount.nanos < 0,
             (_REJECTED, f"{name} is {written}, which Kubernetes rejects: write a whole number, as {amount.value}"): (
                 is_whole and amount.milli % 1000 > 0

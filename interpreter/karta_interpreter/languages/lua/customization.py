@@ -33,24 +33,26 @@ _OTHERS = {
     "a string": "write a script below luaScript of a ResourceInterpreterCustomization",
     "an object": "cases and lists of tests stay out of it: `test FOLDER` runs cases below testdata",
 }
+_EACH = "a customization is for one kind: write target: {apiVersion: VERSION, kind: KIND}, and another one behind ---"
 _of_kind = partial(warning, "kind-of-resource", (*_TARGET, "kind"))
 
 
 @dataclass(frozen=True, slots=True)
 class LoadedCustomization:
-    """The result of reading one customization. One broken script does not affect the others."""
+    """The result of reading one customization. One broken script does not affect the others.
+
+    ``gvk`` is the kind that it is for, or None if it names none. ``scripts`` has those that can be run, and ``broken``
+    the operations with one that cannot. ``line`` is where it begins, or 0 for text without a customization, which the
+    findings describe.
+    """
 
     name: str
     gvk: GVK | None
-    """The kind that it is for, or None if it names none."""
     scripts: Scripts
-    """Those that can be run."""
     findings: tuple[Finding, ...]
     source: str
     broken: frozenset[str] = frozenset()
-    """The operations with a script that cannot be run."""
     line: int = 0
-    """The line where it begins, or 0 for text without a customization. The findings describe that text."""
 
     def problem(self, operation: str) -> Finding | None:
         """Return the first error in the script of an operation, or None if it has none."""
@@ -126,7 +128,7 @@ def merge(
             conflict = error(
                 "conflicting-scripts",
                 (*CUSTOMIZATIONS, SLOTS[script.operation].field, "luaScript"),
-                f"{gvk}: {script.operation} is answered by {winner.name} from {winner.source}, not by {script.name}",
+                f"{gvk}: {script.operation} has a second script; the one of {winner.name} in {winner.source} answers",
                 "Karmada refuses a second script for an operation; remove one of them",
                 source=script.source,
                 line=script.line,
@@ -214,7 +216,7 @@ def target_of(value: Object) -> tuple[GVK | None, list[Finding]]:
     target = edit.get(value, _TARGET)
     if not isinstance(target, dict):
         message = "it names no kind" if target is None else f"it must be an object, not {type_name(target)}"
-        return None, [error("no-target", _TARGET, message, "add the kind's apiVersion and kind")]
+        return None, [error("no-target", _TARGET, message, _EACH if target else "add the kind's apiVersion and kind")]
     if wrong := [name for name in ("apiVersion", "kind") if not (isinstance(target.get(name), str) and target[name])]:
         actual = {name: type_name(target[name]) if target.get(name) else "missing or empty" for name in wrong}
         hints = {"apiVersion": f"write {_api_version(target)}"}
@@ -223,7 +225,7 @@ def target_of(value: Object) -> tuple[GVK | None, list[Finding]]:
                 "no-target",
                 (*_TARGET, name),
                 f"{name} must be a string, but is {actual[name]}",
-                hints.get(name, "write the kind as manifests do"),
+                _EACH if isinstance(target.get(name), list) else hints.get(name, "write the kind as manifests do"),
             )
             for name in wrong
         ]

@@ -107,13 +107,20 @@ class _Reader:
     def read(self, customizations: JSON, path: Path) -> None:
         """Read and judge the scripts of a customization."""
         if not isinstance(customizations, dict):
-            self._report(error("schema", path, f"must be an object, not {type_name(customizations)}"))
+            hint = "write such as healthInterpretation: {luaScript: …}, without a dash"
+            self._report(error("schema", path, f"must be an object, not {type_name(customizations)}", hint))
             return
-        whole = dict.fromkeys(("customizations", "spec"), "what is below customizations, in its place")
-        self._report(*unknown_fields(customizations, _OPERATIONS, path, whole))
+        meant = dict.fromkeys(("customizations", "spec"), "what is below customizations, in its place") | {
+            field.lower(): known.field
+            for field, slot in customizations.items()
+            for known in SLOTS.values()
+            if field not in ("customizations", "spec") and f"function {known.function}(" in str(slot)
+        }
+        self._report(*unknown_fields(customizations, _OPERATIONS, path, meant))
         slots = {field: slot for field, slot in customizations.items() if field in _OPERATIONS}
-        if all(slot is None for slot in slots.values()):
-            self._report(warning("no-scripts", path, "there is no script", f"write one of: {', '.join(_OPERATIONS)}"))
+        if customizations.keys() == slots.keys() and all(slot is None for slot in slots.values()):
+            hint = f"delete it, so that a Karta answers, or write one of: {', '.join(_OPERATIONS)}"
+            self._report(warning("no-scripts", path, "there is no script", hint))
         for field, slot in slots.items():
             self._read_slot(_OPERATIONS[field], {_SCRIPT: ""} if slot is None else slot, (*path, field))
 

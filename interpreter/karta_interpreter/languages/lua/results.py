@@ -10,7 +10,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, TypeAlias, final
 
 from karta_interpreter.base.errors import LuaRunError, QuantityError
-from karta_interpreter.base.k8s import JSON, MOST_REPLICAS, NOTHING, Object, changes, field_path, get, implausible
+from karta_interpreter.base.k8s import (
+    JSON,
+    MOST_REPLICAS,
+    NOTHING,
+    Object,
+    changes,
+    field_path,
+    get,
+    implausible,
+    type_name,
+)
 from karta_interpreter.base.karmada import SLOTS, Results, by_operation
 from karta_interpreter.languages.lua.empty_tables import restore_empty_tables
 from karta_interpreter.languages.lua.gotypes.scalars import MismatchError
@@ -39,6 +49,7 @@ _SHOWN = 200
 _LONGEST_NAME: Final = 32
 _NAMESPACED: Final = ("ConfigMap", "Secret", "ServiceAccount", "PersistentVolumeClaim", "Service")
 _ONLY_IN_MEMBER: Final = (("metadata", "uid"), ("metadata", "resourceVersion"), ("status",))
+
 
 _MUST_RETURN: Final = by_operation(
     interpret_replica='a whole number, and then requirements or nil: `return 2, {resourceRequest = {cpu = "500m"}}`',
@@ -262,10 +273,16 @@ def _of_components(obj: Object, components: Sequence[Object] | None) -> Mapping[
 
 
 def _of_change(template: Object, changed: Object) -> Mapping[str, object]:
+    # A percentage may be written as a number, and the reverse.
     return {
-        f"{field_path(path)} becomes a text, and was a number: write the number itself": isinstance(after, str)
+        f"{field_path(path)} becomes {json.dumps(after)[:_LONGEST_NAME]}: write {type_name(before)}"
+        f"{' without a fraction' if type(before) is int else ''}": (
+            type(before) is not type(after)
+            and not (type(before) in (float, str) and type(after) is int)
+            and not str(after).endswith("%")
+        )
         for path, before, after in changes(template, changed)
-        if type(before) in (int, float)
+        if not {type(before), type(after)} & {type(None), type(NOTHING)}
     }
 
 
@@ -278,7 +295,12 @@ def _of_aggregation(_: Object, items: Sequence[Object] | None, aggregated: Objec
         if "replicas" in field.lower()
     }
     return {
-        "no status is set: write desiredObj.status = STATUS": reports and not status,
+        "no status is set, or an empty one: write desiredObj.status = STATUS": reports and not status,
+        **{
+            f"status.{field} is {type_name(status[field])}, and the clusters report {type_name(reported)}": True
+            for field, reported in (reports[0].items() if reports and isinstance(status, dict) else ())
+            if field in status and None not in (reported, status[field]) and type(reported) is not type(status[field])
+        },
         "this is an item, and not the status in it: write its .status": isinstance(status, dict)
         and "clusterName" in status,
         **{
@@ -321,6 +343,7 @@ def _of_status(observed: Object, status: JSON) -> Mapping[str, object]:
         part if isinstance(part, dict) else {} for part in (observed.get("spec"), observed.get("status"), status)
     )
     return {
+        "the status is a list: return an object, such as {conditions = …}": isinstance(status, list) and status,
         "the status is in a field status of the result: return it alone": [*named] == ["status"],
         "this is the whole object: return observedObj.status": {"kind", "spec"} <= named.keys(),
         f"{', '.join(sorted(named))} are fields of the spec, and a status is asked for": (
@@ -342,6 +365,13 @@ _REMARKS: Final[Mapping[str, Callable[..., Mapping[str, object]]]] = by_operatio
             "change the count in the object, and return the object": True
             for path, before, after in changes(template, revised)
             if path != ("status",) and (after is NOTHING or (before is NOTHING and len(path) == 1))
+        },
+        **{
+            f"{field_path(path)} is new, and spec.replicas stays as it was: change that": (
+                get(revised, ("spec", "replicas")) == get(template, ("spec", "replicas")) not in (None, wanted)
+            )
+            for path, before, after in changes(template, revised)
+            if before is NOTHING and after == wanted
         },
         f"nothing is changed, and {wanted} replicas are asked for": (
             revised == template and str(wanted) not in re.findall(r"\d+", json.dumps(template.get("spec")))

@@ -14,19 +14,19 @@ Own: TypeAlias = Mapping[str, Callable[..., tuple[JSON, ...]]]
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """One Lua script."""
+    """One Lua script.
+
+    ``name`` is the customization's. ``line`` is the line of ``source`` on which the script begins, 0 if unknown.
+    ``lines`` has one for each line of the script where they are not consecutive: YAML that starts with ``>`` is folded,
+    and a JSON string is on one line.
+    """
 
     operation: str
     text: str
     name: str
-    """The name of the customization it belongs to."""
     source: str = ""
     line: int = 0
-    """The line of ``source`` on which the script begins, 0 if unknown."""
     lines: tuple[int, ...] = ()
-    """One for each line of the script where they are not consecutive: YAML that starts with ``>`` is folded, and a JSON
-    string is on one line.
-    """
 
     @property
     def function(self) -> str:

@@ -35,6 +35,7 @@ OnPrint: TypeAlias = Callable[[str], None]
 _MOST_PRINTED: Final = 256 * 1024
 _ESCAPED: Final = re.compile("[\udc80-\udcff]")
 _NULL: Final = b"null"
+_PARTS: Final = ("metadata", "spec", "status")
 _OBJECT: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
@@ -60,6 +61,7 @@ class Host:
         yield "rest", self._rest_json
         yield "as_karmada_compiles", lambda code: as_karmada_compiles(code.encode("latin-1")).decode("latin-1")
         yield "print", self._print
+        yield "warn", self._warn
         yield "kube_names", lambda: tuple(self._kube)
         yield "own_names", lambda: tuple(self._own)
         yield "call_kube", lambda name, *arguments: self._called(partial(self._call_kube, name), arguments)
@@ -147,8 +149,13 @@ class Host:
         field = self._rest(number).pop(name if name.isascii() else _from_latin1(name), None)
         if field is None:
             # Of the fields that are not read yet. One that was read is in the table of Lua.
-            if self._on_print and (near := almost(name, self._rest(number))):
-                self._warn(f"the script names a field {name}, and the object has {near}: is that meant?")
+            if self._on_print and name not in self._warnings:
+                self._warnings.add(name)
+                rest = orjson.loads(msgspec.json.encode(self._rest(number)))
+                near = almost(name, rest) or next(
+                    (f"{part}.{name}" for part in _PARTS if isinstance(rest.get(part), dict) and name in rest[part]), ""
+                )
+                self._warn(f"the script names a field {name}, and the object has {near}: is that meant?" * bool(near))
             return None
         return self.give(_without_nulls_of(bytes(field)) if type(field) is msgspec.Raw else field)
 

@@ -83,14 +83,22 @@ _TEXT_SUM: Final = re.compile(r"""(\+\s*)?(["'])(?:([\d.\s]+)|(?:\\.|(?!\2).)*)\
 _RETURNED: Final = re.compile(
     r"""\breturn +(?:[^\n;(,]{0,200}\bor +)?"""
     r"""(?:(?P<text>"[^"\n]*"|'[^'\n]*')|(?P<number>\d+)|(?P<boolean>true|false)"""
-    r"|(?P<nil>nil)|(?P<table>\{(?:[^{}\n]|\{[^{}\n]*\})*\})) *(?=,|;|\bend\b|$)",
+    r"|(?P<nil>nil)|(?P<table>\{(?:[^{}\n]|\{[^{}\n]*\})*\})) *(?=,|;|\bend\b|$)"
+    r"|\breturn\b(?P<nothing>)(?=\s*(?:;|(?:end|else|elseif|until)\b))",
     re.MULTILINE,
 )
+# The function that answers, up to the next one that begins a line. The group is its name.
+_ANSWERING: Final = r"^(?:function +(?=NAME\b)|(?=NAME *= *function\b))(?:(?!^(?:local +)?function\b).)*"
 # A part of a pod template where the whole belongs, as an argument of a function of Karmada.
 _SPEC_GIVEN: Final = re.compile(r"\bkube\.(accuratePodRequirements|getPodDependencies)\( *([\w.]+)\.spec *[,)]")
-# The end of a script whose last statement is a loop, or an `if` without `else`.
-_FALLS_THROUGH: Final = re.compile(r"\A(?!.*\b(?:else|while|repeat|goto|error)\b).*\bend\s+end\s*\Z", re.DOTALL)
 _FLAGS: Final = re.DOTALL | re.MULTILINE
+# The end of a function whose last statement is a loop, an `if` without `else`, or an `else` without a result.
+_FALLS_THROUGH: Final = re.compile(
+    r"\A(?!.*\b(?:else|while|repeat|goto|error)\b).*\bend\s+end\s*\Z"
+    r"|^( {1,16})(?:if|elseif|for)\b[^\n]*\n(?:(?:\1 [^\n]*| *)\n)*+\1end\s+end\s*\Z"
+    r"|^( {1,16})else *\n(?:(?:\2 (?![^\n]*\b(?:return|error|goto)\b)[^\n]*| *)\n)*+\2end\s+end\s*\Z",
+    _FLAGS,
+)
 # What Lua reads otherwise than it looks, what that is, and what to write. The last group is the word of the finding.
 _READ_OTHERWISE: Final = {
     re.compile(
@@ -111,8 +119,11 @@ _READ_OTHERWISE: Final = {
         "Karmada passes the object first",
         "write function AggregateStatus(desiredObj, statusItems)",
     ),
-    re.compile(r"(\b[rR]eplicas *= *(?:tostring|string\.format)\b)"): (
-        "a number of replicas is a number, and an API server refuses a text",
+    re.compile(
+        r"(\b\w*(?:[rR]eplicas|[gG]eneration) *[=~]?= *(?:tostring|string\.format)\b"
+        r"|\btostring\([^()\n]*\) *[=~]= *[\w.]*\.\w*(?:[rR]eplicas|[gG]eneration)\b)"
+    ): (
+        "this is a number, which no text equals, and an API server refuses a text",
         "write the number itself",
     ),
     re.compile(r"\bkube\.(getPodDependencies)\([^(),\n]*\)"): (
@@ -157,7 +168,9 @@ _READ_OTHERWISE: Final = {
         _FLAGS,
     ): ("a change of the object of the member is lost", "set the field in the first parameter, and return that"),
     re.compile(
-        r"\bfunction +Retain\((?:(?!\bfunction\b).)*?\b(\w+\.(spec|metadata) *= *\w+\.\2) *(?:;|\bend\b|$)", _FLAGS
+        r"\bfunction +Retain\((?:(?!\bfunction\b).)*?\b(?:(\w+\.(spec|metadata) *= *\w+\.\2) *(?:;|\bend\b|$)"
+        r"|for (\w+), (\w+) in pairs\(\w+\.(spec|metadata)\) do\s+(\w+\.\5\[\3\]) *= *\4\b)",
+        _FLAGS,
     ): (
         "all of this part stays as it is in the member, and no change of the template arrives",
         "set the fields that a member changes one by one",
@@ -165,6 +178,14 @@ _READ_OTHERWISE: Final = {
     re.compile(r"""(\bstatus *= *["'](?:Healthy|Progressing|Degraded|Suspended|Missing)["'])"""): (
         "this is the health of Argo CD, which Karmada has not",
         "InterpretHealth returns true for Healthy, and false for the others",
+    ),
+    re.compile(r"""(["']\{\{[^{}\n]{0,200}\}\}["'])"""): (
+        "nothing fills in a text, which stays as it is",
+        "read the field itself, as observedObj.status.phase",
+    ),
+    re.compile(r"\bfunction +AggregateStatus\( *\w+, *(\w*[iI]tems?) *\)(?:(?!\bfunction\b).)*?\b(\1\.\w+)", _FLAGS): (
+        "the items are a list, one for each cluster, and a list has no fields",
+        "write `for _, item in ipairs(statusItems) do`, and read item.status",
     ),
     re.compile(r"[{,]\s*(replica) *=(?!=)"): ("nothing that a script returns has a key replica", "write replicas"),
     re.compile(r"\b(resourceRequests)\b"): ("requirements have no resourceRequests", "write resourceRequest"),
@@ -188,6 +209,10 @@ _READ_OTHERWISE: Final = {
         "a loop goes through the results of a function, and this is none",
         "write `for _, entry in ipairs(list) do`",
     ),
+    re.compile(
+        r"^( *)for\b[^\n]*\n(\1 +)if\b[^\n]*\n\2 +return\b[^\n]*\n\2(else) *\n\2 +return\b[^\n]*\n\2end *\n\1end",
+        re.MULTILINE,
+    ): ("each way through this loop returns, so it sees one entry", "return for the others behind the loop"),
     re.compile(r"(\bfor \w+ *= *0 *, *#)"): ("the entries of a list begin with 1", "write `for i = 1, #list do`"),
     re.compile(
         r"""(\btype\([^()\n]*\) *[=~]= *(?:(?:nil|table|string)\b(?!\.)|"""
@@ -204,6 +229,7 @@ _READ_OTHERWISE: Final = {
 }
 # What stands in a line with an error, and what to write there.
 _IN_LINE: Final = {
+    re.compile(r"^\s*[\w./:-]+\.lua\s*$"): "write the script itself, not the name of its file",
     re.compile(r"^\s*[\w.]+ *[=~]= "): "a comparison is written behind `return` or `if`",
     re.compile(r"\{\{[-$. \w]"): "this is a template of Helm or Go: render it first, as by `helm template`",
     re.compile(r"\?\."): "write `object.field and object.field.name`, or `(object.field or {}).name`",
@@ -240,17 +266,16 @@ _IN_LINE: Final = {
     re.compile(r"\bswitch\b"): "a choice is written `if ... then ... elseif ... then ... else ... end`",
     re.compile(r"\b(?:var|let|const)\b"): "a variable is declared by `local`",
 }
-# What Lua has for the words of other languages, and their order, for scripts with an error somewhere else.
+# What Lua has for the words of other languages, for scripts with an error somewhere else, and for its message.
 _WORDS: Final = {
-    r"\A\s*[\w./-]+\.lua\s*\Z": "write the script itself, not the name of its file",
     "else if": "`else if` begins another `if` with an `end` of its own; write `elseif`",
     r"\btry\b": "an error is caught by `local ok, result = pcall(function() ... end)`",
     "continue": "there is no `continue`; write `goto next`, and `::next::` at the end of the loop",
     r"\breturn\b[^;\n]*; *(?!end\b)\w": "nothing may follow `return` but `end`",
-}
-_EXPECTED: Final = {
     "'}' expected": "entries have commas between them",
     "<eof> expected near 'end'": "there is one `end` too many",
+    r"(?s)\A(?!.*\bfunction\b)": "a script defines a function, as `function InterpretHealth(observedObj) ... end`",
+    "near <eof>": "a block has no `end`, or a `--` hides it, because the script is on one line: begin it with |",
 }
 # A suggestion compares a name with all others, and a script of 256 KiB can have thousands of both.
 _MOST_SHOWN: Final = 50
@@ -258,19 +283,19 @@ _MOST_GUESSES: Final = 20
 
 
 class Lint(NamedTuple):
-    """One thing to look at in a script."""
+    """One thing to look at in a script.
+
+    ``severity`` is "error" or "warning". ``line`` counts from 1 in the script, and 0 is the script as a whole. ``word``
+    is the word on that line that the finding is about. ``fatal`` if the script cannot be run at all.
+    """
 
     severity: str
-    """"error" or "warning"."""
     rule: str
     message: str
     hint: str = ""
     line: int = 0
-    """Counts from 1 in the script. 0 is the script as a whole."""
     word: str = ""
-    """The word on that line that the finding is about."""
     fatal: bool = False
-    """Whether the script cannot be run at all."""
 
 
 def lint(operation: str, text: str, names_of: Callable[[str], Names]) -> list[Lint]:
@@ -287,10 +312,10 @@ def lint(operation: str, text: str, names_of: Callable[[str], Names]) -> list[Li
         *_misread(names),
         *_matched(code),
     ]
-    is_alone = re.findall(r"\bfunction\b *(\w*)", code) == [SLOTS[operation].function]
-    # A function inside of the script may return anything.
-    if is_alone and not any(found.fatal for found in lints):
-        lints += _wrong_returns(operation, code)
+    answering = re.search(_ANSWERING.replace("NAME", SLOTS[operation].function), code, _FLAGS)
+    # A function inside of it may return anything.
+    if answering and answering[0].count("function") == 1 and not any(found.fatal for found in lints):
+        lints += _wrong_returns(operation, answering[0].rstrip(), 1 + code.count("\n", 0, answering.start()))
     return _shortened(sorted(lints, key=attrgetter("line")))
 
 
@@ -299,8 +324,7 @@ def _syntax_error(err: LuaSyntaxError, code: str) -> Lint:
     hint = (
         next((hint for pattern, hint in _IN_LINE.items() if pattern.search(line)), "")
         or _OPERATORS.get(str(err).partition("near '")[2][:1])
-        or next((hint for pattern, hint in _WORDS.items() if re.search(pattern, code)), "")
-        or next((hint for text, hint in _EXPECTED.items() if text in str(err)), "")
+        or next((hint for pattern, hint in _WORDS.items() if re.search(pattern, f"{code}\n{err}")), "")
     )
     return Lint("error", "lua-syntax", str(err), hint, err.line, fatal=True)
 
@@ -392,14 +416,14 @@ def _matched(code: str) -> Iterable[Lint]:
     )
 
 
-def _wrong_returns(operation: str, code: str) -> Iterator[Lint]:
+def _wrong_returns(operation: str, code: str, first_line: int) -> Iterator[Lint]:
     expected = {"InterpretHealth": "boolean", "InterpretReplica": "number"}.get(operation, "table")
     if operation != "InterpretComponent" and (not re.search(r"\breturn\b", code) or _FALLS_THROUGH.search(code)):
         yield _warning(
             "no-return",
             f"{SLOTS[operation].function} may end without a return, so Karmada gets no answer",
             "write return VALUE before this `end`",
-            code.count("\n", 0, code.rindex("end")) + 1,
+            code.count("\n", 0, code.rindex("end")) + first_line,
             "end",
         )
     for match in _RETURNED.finditer(code):
@@ -407,13 +431,16 @@ def _wrong_returns(operation: str, code: str) -> Iterator[Lint]:
             r"\{\s*\w+\s*=", match["table"] or ""
         )
         # A whole without components is nil.
-        if is_entry or match.lastgroup not in (expected, "nil" if operation == "InterpretComponent" else ""):
-            what = "one entry without the outer { }" if is_entry else f"{'' if match['nil'] else 'a '}{match.lastgroup}"
+        if is_entry or match.lastgroup not in (
+            (expected, "nil", "nothing") if operation == "InterpretComponent" else (expected,)
+        ):
+            is_nil = match.lastgroup in ("nil", "nothing")
+            what = "one entry without the outer { }" if is_entry else f"{'' if is_nil else 'a '}{match.lastgroup}"
             yield _warning(
                 "wrong-return",
                 f"{must_return(operation)}, and this is {what}",
                 "",
-                code.count("\n", 0, match.start()) + 1,
+                code.count("\n", 0, match.start()) + first_line,
                 "return",
             )
 

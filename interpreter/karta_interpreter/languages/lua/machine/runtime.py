@@ -70,6 +70,7 @@ _HINTS: Final = {
     re.compile("cannot encode mixed"): "a table is a list or an object, not both: look for `list.name = x`",
     re.compile("cannot encode function"): "a function is returned; call it with `()`",
     re.compile("cannot encode recursively"): "a table may be in a result once: copy it field by field",
+    re.compile("lua value to .*PodTemplateSpec"): "pass the pod template itself: it has spec.containers",
     re.compile("to resourceAdd|cannot parse '"): 'write `kube.resourceAdd(a, b)` with quantities such as "500m"',
     re.compile("to accuratePodRequirements|^getPodRequirements"): "write `kube.accuratePodRequirements(podTemplate)`",
     re.compile("getPodDependencies"): "write `kube.getPodDependencies(podTemplate, namespace)`",

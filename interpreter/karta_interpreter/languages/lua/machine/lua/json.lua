@@ -2,7 +2,7 @@
 
 local machine = ...
 
-local type, error, next, pcall, select = type, error, next, pcall, select
+local type, error, next, pcall, rawlen, select = type, error, next, pcall, rawlen, select
 local huge = math.huge
 local concat, find, format, gsub = table.concat, string.find, string.format, string.gsub
 local is_index, number_text, whole = machine.is_index, machine.number_text, machine.whole
@@ -117,7 +117,7 @@ local function table_json(object, depth)
     error("a value is nested deeper than " .. DEEPEST .. " tables", 0)
   end
   visited[object] = true
-  local size, text = #object
+  local size, text = rawlen(object)
   if size == 0 then
     text = object_json(object, rest_of(object), depth + 1)
   else

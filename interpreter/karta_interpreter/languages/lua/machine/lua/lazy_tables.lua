@@ -3,7 +3,8 @@
 
 local machine, host = ...
 
-local type, next, rawset, setmetatable, getmetatable = type, next, rawset, setmetatable, getmetatable
+local type, next, rawget, rawset, rawlen, setmetatable, getmetatable =
+  type, next, rawget, rawset, rawlen, setmetatable, getmetatable
 local take, names, rest = host.take, host.names, host.rest
 
 -- By table, the number by which `host` knows an object none of whose fields is converted; and one some of which are.
@@ -47,6 +48,26 @@ function Lazy.__index(object, name)
     rawset(object, name, value)
   end
   return value
+end
+
+-- Where Lua has nothing to give, because a script takes an object for a list.
+local function warn_of(use)
+  host.warn(use .. " an object: it goes through lists only, and pairs(object) through fields")
+end
+
+function Lazy.__len(object)
+  warn_of("# counts the entries of")
+  return rawlen(object)
+end
+
+function Lazy.__ipairs(object)
+  warn_of("ipairs gets")
+  return function(list, index)
+    local value = rawget(list, index + 1)
+    if value ~= nil then
+      return index + 1, value
+    end
+  end, object, 0
 end
 
 function Lazy.__newindex(object, name, value)
