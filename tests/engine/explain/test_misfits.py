@@ -142,6 +142,41 @@ def _manifest(api_version: str, kind: str, **spec: object) -> dict[str, Any]:
             id="a part of a name, and a text in the place of an object",
         ),
         pytest.param(
+            _manifest(
+                "workload.codeflare.dev/v1beta2",
+                "AppWrapper",
+                components=[{"template": _manifest("batch/v1", "Job", paralelism=2, template={"spec": _POD})}],
+            ),
+            [
+                (
+                    "spec.components[0].template.spec.paralelism: there is no such field (Kubernetes 1.34): "
+                    "did you mean parallelism?"
+                )
+            ],
+            id="an object of another kind",
+        ),
+        pytest.param(
+            _manifest(
+                "tekton.dev/v1",
+                "PipelineRun",
+                pipelineSpec={
+                    "tasks": [{"taskSpec": {"steps": [{"computeResources": {"limits": {}, "request": {"cpu": 1}}}]}}]
+                },
+            ),
+            [
+                (
+                    "spec.pipelineSpec.tasks[0].taskSpec.steps[0].computeResources.request: there is no such field "
+                    "(Kubernetes 1.34): did you mean requests?"
+                )
+            ],
+            id="resources in an open part",
+        ),
+        pytest.param(
+            _manifest("kyverno.io/v1", "ClusterPolicy", rules=[{"validate": {"pattern": {"spec": _POD | {"(x)": 1}}}}]),
+            [],
+            id="a pattern of pods in a kind without pods",
+        ),
+        pytest.param(
             _manifest("batch/v1", "Job", template={"spec": {"nodeSelector": {"any.name": "x"}, **_POD}}),
             [],
             id="labels",

@@ -188,6 +188,28 @@ def test_memory_in_mebibytes_has_no_unit(define: Define) -> None:
     assert warning.note == "group: memory is 8192 bytes, which is too little: is 8192Mi meant?"
 
 
+@rows(
+    ("name", "meant"),
+    [
+        ("nvidia.com/gpus", "nvidia.com/gpu"),
+        ("nvida.com/gpu", "nvidia.com/gpu"),
+        ("google.com/tup", "google.com/tpu"),
+        ("nvidia.com/gpu", ""),
+        ("nvidia.com/gpu.shared", ""),
+        ("nvidia.com/mig-1g.5gb", ""),
+        ("example.com/gpu", ""),
+        ("nvidia.com/gpumem", ""),
+    ],
+)
+def test_warning_about_a_misspelt_device(define: Define, name: str, meant: str) -> None:
+    group = HOT | {"template": pods(resources={"limits": {name: 1}})}
+
+    notes = [fact.note for fact in warnings_about(define(), train(group))]
+
+    expected = f"group: {name} is a resource of no known device plugin: is {meant} meant?"
+    assert notes == ([expected] if meant else [])
+
+
 @rows(("least", "most", "count"), [(1, 5, 0), (5, 5, 0), (6, 5, 1), (6, None, 0)])
 def test_warning_about_a_least_number_above_the_most(define: Define, least: int, most: int, count: int) -> None:
     paths = {"minReplicasPath": ".spec.groups[] | .min", "maxReplicasPath": ".spec.groups[] | .max"}

@@ -1,10 +1,12 @@
 """Finds what an API server rejects or drops of an object: fields that its schema lacks, and values of other types."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from karta_interpreter.base.findings import BY_TYPES, Finding, almost, did_you_mean, listed, warning
-from karta_interpreter.base.k8s import COUNT_NAME, JSON, Object, Path, field_path, type_name
+from karta_interpreter.base.k8s import COUNT_NAME, JSON, Object, Path, field_path, get, type_name
+from karta_interpreter.definitions.openapi.catalogue import POD_TEMPLATES, catalogue_schemas
 from karta_interpreter.definitions.openapi.schema import (
     OPEN,
     SchemaPath,
@@ -26,42 +28,79 @@ _TYPES: Final = {
 }
 _OF_OBJECTS: Final = ("apiVersion", "kind", "metadata")
 # As far below a group of workers as its pods' resources are.
+_OF_PATCHES: Final = ("$patch", "$retainKeys", "$setElementOrder")
+_TRIED: Final = "${trialParameters."
+"""Katib replaces it in a trial."""
+_TEMPLATES: Final = ("template", "podTemplate")
+_AMOUNTS: Final = frozenset({"requests", "limits"})
 _DEPTH: Final = 5
 Around = Sequence[tuple[Object, JSON]]
 
 
-def misfits(schema: Object, value: JSON, path: Path = (), around: Around = ()) -> Iterator[Finding]:
-    """Yield a warning for each part of a value that its schema does not allow.
+def misfits(
+    schema: Object, value: JSON, release: str, path: Path = (), around: Around = (), *, with_pods: bool = True
+) -> Iterator[Finding]:
+    """Yield a warning for each part of a value that its schema, which is of a release, does not allow.
 
-    What is below a part with a finding is not compared, nor below a part whose schema names no fields, as metadata in
-    most CRDs. ``around`` has the schemas and the values on the way to the value, from the outermost.
+    What is below a part with a finding is not compared. In a part whose schema is open only objects of the catalogue's
+    kinds are, and with ``with_pods`` the parts of pods. ``around`` has the schemas and the values on the way to the
+    value, from the outermost.
 
     >>> schema = {"properties": {"size": {"type": "integer"}, "sets": {"type": "array", "items": {"type": "string"}}}}
-    >>> for finding in misfits(schema, {"siez": 1, "size": "3", "sets": {"a": "b"}}):
+    >>> for finding in misfits(schema, {"siez": 1, "size": "3", "sets": {"a": "b"}}, "Toys 1.0"):
     ...     print(finding.message_at_path, "-", finding.hint)
-    siez: there is no such field - did you mean size?
-    size: must be a number, not a string - write it without quotes
-    sets: must be a list, not an object - write the entry after a dash, as the only one of a list
+    siez: there is no such field (Toys 1.0) - did you mean size?
+    size: must be a number, not a string (Toys 1.0) - write it without quotes
+    sets: must be a list, not an object (Toys 1.0) - write the entry after a dash, as the only one of a list
     """
-    if value is None or not schema:
+    if value is None or (isinstance(value, str) and _TRIED in value):
         return
+    is_open = schema.get(OPEN) or not (any(fields(schema)) or entries(schema, "additionalProperties"))
+    if path and is_open:
+        schema, release = _inside(str(path[-1]), value, with_pods=with_pods) or (schema, release)
     around = (*around, (schema, value))
     if finding := _misfit(schema, value, path, around):
-        yield finding
-    elif isinstance(value, list):
-        for index, element in enumerate(value):
-            yield from misfits(entries(schema, "items") or {}, element, (*path, index), around)
+        yield replace(finding, message=f"{finding.message} ({release})")
+        return
+    for name, part, inner in _parts(schema, value):
+        if inner is not None:
+            yield from misfits(inner, part, release, (*path, name), around, with_pods=with_pods)
+        elif (path or name not in _OF_OBJECTS) and name not in _OF_PATCHES:
+            message = f"there is no such field ({release})"
+            yield warning("field-unknown", (*path, name), message, _place(str(name), part, path, around))
+
+
+def _parts(schema: Object, value: JSON) -> Iterator[tuple[str | int, JSON, Object | None]]:
+    """Yield the parts of a list or an object, each with its schema, which is None for an unknown field."""
+    if isinstance(value, list):
+        yield from ((index, element, entries(schema, "items") or {}) for index, element in enumerate(value))
     elif isinstance(value, dict):
         known, others = dict(fields(schema)), entries(schema, "additionalProperties")
-        if others is not None or not known or schema.get(OPEN):
-            known = dict.fromkeys(value, others or {}) | known
-        for name, part in value.items():
-            if name in known:
-                yield from misfits(known[name], part, (*path, name), around)
-            elif path or name not in _OF_OBJECTS:
-                yield warning(
-                    "field-unknown", (*path, name), "there is no such field", _place(name, part, path, around)
-                )
+        other = (others or {}) if others is not None or not known or schema.get(OPEN) else None
+        yield from ((name, part, known.get(name, other)) for name, part in value.items())
+
+
+def _inside(name: str, value: JSON, *, with_pods: bool) -> tuple[Object, str] | None:
+    """Return the schema of an object of the catalogue, or of a part of pods, and the release that it is of."""
+    if isinstance(value, dict) and {"apiVersion", "kind", "spec"} <= value.keys():
+        version = value["apiVersion"], value["kind"]
+        kinds = (kind for gvk, kind in catalogue_schemas().items() if (gvk.api_version, gvk.kind) == version)
+        return next(((kind.schema, kind.crd) for kind in kinds), None)
+    pods = catalogue_schemas()[POD_TEMPLATES]
+    template = below(pods.schema, "spec", "template")
+    spec = below(template, "spec")
+    inner, resources = get(value, ("spec",)), below(entries(below(spec, "containers"), "items") or {}, "resources")
+    is_template = isinstance(inner, dict) and (
+        "containers" in inner or (name in _TEMPLATES and "template" not in inner)
+    )
+    # A kind may have fields of its own beside those of a pod.
+    shapes = (
+        ({**template, OPEN: True}, is_template),
+        ({**spec, OPEN: True}, isinstance(get(value, ("containers",)), list)),
+        (resources, name.lower().endswith("resources") and isinstance(value, dict) and _AMOUNTS & value.keys()),
+        (below(spec, name), name in ("affinity", "tolerations")),
+    )
+    return next(((schema, pods.crd) for schema, fits in shapes if with_pods and fits), None)
 
 
 def _misfit(schema: Object, value: JSON, path: Path, around: Around) -> Finding | None:

@@ -14,7 +14,7 @@ from textwrap import shorten
 from typing import Final
 
 from karta_interpreter.base.errors import InterpretationError, InterpreterError, QueryError
-from karta_interpreter.base.findings import Severity, almost, in_ascii, listed
+from karta_interpreter.base.findings import Severity, almost, closest, in_ascii, listed
 from karta_interpreter.base.k8s import (
     CONTAINER_LISTS,
     COUNT_NAME,
@@ -94,6 +94,18 @@ _NO_POD: Final[Mapping[type, str]] = {
     Fragments: "containersPath: … // []",
 }
 """How a definition gives the pods that an object counts and does not have."""
+_DEVICES: Final = (
+    *(
+        "nvidia.com/gpu",
+        "nvidia.com/vgpu",
+        "nvidia.com/pgpu",
+        "nvidia.com/gpumem",
+        "nvidia.com/gpucores",
+        "amd.com/gpu",
+    ),
+    *("google.com/tpu", "habana.ai/gaudi", "aws.amazon.com/neuron", "aws.amazon.com/neuroncore", "gpu.intel.com/i915"),
+    *("gpu.intel.com/xe", "huawei.com/Ascend310", "huawei.com/Ascend310P", "huawei.com/Ascend910", "cambricon.com/mlu"),
+)
 _warn: Final = partial(about, severity=Severity.WARNING)
 
 
@@ -458,13 +470,14 @@ def _memory_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
         request = (pod_requirements(pods.template, Counting.SCHEDULER).to_json() or {}).get("resourceRequest", {})
         containers = [entry for name in CONTAINER_LISTS for _, entry in parts_of(get(pods.template, ("spec", name)))]
         found = [*implausible({**request, "memory": 0})]  # which is rounded: the containers have it as it is written
-        found += (
-            implausible_amount
-            for container in containers
-            for implausible_amount in implausible(
-                *(get(container, ("resources", part)) or {} for part in ("requests", "limits")), of_pod=False
-            )
-        )
+        for container in containers:
+            amounts = [get(container, ("resources", part)) or {} for part in ("requests", "limits")]
+            found += implausible(*amounts, of_pod=False)
+            found += [
+                ("amount-rejected", f"{name} is a resource of no known device plugin: is {meant} meant?")
+                for name in {**amounts[0], **amounts[1]}
+                if (meant := _meant(name)) != name
+            ]
         for rule, text in dict.fromkeys(found):
             path = numbers.get((pods.component, request.get("memory", ""))) if rule == "memory-without-unit" else None
             note = (
@@ -474,6 +487,12 @@ def _memory_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
                 else text
             )
             yield Fact(rule, f"{pods.component}: {note}", severity=Severity.WARNING)
+
+
+def _meant(name: str) -> str:
+    """Return the resource of a known device plugin that almost has this name, else the name."""
+    alike = [known for known in _DEVICES if known.rpartition("/")[2] == name.rpartition("/")[2]]
+    return name if name in _DEVICES else almost(name, _DEVICES) or closest(name, alike) or name
 
 
 def _bound_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
