@@ -273,6 +273,33 @@ def test_number_beside_a_template_that_no_count_reads_may_be_a_factor(define: De
     assert [note.startswith(message) for note in notes] == [True] * count
 
 
+@rows(
+    ("text", "metadata", "hint"),
+    [
+        pytest.param(
+            '.spec.groups[] | .template.metadata.annotations["example.io/size"] // "4" | tonumber',
+            {"annotations": {"example.io/size": "3"}},
+            'metadata.annotations["example.io/size"]',
+            id="an annotation of the object in place of its pods",
+        ),
+        pytest.param(
+            '.spec.groups[] | .replicas // (.labels["a.slots"] // 4)',
+            {},
+            'spec.groups[0].labels["A.slots"]',
+            id="a key of a map in other letters, behind another default",
+        ),
+    ],
+)
+def test_warning_about_a_count_that_a_default_hides(
+    define: Define, text: str, metadata: dict[str, Any], hint: str
+) -> None:
+    obj = train({"name": "hot", "template": pods(), "labels": {"A.slots": 2}}) | {"metadata": {"name": "a", **metadata}}
+
+    found = [fact.note for fact in warnings_about(define(scaleDefinition={"replicasPath": text}), obj)]
+
+    assert [note.rpartition("; the object has ")[2] for note in found] == [f"{hint}: a typo?"] * bool(hint)
+
+
 def test_memory_in_thousandths_of_a_byte_has_another_unit(define: Define) -> None:
     obj = train({"name": "hot", "template": pods(resources={"limits": {"memory": "512m"}})})
 

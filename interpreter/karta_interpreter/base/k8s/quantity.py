@@ -52,7 +52,7 @@ class Quantity:
         if match is None:
             raise QuantityError(
                 f'"{text[:64]}" is not a quantity such as 100m, 1.5 or 2Gi'
-                + ("; render the template first, as `helm template` does" if "{{" in text else "")
+                + ("; render the template first, as `helm template` does" if "{{." in text.replace(" ", "") else "")
             )
         sign, whole, fraction, exponent, suffix = match.groups("")
         mantissa = int(whole + fraction or "0")

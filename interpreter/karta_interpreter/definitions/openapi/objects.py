@@ -129,7 +129,7 @@ def _shape(value: JSON, expected: str, path: Path, around: Around) -> str:
             return f"write `- {pair if isinstance(part, dict) else f'{{{pair}, value: …}}'}` in place of `{first}:`"
     return (
         "render the template first, as `helm template` does"
-        if isinstance(value, str) and "{{" in value
+        if isinstance(value, str) and "{{." in value.replace("-", "").replace(" ", "")
         else BY_TYPES.get((expected, type_name(value)))
         or (f"its fields are {listed(names)}" if names else "write [ ] around it" if expected == "a list" else "")
     )

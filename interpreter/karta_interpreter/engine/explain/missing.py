@@ -179,9 +179,12 @@ def _absence_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
 
 
 def _annotation_warnings(_: Definition, obj: Object) -> Iterator[Fact]:
-    note = "{} belongs in metadata.annotations of the Karta: nothing reads it here"
     yield from (
-        Fact("annotation-of-karta", note.format(name), severity=Severity.WARNING)
+        Fact(
+            "annotation-of-karta",
+            f"{name} belongs in metadata.annotations of the Karta: nothing reads it here",
+            severity=Severity.WARNING,
+        )
         for field in ("labels", "annotations")
         for name in get(obj, ("metadata", field)) or ()
         if name.startswith(PREFIX) and name.removeprefix(PREFIX) in NAMES
@@ -326,6 +329,7 @@ def _counts(
                 (
                     path
                     for path in (paths_read(query, obj) if query else ())
+                    if path[-1] not in ("apiVersion", "kind", "name", "type", "mode")
                     if get(obj, path) == 0 or type(get(obj, path)) is str
                 ),
                 _MOST_PLACES,
@@ -432,13 +436,12 @@ def _absent(
     """Return the counts that are not at their places: all of them, or only those that a typo of the object hides."""
     read = [(count, place) for count in counts for place in count.places]
     located = [(count, count.places[0]) for count in counts if count.location] or read
-    if all(place.value is None for _, place in located):
-        return located
-    return [
+    hinted = [
         (count, place)
         for count, place in read
         if place.value is None and (misspelt(place.path, obj, definition) or _other_count(near, place, obj))
     ]
+    return [*located, *hinted] if all(place.value is None for _, place in located) else hinted
 
 
 def _other_count(near: Mapping[Path | str | int, Path], missing: Place, obj: Object) -> str:

@@ -152,6 +152,8 @@ def misspelt(path: Path, obj: Object, part: object) -> str:
             is_beside = depth <= 1 and path[1:2] and path[1] in obj
             if is_beside and path[1] not in ("apiVersion", "kind", "metadata", "spec", "status"):
                 similar: Path = path[1:2]
+            elif path[-2:-1] == ("annotations",) and path[-1] in get(obj, ("metadata", "annotations"), ()):
+                similar = ("metadata", "annotations", path[-1])  # and not in those of the pods
             elif name := almost(str(step), parent):
                 similar = (*path[:depth], name)
             else:
