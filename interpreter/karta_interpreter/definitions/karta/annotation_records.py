@@ -396,8 +396,8 @@ ANNOTATIONS: Final = (
         name="outcomes",
         schema=_mapping_to(_TEXT),
         form=(
-            "a YAML mapping from conditions that end the workload for good to the conditions that announce them: "
-            "`Failed: FailureTarget`"
+            "a YAML mapping from conditions that end the workload for good to those that announce them, all in the "
+            "statusMappings: `Failed: FailureTarget`"
         ),
         description=(
             "when the workload has ended, [which the API server may check](aggregate-status.md#how-a-workload-ends)"
