@@ -56,8 +56,8 @@ _CULPRITS = {
         "this is not a space but U+00A0, a no-break space, or one that looks like it: write a space instead"
     ),
 }
-# By the problem in the words of libyaml: the mistake, and whether it is where the context of the problem begins.
 _QUOTED = "a value with `: `, `, ` or brackets needs quotes, as a jq path with [ ] does"
+# By the problem in the words of libyaml: the mistake, and whether it is where the context of the problem begins.
 _PROBLEMS = {
     "mapping values are not allowed in this context": (
         "no key may begin here: indent it like the keys above it, end them by `:`, quote a value that has `: ` in it",

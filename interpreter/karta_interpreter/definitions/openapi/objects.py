@@ -27,12 +27,12 @@ _TYPES: Final = {
     "number": "a number",
 }
 _OF_OBJECTS: Final = ("apiVersion", "kind", "metadata")
-# As far below a group of workers as its pods' resources are.
 _OF_PATCHES: Final = ("$patch", "$retainKeys", "$setElementOrder")
 _TRIED: Final = "${trialParameters."
 """Katib replaces it in a trial."""
 _TEMPLATES: Final = ("template", "podTemplate")
 _AMOUNTS: Final = frozenset({"requests", "limits"})
+# As far below a group of workers as its pods' resources are.
 _DEPTH: Final = 5
 Around = Sequence[tuple[Object, JSON]]
 

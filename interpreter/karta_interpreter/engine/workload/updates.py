@@ -10,7 +10,7 @@ from functools import cache, partial
 from typing import Final
 
 from karta_interpreter.base.errors import InterpreterError, PathNotWritableError, WorkloadError
-from karta_interpreter.base.findings import closest
+from karta_interpreter.base.findings import almost
 from karta_interpreter.base.k8s import JSON, Counting, Object, get, pod_requirements, type_name
 from karta_interpreter.definitions.karta import ComponentRules
 from karta_interpreter.engine.evaluation import JSON_TYPES, OBJECT_TYPES, PIECE_TYPES, instance_ids
@@ -157,8 +157,8 @@ def _merged_fields(old: Mapping[str, JSON], new: Mapping[str, JSON], fields: Map
         field.lower(): field for field in fields
     }
     for field in {**old, **new}:
-        # In Python's spelling, or misspelt.
-        known = by_letters.get(field.replace("_", "").lower()) or (field not in old and closest(field, fields)) or field
+        # In Python's spelling, or misspelt. A later Kubernetes has fields with similar names.
+        known = by_letters.get(field.replace("_", "").lower()) or (field not in old and almost(field, fields)) or field
         if known != field and field in new:
             raise WorkloadError(f"a pod has no field {field}; write {known}")
         if new.get(field) is not None:

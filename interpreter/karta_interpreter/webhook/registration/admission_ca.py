@@ -6,7 +6,7 @@ Its manifest leaves ``caBundle`` out: only the server knows its CA and when the 
 import asyncio
 import base64
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from http import HTTPStatus
 from typing import Final
@@ -25,7 +25,7 @@ WEBHOOK: Final = "validate.karta-interpreter.io"
 _logger = logging.getLogger(__name__)
 _SECONDS: Final = 15.0
 _OUT_OF_DATE: Final = (logging.WARNING, "may be out of date")
-_REFUSALS: Final = {
+_REFUSALS: Final[Mapping[int, tuple[int, str]]] = {
     HTTPStatus.BAD_REQUEST: _OUT_OF_DATE,
     HTTPStatus.CONFLICT: _OUT_OF_DATE,
     HTTPStatus.FORBIDDEN: (logging.INFO, "is left to others"),
@@ -74,9 +74,9 @@ class AdmissionCA:
             except ClusterError as error:
                 if error.status in (HTTPStatus.NOT_FOUND, HTTPStatus.FORBIDDEN):
                     self._bundle = None
-                for status, (level, outcome) in _REFUSALS.items():
-                    if error.status == status:
-                        self._messages.log(PATH, level, f"the caBundle of the admission webhook {outcome}: {error}")
+                if refusal := _REFUSALS.get(error.status):
+                    level, outcome = refusal
+                    self._messages.log(PATH, level, f"the caBundle of the admission webhook {outcome}: {error}")
             with suppress(TimeoutError):
                 async with asyncio.timeout(self._seconds):
                     await self._woken.wait()
