@@ -117,6 +117,7 @@ tools: ## Build helm and kustomize for the tests of deploy/ (needs Go)
 console: ## Build the page of the console into the package (needs npm)
 	@command -v npm >/dev/null || { echo "make console needs npm, which is not there"; exit 1; }
 	cd interpreter/console && npm ci --silent && npm run --silent check && npm run --silent build
+	@echo "the page is built: karta-interpreter console [--port PORT] serves it, and docs/console.md shows how"
 
 console-test: .venv/dev.stamp ## Try the API by generated requests, and the console in a headless Chromium (needs npm and chromium)
 	KARTA_INTERPRETER_TEST_EXAMPLES=2 $(PYTEST) tests/web/types_api/test_openapi.py -k describes

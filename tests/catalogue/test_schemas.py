@@ -21,6 +21,7 @@ ALLOWED: Final = {
     ("SparkApplication", "memory as a number"): "as above",
     ("CronWorkflow", "one schedule"): "objects of releases before 4.0",
     ("Experiment", "trials of a kind whose pods are not known"): "the trial of one kind has the fields of another one",
+    ("RoleBasedGroup", "patches that are not read"): "a patch has signs of its own",
     ("AppWrapper", "kinds that the controller does not know"): "as above",
 }
 

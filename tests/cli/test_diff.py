@@ -136,7 +136,10 @@ def test_text_of_an_answer_is_not_taken_for_no_answer(run: Run, files: Path) -> 
 def test_line_without_sides_names_the_options(run: Run, arguments: str, meant: str) -> None:
     result = run("diff", *arguments.split())
 
-    assert (result.exit_code, result.stderr) == (2, f"error: name both sides: {meant}\n")
+    assert (result.exit_code, result.stderr) == (
+        2,
+        f"error: name both sides: {meant}; a side is a definition, which is asked about the objects\n",
+    )
 
 
 def test_object_is_not_taken_for_a_side(run: Run, files: Path) -> None:
@@ -144,7 +147,10 @@ def test_object_is_not_taken_for_a_side(run: Run, files: Path) -> None:
     for arguments in ("--from karta.yaml job.yaml", "job.yaml karta.yaml"):
         result = run("diff", *arguments.split())
 
-        assert result.stderr == "error: name both sides: diff --from karta.yaml --to SIDE job.yaml\n"
+        assert result.stderr == (
+            "error: name both sides: diff --from karta.yaml --to SIDE job.yaml; "
+            "a side is a definition, which is asked about the objects\n"
+        )
 
 
 def test_desired_replica_is_asked(run: Run) -> None:
@@ -293,7 +299,7 @@ def test_difference_to_script_of_karmada_shows_reason(run: Run, files: Path) -> 
 
     (health,) = [each for each in json.loads(table.stdout) if each["operation"] == "InterpretHealth"]
     assert health["known"].startswith("The Karta reads `state` where there are no conditions")
-    assert f"  known of Karmada's script: {health['known']}\n" in result.stdout
+    assert f"  known, if it does as Karmada's script: {health['known']}\n" in result.stdout
 
 
 def test_difference_to_catalogue_that_answers_by_script_of_its_own_shows_reason(run: Run, files: Path) -> None:

@@ -18,7 +18,7 @@ from tests.deploy import rendered
 from tests.deploy.rendered import CHARTS, DEPLOY, ROOT, SERVER
 from tests.support.examples import few
 
-OTHERS = {"karmada.config", "kartas.run.ai", "server.config", "server.md"}
+OTHERS = {"karmada.sh", "karmada.config", "kartas.run.ai", "server.config", "server.md"}
 FREE = {
     "resources.requests",
     "resources.limits",

@@ -121,3 +121,10 @@ def test_chart_on_the_wrong_api_server_warns(options: tuple[str, ...], wrong: st
 )
 def test_token_is_named_where_it_has_permissions(values: str, *, printed: bool, tmp_path: Path) -> None:
     assert (" get secret k-token " in notes_of(CONTROL_PLANE, values, tmp_path, *_KARMADA)) is printed
+
+
+@pytest.mark.parametrize(("name", "warned"), [("mine", True), ("karta-interpreter", False)])
+def test_service_that_the_certificate_lacks_is_warned_of(name: str, *, warned: bool, tmp_path: Path) -> None:
+    notes = notes_of(CONTROL_PLANE, f"fullnameOverride={name}", tmp_path, *_KARMADA)
+
+    assert (f"Karmada would call the Service {name}, which" in notes) is warned

@@ -162,7 +162,7 @@ def print_changes(
     for warning in warnings:
         say(one_line(f"warning: {warning}"), err=True)
     outcome = f"{different} {'answers differ' if different != 1 else 'answer differs'}"
-    reasons = f", {known} with a known reason" if known else ""
+    reasons = f", {known} with a reason known of Karmada's script" if known else ""
     say(f"{questions}: {outcome if compared else 'nothing was compared'}{reasons}", err=True)
     if different or not compared:
         raise SystemExit(Problem.exit_code)

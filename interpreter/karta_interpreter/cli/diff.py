@@ -167,7 +167,10 @@ def _one_sided(before: tuple[str, ...], after: tuple[str, ...], files: tuple[str
         for option, names in (("--from", before), ("--to", after))
         for side in names or [next(words, "SIDE")]
     ]
-    return UsageProblem(f"error: name both sides: diff {' '.join([*named, *words, *objects])}")
+    return UsageProblem(
+        f"error: name both sides: diff {' '.join([*named, *words, *objects])}; "
+        "a side is a definition, which is asked about the objects"
+    )
 
 
 def _changed_answer(
@@ -205,7 +208,10 @@ def _change_text(change: ChangedAnswer, *, full: bool = False) -> str:
     lines = [title, *difference_lines(change.differences, full=full)]
     lines += [
         f"  {label}: {one_line(text)}"
-        for label, text in (("known of Karmada's script", change.known), ("cause", change.cause))
+        for label, text in (
+            ("known, if it does as Karmada's script", change.known),
+            ("cause", change.cause),
+        )
         if text
     ]
     return "".join(f"{line}\n" for line in lines) + "\n"

@@ -308,6 +308,14 @@ def test_memory_in_thousandths_of_a_byte_has_another_unit(define: Define) -> Non
     assert warning.note == "group: memory is 512 thousandths of a byte, which is too little: is 512Mi meant?"
 
 
+def test_warning_about_memory_with_thousandths_of_a_byte(define: Define) -> None:
+    obj = train(HOT | {"template": pods(resources={"requests": {"memory": "2147483648512m"}})})
+
+    (warning,) = warnings_about(define(), obj)
+
+    assert warning.note == "group: memory is 2147483648512m, with thousandths of a byte (m): is Mi meant?"
+
+
 def test_memory_of_a_number_gets_its_unit_in_the_definition(define: Define) -> None:
     text = '.spec.groups[] | {containers: [{name: "a", resources: {requests: {memory: .memoryGb}}}]}'
     definition = define(specDefinition={"podSpecPath": text})

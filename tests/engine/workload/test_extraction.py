@@ -94,7 +94,7 @@ def test_c14_instances_of_a_map_come_sorted_by_key(make: Any) -> None:
         pytest.param(["a", ""], "an empty string", id="C15 an empty id"),
         pytest.param(["a", None], "is null", id="C15 no id"),
         pytest.param(["a", 1], "is a number", id="a number"),
-        pytest.param(["a", "a"], "unique", id="one id twice"),
+        pytest.param(["a", "a"], "another name", id="one id twice"),
     ],
 )
 def test_instance_ids_are_strings_of_which_none_is_empty_or_there_twice(

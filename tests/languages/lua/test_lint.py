@@ -341,6 +341,11 @@ _SAME = "tostring(a.y) == b.status.readyReplicas"
             id="the first entry, counted from 0",
         ),
         pytest.param(
+            "function Retain(a, b)\n  if not b.status.failed then return a end\n  return b\nend",
+            [(2, "list-misread", "not b.status.failed")],
+            id="a number that is 0, which is true",
+        ),
+        pytest.param(
             "function Retain(a, b)\n  local own = {}\n  own[0] = a\n  return own[0], {[0] = b}, own[10]\nend",
             [],
             id="an entry 0 that the script sets",

@@ -139,7 +139,7 @@ def test_port_in_use_is_named_with_advice() -> None:
         complaint = failing(port=port)
     assert complaint == (
         f"karta_interpreter.base.errors.ServeError: cannot listen on 127.0.0.1 port {port}: "
-        "another process listens there: stop it, or choose another port"
+        "another process listens there: stop it, or choose another port (--port)"
     )
 
 

@@ -159,6 +159,9 @@ def implausible(
             ("memory-without-unit", f"memory is {number} {unit}, which is too little: is {number}Mi meant?"): (
                 name == "memory" and 0 < amount.value < (2**20 if of_pod else 10**6)
             ),
+            ("memory-without-unit", f"memory is {amount}, with thousandths of a byte (m): is Mi meant?"): (
+                name == "memory" and amount.milli % 1000 > 0 and amount.value >= 10**6
+            ),
             ("cpu-without-unit", f"cpu is {amount} cores, which few nodes have: is {amount.value}m meant?"): (
                 of_pod and name == "cpu" and amount.value >= _MOST_CORES
             ),

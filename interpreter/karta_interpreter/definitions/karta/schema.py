@@ -14,6 +14,7 @@ from karta_interpreter.definitions.karta.annotations import PREFIX
 from karta_interpreter.definitions.karta.identity import (
     KARTA,
     RESOURCE_INTERFACE,
+    ROOT_STATUS,
     STRUCTURE,
     is_definition,
     name_of,
@@ -107,7 +108,17 @@ def read_karta(value: JSON) -> tuple[KartaResource | None, list[Finding]]:
     ]
     findings += _metadata_findings(value.get("metadata"), needs_name=type_meta != (None, None))
     spec, more = _read_spec(value.get("spec"))
-    findings += more
+    mappings = edit.get(value, (*ROOT_STATUS, "statusMappings"))
+    findings += more + [
+        warning(
+            "status-mappings-empty",
+            (*ROOT_STATUS, "statusMappings", name),
+            "no status is ever matched",
+            "add a matcher, or remove it",
+        )
+        for name, matchers in (mappings.items() if isinstance(mappings, dict) else ())
+        if not matchers
+    ]
     if spec is None:
         return None, findings
     annotations = edit.get(value, ("metadata", "annotations"))

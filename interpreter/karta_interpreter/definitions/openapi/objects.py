@@ -27,7 +27,6 @@ _TYPES: Final = {
     "number": "a number",
 }
 _OF_OBJECTS: Final = ("apiVersion", "kind", "metadata")
-_OF_PATCHES: Final = ("$patch", "$retainKeys", "$setElementOrder")
 _TRIED: Final = "${trialParameters."
 """Katib replaces it in a trial."""
 _TEMPLATES: Final = ("template", "podTemplate")
@@ -65,7 +64,7 @@ def misfits(
     for name, part, inner in _parts(schema, value):
         if inner is not None:
             yield from misfits(inner, part, release, (*path, name), around, with_pods=with_pods)
-        elif (path or name not in _OF_OBJECTS) and name not in _OF_PATCHES:
+        elif path or name not in _OF_OBJECTS:
             message = f"there is no such field ({release})"
             yield warning("field-unknown", (*path, name), message, _place(str(name), part, path, around))
 

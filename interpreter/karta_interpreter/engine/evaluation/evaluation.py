@@ -84,7 +84,12 @@ def instance_ids(component: ComponentRules, obj: Object) -> tuple[str, ...]:
             raise failure(component, "instanceIdPath", query, reason)
     if len(set(ids)) < len(ids):
         repeated = next(name for name, number in Counter(ids).items() if number > 1)
-        raise failure(component, "instanceIdPath", query, f'two instances have the id "{repeated}"; ids must be unique')
+        raise failure(
+            component,
+            "instanceIdPath",
+            query,
+            f'two instances have the id "{repeated}": give one another name in the object',
+        )
     return tuple(ids)
 
 

@@ -329,7 +329,7 @@ def _counts(
                 (
                     path
                     for path in (paths_read(query, obj) if query else ())
-                    if path[-1] not in ("apiVersion", "kind", "name", "type", "mode")
+                    if path and path[-1] not in ("apiVersion", "kind", "name", "type", "mode")
                     if get(obj, path) == 0 or type(get(obj, path)) is str
                 ),
                 _MOST_PLACES,

@@ -152,14 +152,16 @@ def misspelt(path: Path, obj: Object, part: object) -> str:
             is_beside = depth <= 1 and path[1:2] and path[1] in obj
             if is_beside and path[1] not in ("apiVersion", "kind", "metadata", "spec", "status"):
                 similar: Path = path[1:2]
-            elif path[-2:-1] == ("annotations",) and path[-1] in get(obj, ("metadata", "annotations"), ()):
+            elif path[-2:-1] == ("annotations",) and path[-1] in (get(obj, ("metadata", "annotations")) or ()):
                 similar = ("metadata", "annotations", path[-1])  # and not in those of the pods
             elif name := almost(str(step), parent):
                 similar = (*path[:depth], name)
             else:
                 # A script may read a field above as the default of the ones below.
                 levels = () if isinstance(part, Definition) and part.scripts else range(depth - 1, 0, -1)
-                similar = next(((*path[:level], step) for level in levels if step in get(obj, path[:level], ())), ())
+                similar = next(
+                    ((*path[:level], step) for level in levels if step in (get(obj, path[:level]) or ())), ()
+                )
             is_meant = similar and not any(is_read(query, similar) for query in queries_in(part))
             return f"the object has {field_path(similar)}: a typo?" if is_meant else ""
     return ""

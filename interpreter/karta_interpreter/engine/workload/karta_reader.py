@@ -72,6 +72,12 @@ def _content_of_file(path: Path | str) -> str | Loaded:
             if isinstance(err, IsADirectoryError)
             else "; a URL is not fetched: give its text"
             if ":/" in str(path)
+            else f"; did you mean {beside[0]}?"
+            if (
+                beside := [
+                    other for end in (".yaml", ".yml", ".json") if (other := Path(path).with_suffix(end)).is_file()
+                ]
+            )
             else f"; Karta.catalogue() has the Karta of {kinds}"
             if (kinds := kinds_like(Path(path).stem))
             else ""

@@ -11,7 +11,7 @@ from typing import Final
 from karta_interpreter.base.errors import ServeError
 
 _HINTS: Final = {
-    errno.EADDRINUSE: "another process listens there: stop it, or choose another port",
+    errno.EADDRINUSE: "another process listens there: stop it, or choose another port (--port)",
     errno.EACCES: "ports below 1024 are for root: choose a higher one",
     socket.EAI_NONAME: "the name has no address: give an address of this machine",
     errno.EADDRNOTAVAIL: "this machine has no such address: 0.0.0.0 stands for all that it has",

@@ -179,6 +179,10 @@ _READ_OTHERWISE: Final = {
         "this is the health of Argo CD, which Karmada has not",
         "InterpretHealth returns true for Healthy, and false for the others",
     ),
+    re.compile(r"\b(not +[\w.]*\.(?:failed|unavailableReplicas|failedReplicas))\b"): (
+        "0 is true in Lua, so this holds only if there is no number",
+        "write `(x or 0) == 0`",
+    ),
     re.compile(r"""(["']\{\{[^{}\n]{0,200}\}\}["'])"""): (
         "nothing fills in a text, which stays as it is",
         "read the field itself, as observedObj.status.phase",
