@@ -16,7 +16,7 @@ _ONLY_OBJECTS = frozenset({dict})
 
 # Names of fields that count pods wherever they stand, in lower case.
 COUNTS: Final = (
-    r".*(?:replicas?|(?:node|pod|replica|worker)count|(?:(?:host|pod|node|worker|replica)sper[a-z]{0,32})"
+    r".*(?:replicas?|(?:node|pod|replica|worker)count|(?:host|node|worker)sper[a-z]{0,32}"
     r"|instances|nodes|workers|members|parallelism|hosts)"
 )
 COUNT_NAME: Final = re.compile(rf"(?i)(?!min|max)(?:{COUNTS}|.*(?:count|size))")

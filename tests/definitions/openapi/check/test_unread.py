@@ -81,6 +81,13 @@ def _unread(*args: Any, **more: Any) -> list[str]:
             id="a count next to the one that is read",
         ),
         pytest.param(
+            {"template": _TEMPLATE, "groups": _NUMBER, "hostsPerGroup": _NUMBER, "minPodsPerSet": _NUMBER},
+            ".spec.template",
+            ".spec.groups",
+            [".spec.hostsPerGroup, which looks like a count"],
+            id="a factor of the count",
+        ),
+        pytest.param(
             {"main": _object(template=_TEMPLATE), "canary": _list(_object(template=_TEMPLATE, replicas=_NUMBER))},
             ".spec.main.template",
             "1",
