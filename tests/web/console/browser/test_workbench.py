@@ -561,7 +561,7 @@ def test_findings_and_tabs_leave_the_editors_where_they_are(open_page: Open) -> 
 
     before = top("karta"), top("object")
     put(page, "karta", KARTA.replace("name: crawler", "nme: crawler"))
-    page.locator(".chip.warn", has_text="1 warning").wait_for()
+    page.locator(".chip.warn", has_text="2 warnings").wait_for()
     assert (top("karta"), top("object")) == before
     page.get_by_role("tab", name="CRD").click()
     assert top("crd") == before[1]
