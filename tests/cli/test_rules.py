@@ -1,8 +1,11 @@
 """`explain RULE`: each rule has a purpose, an example that breaks it and one that follows it."""
 
+import ast
+import inspect
 import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -12,6 +15,8 @@ from click.testing import Result
 from karta_interpreter.base.findings import Finding
 from karta_interpreter.cli.explain import rules
 from karta_interpreter.definitions.karta.loading import load_documents
+from karta_interpreter.definitions.openapi import objects
+from karta_interpreter.engine.explain import misfits, missing
 from karta_interpreter.languages.lua.customization import load_customizations
 from tests.support.rows import few_rows, rows
 
@@ -90,6 +95,15 @@ def test_explained_warnings_are_those_of_page(run: Callable[..., Result]) -> Non
     }
     assert {name for name, rule in rules().items() if "bad" not in rule} == on_page
     assert run("explain", "no-spec").stdout.startswith("no-spec\n\nThe object at podTemplateSpecPath has no `spec`.")
+
+
+@rows("module", [missing, misfits, objects], ids=lambda module: module.__name__)
+def test_warnings_of_source_are_explained(module: ModuleType) -> None:
+    texts = {node.value for node in ast.walk(ast.parse(inspect.getsource(module))) if isinstance(node, ast.Constant)}
+    named = {text for text in texts if isinstance(text, str) and re.fullmatch(r"(?!x-)[a-z]+(-[a-z]+)+", text)}
+
+    assert named
+    assert named <= rules().keys()
 
 
 @few_rows("rule", sorted({*_RULES["Definitions"]} - _SENTENCES))

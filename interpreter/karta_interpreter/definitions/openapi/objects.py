@@ -55,7 +55,7 @@ def misfits(
     if value is None or (isinstance(value, str) and _TRIED in value):
         return
     is_open = schema.get(OPEN) or not (any(fields(schema)) or entries(schema, "additionalProperties"))
-    if path and is_open:
+    if path and is_open and isinstance(value, dict | list):
         schema, release = _inside(str(path[-1]), value, with_pods=with_pods) or (schema, release)
     around = (*around, (schema, value))
     if finding := _misfit(schema, value, path, around):

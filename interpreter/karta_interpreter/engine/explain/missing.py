@@ -6,7 +6,7 @@ the object has a field with a similar name, because the definition may have a ty
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import filterfalse, islice
@@ -181,7 +181,7 @@ def _absence_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
 def _annotation_warnings(_: Definition, obj: Object) -> Iterator[Fact]:
     yield from (
         Fact(
-            "annotation-of-karta",
+            "misplaced-annotation",
             f"{name} belongs in metadata.annotations of the Karta: nothing reads it here",
             severity=Severity.WARNING,
         )
@@ -315,26 +315,11 @@ def _counts(
     field, query = "scaleDefinition.replicasPath", component.replicas
     if query is None:
         field, query = "scaleDefinition.minReplicasPath", component.min_replicas
+    warn = partial(_warn, definition, component, field, query)
     try:
         counts = readings(query, obj)
     except QueryError:
-        yield from (
-            _warn(
-                *(definition, component, field, query, "count-not-found"),
-                f"{component.name}: no count can be read, but {field_path(path)} is "
-                f"{shorten(json.dumps(get(obj, path)), _LONGEST, placeholder=' …')}: write a number from 1",
-                places=(place_at(path, obj),),
-            )
-            for path in islice(
-                (
-                    path
-                    for path in (paths_read(query, obj) if query else ())
-                    if path and path[-1] not in ("apiVersion", "kind", "name", "type", "mode")
-                    if get(obj, path) == 0 or type(get(obj, path)) is str
-                ),
-                _MOST_PLACES,
-            )
-        )
+        yield from _unreadable_count(warn, component, query, obj)
         raise
     # Definitions of the catalogue leave such fields out by intent.
     may_lack_factor = (
@@ -346,27 +331,10 @@ def _counts(
         yield from _uncounted(definition, component, obj, unread)
     if query is None or len(counts) != len(pods):
         return
-    ids, empty = readings(component.instance_ids, obj), [reading.location for reading in template_readings]
-    for index, (count, template) in enumerate(zip(counts, pods, strict=True)):
-        is_given = count.location is not None and count.places[0].value is not None
-        # A default is not a sign of pods: `.worker.replicas // 1` is 1 even without a worker.
-        if template is None and is_given and count.value not in (None, 0) and not strays:
-            name = str(ids[index].value) if ids else ""
-            location = empty[index] if len(empty) == len(pods) else None
-            place = f" at {field_path(location.path)}" if location else ""
-            note = (
-                f"{name or component.name}: count {count.value}, but no pods{place}; "
-                f"if the operator makes them, write {_NO_POD[type(component.pods)]}"
-            )
-            yield _warn(
-                *(definition, component, field, query, "count-without-pods"), note, places=count.places, instance=name
-            )
+    if not strays:
+        yield from _without_pods(warn, component, obj, counts, pods, template_readings)
     yield from (
-        _warn(
-            *(definition, component, field, query, "least-above-most"),
-            f"{component.name}: {limit}",
-            places=count.places,
-        )
+        warn("least-above-most", f"{component.name}: {limit}", places=count.places)
         for count, template in zip(counts, pods, strict=True)
         if template is not None and count.location and (limit := _limit(count, count.location.factor))
     )
@@ -384,12 +352,50 @@ def _counts(
             places_text = ", ".join(dict.fromkeys(field_path(missing.path) for missing in places[:2]))
             consequence = "which means 1" if count.value is None else f"so a default makes it {count.value}"
             note = f"{component.name}: no count at {places_text}, {consequence}{f'; {hints[0]}' if hints else ''}"
-            yield _warn(
-                *(definition, component, field, query),
-                COUNT_MISSPELT if hints else "count-not-found",
-                note,
-                places=count.places,
+            yield warn(COUNT_MISSPELT if hints else "count-not-found", note, places=count.places)
+
+
+def _unreadable_count(
+    warn: Callable[..., Fact], component: ComponentRules, query: Query | None, obj: Object
+) -> Iterator[Fact]:
+    """Yield the texts and zeros that an expression reads which gives no count."""
+    # Others are texts by intent.
+    paths = (path for path in (paths_read(query, obj) if query else ()) if path)
+    counts = (path for path in paths if path[-1] not in ("apiVersion", "kind", "name", "type", "mode"))
+    yield from (
+        warn(
+            "count-not-found",
+            f"{component.name}: no count can be read, but {field_path(path)} is "
+            f"{shorten(json.dumps(get(obj, path)), _LONGEST, placeholder=' …')}: write a number from 1",
+            places=(place_at(path, obj),),
+        )
+        for path in islice(
+            (path for path in counts if get(obj, path) == 0 or type(get(obj, path)) is str), _MOST_PLACES
+        )
+    )
+
+
+def _without_pods(
+    warn: Callable[..., Fact],
+    component: ComponentRules,
+    obj: Object,
+    counts: Sequence[Reading],
+    pods: Sequence[Object | None],
+    template_readings: Sequence[Reading],
+) -> Iterator[Fact]:
+    ids, empty = readings(component.instance_ids, obj), [reading.location for reading in template_readings]
+    for index, (count, template) in enumerate(zip(counts, pods, strict=True)):
+        is_given = count.location is not None and count.places[0].value is not None
+        # A default is not a sign of pods: `.worker.replicas // 1` is 1 even without a worker.
+        if template is None and is_given and count.value not in (None, 0):
+            name = str(ids[index].value) if ids else ""
+            location = empty[index] if len(empty) == len(pods) else None
+            place = f" at {field_path(location.path)}" if location else ""
+            note = (
+                f"{name or component.name}: count {count.value}, but no pods{place}; "
+                f"if the operator makes them, write {_NO_POD[type(component.pods)]}"
             )
+            yield warn("count-without-pods", note, places=count.places, instance=name)
 
 
 def _limit(count: Reading, factor: int) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import FrozenInstanceError, dataclass, field
 from functools import partial, wraps
-from inspect import signature
+from inspect import isfunction, signature
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar, dataclass_transform
 
@@ -26,7 +26,6 @@ IDENTITY: tuple[Path, ...] = (
 
 Value = TypeVar("Value")
 _Class = TypeVar("_Class", bound="Public")
-_Method = TypeVar("_Method", bound=Callable[..., Any])
 
 
 class Public:
@@ -60,8 +59,8 @@ class Named(dict[str, Value]):
         raise TypeError("this is a dict, not a method: leave the parentheses out, and write [NAME]")
 
 
-def told(method: _Method) -> _Method:
-    """Return the method. Its error about arguments that it does not take says what to write."""
+def _with_signature(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the method. Its error about arguments that it does not take ends with what to write."""
 
     @wraps(method)
     def called(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - those of the method
@@ -69,20 +68,17 @@ def told(method: _Method) -> _Method:
             return method(*args, **kwargs)
         except TypeError as err:
             if err.__traceback__ and err.__traceback__.tb_next is None:  # of the call, not from inside the method
-                short = (
-                    _LONG.sub("", str(signature(method)))
-                    .replace("Mapping[str, Any]", "dict")
-                    .replace("Mapping", "dict")
-                    .replace("Iterable", "list")
-                    .replace("Sequence", "list")
+                short = _TYPE.sub(
+                    lambda name: "dict" if name[1] == "Mapping" else "list", _LONG.sub("", str(signature(method)))
                 )
                 err.args = (f"{err}; write {_MADE_BY.get(method.__qualname__, method.__name__ + short)}",)
             raise
 
-    return called  # type: ignore[return-value] # it takes and returns the same
+    return called
 
 
 # By this a signature is longer than its short form: modules, the class or object itself, and what it returns.
+_TYPE: Final = re.compile(r"(Mapping|Iterable|Sequence)(?:\[str, Any\])?")
 _LONG: Final = re.compile(r"\b(?:[a-z_]+\.)+|\b(?:self|cls)\b(?:, )?| -> .*")
 
 
@@ -95,10 +91,14 @@ def _refuse_change(self: object, name: str, *_: object) -> NoReturn:
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def public(cls: type[_Class]) -> type[_Class]:
-    """Make a frozen dataclass. The error about a change of a field says how to get a new workload."""
+    """Make a frozen dataclass. Errors about a change of a field, and about arguments, have what to write."""
     made = dataclass(frozen=True)(cls)
     made.__setattr__ = made.__delattr__ = _refuse_change  # type: ignore[method-assign]
-    made.__init__ = told(made.__init__)  # type: ignore[method-assign]
+    for name, member in [*vars(made).items()]:
+        method = getattr(member, "__func__", member)
+        if isfunction(method) and (name == "__init__" or not name.startswith("_")):
+            hinted = _with_signature(method)
+            setattr(made, name, hinted if method is member else classmethod(hinted))
     return made
 
 

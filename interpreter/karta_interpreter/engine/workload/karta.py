@@ -20,7 +20,6 @@ from karta_interpreter.engine.workload.document import (
     kinds_like,
     public,
     reading,
-    told,
 )
 
 if TYPE_CHECKING:
@@ -42,7 +41,6 @@ class Karta(Public):
             raise TypeError("Karta.load(source) reads a Karta from an object, a text or a path")
 
     @classmethod
-    @told
     def load(cls, source: Path | str | Object) -> Self:
         """Return the one Karta in a file, in YAML or JSON text, or in an object.
 
@@ -62,7 +60,6 @@ class Karta(Public):
         )
 
     @classmethod
-    @told
     def check(cls, source: Path | str | Object) -> tuple[Finding, ...]:
         """Return the findings about all Kartas of a source (as in `load`), also contradictions between their parts.
 
@@ -85,7 +82,6 @@ class Karta(Public):
         return _CATALOGUE
 
     @classmethod
-    @told
     def for_object(cls, obj: Object) -> "Karta":
         """Return the catalogue's Karta for the kind of an object. Raises WorkloadError if there is none."""
         with reading():
@@ -95,7 +91,6 @@ class Karta(Public):
         except KeyError as err:
             raise WorkloadError(f"{err.args[0]} `Karta.load` reads your own") from None
 
-    @told
     def explain(
         self,
         operation: str,
@@ -156,7 +151,6 @@ class Karta(Public):
         call = Call(Operation(operation), obj, observed, replicas, items, targets)
         return explain(self.definition, call, reader=reader)
 
-    @told
     def answers(self, obj: Object, *, references: Iterable[Object] = ()) -> dict[str, Mapping[str, JSON]]:
         """Answer Karmada's operations that need only the object, and return their results by operation.
 

@@ -12,7 +12,7 @@ from typing import NamedTuple, Self
 from karta_interpreter.base.errors import WorkloadError
 from karta_interpreter.base.k8s import GVK, JSON, Counting, Object, PodRequirements, get, objects_in, pod_requirements
 from karta_interpreter.engine.evaluation import StatusMatch, attributing, pod_name, pod_sets
-from karta_interpreter.engine.workload.document import Public, checked_pods, public, reading, told
+from karta_interpreter.engine.workload.document import Public, checked_pods, public, reading
 from karta_interpreter.engine.workload.extraction import PIECES, Instance
 from karta_interpreter.engine.workload.workload import Component, Workload
 
@@ -128,7 +128,6 @@ class WorkloadTree(Public):
     strays: tuple[StrayPod, ...] = ()
 
     @classmethod
-    @told
     def build(cls, workload: Workload, pods: Iterable[Object] = ()) -> Self:
         """Return the tree of a workload with these pods in their places. Raises WorkloadError.
 

@@ -41,7 +41,6 @@ from karta_interpreter.engine.workload.document import (
     checked_pods,
     public,
     reading,
-    told,
 )
 from karta_interpreter.engine.workload.karta import Karta, known
 from karta_interpreter.engine.workload.writing import apply_actions, scale_to
@@ -125,10 +124,7 @@ class Component(Public):
     @property
     def pod_templates(self) -> Mapping[str, Object | None]:
         """The pod template of each instance by id, empty without `podTemplateSpecPath`."""
-        return self._by_id(
-            partial(extraction.extract_pods, "podTemplateSpecPath"),
-            "podTemplateSpecPath" in self.definition.pod_queries,
-        )
+        return self._pods("podTemplateSpecPath")
 
     @property
     def pod_specs(self) -> Mapping[str, Object | None]:
@@ -145,37 +141,30 @@ class Component(Public):
         """The pieces of each instance's pods by id, empty without `fragmentedPodSpecDefinition`."""
         return self._by_id(extraction.extract_fragments, isinstance(self.definition.pods, Fragments))
 
-    @told
     def update_pod_templates(self, templates: Mapping[str, Object | None]) -> "Workload":
         """Return the workload with new pod templates. docs/library.md says what a new value replaces."""
         return self._updated(partial(updates.update_field, "podTemplateSpecPath"), templates)
 
-    @told
     def update_pod_specs(self, specs: Mapping[str, Object | None]) -> "Workload":
         """Return the workload with new pod specs."""
         return self._updated(partial(updates.update_field, "podSpecPath"), specs)
 
-    @told
     def update_pod_metadata(self, metadata: Mapping[str, Object | None]) -> "Workload":
         """Return the workload with new metadata of pods."""
         return self._updated(partial(updates.update_field, "metadataPath"), metadata)
 
-    @told
     def update_fragmented_pod_specs(self, specs: Mapping[str, extraction.FragmentedPodSpec]) -> "Workload":
         """Return the workload with new pieces of pods. None leaves a piece as it is, an empty value clears it."""
         return self._updated(updates.update_fragments, specs)
 
-    @told
     def scale_to(self, replicas: Mapping[str, int]) -> "Workload":
         """Return the workload with these counts at `replicasPath`. All other instances keep their counts."""
         return self._updated(scale_to, replicas)
 
-    @told
     def suspend(self) -> "Workload":
         """Return the workload after this component's suspend actions. Raises WorkloadError without any."""
         return self.workload.replaced(apply_actions([self.definition], "suspend", self.workload.object))
 
-    @told
     def resume(self) -> "Workload":
         """Return the workload after this component's resume actions. Raises WorkloadError without any."""
         return self.workload.replaced(apply_actions([self.definition], "resume", self.workload.object))
@@ -186,8 +175,10 @@ class Component(Public):
     def _by_id(
         self, extract: Callable[[ComponentRules, Object, extraction.Ids], list[Value]], is_defined: object
     ) -> Named[Value]:
+        if not is_defined:
+            return Named()
         with reading():
-            ids = instance_ids(self.definition, self.workload.object) if is_defined else ()
+            ids = instance_ids(self.definition, self.workload.object)
             values = extract(self.definition, self.workload.object, ids)
         return Named(zip(ids, values, strict=True) if values else ())
 
@@ -253,7 +244,6 @@ class Workload(Public):
         """The component that is the workload object itself."""
         return Component(self, self.definition.root)
 
-    @told
     def component(self, name: str) -> Component:
         """Return the component of that name. Raises ComponentNotFoundError."""
         definition = self.definition.component(name)
@@ -277,13 +267,11 @@ class Workload(Public):
         with reading():
             return match_status(self.definition, self.object)
 
-    @told
     def with_references(self, objects: Iterable[Object]) -> "Workload":
         """Return the workload with references looked up among the objects. Reading any other raises WorkloadError."""
         with reading():
             return replace(self, karta=Karta(resolved(self.karta.definition, self.object, known(objects))))
 
-    @told
     def infer_component(self, pod: Object) -> str:
         """Return the name of the component that a pod of this workload belongs to. Raises ComponentNotFoundError.
 
@@ -294,14 +282,12 @@ class Workload(Public):
         with reading():
             return attribution.component_of(self.definition, checked_pod(pod)).name
 
-    @told
     def infer_instance(self, pod: Object) -> str:
         """Return the id of a pod's instance, "" for an unnamed one. Raises ComponentNotFoundError."""
         with reading():
             component = attribution.component_of(self.definition, checked_pod(pod))
             return attribution.instance_of(component, instance_ids(component, self.object), pod)
 
-    @told
     def attribute(self, pods: Iterable[Object]) -> tuple[Attribution, ...]:
         """Return component, instance and replica of each pod.
 
@@ -310,7 +296,6 @@ class Workload(Public):
         with reading():
             return attribution.attribute_all(self.definition, self.object, checked_pods(pods))
 
-    @told
     def minimum_members(self, component: str, instance: str | None = None) -> int:
         """Return how many pods of a component and of all components below it have to start together.
 
@@ -329,21 +314,18 @@ class Workload(Public):
                 and (location.pod_set.component != component or instance in (None, location.pod_set.instance))
             )
 
-    @told
     def suspend(self) -> "Workload":
         """Return the workload after the suspend actions of all components, the root's last. Raises as each of them."""
         return self.replaced(
             apply_actions((*self.definition.components[1:], self.definition.root), "suspend", self.object)
         )
 
-    @told
     def resume(self) -> "Workload":
         """Return the workload after the resume actions of all components, the root's last. Raises as each of them."""
         return self.replaced(
             apply_actions((*self.definition.components[1:], self.definition.root), "resume", self.object)
         )
 
-    @told
     def suspend_patches(self) -> list[Patch]:
         """Return the JSON Patch that suspends the workload, for a Karmada OverridePolicy. Empty without a change.
 
@@ -353,7 +335,6 @@ class Workload(Public):
         """
         return diff(self.object, self.suspend().object)
 
-    @told
     def set_components(self, counts: Mapping[str, int]) -> "Workload":
         """Return the workload with these counts in InterpretComponent. All other components keep their counts.
 
@@ -367,7 +348,6 @@ class Workload(Public):
         with reading():
             return self.replaced(set_components(self.definition, self.object, counts))
 
-    @told
     def verify(
         self,
         pods: Iterable[Object],

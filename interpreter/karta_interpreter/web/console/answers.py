@@ -183,7 +183,12 @@ def answer(question: PageQuestion) -> dict[str, JSON]:
 @lru_cache(_KARTAS)
 def _judged(karta: str, suite: str, options: Options) -> Sequence[Object]:
     """Run the cases of a suite by the Kartas of another text. Return the place and the failures of each."""
-    own = {str(loaded.gvk and loaded.gvk.type_meta): loaded.definition for loaded, _ in reversed(kartas_of(karta))}
+    # The first definition of a kind answers.
+    definitions: Mapping[object, Definition | None] = {
+        (loaded.gvk.api_version, loaded.gvk.kind): loaded.definition
+        for loaded, _ in reversed(kartas_of(karta))
+        if loaded.gvk
+    }
     return [
         {
             "line": line,
@@ -192,8 +197,8 @@ def _judged(karta: str, suite: str, options: Options) -> Sequence[Object]:
             "failures": run(definition, case, options).failures if definition else (_NOT_RUN,),
         }
         for (line, column), case in read_cases(suite)
-        if any(own.values())
-        for definition in [own.get(str({key: case.call.object.get(key) for key in ("apiVersion", "kind")}))]
+        if any(definitions.values())
+        for definition in [definitions.get((case.call.object.get("apiVersion"), case.call.object.get("kind")))]
     ]
 
 
