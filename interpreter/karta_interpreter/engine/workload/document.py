@@ -78,8 +78,8 @@ def _with_signature(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 # By this a signature is longer than its short form: modules, the class or object itself, and what it returns.
-_TYPE: Final = re.compile(r"(Mapping|Iterable|Sequence)(?:\[str, Any\])?")
 _LONG: Final = re.compile(r"\b(?:[a-z_]+\.)+|\b(?:self|cls)\b(?:, )?| -> .*")
+_TYPE: Final = re.compile(r"(Mapping|Iterable|Sequence)(?:\[str, Any\])?")
 
 
 def _refuse_change(self: object, name: str, *_: object) -> NoReturn:
@@ -98,7 +98,7 @@ def public(cls: type[_Class]) -> type[_Class]:
         method = getattr(member, "__func__", member)
         if isfunction(method) and (name == "__init__" or not name.startswith("_")):
             hinted = _with_signature(method)
-            setattr(made, name, hinted if method is member else classmethod(hinted))
+            setattr(made, name, hinted if method is member else type(member)(hinted))
     return made
 
 
