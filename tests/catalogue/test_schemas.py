@@ -9,8 +9,6 @@ from tests.catalogue.entries import entries
 
 WITHOUT: Final = {
     GVK("helm.toolkit.fluxcd.io", "v2", "HelmRelease"): "the release that its definition names could not be had",
-    GVK("nvidia.com", "v1alpha1", "DynamoGraphDeployment"): "its repository is too large",
-    GVK("nvidia.com", "v1beta1", "DynamoGraphDeployment"): "its repository is too large",
 }
 ALLOWED: Final = {
     ("StatefulSet", "replicas is text"): "no API server stores it, and Karmada asks all the same",

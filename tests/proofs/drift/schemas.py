@@ -1,6 +1,7 @@
 """``python -m tests.proofs.drift.schemas``: writes the schemas of the catalogue's kinds that the package carries.
 
-They come from the releases that the definitions were written from. A schema has the fields of all of them.
+They come from the releases that the definitions were written from. A schema has the fields of all of them. Dynamo's
+were written from its types in Go: its releases cannot be had.
 """
 
 import argparse
