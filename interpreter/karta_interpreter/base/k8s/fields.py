@@ -15,10 +15,7 @@ _NOTHING: Object = {}
 _ONLY_OBJECTS = frozenset({dict})
 
 # Names of fields that count pods wherever they stand, in lower case.
-COUNTS: Final = (
-    r".*(?:replicas?|(?:node|pod|replica|worker)count|(?:host|node|worker)sper[a-z]{0,32}"
-    r"|instances|nodes|workers|members|parallelism|hosts)"
-)
+COUNTS: Final = r".*(?:replicas?|(?:node|pod|replica|worker)count|instances|nodes|workers|members|parallelism|hosts)"
 COUNT_NAME: Final = re.compile(rf"(?i)(?!min|max)(?:{COUNTS}|.*(?:count|size))")
 """Names of fields that count pods if they stand next to what looks like pods."""
 # The name of a label or an annotation (`IsQualifiedName`): a DNS subdomain of 253 characters at most, and a name of 63.

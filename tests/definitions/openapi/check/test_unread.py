@@ -81,11 +81,25 @@ def _unread(*args: Any, **more: Any) -> list[str]:
             id="a count next to the one that is read",
         ),
         pytest.param(
-            {"template": _TEMPLATE, "groups": _NUMBER, "hostsPerGroup": _NUMBER, "minPodsPerSet": _NUMBER},
+            {"template": _TEMPLATE, "groups": _NUMBER, "replicasPerGroup": _NUMBER, "minPodsPerSet": _NUMBER},
             ".spec.template",
             ".spec.groups",
-            [".spec.hostsPerGroup, which looks like a count"],
+            [".spec.replicasPerGroup, which looks like a factor of a count"],
             id="a factor of the count",
+        ),
+        pytest.param(
+            {
+                "copies": _NUMBER,
+                "pools": _list(_object(template=_TEMPLATE, size=_NUMBER, shards=_NUMBER, timeoutSeconds=_NUMBER)),
+                "proxies": _object(ports=_NUMBER, threads=_NUMBER),
+            },
+            ".spec.pools[].template",
+            ".spec.pools[].size",
+            [
+                ".spec.copies, which looks like a factor of a count",
+                ".spec.pools[].shards, which looks like a factor of a count",
+            ],
+            id="plurals around a template",
         ),
         pytest.param(
             {"main": _object(template=_TEMPLATE), "canary": _list(_object(template=_TEMPLATE, replicas=_NUMBER))},
@@ -170,6 +184,15 @@ def test_check_says_what_to_write_for_an_unread_part() -> None:
         {"groups": _list(_object(replicas=_NUMBER, name=_TEXT))}, count="[.spec.groups[].name] | length"
     )
     assert finding.hint == "read it, or add {omit: '.spec.groups[].replicas', reason: …} to the annotation unread"
+
+
+def test_check_says_how_a_factor_is_read() -> None:
+    pools = _list(_object(template=_TEMPLATE, size=_NUMBER, shards=_NUMBER))
+    hints = [
+        each.hint
+        for each in _findings({"copies": _NUMBER, "pools": pools}, ".spec.pools[].template", ".spec.pools[].size")
+    ]
+    assert [hint.partition("`")[2].partition("`")[0] for hint in hints] == ["* .spec.copies", "* .shards"]
 
 
 def test_check_names_the_field_for_an_unread_bound() -> None:

@@ -468,6 +468,9 @@ def test_suspend_and_resume() -> None:
             id="numbers",
         ),
         pytest.param(
+            fields(groups=INTEGER, threads=INTEGER, template=TEMPLATE), None, "count pods? .spec.groups", id="a plural"
+        ),
+        pytest.param(
             fields(size=INTEGER, template=TEMPLATE), None, "only its name says that this counts pods", id="a count"
         ),
         pytest.param(

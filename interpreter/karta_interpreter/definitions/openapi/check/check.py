@@ -453,6 +453,9 @@ class _Checked:
         for group, unread_parts in self._coverage.unread(self._root.schema, scale_path):
             names = [part.path.names[-1] for part in unread_parts]
             read = "read it by minReplicasPath (and maxReplicasPath)" if "minReplicas" in names else "read it"
+            if unread_parts[0].sort is Sort.FACTOR:
+                factor = group.after_first if group.has_instances else group
+                read = f"if it multiplies the pods, add `* {factor.jq}` to replicasPath"
             if all(part.sort is Sort.COUNT and part.path != group for part in unread_parts) and read == "read it":
                 read += (
                     ", for pods without a template by replicasPath and a podSpecPath that builds the pod "

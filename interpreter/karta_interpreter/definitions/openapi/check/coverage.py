@@ -9,7 +9,7 @@ from typing import Final
 from karta_interpreter.base.findings import listed
 from karta_interpreter.base.k8s import COUNT_NAME, COUNTS, Object
 from karta_interpreter.definitions.openapi.check.shape import Shape, Shapes
-from karta_interpreter.definitions.openapi.draft.pod_fields import OPAQUE
+from karta_interpreter.definitions.openapi.draft.pod_fields import FACTOR, OPAQUE, find_pods, numbers_around
 from karta_interpreter.definitions.openapi.schema import (
     Entries,
     SchemaPath,
@@ -29,6 +29,7 @@ class Sort(StrEnum):
     PODS = "pods"
     RESOURCES = "resources"
     COUNT = "a count"
+    FACTOR = "a factor of a count"
     CLAIMS = "claims"
     SWITCH = "a switch that suspends"
     NODES = "a selection of nodes"
@@ -73,6 +74,12 @@ def relevant(schema: Object, scale_path: str = "") -> Iterator[RelevantPart]:
         scale /= Entries(is_map=True) if inner is None else name
         part = entries(part, "additionalProperties") or {} if inner is None else inner
     yield from by_path.values()
+    places = dict.fromkeys(number.place for pods in find_pods(schema) for number in numbers_around(pods))
+    yield from (
+        RelevantPart(place, Sort.FACTOR, place)
+        for place in places
+        if place not in by_path and place != scale and FACTOR.fullmatch(place.names[-1])
+    )
     if scale.steps and scale not in by_path:
         yield RelevantPart(scale, Sort.COUNT, scale)
 
@@ -100,23 +107,20 @@ def _relevant_parts(path: SchemaPath, schema: Object, pods: SchemaPath = SchemaP
 
 def _sort(path: SchemaPath, schema: Object) -> Sort | None:
     """Return the sort of a part, None if no answer depends on it as a whole."""
-    name, names, kind = path.steps[-1], dict(fields(schema)).keys(), schema.get("type")
+    step, names, kind = path.steps[-1], dict(fields(schema)).keys(), schema.get("type")
+    name = step if isinstance(step, str) else ""
     is_open = kind in (None, "object") and not (names or schema.get("additionalProperties"))
-    if is_pod_template(schema) or is_pod_spec(schema) or (is_open and name in OPAQUE):
-        return Sort.PODS
     is_claim = "accessModes" in dict(fields(below(schema, "spec"))) and name != "volumeClaimTemplate"
-    if is_claim or {"resourceClaimName", "resourceClaimTemplateName"} & names:
-        return Sort.CLAIMS
     is_size = {"cpu", "memory"} <= names and "resources" not in names
-    if {"limits", "requests"} <= names or is_size or (is_open and name == "resources"):
-        return Sort.RESOURCES
-    if not isinstance(name, str):
-        return None
-    if _is_number(schema) and _COUNT.fullmatch(name):
-        return Sort.COUNT
-    if kind == "boolean" and _SWITCH.fullmatch(name):
-        return Sort.SWITCH
-    return Sort.NODES if name in _NODES or names >= _AFFINITY else None
+    holds = {
+        Sort.PODS: is_pod_template(schema) or is_pod_spec(schema) or (is_open and name in OPAQUE),
+        Sort.CLAIMS: is_claim or {"resourceClaimName", "resourceClaimTemplateName"} & names,
+        Sort.RESOURCES: {"limits", "requests"} <= names or is_size or (is_open and name == "resources"),
+        Sort.COUNT: _is_number(schema) and _COUNT.fullmatch(name),
+        Sort.SWITCH: kind == "boolean" and _SWITCH.fullmatch(name),
+        Sort.NODES: name in _NODES or (name and names >= _AFFINITY),
+    }
+    return next((sort for sort, is_it in holds.items() if is_it), None)
 
 
 def _is_number(schema: Object) -> bool:

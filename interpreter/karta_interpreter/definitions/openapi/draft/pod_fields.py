@@ -124,6 +124,11 @@ _STORAGE_FIELDS = {"storageClass", "storageClassName", "volumeClaimTemplate", "p
 _BOUNDS = ("minReplicas", "maxReplicas")  # the least and the most replicas
 _SCALERS = ("autoscaling", "autoscaler", "hpa")  # objects that have them, next to a count
 _MAY_COUNT = re.compile(r"(?i)replicas|count|size|num|hosts|nodes|workers|completions")
+FACTOR = re.compile(
+    r"(?!(?i:min|max|.*(?:seconds|minutes|hours|days|ms|millis|retries|attempts|restarts|failures|revisions|limits|ports"
+    r"|cores|cpus|gpus|threads|tasks|slots|bytes|tokens|[su]s)(?:$|per)))(?:.*[a-z]s|.*sPer[A-Z]\w{0,32})"
+)
+"""Names of numbers that may multiply pods: plurals, but not of time, of tries or of what one pod has."""
 _MOST = 4
 
 
@@ -158,7 +163,7 @@ def counts(pods: PodsField, scale_path: str) -> tuple[dict[str, str], list[str]]
     The count is the product of every count on the way to pods, by default the count of the scale subresource. Counts of
     a Karta are for the whole workload, so counts of the objects around a part are factors.
     """
-    numbers = list(_numbers(pods))
+    numbers = list(numbers_around(pods))
     factors = [number for number in numbers if number.name in FACTORS]
     guessed: list[NumberField] = []
     if not (factors or scale_path or _bounds([], numbers)):
@@ -170,7 +175,11 @@ def counts(pods: PodsField, scale_path: str) -> tuple[dict[str, str], list[str]]
         paths = {"replicasPath": product(pods.place, factors), **bounds}
     elif scale_path and not (bounds or pods.place.has_instances):
         paths = {"replicasPath": f"{scale_path} // 1"}
-    may_count = (number.place.jq for number in numbers if number not in factors and _MAY_COUNT.search(number.name))
+    may_count = (
+        number.place.jq
+        for number in numbers
+        if number not in factors and (_MAY_COUNT.search(number.name) or FACTOR.fullmatch(number.name))
+    )
     others = [path for path in may_count if path not in bounds.values()][:_MOST]
     doubts = (
         (
@@ -179,7 +188,7 @@ def counts(pods: PodsField, scale_path: str) -> tuple[dict[str, str], list[str]]
         ),
         (bool(guessed), "only its name says that this counts pods."),
         (len(factors) > 1, "are these multiplied? A count is for the whole workload."),
-        (bool(others), f"does one of these count pods as well? {', '.join(others)}"),
+        (bool(others), f"does one of these count pods{' as well' * bool(paths)}? {', '.join(others)}"),
     )
     return paths, [doubt for holds, doubt in doubts if holds]
 
@@ -191,7 +200,9 @@ def have_state(pods: PodsField) -> bool:
     >>> have_state(PodsField(SchemaPath(("spec",)), spec, Form.FRAGMENTS, ((SchemaPath(("spec",)), spec),)))
     True
     """
-    counting = {number.parent for number in _numbers(pods) if number.name in FACTORS or _COUNT.fullmatch(number.name)}
+    counting = {
+        number.parent for number in numbers_around(pods) if number.name in FACTORS or _COUNT.fullmatch(number.name)
+    }
     around = (schema for path, schema in pods.ancestors if path in counting)
     return any(
         _STORAGE.fullmatch(name) or not _STORAGE_FIELDS.isdisjoint(dict(fields(field_schema)))
@@ -200,7 +211,8 @@ def have_state(pods: PodsField) -> bool:
     )
 
 
-def _numbers(pods: PodsField) -> Iterator[NumberField]:
+def numbers_around(pods: PodsField) -> Iterator[NumberField]:
+    """Yield the numbers of the parts on the way to pods."""
     # A bare pod spec may have counts next to its containers, as in KServe. A template is Kubernetes' own type.
     pod_fields = ((pods.place, pods.schema),) if pods.form is Form.SPEC else ()
     yield from (
