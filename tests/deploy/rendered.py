@@ -104,7 +104,7 @@ VALUES = {
     "the control plane with admission": (CONTROL_PLANE, "admission.enabled=true"),
     "the control plane with admission and its authority": (
         CONTROL_PLANE,
-        "admission.enabled=true,admission.caBundle=Cg==",
+        "admission.enabled=true,admission.caBundle=LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCg==",
     ),
     "the control plane with admission by URL": (
         CONTROL_PLANE,

@@ -30,6 +30,20 @@ FREE = {
     "securityContext",
 }
 """Mappings of which the user chooses the keys, though there are some by default."""
+MAY_BE_EMPTY = FREE | {
+    "certificate.caKey",
+    "certificate.certManager.duration",
+    "certificate.certManager.issuerRef",
+    "certificate.certManager.renewBefore",
+    "image.pullPolicy",
+    "karmada.kubeconfig.secret",
+    "resources",
+    "serviceMonitor.interval",
+    "strategy",
+    "strategy.type",
+    "typesApi.resources",
+}
+"""What has a meaning without a value."""
 
 
 def text_of(chart: str, file: str) -> str:
@@ -67,6 +81,10 @@ def test_schema_has_exactly_the_values_that_there_are(chart: str) -> None:
 def differences(values: dict[str, Any], schema: dict[str, Any], at: str = "") -> list[str]:
     known = schema["properties"]
     found = [f"{at}{name}" for name in values.keys() ^ known.keys()]
+    # Helm takes the name with its default away if a file has it without a value.
+    empty = {f"{at}{name}" for name, value in values.items() if value and not isinstance(value, list)}
+    empty -= {f"{at}{name}" for name in schema.get("required", ())} | MAY_BE_EMPTY
+    found += sorted(f"{path} may be empty" for path in empty)
     if (
         at
     ):  # For a name that is not there, Helm 3.22 prints another place than that of propertyNames outside of an `if`.
@@ -90,7 +108,15 @@ TYPOS = [
     ("karta-interpreter", "server.workers=1", "/server': additional properties .*'workers'"),
     ("karta-interpreter", "certificate.mode=selfsigned", "/certificate/mode"),
     ("karta-interpreter", "registration.publicUrl=http://karta.example.com", "/registration/publicUrl"),
-    ("karta-interpreter", "registration.service=karta-interpreter", "/registration/service"),
+    ("karta-interpreter", "registration.service=karmada-system/karta-interpreter:70000", "with a PORT up to 65535"),
+    ("karta-interpreter", "server.logLevel=null", "/server': missing property 'logLevel'"),
+    ("karta-interpreter", "image.tag=karta-interpreter:0.1.0", "/image/tag': value must be 'what stands behind"),
+    ("karta-interpreter", "server.connectionAge=90000", "maximum: got 90,000"),
+    (
+        "karta-interpreter",
+        "extraVolumeMounts[0].name=a,extraVolumeMounts[0].mountPath=a",
+        "mountPath': value must be 'a path from",
+    ),
     ("karta-interpreter", "registration.timeoutSeconds=31", "/registration/timeoutSeconds"),
     ("karta-interpreter", "karmada.kartaApiGroup=karta", "/karmada/kartaApiGroup"),
     ("karta-interpreter-control-plane", "admision.url=x", "'admision'\n.* must be one of 'admission', 'crd'"),
@@ -101,7 +127,7 @@ TYPOS = [
     ("karta-interpreter", "kartas=a.yaml", "/kartas': value must be 'fields: configMaps, inline'"),
     ("karta-interpreter", "podDisruptionBudget.minAvailable=1", "'/podD.*must be 'fields: enabled, maxUnavailable'"),
     ("karta-interpreter", "overrides.configMaps=a", "/overrides/configMaps': value must be 'a list: --set"),
-    ("karta-interpreter", "server.host=localhost", "/server/host': value must be '0.0.0.0, or :: "),
+    ("karta-interpreter", "server.host=karta.example.com", "/server/host': value must be '0.0.0.0, or :: "),
     ("karta-interpreter", "serviceMonitor.interval=30", "/interval': value must be 'a duration in h, m and s"),
     ("karta-interpreter-control-plane", "user.subjects[0].name=ada", "/user/subjects/0': missing property 'kind'"),
     ("karta-interpreter", "server.kinds={RayCluster batch/v1}", "/server/kinds/0"),
@@ -132,7 +158,11 @@ TYPOS = [
     # RBAC takes a list of no names for all names.
     ("karta-interpreter-control-plane", "rbac.registrationName=null", "/rbac': missing property 'registrationName'"),
     ("karta-interpreter-control-plane", "admission.enable=true", "'enable' not allowed"),
-    ("karta-interpreter-control-plane", "admission.url=https://karta.example.com/", "/admission/url"),
+    (
+        "karta-interpreter-control-plane",
+        "admission.url=https://karta.example.com:70000",
+        "/admission/url': .*up to 65535",
+    ),
     ("karta-interpreter-control-plane", "admission.failurePolicy=fail", "/admission/failurePolicy"),
     ("karta-interpreter", "image.repository=registry.example:5000/karta-interpreter:1.0", "/image/repository"),
     ("karta-interpreter", "image.repository=REGISTRY/karta-interpreter", "/image/repository': .*in small letters"),
@@ -143,7 +173,7 @@ TYPOS = [
     ("karta-interpreter", "dashboard=null", "missing property 'dashboard'"),
     (
         "karta-interpreter",
-        "registration.publicUrl=https://0.0.0.0:8443/interpret",
+        "registration.publicUrl=https://localhost:8443/interpret",
         "/publicUrl': .*that Karmada can call",
     ),
 ]
@@ -214,6 +244,7 @@ CONTRADICTIONS = [
     ("resources.requests.memory=192m", "resources.requests.memory is 192m, which is 0.192 bytes: write 192Mi"),
     ("resources.limits.memory=3GB", "resources: 3GB is no quantity of Kubernetes: its units are m, Ki"),
     ("resources.requests.cpu=1core", "resources: 1core is no quantity of Kubernetes"),
+    ("resources.requests.memory=50%", "resources: 50% is no quantity of Kubernetes"),
     ("typesApi.enabled=true,typesApi.resources.requests.cpu=100mcpu", "resources: 100mcpu is no quantity"),
     (
         "extraVolumes[0].name=authority,extraVolumeMounts[0].name=ca,extraVolumeMounts[0].mountPath=/ca",
@@ -285,8 +316,13 @@ def test_values_of_the_other_chart_are_rejected_with_its_name(chart: str, other:
         pytest.param(
             "admission.enabled=true,admission.caBundle=-----BEGIN CERTIFICATE-----", "`base64 -w0 FILE`", id="PEM"
         ),
+        pytest.param("admission.enabled=true,admission.caBundle=QQ==", "`base64 -w0 FILE`", id="something else"),
         pytest.param("admission.url=https://a.example", "have no effect without admission.enabled", id="a URL"),
-        pytest.param("admission.caBundle=QQ==", "have no effect without admission.enabled", id="a CA"),
+        pytest.param(
+            "admission.caBundle=LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCg==",
+            "have no effect without admission.enabled",
+            id="a CA",
+        ),
         pytest.param(
             "admission.enabled=true,admission.url=https://a.example/interpret",
             "without the path /interpret or",

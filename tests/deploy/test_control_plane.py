@@ -124,7 +124,7 @@ def test_admission_calls_the_server(case: str, address: dict[str, Any]) -> None:
 def test_given_authority_is_that_of_the_webhook() -> None:
     resources = rendered.of("the control plane with admission and its authority")
     webhooks = [webhook for each in resources for webhook in each.get("webhooks", ())]
-    assert [webhook["clientConfig"]["caBundle"] for webhook in webhooks] == ["Cg=="]
+    assert [webhook["clientConfig"]["caBundle"] for webhook in webhooks] == ["LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCg=="]
 
 
 @rendered.needs_helm

@@ -123,8 +123,39 @@ def test_token_is_named_where_it_has_permissions(values: str, *, printed: bool, 
     assert (" get secret k-token " in notes_of(CONTROL_PLANE, values, tmp_path, *_KARMADA)) is printed
 
 
-@pytest.mark.parametrize(("name", "warned"), [("mine", True), ("karta-interpreter", False)])
-def test_service_that_the_certificate_lacks_is_warned_of(name: str, *, warned: bool, tmp_path: Path) -> None:
-    notes = notes_of(CONTROL_PLANE, f"fullnameOverride={name}", tmp_path, *_KARMADA)
+@pytest.mark.parametrize(
+    ("values", "advice"),
+    [
+        ("fullnameOverride=karta-interpreter", None),
+        ("fullnameOverride=mine", "registration.service=karmada-system/mine:443"),
+        (
+            "fullnameOverride=karta-interpreter,service.externalName=karta-interpreter.karta.svc.cluster.local",
+            "registration.service=karmada-system/karta-interpreter:443",
+        ),
+    ],
+)
+def test_service_that_the_certificate_lacks_is_warned_of(values: str, advice: str | None, tmp_path: Path) -> None:
+    notes = notes_of(CONTROL_PLANE, values, tmp_path, *_KARMADA)
 
-    assert (f"Karmada would call the Service {name}, which" in notes) is warned
+    assert ("registration.service" in notes, (advice or "") in notes) == (bool(advice), True)
+
+
+@pytest.mark.parametrize(
+    ("chart", "values", "idle"),
+    [
+        (SERVER, "fullnameOverride=k", []),
+        (SERVER, "autoscaling.enabled=true,autoscaling.maxReplicas=9", []),
+        (SERVER, "autoscaling.maxReplicas=9,autoscaling.minReplicas=3", ["autoscaling.enabled=true", "maxReplicas"]),
+        (SERVER, "autoscaling.enabled=true,replicas=3", ["autoscaling.enabled=false", "replicas"]),
+        (SERVER, "serviceMonitor.labels.release=prom", ["serviceMonitor.enabled=true", "serviceMonitor.labels"]),
+        (SERVER, "certificate.certManager.duration=900h", ["certificate.mode=certManager", "certManager.duration"]),
+        (SERVER, "serviceAccount.create=false,serviceAccount.annotations.a=b", ["serviceAccount.create=true"]),
+        (CONTROL_PLANE, "fullnameOverride=karta-interpreter", []),
+        (CONTROL_PLANE, "admission.failurePolicy=Ignore", ["admission.enabled=true", "admission.failurePolicy"]),
+    ],
+)
+def test_values_that_have_no_effect_are_named(chart: str, values: str, idle: list[str], tmp_path: Path) -> None:
+    options = _KARMADA if chart == CONTROL_PLANE else ()
+    lines = [line for line in notes_of(chart, values, tmp_path, *options).splitlines() if "no effect" in line]
+    assert len(lines) == bool(idle)
+    assert all(name in line for line in lines for name in idle)

@@ -198,7 +198,7 @@ labels:
 {{- define "karta-interpreter.image" -}}
 {{- if .Values.image.digest -}}
 {{- printf "%s@%s" .Values.image.repository .Values.image.digest -}}
-{{- else if hasPrefix "sha256:" .Values.image.tag -}}
+{{- else if hasPrefix "sha256:" (default "" .Values.image.tag) -}}
 {{- fail "image.tag is a digest: set image.digest" -}}
 {{- else -}}
 {{- printf "%s:%s" .Values.image.repository (default .Chart.AppVersion .Values.image.tag) -}}
@@ -334,7 +334,7 @@ labels:
 {{- define "karta-interpreter.amount" -}}
 {{- $unit := regexFind "[A-Za-z]*$" (toString .) -}}
 {{- $units := dict "m" 0.001 "k" 1e3 "M" 1e6 "G" 1e9 "T" 1e12 "Ki" 1024.0 "Mi" 1048576.0 "Gi" 1073741824.0 "Ti" 1099511627776.0 "P" 1e15 "Pi" 1125899906842624.0 -}}
-{{- if and $unit (not (hasKey $units $unit)) -}}
+{{- if or (and $unit (not (hasKey $units $unit))) (not (regexMatch "^[0-9.]+(e[+]?[0-9]+)?[A-Za-z]*$" (toString .))) -}}
 {{- fail (printf "resources: %v is no quantity of Kubernetes: its units are m, %s" . "Ki, Mi, Gi, Ti, Pi, k, M, G, T and P") -}}
 {{- end -}}
 {{- mulf (trimSuffix $unit (toString .) | float64) (get $units $unit | default 1.0) -}}
@@ -403,6 +403,37 @@ labels:
 {{- $public := and (not $certificate.caKey) $issuer (eq $certificate.mode "certManager") -}}
 {{- if not (or $public (eq $certificate.caKey "ca.crt")) -}}
 {{- fail (printf "certificate.caKey has to be ca.crt: in mode %s the authority is under this key" $certificate.mode) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Values that differ from their default, and have no effect: a line for each switch that is off */}}
+{{- define "karta-interpreter.idle" -}}
+{{- $defaults := .Files.Get "files/defaults.json" | fromJson -}}
+{{- $certificate := .Values.certificate -}}
+{{- $idle := dict "certificate.mode=selfSigned" (dict "certificate.selfSigned" $certificate.selfSigned) "certificate.mode=certManager" (dict "certificate.certManager" $certificate.certManager) -}}
+{{- $idle = omit $idle (printf "certificate.mode=%s" $certificate.mode) -}}
+{{- range $name := list "autoscaling" "dashboard" "networkPolicy" "podDisruptionBudget" "prometheusRule" "serviceMonitor" "typesApi" -}}
+{{- $section := get $.Values $name -}}
+{{- if not $section.enabled -}}{{- $idle = set $idle (printf "%s.enabled=true" $name) (dict $name (omit $section "enabled")) -}}{{- end -}}
+{{- end -}}
+{{- if not .Values.serviceAccount.create -}}
+{{- $idle = set $idle "serviceAccount.create=true" (dict "serviceAccount" (pick .Values.serviceAccount "annotations")) -}}
+{{- end -}}
+{{- if .Values.autoscaling.enabled -}}
+{{- $idle = set $idle "autoscaling.enabled=false" (dict "" (pick .Values "replicas")) -}}
+{{- end -}}
+{{- range $switch, $sections := $idle -}}
+{{- range $path, $section := $sections -}}
+{{- $default := $defaults -}}
+{{- range compact (splitList "." $path) -}}{{- $default = get $default . -}}{{- end -}}
+{{- $given := list -}}
+{{- range $name, $value := $section -}}
+{{- if ne (toJson $value) (get $default $name | toJson) -}}{{- $given = append $given (trimPrefix "." (printf "%s.%s" $path $name)) -}}{{- end -}}
+{{- end -}}
+{{- if $given }}
+WARNING: without {{ $switch }} these values have no effect: {{ join ", " $given }}.
+{{- end -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
