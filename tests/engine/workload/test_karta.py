@@ -88,7 +88,13 @@ def test_check_finds_parts_that_contradict_each_other(texts: dict[str, str], as_
     ("source", "said"),
     [
         pytest.param(Path("nowhere/karta.yaml"), "No such file", id="no such file"),
-        pytest.param("nowhere.yaml", "No such file", id="a short text is a path"),
+        pytest.param("nowhere.yaml", f"No such file or directory; it is looked for in {Path.cwd()}", id="a short text"),
+        pytest.param(
+            Path(__file__).with_name("Test_Krata.yaml"), f"did you mean {__file__}?", id="another name beside it"
+        ),
+        pytest.param(
+            Path(__file__).with_suffix(".yml"), f"did you mean {__file__}?", id="the name with another ending"
+        ),
         pytest.param(Path(__file__).parent, "Is a directory; load each of its files", id="a folder"),
         pytest.param("a\0b", "no path at all", id="a path that cannot be"),
         pytest.param("", "the text is empty; a Karta has apiVersion, kind and spec", id="an empty text"),
@@ -126,8 +132,10 @@ def test_missing_file_with_name_of_a_kind_is_answered_with_its_key() -> None:
 
 def test_several_kartas_are_refused(texts: dict[str, str]) -> None:
     both = f"{texts['Orchestra']}\n---\n{texts['Tavern']}"
-    with pytest.raises(DefinitionError, match="holds 2"):
+    with pytest.raises(DefinitionError, match="holds 2: give one of them"):
         Karta.load(both)
+    with pytest.raises(DefinitionError, match=r"holds none$"):
+        Karta.load("# nothing\n")
 
 
 def test_catalogue_lists_kinds_and_reads_on_demand() -> None:
@@ -454,6 +462,20 @@ JOB: dict[str, Any] = {
                 ),
             )
         ),
+        *(
+            pytest.param(
+                lambda job, template=template: job.root.update_pod_templates({"": template}), message, id=message
+            )
+            for template, message in (
+                (
+                    {"spec": {"containers": [{"name": "main", "env": [{"name": "A", "value": 5}]}]}},
+                    "value of type string",
+                ),
+                ({"spec": {"containers": [{"name": "main", "command": "sleep 5"}]}}, "[0].command of type []string"),
+                ({"metadata": {"labels": {"a": 1}}}, "metadata.labels.a of type string"),
+                (JOB, "a pod template has its pod in spec, not template"),
+            )
+        ),
         pytest.param(
             lambda job: job.root.update_fragmented_pod_specs({"": 3}),
             "give a FragmentedPodSpec for an instance, not int",
@@ -549,6 +571,14 @@ def test_values_are_frozen_by_the_usual_error() -> None:
             lambda job: cast("Any", WorkloadTree.build(job)).sum, "WorkloadTree has no sum; there are", id="all"
         ),
         pytest.param(lambda job: job.karta.gvks, "Karta has no gvks; did you mean gvk", id="a typo"),
+        pytest.param(
+            lambda _: cast("Any", Karta).from_file,
+            r"Karta has no from_file; there are: .*load.*; Karta.for_object\(obj\) or Karta.load\(source\) makes one",
+            id="another way to make one",
+        ),
+        pytest.param(
+            lambda _: cast("Any", WorkloadTree).of, r"; WorkloadTree.build\(workload\) makes one", id="a tree's"
+        ),
     ],
 )
 def test_unknown_name_says_where_it_is(read: Callable[[Any], object], message: str) -> None:

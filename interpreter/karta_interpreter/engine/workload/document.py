@@ -28,7 +28,18 @@ Value = TypeVar("Value")
 _Class = TypeVar("_Class", bound="Public")
 
 
-class Public:
+class _PublicClass(type):
+    """The type of the classes of the library. Its error about a name that a class does not have says which it has."""
+
+    if not TYPE_CHECKING:  # as below
+
+        def __getattr__(cls, name: str) -> NoReturn:
+            hint = did_you_mean(name, [own for own in dir(cls) if not own.startswith("_")])
+            place = _MADE_BY.get(f"{cls.__name__}.__init__", f"{cls.__name__}(…)")
+            raise AttributeError(f"{cls.__name__} has no {name}; {hint}; {place} makes one", name=name, obj=cls)
+
+
+class Public(metaclass=_PublicClass):
     """A class of the library. The error about a name that it does not have says where the name is."""
 
     if not TYPE_CHECKING:  # a type checker would take it as leave to read any name

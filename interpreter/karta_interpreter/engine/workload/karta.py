@@ -49,14 +49,16 @@ class Karta(Public):
         DefinitionError with all errors and their places in its ``findings``.
         """
         # Not at the top: it loads pydantic and YAML, which a program needs only when it reads its first Karta.
-        from karta_interpreter.engine.workload.karta_reader import read  # noqa: PLC0415 - see above
+        from karta_interpreter.engine.workload.karta_reader import content_of, load  # noqa: PLC0415 - see above
 
-        loaded = read(source)
+        loaded = load(*content_of(source))
         if len(loaded) == 1:
             return cls(loaded[0].usable())
         findings = tuple(finding for document in loaded for finding in document.findings)
         raise DefinitionError(
-            f"a source has to hold one Karta; this one holds {len(loaded)}: give one of them", findings
+            f"a source has to hold one Karta; this one holds {len(loaded) or 'none'}"
+            + ": give one of them" * bool(loaded),
+            findings,
         )
 
     @classmethod

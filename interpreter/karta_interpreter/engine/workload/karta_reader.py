@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from karta_interpreter.base.errors import WorkloadError
-from karta_interpreter.base.findings import PLACES, Finding, error
+from karta_interpreter.base.findings import PLACES, Finding, closest, error
 from karta_interpreter.base.k8s import Object
 from karta_interpreter.definitions.karta.loading import Loaded, load_documents, load_object
 from karta_interpreter.engine.workload.document import check_json, kinds_like, named_type
@@ -16,25 +16,21 @@ _TEXT_START = re.compile(r"\n|^\s*(?:\{|\w+:(?:\s|$))")
 _OBJECT = "<object>"
 
 
-def read(source: Path | str | Object) -> tuple[Loaded, ...]:
-    """Load each Karta of a source. Never raises, not even for a missing file."""
-    return _load(*_content(source))
-
-
 def check(source: Path | str | Object) -> Iterator[Finding]:
     """Yield the findings about each Karta of a source, and the contradictions between its parts. Never raises."""
     # Not at the top: a program that only loads a Karta compares nothing.
     from karta_interpreter.definitions.openapi.check import contradictions, object_contradictions  # noqa: PLC0415
 
-    content, name = _content(source)
-    yield from (finding for loaded in _load(content, name) for finding in loaded.findings)
+    content, name = content_of(source)
+    yield from (finding for loaded in load(content, name) for finding in loaded.findings)
     if isinstance(content, str):
         yield from contradictions(content, name, None)
     elif isinstance(content, dict):
         yield from object_contradictions(content)
 
 
-def _load(content: str | Object | Loaded, name: str) -> tuple[Loaded, ...]:
+def load(content: str | Object | Loaded, name: str) -> tuple[Loaded, ...]:
+    """Load each Karta of the content of a source. Never raises."""
     document = content if isinstance(content, str | Loaded) else load_object(content, name)
     documents = (document,) if isinstance(document, Loaded) else load_documents(document, name)
     # Programs give objects in another way than commands do.
@@ -47,7 +43,7 @@ def _load(content: str | Object | Loaded, name: str) -> tuple[Loaded, ...]:
     )
 
 
-def _content(source: Path | str | Object) -> tuple[str | Object | Loaded, str]:
+def content_of(source: Path | str | Object) -> tuple[str | Object | Loaded, str]:
     """Return the text or object of a source, or why there is none, and the name of the source in findings."""
     if isinstance(source, str) and _TEXT_START.search(source):
         return source, _TEXT
@@ -67,20 +63,18 @@ def _content_of_file(path: Path | str) -> str | Loaded:
     try:
         return Path(path).read_text(encoding="utf-8-sig")
     except OSError as err:
+        beside = [*Path(path).parent.glob("*")][:500] if isinstance(err, FileNotFoundError) else []
+        names = {other.stem: other.name for other in beside}
         advice = (
             "; load each of its files: Path(folder).rglob('*.yaml')"
             if isinstance(err, IsADirectoryError)
             else "; a URL is not fetched: give its text"
             if ":/" in str(path)
-            else f"; did you mean {beside[0]}?"
-            if (
-                beside := [
-                    other for end in (".yaml", ".yml", ".json") if (other := Path(path).with_suffix(end)).is_file()
-                ]
-            )
+            else f"; did you mean {Path(path).with_name(names[near])}?"
+            if (near := closest(Path(path).stem, names))
             else f"; Karta.catalogue() has the Karta of {kinds}"
             if (kinds := kinds_like(Path(path).stem))
-            else ""
+            else f"; it is looked for in {Path.cwd()}" * (not Path(path).is_absolute())
             if Path(path).suffix
             else "; Karta.for_object(obj) finds that of an object in the catalogue, Karta.catalogue() has all by GVK"
         )

@@ -18,7 +18,7 @@ from karta_interpreter.engine.workload.document import check_json, named_type
 from karta_interpreter.engine.workload.extraction import PIECES, FragmentedPodSpec, extract_pods
 from karta_interpreter.engine.workload.writing import WritePlan
 from karta_interpreter.languages.jq import equal
-from karta_interpreter.languages.lua.gotypes.structs import declarations
+from karta_interpreter.languages.lua.gotypes.structs import declarations, decode
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +33,9 @@ class _Target:
     def stage(self, plan: WritePlan, values: Mapping[str, JSON]) -> None:
         """Plan to merge values into the existing ones. None is left out.
 
-        Raises PathNotWritableError if the definition has no expression, and errors as `checked`.
+        Raises PathNotWritableError if the definition has no expression, and errors as `merged`.
         """
-        changes = {
-            name: partial(merge, new=self.checked(value), go_type=self.go_type)
-            for name, value in values.items()
-            if value is not None
-        }
+        changes = {name: partial(self.merged, new=value) for name, value in values.items() if value is not None}
         query = self.component.pod_queries.get(self.field)
         if values and query is None:
             raise PathNotWritableError(
@@ -49,28 +45,30 @@ class _Target:
         if changes and query is not None:
             plan.stage(self.field, query, changes)
 
-    def checked(self, value: JSON) -> JSON:
-        """Return a value that can be stored. Raises WorkloadError for any other."""
-        if type(value) is not self.type:
-            raise WorkloadError(f"{self}: the new value must be {type_name(self.type())}, not {named_type(value)}")
-        if self.field == "podTemplateSpecPath" and any(
-            get(value, (wrong := name,)) is not None for name in ("template", *fields_of("PodSpec"))
-        ):
+    def merged(self, old: JSON, new: JSON) -> JSON:
+        """Return a new value merged into the old one. Raises WorkloadError for a value that cannot be stored."""
+        if type(new) is not self.type:
+            raise WorkloadError(f"{self}: the new value must be {type_name(self.type())}, not {named_type(new)}")
+        paths = ("spec", "template"), ("template",), *((name,) for name in fields_of("PodSpec"))
+        wrong = next((path[-1] for path in paths if get(new, path) is not None), "")
+        if wrong and self.field == "podTemplateSpecPath":
             raise WorkloadError(f"{self}: a pod template has its pod in spec, not {wrong}: write {{'spec': …}}")
         try:
-            check_json(value)
+            check_json(new)
             # Karta's own library takes the types of Kubernetes, which hold no other quantities and lists.
             specs: dict[str, JSON] = {
-                "PodTemplateSpec": get(value, ("spec",)),
-                "PodSpec": value,
-                "[]Container": {"containers": value},
-                "Container": {"containers": [value]},
-                "ResourceRequirements": {"containers": [{"resources": value}]},
+                "PodTemplateSpec": get(new, ("spec",)),
+                "PodSpec": new,
+                "[]Container": {"containers": new},
+                "Container": {"containers": [new]},
+                "ResourceRequirements": {"containers": [{"resources": new}]},
             }
             pod_requirements({"spec": specs.get(self.go_type)}, Counting.SCHEDULER)
+            if not equal(old, new):  # what an object has may be written back
+                decode(self.go_type, new)
         except InterpreterError as err:
             raise WorkloadError(f"{self}: the new value cannot be stored: {err}") from err
-        return value
+        return merge(old, new, self.go_type)
 
     def __str__(self) -> str:
         return f"{self.component}, {self.field}"
@@ -103,14 +101,13 @@ def update_fragments(component: ComponentRules, obj: Object, specs: Mapping[str,
     return plan.commit()
 
 
+# The types that are merged field by field. A value of any other type is replaced as a whole.
 _MERGED: Final = (
     *("PodTemplateSpec", "ObjectMeta", "PodSpec", "Container", "EphemeralContainer", "PodResourceClaim"),
     *("ResourceRequirements", "Affinity", "PodAffinity", "NodeAffinity"),
 )
-"""The types that are merged field by field. A value of any other type is replaced as a whole."""
-
+# Fields added to Kubernetes after the version of the declared types.
 _NEWER: Final[Mapping[str, tuple[str, ...]]] = {"PodSpec": ("evictionResponders", "schedulingGroup")}
-"""Fields added to Kubernetes after the version of the declared types."""
 
 
 def merge(old: JSON, new: JSON, go_type: str) -> JSON:

@@ -141,7 +141,7 @@ class Console:
         return _json(json_schema(__version__))
 
     async def _kinds(self, _: web.Request) -> web.Response:
-        return _json_bytes(await asyncio.to_thread(lambda: self._rows))
+        return _json(await asyncio.to_thread(lambda: self._rows))
 
     async def _kind(self, request: web.Request) -> web.Response:
         kinds = {f"{gvk.api_version}/{gvk.kind}": entry for gvk, entry in self._served.snapshot.entries.items()}
@@ -149,7 +149,7 @@ class Console:
             # The same kind of another API version, or one that is written nearly like it.
             other = ", ".join(kind for kind in kinds if Path(kind).name == Path(name).name) or closest(name, kinds)
             raise web.HTTPNotFound(reason=f"there is no definition for this kind{other and f'; there is {other}'}")
-        return _json_bytes(await asyncio.to_thread(lambda: orjson.dumps(catalogue.page(entry))))
+        return _json(await asyncio.to_thread(lambda: orjson.dumps(catalogue.page(entry))))
 
     async def _member(self, _: web.Request) -> web.Response:
         return _json(self._served.report)
@@ -165,16 +165,13 @@ class Console:
         except (ValueError, RecursionError) as error:
             return web.json_response({"error": str(error)}, status=400)
         try:
-            return _json_bytes(await self.questions.ask(body))
+            return _json(await self.questions.ask(body))
         except QuestionError as error:
             return _json({"findings": [], "problems": {}, "answers": [], "stopped": str(error)})
 
 
-def _json(document: JSON) -> web.Response:
-    return _json_bytes(orjson.dumps(document))
-
-
-def _json_bytes(body: bytes) -> web.Response:
+def _json(document: JSON | bytes) -> web.Response:
+    body = document if isinstance(document, bytes) else orjson.dumps(document)
     return web.Response(body=body, content_type="application/json")
 
 

@@ -18,8 +18,8 @@ _LEAST: Final = 16  # characters of a token: shorter ones can be guessed
 _CHALLENGE: Final = {"WWW-Authenticate": 'Bearer realm="karta-interpreter"'}
 _USER_REVIEWS: Final = "/apis/authentication.k8s.io/v1/tokenreviews"
 _ACCESS_REVIEWS: Final = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
+# How long an answer is used again, as in aggregated API servers (``CacheTTL`` in ``k8s.io/apiserver``).
 _KEPT_SECONDS: Final = 10.0
-"""How long an answer is used again, as in aggregated API servers (``CacheTTL`` in ``k8s.io/apiserver``)."""
 _MOST_KEPT: Final = 10_000
 
 
@@ -107,8 +107,8 @@ class ClusterAccess:
     def __init__(self, api: ApiServer, clock: Callable[[], float] = time.monotonic) -> None:
         self._api = api
         self._clock = clock
+        # For each question: the time until which its answer is used, and the answer.
         self._kept: dict[tuple[str, str], tuple[float, JSON]] = {}
-        """For each question: the time until which its answer is used, and the answer."""
 
     async def user(self, token: str) -> str:
         """Return the user's name, as RBAC knows it. Raises ApiError: 401, or 503 if the API server cannot be asked."""

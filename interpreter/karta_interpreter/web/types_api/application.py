@@ -32,11 +32,9 @@ They are in `match_info`: aiohttp 3.14 warns of texts as keys of a request, and 
 _MOST_BYTES: Final = 2 * MIB  # of a body
 _BODY_SECONDS: Final = 30.0
 _HEADERS: Final = {"Server": "karta-interpreter", "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
+# The verb of RBAC that an operation needs, by the beginning of its name. Others need ``list``.
+# What stores nothing needs the right to read, although it is a POST.
 _VERBS: Final = {"create": "create", "replace": "update", "delete": "delete", "get": "get", "interpret": "get"}
-"""The verb of RBAC that an operation needs, by the beginning of its name. Others need ``list``.
-
-What stores nothing needs the right to read, although it is a POST.
-"""
 _ONE: Final = f"{ROOT}{TYPES}/{{id}}"
 _INSTEAD: Final = {
     "POST": f"; POST {ROOT}{TYPES} registers a type, {ROOT}{TYPES}:validate judges it",

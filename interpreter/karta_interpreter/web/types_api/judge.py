@@ -7,10 +7,10 @@ import json
 import time
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import orjson
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from karta_interpreter.base.errors import SandboxError
@@ -37,7 +37,6 @@ from karta_interpreter.web.types_api.models import (
 )
 from karta_interpreter.web.types_api.records import StoredType, names_of
 
-_M = TypeVar("_M", bound=BaseModel)
 _FORMS: Final = {
     "name": "must be a kind such as RayCluster: a capital letter, then letters and digits, 63 in all",
     "group": "must be an API group such as ray.io, in small letters, or empty for core kinds",
@@ -49,12 +48,12 @@ _HINTS: Final = {
     "group": 'its API group, such as ray.io, or "" for core kinds',
     "resourceInterfaces": "a list with a Karta for each version of the kind",
 }
+# The metadata of a Karta that its author writes.
 _KEPT: Final = {"name", "labels", "annotations"}
-"""The metadata of a Karta that its author writes."""
 _ANSWERED: Final = {field.alias for field in WorkloadType.model_fields.values()}
 
 
-def read(body: bytes, model: type[_M]) -> _M:
+def read(body: bytes) -> WorkloadTypeInput:
     """Read a body. Raises ApiError: 400 if it is not JSON, 422 if it is another object."""
     try:
         value = orjson.loads(body)
@@ -66,10 +65,10 @@ def read(body: bytes, model: type[_M]) -> _M:
     except RecursionError as err:
         raise ApiError(400, "the body is nested too deeply") from err
     try:
-        return model.model_validate(value)
+        return WorkloadTypeInput.model_validate(value)
     except ValidationError as err:
         details = err.errors(include_url=False)
-        errors = [_problem(problem, model) for problem in details[:MOST_ERRORS]]
+        errors = [_problem(problem) for problem in details[:MOST_ERRORS]]
         fields = value if isinstance(value, dict) else {}
         fault = (
             "a Karta: write it into the list resourceInterfaces of a workload type"
@@ -92,10 +91,10 @@ def _check_names(pairs: list[tuple[str, Any]]) -> None:
             raise ApiError(400, f'an object of the body has "{name}" {times} times: write it once')
 
 
-def _problem(problem: ErrorDetails, model: type[BaseModel]) -> ProblemError:
+def _problem(problem: ErrorDetails) -> ProblemError:
     pointer, field = json_pointer(problem["loc"]), problem["loc"][-1] if problem["loc"] else ""
     if problem["type"] == "extra_forbidden":
-        fields = (known.alias or name for name, known in model.model_fields.items())
+        fields = (known.alias or name for name, known in WorkloadTypeInput.model_fields.items())
         hint = "only answers have it: leave it out" if field in _ANSWERED else did_you_mean(str(field), fields)
         return ProblemError(
             pointer=pointer, detail=message_of(problem), rule="unknown-field", severity="error", hint=hint
@@ -112,7 +111,7 @@ def _problem(problem: ErrorDetails, model: type[BaseModel]) -> ProblemError:
 
 def judge(body: bytes) -> bytes:
     """Judge a `WorkloadTypeInput`: a `Judged` as JSON, a line break, and the Kartas of each version to be stored."""
-    submitted = read(body, WorkloadTypeInput)
+    submitted = read(body)
     kartas = [_with_name(karta) for karta in submitted.resource_interfaces]
     kinds = [gvk_of(karta) for karta in kartas]
     findings = sorted(
@@ -167,10 +166,10 @@ def _with_name(karta: Object) -> Object:
     return {**karta, "metadata": {**metadata, "name": names_of(gvk)[0]}}
 
 
+# A `WorkloadTypeInput` as it came. The answer is the output of `judge`.
 _JUDGE: Final = b"J"
-"""A `WorkloadTypeInput` as it came. The answer is the output of `judge`."""
+# A `ProblemDetails`: the body is wrong.
 _PROBLEM: Final = b"P"
-"""A `ProblemDetails`: the body is wrong."""
 
 
 def start() -> Answer:

@@ -40,8 +40,8 @@ _CONDITION: Final = (
     f"|(source)({_OPERATOR})((?:[^,|&;\"'= ][^,|&;\"']*)?)"
 )
 _NUMBER: Final = re.compile(r"[0-9]{1,9}", re.ASCII)
+# A field, an operator, and the value to compare with, in lower case.
 _Test = tuple[Callable[[Row], str], Callable[[str, str], bool], str]
-"""A field, an operator, and the value to compare with, in lower case."""
 
 
 @dataclass(frozen=True, slots=True)

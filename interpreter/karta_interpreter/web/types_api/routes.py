@@ -26,7 +26,12 @@ from karta_interpreter.web.types_api.view import API, Row, Storage, View
 from karta_interpreter.webhook.log import log
 
 _LOOK_SECONDS: Final = 0.01
-_LETTERS: Final = {"etag", "ifmatch", "ifnonematch"}  # of headers that a client may take for a condition
+_LETTERS: Final = {
+    "etag",
+    "ifmatch",
+    "ifnonematch",
+    "ifunmodifiedsince",
+}  # of headers that a client may take for a condition
 
 
 @dataclass(frozen=True, slots=True)
