@@ -138,6 +138,8 @@ def test_kubeconfig_without_effect_is_named(tmp_path: Path) -> None:
     [
         pytest.param(("--plain-http", "--certificate-name", "a.example"), "certificate", "--plain-http", id="no TLS"),
         pytest.param(("--plain-http", "--certificate-secret", "a/b"), "certificate", "--plain-http", id="a Secret"),
+        pytest.param(("--multiple-pod-templates-scheduling",), "feature gate", "--register", id="a gate"),
+        pytest.param(("--karta-api-group", "a.example"), "API group", "--cluster", id="a group"),
         pytest.param((), "no kind is served", "--kartas", id="no definitions"),
         pytest.param(
             ("--kartas", str(DEPLOYMENT), "--without", "Deployment"), "no kind is served", "--without", id="left out"

@@ -224,6 +224,14 @@ def _introduce(started: Started, settings: Settings) -> None:
             (settings.kubeconfig or settings.context) and not (settings.cluster or settings.register),
             "--cluster serves the Kartas there, --register registers there",
         ),
+        "the feature gate has no effect": (
+            settings.multiple_pod_templates_scheduling and not settings.register,
+            "--register registers by it, and so does `export webhook-configuration`",
+        ),
+        "the API group has no effect": (
+            settings.karta_api_group != _DEFAULT.karta_api_group and not settings.cluster,
+            "--cluster serves the Kartas of this group; those in files may have any",
+        ),
         "no kind is served": (
             not (started.snapshot.entries or settings.cluster),
             "give definitions with --kartas or --cluster, and look at --kinds and --without",

@@ -17,6 +17,10 @@ def webhook(client: Raw, policy: str = "Fail") -> Raw:
     return {"name": "validate.karta-interpreter.io", "clientConfig": client, "failurePolicy": policy}
 
 
+def at(name: str) -> Raw:
+    return {"service": {"namespace": "karmada-system", "name": name, "path": "/admission/validate"}, **REGISTERED}
+
+
 @rows(
     ("configuration_", "expected"),
     [
@@ -36,6 +40,9 @@ def webhook(client: Raw, policy: str = "Fail") -> Raw:
         pytest.param(
             admission(webhook({}, "Ignore")), [(Level.PROBLEM, "are stored unchecked")], id="nobody hears of it"
         ),
+        pytest.param(
+            admission(webhook(at("mine"))), [(Level.OK, "are checked")], id="a Service next to a registered URL"
+        ),
     ],
 )
 def test_admission_trusts_whom_the_registration_trusts(
@@ -45,6 +52,18 @@ def test_admission_trusts_whom_the_registration_trusts(
 
     assert [result.level for result in results] == [level for level, _ in expected]
     assert all(words in result.found for result, (_, words) in zip(results, expected, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("karta", (Level.OK, "are checked")), ("mine", (Level.WARNING, "at mine.karmada-system.svc"))],
+)
+def test_admission_asks_the_registered_service(name: str, expected: tuple[Level, str]) -> None:
+    ours = read_webhooks(configuration(at("karta"), rule(BREW)))
+
+    (result,) = judge_admission(admission(webhook(at(name))), ours)
+
+    assert (result.level, expected[1] in result.found) == (expected[0], True)
 
 
 def test_without_a_registration_there_is_nothing_to_compare_with() -> None:

@@ -158,16 +158,22 @@ def judge_connection(address: DialAddress, error: OSError) -> CheckResult:
     """Return the result about a connection that fails."""
     reason = f" ({address.reason})" if address.reason else ""
     advice = f"; {address.advice}" if address.advice else ""
-    if isinstance(error, socket.gaierror):
-        inside = address.host.endswith(_INSIDE) and not IS_IN_POD
-        hint = _PORT_FORWARD if inside else "check the name, and DNS where Karmada's controllers run"
-        return problem(_CONNECTION, f"the name {address.host} cannot be resolved from here{reason}", hint + advice)
-    if isinstance(error, ConnectionRefusedError):
-        hint = "check that the server runs, that its Service has endpoints (kubectl get endpointslices), and the port"
-        return problem(_CONNECTION, f"nothing listens on {address}{reason}", hint + advice)
-    hint = "check firewalls and NetworkPolicies between Karmada's controllers and the server"
-    what = f"no answer in {SECONDS:.0f} s" if isinstance(error, TimeoutError) else f"no connection: {error}"
-    return problem(_CONNECTION, f"{address}: {what}{reason}", hint + advice)
+    inside = address.host.endswith(_INSIDE) and not IS_IN_POD
+    walls = "check firewalls and NetworkPolicies between Karmada's controllers and the server"
+    rows: dict[type[OSError], tuple[str, str]] = {
+        socket.gaierror: (
+            f"the name {address.host} cannot be resolved from here",
+            _PORT_FORWARD if inside else "check the name, and DNS where Karmada's controllers run",
+        ),
+        ConnectionRefusedError: (
+            f"nothing listens on {address}",
+            "check that the server runs, that its Service has endpoints (kubectl get endpointslices), and the port",
+        ),
+        TimeoutError: (f"{address}: no answer in {SECONDS:.0f} s", walls),
+        OSError: (f"{address}: no connection: {error}", walls),
+    }
+    found, hint = next(row for kind, row in rows.items() if isinstance(error, kind))
+    return problem(_CONNECTION, found + reason, hint + advice)
 
 
 def judge_tls(address: DialAddress, error: OSError) -> CheckResult:

@@ -140,8 +140,9 @@ def judge_registration(
         _REGISTERED,
         f"there is no ResourceInterpreterWebhookConfiguration {name} with webhooks",
         (f"name another with --name: there is {listed(names)}; or " if names else "")
-        + f"read the server's log: with {option('register')} it registers once it is ready; "
-        "without, apply the output of export webhook-configuration",
+        + f"read the server's log: with {option('register')} it registers once it is ready, if its user may write "
+        "this name (value rbac.registrationName of the control plane's chart); without, apply the output of export "
+        "webhook-configuration",
     )
 
 
@@ -194,22 +195,35 @@ def judge_rules(ours: Sequence[RegisteredWebhook]) -> Iterator[CheckResult]:
 
 
 def judge_admission(configuration: Object | None, ours: Sequence[RegisteredWebhook]) -> Iterator[CheckResult]:
-    """Check that an installed admission webhook trusts the CA of our registration. Yields nothing if there is none."""
+    """Check that an installed admission webhook has the CA and the Service of our registration.
+
+    Yields nothing if there is none.
+    """
     trusted = {webhook.client.ca_bundle for webhook in ours}
     webhooks = (configuration or {}).get("webhooks") or ()
     entry = next((webhook for webhook in webhooks if webhook["name"] == WEBHOOK), None)
     if not entry or not trusted:
         return
-    if _client(entry.get("clientConfig") or {}).ca_bundle in trusted:
+    client = _client(entry.get("clientConfig") or {})
+    hosts = {webhook.client.service.host for webhook in ours if webhook.client.service}
+    if client.ca_bundle not in trusted:
+        outcome = "are stored unchecked" if entry.get("failurePolicy") == "Ignore" else "are rejected"
+        yield problem(
+            "admission",
+            f"the caBundle of {WEBHOOK} is not the registered one, so Kartas {outcome}",
+            "correct the value admission.caBundle: ca.crt of the server's Secret; without this value, wait 15 s for a "
+            "server that registers itself, and may patch it as by the chart",
+        )
+    elif client.service and hosts and client.service.host not in hosts:
+        yield warning(
+            "admission",
+            f"Kartas are checked at {client.service.host}, and Karmada is registered to call {listed(hosts)}: no Karta "
+            "can be stored if the certificate lacks the first name",
+            "install the chart of the control plane under the name and in the namespace of the registered Service, or "
+            f"give the certificate the name, too ({option('certificate-name')})",
+        )
+    else:
         yield ok("admission", "Kartas are checked before they are stored")
-        return
-    outcome = "are stored unchecked" if entry.get("failurePolicy") == "Ignore" else "are rejected"
-    yield problem(
-        "admission",
-        f"the caBundle of {WEBHOOK} is not the registered one, so Kartas {outcome}",
-        "correct the value admission.caBundle: ca.crt of the server's Secret; without this value, wait 15 s for a "
-        "server that registers itself, and may patch it as by the chart",
-    )
 
 
 _CHECK, _GATE = "precedence", "gate"
