@@ -106,6 +106,11 @@ def test_reference_that_nothing_reads_is_found(orchestra: Raw, findings_of: Find
     assert "write `$hall` where its object is meant" in unread[0].hint
 
 
+def test_reference_whose_name_begins_another_is_unread(orchestra: Raw, findings_of: FindingsOf) -> None:
+    findings = findings_of(referring(orchestra, {**HALL, "name": "ha"}, HALL, replicas="$hall.spec.players"))
+    assert [finding.path[-2:] for finding in findings if finding.rule == "reference-unread"] == [(0, "name")]
+
+
 @rows(
     ("path", "text", "refused"),
     [

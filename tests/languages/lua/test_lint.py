@@ -135,7 +135,7 @@ _SAME = "tostring(a.y) == b.status.readyReplicas"
         ),
         pytest.param(
             "function Retain(a, b)\n  local x = {['spec.a'] = b.x}\n  a.x = b['spec.a']\n  return a\nend",
-            [(3, "list-misread", "['spec.a']")],
+            [(3, "script-misread", "['spec.a']")],
             id="a path as a key, but not where a table is written",
         ),
         pytest.param(
@@ -151,7 +151,7 @@ _SAME = "tostring(a.y) == b.status.readyReplicas"
         pytest.param("-- nothing", [(0, "missing-function", "")], id="there is no function at all"),
         pytest.param(
             "function Retain(a, b)\n  if b.x then\n    return a.spec\n  end\n  return a\nend",
-            [(3, "list-misread", "a.spec")],
+            [(3, "script-misread", "a.spec")],
             id="a part of the object where the whole is returned",
         ),
         pytest.param(
@@ -166,7 +166,7 @@ _SAME = "tostring(a.y) == b.status.readyReplicas"
         ),
         pytest.param(
             "function Retain(a, b)\n  if a.x == 'nil' then a.x = b.x end\n  return a\nend",
-            [(2, "list-misread", "==")],
+            [(2, "script-misread", "==")],
             id="a value is compared with nil as a text",
         ),
         pytest.param(
@@ -183,39 +183,43 @@ _SAME = "tostring(a.y) == b.status.readyReplicas"
             "function Retain(a, b)\n  if b.x == 'A' or 'B' then return a end\n"
             "  if b.x == 'A' or b.x == 'B' or not a.y == a.z then return a end\n"
             "  local z = b.x == 1 and 'A' or 'B'\n  return a\nend",
-            [(2, "list-misread", "== 'A' or 'B'"), (3, "list-misread", "not")],
+            [(2, "script-misread", "== 'A' or 'B'"), (3, "script-misread", "not")],
             id="a text in the place of a second comparison",
         ),
         pytest.param(
             "function Retain(a, b)\n  local s = {f = print}\n  s.f(a.b.get('x'))\n"
             "  a.n = a.n:trim() .. a.n:upper()\n  return a\nend",
-            [(3, "list-misread", "get"), (4, "list-misread", "trim")],
+            [(3, "script-misread", "get"), (4, "script-misread", "trim")],
             id="functions that nothing has",
         ),
         pytest.param(
             "function Retain(a, b)\n  b.x = a.x\n  return b\nend",
-            [(3, "list-misread", "b")],
+            [(3, "script-misread", "b")],
             id="the object of the member is returned",
         ),
         pytest.param(
             "function Retain(a, b)\n  b.x.y = a.x.y\n  return a\nend",
-            [(2, "list-misread", "b.x.y")],
+            [(2, "script-misread", "b.x.y")],
             id="the object of the member is changed",
         ),
         pytest.param(
             "function Retain(a, b)\n  a.spec = b.spec\n  a.x.y = b.x.y\n  return a\nend",
-            [(2, "list-misread", "a.spec = b.spec")],
+            [(2, "script-misread", "a.spec = b.spec")],
             id="a whole part of the object of the member",
         ),
         pytest.param(
             "function Retain(a, b)\n  local hs = {}\n  hs.status = 'Healthy'\n  a.x = hs\n  return a\nend",
-            [(3, "list-misread", "status = 'Healthy'")],
+            [(3, "script-misread", "status = 'Healthy'")],
             id="health of Argo CD",
         ),
         pytest.param(
             "function Retain(a, b)\n  a.x = {memory = '512Mi', cpu = 2}\n  a.y = {cpu = 500,\n    memory = 1024}\n"
             "  a.z = '2GB'\n  return a\nend",
-            [(3, "list-misread", "cpu = 500"), (4, "list-misread", "memory = 1024"), (5, "list-misread", "'2GB'")],
+            [
+                (3, "script-misread", "cpu = 500"),
+                (4, "script-misread", "memory = 1024"),
+                (5, "script-misread", "'2GB'"),
+            ],
             id="amounts without a unit, or with one that nobody has",
         ),
         pytest.param(
@@ -254,12 +258,12 @@ _SAME = "tostring(a.y) == b.status.readyReplicas"
         ),
         pytest.param(
             "function Retain(a, b)\n  a.x = b.x:items()\n  a.y = b.y:sub(1, 2)\n  return a\nend",
-            [(2, "list-misread", "items")],
+            [(2, "script-misread", "items")],
             id="a method that nothing has, and one of texts",
         ),
         pytest.param(
             "function Retain(a, b)\n  local t = {}\n  t.push(b.x)\n  return a, t\nend",
-            [(3, "list-misread", "push")],
+            [(3, "script-misread", "push")],
             id="a method of another language",
         ),
         pytest.param(
@@ -281,7 +285,7 @@ _SAME = "tostring(a.y) == b.status.readyReplicas"
         pytest.param(
             "function Retain(a, b)\n  for _, x in ipairs(b.y) do\n    if x.y then\n      return a\n    else\n"
             "      return b\n    end\n  end\n  return a\nend",
-            [(5, "list-misread", "else")],
+            [(5, "script-misread", "else")],
             id="a loop that sees one entry",
         ),
         pytest.param(
@@ -292,7 +296,11 @@ _SAME = "tostring(a.y) == b.status.readyReplicas"
         pytest.param(
             "function Retain(a, b)\n  for k, v in pairs(b.spec) do\n    a.spec[k] = v\n  end\n"
             "  a.x = b.x == '{{ .Values.x }}' and tostring(a.y) == b.status.readyReplicas\n  return a\nend",
-            [(3, "list-misread", "a.spec[k]"), (5, "list-misread", _SAME), (5, "list-misread", "'{{ .Values.x }}'")],
+            [
+                (3, "script-misread", "a.spec[k]"),
+                (5, "script-misread", _SAME),
+                (5, "script-misread", "'{{ .Values.x }}'"),
+            ],
             id="a whole part in a loop, a text of a template, and a number as a text",
         ),
         pytest.param("Retain = function(a, b) return a end", [], id="the function may be assigned"),
@@ -342,7 +350,7 @@ _SAME = "tostring(a.y) == b.status.readyReplicas"
         ),
         pytest.param(
             "function Retain(a, b)\n  if not b.status.failed then return a end\n  return b\nend",
-            [(2, "list-misread", "not b.status.failed")],
+            [(2, "script-misread", "not b.status.failed")],
             id="a number that is 0, which is true",
         ),
         pytest.param(
@@ -352,17 +360,17 @@ _SAME = "tostring(a.y) == b.status.readyReplicas"
         ),
         pytest.param(
             "function Retain(a, b)\n  if b.hosts.length > 0 then return a end\n  return b.length()\nend",
-            [(2, "list-misread", "length"), (3, "list-misread", "length")],
+            [(2, "script-misread", "length"), (3, "script-misread", "length")],
             id="the length of another language",
         ),
         pytest.param(
             "function Retain(a, b)\n  if #b.status > 0 and #b.spec.hosts > 0 then return a end\n  return #b\nend",
-            [(2, "list-misread", "#")],
+            [(2, "script-misread", "#")],
             id="the length of an object",
         ),
         pytest.param(
             "function Retain(a, b)\n  for _, host in b.hosts do print(host) end\n  return a\nend",
-            [(2, "list-misread", "in")],
+            [(2, "script-misread", "in")],
             id="a loop through a list itself",
         ),
         pytest.param(
@@ -374,23 +382,23 @@ _SAME = "tostring(a.y) == b.status.readyReplicas"
         pytest.param(
             "function Retain(a, b)\n  if not b.x == nil then return a end\n"
             "  return not b.x == not a.x or not (b.x == 1)\nend",
-            [(2, "list-misread", "not")],
+            [(2, "script-misread", "not")],
             id="the opposite of a comparison",
         ),
         pytest.param(
             "function Retain(a, b)\n  if b.x == {} or b.x ~= {} or b.x == {1} then return {} end\n  return a\nend",
-            [(2, "list-misread", "=="), (2, "list-misread", "~=")],
+            [(2, "script-misread", "=="), (2, "script-misread", "~=")],
             id="a comparison with a new table",
         ),
         pytest.param(
             "function Retain(a, b)\n  local list = {}\n  table.insert(list, a)\n  list.insert(b)\n  return list\nend",
-            [(4, "list-misread", "insert")],
+            [(4, "script-misread", "insert")],
             id="a function of a list",
         ),
         pytest.param(
             'function Retain(a, b)\n  local x = b.status.conditions["Ready"]\n  local conditions = {}\n'
             '  conditions["Ready"] = x\n  return b.status.conditions[1], conditions["Ready"]\nend',
-            [(2, "list-misread", "conditions")],
+            [(2, "script-misread", "conditions")],
             id="a condition by its type",
         ),
         pytest.param(
@@ -458,6 +466,35 @@ _SAME = "tostring(a.y) == b.status.readyReplicas"
 )
 def test_judgements_of_a_script(script: str, expected: list[tuple[int, str, str]]) -> None:
     assert _lines(judge("Retain", script)) == expected
+
+
+def test_numbers_as_conditions_are_found() -> None:
+    script = """function InterpretHealth(a)
+      local late = a.replicas - a.ready
+      if late then return false end
+      local bad = (a.failed or 0) + 1
+      if a.errors then return false end
+      if #a.list then return false end
+      return not bad
+    end"""
+    assert _lines(judge("InterpretHealth", script)) == [
+        (3, "script-misread", "if late"),
+        (5, "script-misread", "if a.errors"),
+        (6, "script-misread", "if #a.list"),
+        (7, "script-misread", "not bad"),
+    ]
+
+
+def test_conditions_of_other_values_are_not_numbers() -> None:
+    script = """function InterpretHealth(a)
+      local n = a.ready - 1
+      n = nil
+      if n then return false end
+      local up = a.ready - 1 > 0
+      if up and not a.failed.on then return true end
+      return not (n == 2)
+    end"""
+    assert judge("InterpretHealth", script) == []
 
 
 @rows(

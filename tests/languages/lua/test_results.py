@@ -389,6 +389,13 @@ _POD = {"apiVersion": "v1", "kind": "ConfigMap", "namespace": "shop", "name": "w
         ),
         pytest.param("InterpretHealth", (), (True,), "", id="health"),
         pytest.param("InterpretDependency", (), ([_POD | {"kind": "Secrets"}],), "is Secret meant", id="a plural"),
+        pytest.param(
+            "InterpretDependency",
+            (),
+            ([{**_POD, "namespace": "default"}],),
+            "default, which the object does not name",
+            id="a fixed namespace",
+        ),
         pytest.param("InterpretDependency", (), ([_POD | {"apiVersion": "core/v1"}],), "is in v1", id="a group"),
         pytest.param(
             "ReviseReplica",
@@ -410,6 +417,15 @@ def test_implausible_result_causes_remark(
 
     assert len(texts) == bool(remark)
     assert all(remark in text for text in texts)
+
+
+def test_text_with_other_capitals_than_the_object_causes_remark() -> None:
+    observed = {"status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}}
+    script = "if a.phase == 'running' and c.type == 'Ready' and c.status ~= \"true\" and a.mode == 'true' then"
+    assert [*remarks("InterpretHealth", [observed], (False,), {"healthy": False}, script)] == [
+        'the script compares phase with "running", and the object has "Running"',
+        'the script compares status with "true", and the object has "True"',
+    ]
 
 
 def test_field_that_retain_loses_causes_remark() -> None:

@@ -143,7 +143,7 @@ def lint(karta: KartaResource, parsed: Sequence[Parsed], annotations: Annotation
     yield from (
         violation("reference-unread", (*REFERENCES, index, "name"), name=name)
         for index, name in enumerate(reference.name.removeprefix("$") for reference in structure.references)
-        if f"${name}" not in written
+        if not re.search(rf"\${re.escape(name)}(?!\w)", written)
     )
     if structure.root_component.status_definition is not None:
         yield from _status(structure.root_component.status_definition, parsed, annotations)

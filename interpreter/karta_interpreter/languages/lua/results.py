@@ -19,6 +19,7 @@ from karta_interpreter.base.k8s import (
     field_path,
     get,
     implausible,
+    parts_within,
     type_name,
 )
 from karta_interpreter.base.karmada import SLOTS, Results, by_operation
@@ -46,6 +47,8 @@ _LUA_TYPES = {type(None): "nil", bool: "boolean", str: "string", dict: "table", 
 # gopher-lua's `LValueType`, which Karmada prints as a number.
 _LUA_TYPE_NUMBERS = {"nil": 0, "boolean": 1, "number": 2, "string": 3, "function": 4, "table": 7}
 _SHOWN = 200
+# The last name of a path in a script, and the text that it is compared with.
+_COMPARED: Final = re.compile(r"""\.(\w{1,64}) *[=~]= *["'](\w{1,64})["']""")
 _LONGEST_NAME: Final = 32
 _NAMESPACED: Final = ("ConfigMap", "Secret", "ServiceAccount", "PersistentVolumeClaim", "Service")
 _ONLY_IN_MEMBER: Final = (("metadata", "uid"), ("metadata", "resourceVersion"), ("status",))
@@ -231,8 +234,10 @@ _READERS: Final[Mapping[str, Callable[[Returned, Sequence[Object]], Results]]] =
 )
 
 
-def remarks(operation: str, arguments: Sequence[JSON], returned: Returned, results: Results) -> Iterator[str]:
-    """Yield a sentence about each part of an answer that the author of the script hardly means.
+def remarks(
+    operation: str, arguments: Sequence[JSON], returned: Returned, results: Results, script: str = ""
+) -> Iterator[str]:
+    """Yield a sentence about each part of an answer, and of the script, that its author hardly means.
 
     >>> list(remarks("InterpretReplica", [{}], (-1, None), {"replica": -1, "requires": None}))
     ['GetReplicas: the number of replicas is -1, less than none']
@@ -240,6 +245,16 @@ def remarks(operation: str, arguments: Sequence[JSON], returned: Returned, resul
     yield from (
         f"Karmada drops {path}: {must_return(operation)}"
         for path in sorted(dropped(dict(zip(results, returned, strict=False)), results))
+    )
+    texts = {
+        (path[-1], part.lower()): part
+        for path, part in parts_within([*arguments])
+        if isinstance(part, str) and path[1:]
+    }
+    yield from (
+        f'the script compares {name} with "{word}", and the object has "{text}"'
+        for name, word in dict.fromkeys(_COMPARED.findall(script))
+        if (text := texts.get((name, word.lower()), word)) != word
     )
     yield from (
         f"{SLOTS[operation].function}: {text}"
@@ -334,6 +349,14 @@ def _of_dependencies(obj: Object, dependencies: Iterable[Object]) -> Mapping[str
             f"the namespace is the name of the object, {namespace}: write desiredObj.metadata.namespace": True
             for _, _, namespace in named
             if namespace and namespace == get(obj, ("metadata", "name")) != get(obj, ("metadata", "namespace"))
+        },
+        **{
+            f"the namespace is {namespace}, which the object does not name: write desiredObj.metadata.namespace": (
+                get(obj, ("metadata", "namespace")) is not None
+                and all(part != namespace for _, part in parts_within(obj))
+            )
+            for _, _, namespace in named
+            if namespace
         },
     }
 

@@ -116,18 +116,15 @@ def _key_problems(key: str) -> Iterator[str]:
         hint = "with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
         yield f"a valid label key {_NAME_RULE} {hint}"
         return
-    if slash and not prefix:
-        yield "prefix part must be non-empty"
-    elif slash and len(prefix.encode()) > _LONGEST_SUBDOMAIN:
-        yield f"prefix part must be no more than {_LONGEST_SUBDOMAIN} bytes"
-    if prefix and not re.fullmatch(_SUBDOMAIN, prefix):
-        yield f"prefix part {_SUBDOMAIN_RULE}"
-    if not name:
-        yield "name part must be non-empty"
-    elif len(name.encode()) > _LONGEST_NAME:
-        yield f"name part must be no more than {_LONGEST_NAME} bytes"
-    if not re.fullmatch(_NAME, name):
-        yield f"name part {_NAME_RULE}"
+    problems = {
+        "prefix part must be non-empty": slash and not prefix,
+        f"prefix part must be no more than {_LONGEST_SUBDOMAIN} bytes": len(prefix.encode()) > _LONGEST_SUBDOMAIN,
+        f"prefix part {_SUBDOMAIN_RULE}": prefix and not re.fullmatch(_SUBDOMAIN, prefix),
+        "name part must be non-empty": not name,
+        f"name part must be no more than {_LONGEST_NAME} bytes": len(name.encode()) > _LONGEST_NAME,
+        f"name part {_NAME_RULE}": not re.fullmatch(_NAME, name),
+    }
+    yield from (problem for problem, is_so in problems.items() if is_so)
 
 
 def _value_problems(value: str) -> Iterator[str]:

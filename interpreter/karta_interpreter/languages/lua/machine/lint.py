@@ -99,6 +99,11 @@ _FALLS_THROUGH: Final = re.compile(
     r"|^( {1,16})else *\n(?:(?:\2 (?![^\n]*\b(?:return|error|goto)\b)[^\n]*| *)\n)*+\2end\s+end\s*\Z",
     _FLAGS,
 )
+# The last name of a path to a number of parts that do not work.
+_OF_TROUBLE: Final = (
+    r"(?:failed|errors?|failures|pending|unready|missing|lost|unavailable|unhealthy|restarts)"
+    r"(?:Replicas|Pods|Nodes|Workers|Count)?"
+)
 # What Lua reads otherwise than it looks, what that is, and what to write. The last group is the word of the finding.
 _READ_OTHERWISE: Final = {
     re.compile(
@@ -179,9 +184,20 @@ _READ_OTHERWISE: Final = {
         "this is the health of Argo CD, which Karmada has not",
         "InterpretHealth returns true for Healthy, and false for the others",
     ),
-    re.compile(r"\b(not +[\w.]*\.(?:failed|unavailableReplicas|failedReplicas))\b"): (
-        "0 is true in Lua, so this holds only if there is no number",
-        "write `(x or 0) == 0`",
+    re.compile(
+        rf"\b(not +[\w.]*\.{_OF_TROUBLE})(?! *[.=~<>(\[])\b"
+        rf"|\b((?:if|elseif) +[\w.]*\.{_OF_TROUBLE}) +then\s+return +false\b"
+    ): ("0 is true in Lua, as any number", "compare it: `(x or 0) == 0`, or `(x or 0) > 0`"),
+    re.compile(
+        r"^ {0,64}+local +(\w+) *=(?=[^\n]*(?:\bor +\d|[\w)] *[-+*] *[\w(]|= *#))(?![^\n]*\b(?:and|not)\b)"
+        r"(?: *+(?:[\w.#*+-]|\([\w. ]{1,99} or +\d+\))++){1,60}+ *\n"
+        r"(?:(?!\bfunction\b|\b\1 *=[^=])[\s\S]){0,600}?"
+        r"\b(not +\1\b(?! *[.(\[])|(?:if|elseif|while) +\1(?= +(?:then|and|or|do)\b))",
+        re.MULTILINE,
+    ): ("this is a number, and any number is true in Lua, 0 as well", "compare it: `x > 0`, or `x == 0`"),
+    re.compile(r"\b(not +#[\w.]+|(?:if|elseif|while) +#[\w.]+(?= +(?:then|and|or|do)\b))"): (
+        "a length is a number, and any number is true in Lua, 0 as well",
+        "compare it: `#list > 0`, or `#list == 0`",
     ),
     re.compile(r"""(["']\{\{[^{}\n]{0,200}\}\}["'])"""): (
         "nothing fills in a text, which stays as it is",
@@ -347,13 +363,13 @@ def _misread(names: Names) -> Iterable[Lint]:
             for name, line in names.kept
         ),
         *(
-            _warning("list-misread", f"Lua reads it otherwise: {what}", hint, line, word)
+            _warning("script-misread", f"Lua reads it otherwise: {what}", hint, line, word)
             for (word, line), what, hint in names.misread
             if word not in names.own_members
         ),
         *(
             _warning(
-                "list-misread",
+                "script-misread",
                 f"nothing has a function {sign}{name}",
                 METHODS.get(
                     name, "a field is read by `.`; a text has the functions of string, and only `:` calls them"
@@ -371,7 +387,7 @@ def _misread(names: Names) -> Iterable[Lint]:
         ),
         *(
             _warning(
-                "list-misread",
+                "script-misread",
                 f"{module}.{name} is called by a dot: `:` passes what is before it as the first argument",
                 f"write {module}.{name}(…)",
                 line,
@@ -408,7 +424,7 @@ def _matched(code: str) -> Iterable[Lint]:
         ),
         *(
             _warning(
-                "list-misread",
+                "script-misread",
                 f"Lua reads it otherwise: {what}",
                 hint,
                 code.count("\n", 0, match.start(match.lastindex or 0)) + 1,

@@ -72,6 +72,9 @@ _HINTS: Final = {
     re.compile("cannot encode recursively"): "a table may be in a result once: copy it field by field",
     re.compile("lua value to .*PodTemplateSpec"): "pass the pod template itself: it has spec.containers",
     re.compile("to resourceAdd|cannot parse '"): 'write `kube.resourceAdd(a, b)` with quantities such as "500m"',
+    re.compile(r"to (?:accuratePodRequirements|getPodDependencies) \(table expected, got nil"): (
+        "an absent field is nil: look in the object for the name of the field with the pod template"
+    ),
     re.compile("to accuratePodRequirements|^getPodRequirements"): "write `kube.accuratePodRequirements(podTemplate)`",
     re.compile("getPodDependencies"): "write `kube.getPodDependencies(podTemplate, namespace)`",
     re.compile("getResourceQuantity"): 'write `kube.getResourceQuantity("500m")`',

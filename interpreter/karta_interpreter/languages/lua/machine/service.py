@@ -83,7 +83,8 @@ class _Conversation:
         references = map(orjson.loads, arguments[: _REFERENCES.get(operation, 0)])
         returned = runtime.run(call)
         results = read_results(operation, returned, list(references))
-        for text in remarks(operation, list(map(orjson.loads, arguments)), returned, results) if request.prints else ():
+        values = map(orjson.loads, arguments)
+        for text in remarks(operation, list(values), returned, results, request.text) if request.prints else ():
             self.send(b"P", f"warning: {text}")
         return results
 
