@@ -46,6 +46,7 @@ from karta_interpreter.webhook.registration.configuration import (
     certificates,
     left_out,
     webhook_configuration,
+    without_ca,
 )
 
 _WRITERS = frozenset({Operation.REVISE_REPLICA, Operation.REVISE_COMPONENTS})
@@ -160,7 +161,8 @@ def _summary(configuration: Object, endpoint: Endpoint) -> str:
     kinds = count(len(configuration["webhooks"]), "kind")
     trust = "the given CA" if endpoint.ca_bundle else "a CA of Karmada's own system; for another CA give --ca-file"
     needs = f"the certificate for {endpoint.server_name} must be signed by {trust}"
-    return f"{kinds}, {count(operations, 'operation')}; {needs}"
+    doubt = without_ca(endpoint.ca_bundle) if endpoint.ca_bundle else ""
+    return f"{kinds}, {count(operations, 'operation')}; {needs}{doubt and '; Karmada rejects ' + doubt}"
 
 
 @command.command("crd")

@@ -11,10 +11,12 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from karta_interpreter.base.errors import ServeError
 from karta_interpreter.webhook.registration.configuration import Endpoint, certificates, distrust
 from tests.support.rows import rows
+from tests.webhook.doctor.authority import Authority
 from tests.webhook.http.pairs import chain_pem, key_pem, new_key
 
 KEY = new_key()
 ONE, OTHER = chain_pem(KEY, ("one",)), chain_pem(KEY, ("other",))
+LEAF = Authority().issue("served")[0].public_bytes(Encoding.PEM)
 V3, V9 = b"\xa0\x03\x02\x01\x02", b"\xa0\x03\x02\x01\x08"  # the field of the version, which counts from 0
 DER = x509.load_pem_x509_certificate(ONE).public_bytes(Encoding.DER)
 
@@ -157,9 +159,16 @@ def test_text_without_certificates_is_refused(tmp_path: Path, text: bytes, reaso
             "the CA file does not have CN=test, which signed the certificate: put its certificate there",
             id="another CA",
         ),
+        pytest.param(
+            "served",
+            LEAF,
+            "the next one, because the CA file has a server's certificate, and not its CA: put the CA's there",
+            id="no CA",
+        ),
     ],
 )
 def test_certificate_that_karmada_rejects_is_known_before_a_call(
     name: str, trusted: bytes | None, doubt: str, authority: bytes
 ) -> None:
-    assert distrust(ONE, authority if trusted is None else trusted, name) == doubt
+    served = LEAF if trusted == LEAF else ONE
+    assert distrust(served, authority if trusted is None else trusted, name) == doubt

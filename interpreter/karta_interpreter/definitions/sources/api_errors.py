@@ -110,7 +110,7 @@ def unusable(source: str, error: BaseException) -> ClusterError:
     what = (
         "it is not a kubeconfig"
         if isinstance(error, TypeError | AttributeError | KeyError)
-        else f"a certificate or key in it is not PEM in base64 ({error.reason})"
+        else "a certificate or key in it is not PEM in base64"
         if isinstance(error, ssl.SSLError)
         else _text(error)
     )

@@ -178,9 +178,8 @@ def judge_connection(address: DialAddress, error: OSError) -> CheckResult:
 
 def judge_tls(address: DialAddress, error: OSError) -> CheckResult:
     """Return the result about a handshake that fails even though any certificate is accepted."""
-    reason = str(getattr(error, "reason", None) or str(error) or type(error).__name__).replace("_", " ").lower()
-    if isinstance(error, TimeoutError):
-        reason = f"no handshake in {SECONDS:.0f} s"
+    said = str(getattr(error, "reason", None) or str(error) or type(error).__name__).replace("_", " ").lower()
+    reason = f"no handshake in {SECONDS:.0f} s" if isinstance(error, TimeoutError) else said
     return problem(
         _TLS,
         f"{address} does not speak TLS as Karmada does: {reason}",
@@ -190,15 +189,15 @@ def judge_tls(address: DialAddress, error: OSError) -> CheckResult:
 
 def judge_exchange(error: OSError) -> CheckResult:
     """Return the result about a call that gets no answer on a good connection."""
-    if isinstance(error, TimeoutError):
-        return problem(_CALL, f"a call has no answer after {SECONDS:.0f} s", "check the server's log and its CPU")
-    if isinstance(error, ssl.SSLError):
-        return problem(
-            _CALL,
-            f"the server ends the connection: {error.reason or error}",
+    rows: dict[type[OSError], tuple[str, str]] = {
+        TimeoutError: (f"a call has no answer after {SECONDS:.0f} s", "check the server's log and its CPU"),
+        ssl.SSLError: (
+            f"the server ends the connection: {getattr(error, 'reason', None) or error}",
             "do not ask for client certificates: Karmada has none",
-        )
-    return problem(_CALL, f"a call has no answer: {str(error) or type(error).__name__}", "check the server's log")
+        ),
+        OSError: (f"a call has no answer: {str(error) or type(error).__name__}", "check the server's log"),
+    }
+    return problem(_CALL, *next(row for kind, row in rows.items() if isinstance(error, kind)))
 
 
 def judge_readiness(reply: Reply) -> Iterator[CheckResult]:

@@ -219,8 +219,8 @@ def judge_admission(configuration: Object | None, ours: Sequence[RegisteredWebho
             "admission",
             f"Kartas are checked at {client.service.host}, and Karmada is registered to call {listed(hosts)}: no Karta "
             "can be stored if the certificate lacks the first name",
-            "install the chart of the control plane under the name and in the namespace of the registered Service, or "
-            f"give the certificate the name, too ({option('certificate-name')})",
+            "correct the name (value fullnameOverride) or the namespace of the control plane's release, or give the "
+            f"certificate the name, too ({option('certificate-name')})",
         )
     else:
         yield ok("admission", "Kartas are checked before they are stored")

@@ -136,8 +136,12 @@ def covers(pattern: str, name: str) -> bool:
 
 
 def distrust(chain: bytes, authorities: bytes, name: str) -> str:
-    """Return why Karmada, if it trusts these authorities, rejects a server's certificate. "" if it may accept it."""
-    from karta_interpreter.base.k8s.pem import names_of, read_certificates  # noqa: PLC0415 - see `certificates`
+    """Return why Karmada, if it trusts these authorities, rejects a server's certificate, now or when it is renewed.
+
+    "" if it may accept it.
+    """
+    # See `certificates`.
+    from karta_interpreter.base.k8s.pem import names_of, read_certificates  # noqa: PLC0415
 
     certificates = read_certificates(chain, "the chain")
     names = names_of(certificates[0])
@@ -146,9 +150,17 @@ def distrust(chain: bytes, authorities: bytes, name: str) -> str:
     trusted = read_certificates(authorities, "the CA file") if authorities else ()
     issuers = {subject for certificate in certificates for subject in (certificate.issuer, certificate.subject)}
     if not trusted or issuers & {authority.subject for authority in trusted}:
-        return ""
+        return without_ca(authorities) if trusted else ""
     issuer = certificates[-1].issuer.rfc4514_string()
     return f"the CA file does not have {issuer}, which signed the certificate: put its certificate there"
+
+
+def without_ca(authorities: bytes) -> str:
+    """Return why Karmada rejects the server's next certificate, if it trusts only the present one. "" for a CA."""
+    from karta_interpreter.base.k8s.pem import has_authority, read_certificates  # noqa: PLC0415 - see `certificates`
+
+    finding = "the next one, because the CA file has a server's certificate, and not its CA: put the CA's there"
+    return "" if has_authority(read_certificates(authorities, "the CA file")) else finding
 
 
 def certificates(path: Path) -> bytes:

@@ -153,7 +153,7 @@ class Registrar:
         # In a thread: it takes 0.1 ms for each kind, and there may be thousands.
         desired = await asyncio.to_thread(webhook_configuration, snapshot, endpoint, served, present=present, **options)
         if endpoint.doubt:
-            self._messages.log("doubt", logging.ERROR, f"Karmada cannot call this server: {endpoint.doubt}")
+            self._messages.log("doubt", logging.ERROR, f"Karmada rejects the certificate: {endpoint.doubt}")
         for finding in left_out(snapshot, served):
             self._messages.log(finding.message, logging.WARNING, f"{finding.message} ({finding.hint})")
         # The API server or an admission webhook may complete the applied object. This is not a change by others.
