@@ -363,6 +363,17 @@ def test_object_without_status_is_not_judged(run: Run, files: Path) -> None:
     )
 
 
+def test_status_without_a_phase_is_named_with_its_path(run: Run, files: Path) -> None:
+    (files / "job.yaml").write_text(Path("job.yaml").read_text().replace("phase: Running", "state: Running"))
+
+    assert _rows(run("interpret", *_MINE, *_OBSERVED).stdout)["InterpretHealth"] == [
+        "no (status Undefined: no phase at .status.phase)"
+    ]
+    assert "status Undefined (no phase at .status.phase); a kind" in " ".join(
+        run("explain", *_MINE, *_OBSERVED[1:], "--operation", "InterpretHealth").stdout.split()
+    )
+
+
 def test_complete_inputs_answer_every_operation(run: Run) -> None:
     result = run("interpret", *_MINE, *_BOTH, "--status-file", "statuses.yaml", "--desired-replica", "9")
 

@@ -229,9 +229,13 @@ def _reason(definition: Definition, call: Call) -> str:
         return "its status belongs to an older generation"
     if definition.annotations.health is not None:
         return "by the definition's annotation health"
-    matched = match_status(definition, call.object).matched
+    match, rules = match_status(definition, call.object), definition.status
     return (
-        f"status {', '.join(matched)}"
-        if call.object.get("status") or matched != (Status.UNDEFINED,)
+        f"status {', '.join(match.matched)}"
+        if match.matched != (Status.UNDEFINED,)
         else "the object has no status yet"
+        if not call.object.get("status")
+        else f"status Undefined: no phase at {rules.phase.text:.60}"
+        if rules and rules.phase and not match.phase
+        else "status Undefined"
     )

@@ -109,7 +109,8 @@ def _misfit(schema: Object, value: JSON, path: Path, around: Around) -> Finding 
     if schema.get("x-kubernetes-int-or-string"):
         expected = got if isinstance(value, int) else "a string"
     if got != expected or (named == "integer" and isinstance(value, float)):
-        return warning("field-invalid", path, f"must be {expected}, not {got}", _shape(value, expected, path, around))
+        message = f"must be {expected}, not {got}" if got != expected else f"must be a whole number, not {value}"
+        return warning("field-invalid", path, message, _shape(value, expected, path, around))
     texts = listed_texts(schema) if value and isinstance(value, str) else [value]
     is_unlisted = texts and value not in texts
     return warning("field-invalid", path, f"cannot be {value}", did_you_mean(value, texts)) if is_unlisted else None

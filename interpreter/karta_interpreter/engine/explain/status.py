@@ -7,7 +7,7 @@ from typing import NamedTuple
 from karta_interpreter.base.k8s import Object, Path, json_pointer
 from karta_interpreter.definitions.karta import ComponentRules, Definition, Matcher, Status, StatusRules
 from karta_interpreter.definitions.karta.model import ConditionMatcher
-from karta_interpreter.engine.evaluation import Condition, StatusReader, match_status
+from karta_interpreter.engine.evaluation import Condition, StatusMatch, StatusReader, match_status
 from karta_interpreter.engine.explain.explanation import Fact, Place
 from karta_interpreter.engine.explain.reading import about, annotation_field, place_at, readings
 from karta_interpreter.engine.operations import Call, Options, Results, healthy_statuses, is_stale
@@ -105,24 +105,30 @@ def health_facts(definition: Definition, call: Call, _options: Options, results:
         yield Fact("stale", f"the status is older than the object: {means}", places=places)
     if health is None:
         yield from matcher_facts(definition, obj)
-        yield _verdict(definition, obj, match_status(definition, obj).matched, healthy=healthy, stale=stale)
+        yield _verdict(definition, obj, match_status(definition, obj), healthy=healthy, stale=stale)
         return
     note, outputs = ("the status is stale", []) if stale else ("the annotation health decides", readings(health, obj))
     field, places = annotation_field("health"), outputs[0].places if outputs else ()
     yield Fact("verdict", note, healthy, "/healthy", field=field, expression=health.text, places=places)
 
 
-def _verdict(
-    definition: Definition, obj: Object, matched: tuple[Status, ...], *, healthy: bool | None, stale: bool
-) -> Fact:
+def _verdict(definition: Definition, obj: Object, match: StatusMatch, *, healthy: bool | None, stale: bool) -> Fact:
     counted = sorted(healthy_statuses(definition))
     if definition.annotations.healthy_statuses is not None:
         field, family = annotation_field("healthy-statuses"), "the annotation names"
     else:
         field = ""
         family = "a kind that completes counts" if Status.INITIALIZING in counted else "a kind that serves counts"
-    age = " (of an older generation)" if stale else "" if obj.get("status") else " (the object has no status yet)"
-    note = f"status {', '.join(matched)}{age}; {family} {', '.join(counted)} as healthy"
+    aside = (
+        " (of an older generation)"
+        if stale
+        else " (the object has no status yet)"
+        if not obj.get("status")
+        else f" (no phase at {definition.status.phase.text:.60})"
+        if definition.status and definition.status.phase and not match.phase and Status.UNDEFINED in match.matched
+        else ""
+    )
+    note = f"status {', '.join(match.matched)}{aside}; {family} {', '.join(counted)} as healthy"
     return Fact("verdict", note, healthy, "/healthy", field=field)
 
 
