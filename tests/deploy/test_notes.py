@@ -20,9 +20,9 @@ NOT_REGISTERED = "registration.enabled=false,certificate.mode=existingSecret,cer
 _KARMADA = ("--api-versions", "config.karmada.io/v1alpha1")
 
 
-def notes_of(chart: str, values: str, folder: Path, *options: str) -> str:
+def notes_of(chart: str | Path, values: str, folder: Path, *options: str) -> str:
     """The notes for values. Without a cluster Helm prints none, so a copy of the chart has them in a resource."""
-    copy = folder / chart
+    copy = folder / Path(chart).name
     shutil.copytree(DEPLOY / "helm" / chart, copy)
     text = (copy / "templates" / "NOTES.txt").read_text()
     notes = (
@@ -159,3 +159,20 @@ def test_values_that_have_no_effect_are_named(chart: str, values: str, idle: lis
     lines = [line for line in notes_of(chart, values, tmp_path, *options).splitlines() if "no effect" in line]
     assert len(lines) == bool(idle)
     assert all(name in line for line in lines for name in idle)
+
+
+@pytest.mark.parametrize(
+    ("present", "warned"),
+    [("registry.example:5000/karta:1.0", True), ("ghcr.io/karta-interpreter/karta-interpreter:0.0.1", False)],
+)
+def test_upgrade_that_forgets_the_image_is_warned_of(present: str, *, warned: bool, tmp_path: Path) -> None:
+    folder = tmp_path / "chart"
+    shutil.copytree(DEPLOY / "helm" / SERVER, folder / SERVER)
+    notes = folder / SERVER / "templates" / "NOTES.txt"
+    # Without a cluster `lookup` finds nothing.
+    found = f'(dict "spec" (dict "template" (dict "spec" (dict "containers" (list (dict "image" "{present}"))))))'
+    asked = '(lookup "apps/v1" "Deployment" $namespace $fullname)'
+    assert notes.read_text().count(asked) == 1
+    notes.write_text(notes.read_text().replace(asked, found))
+    text = notes_of(folder / SERVER, "replicas=3", tmp_path / "copy")
+    assert (f"the image was {present}, and is ghcr.io" in text) is warned
