@@ -181,6 +181,72 @@ def _manifest(api_version: str, kind: str, **spec: object) -> dict[str, Any]:
             [],
             id="labels",
         ),
+        pytest.param(
+            _manifest(
+                "sparkoperator.k8s.io/v1alpha1",
+                "SparkConnect",
+                sparkConf={"spark.executor.memry": "4g", "spark.executor.cores": "2", "spark.executor.core": "2"},
+            ),
+            [
+                (
+                    'spec.sparkConf["spark.executor.memry"]: there is no such field (Spark Operator 2.5): '
+                    "did you mean spark.executor.memory?"
+                )
+            ],
+            id="a misspelt key of a map, beside one of almost the name that is there",
+        ),
+        pytest.param(
+            _manifest(
+                "tekton.dev/v1",
+                "TaskRun",
+                taskSpec={
+                    "steps": [
+                        {"name": "a", "computeResource": {"requests": {"cpu": "1"}}},
+                        {"name": "b", "requests": {"cpu": "1"}},
+                        {"name": "c", "computeResources": {"computeResources": {"requests": {"cpu": "1"}}}},
+                        {"name": "d", "computeResources": {"cpu": "1"}},
+                        {"name": "e", "computeResources": {"reqeusts": {"cpu": "1"}}, "script": "x"},
+                    ]
+                },
+            ),
+            [
+                (
+                    "spec.taskSpec.steps[2].computeResources.computeResources: there is no such field "
+                    "(Kubernetes 1.34): write its fields in its place"
+                ),
+                (
+                    "spec.taskSpec.steps[3].computeResources.cpu: there is no such field (Kubernetes 1.34): "
+                    "there are: claims, limits, requests"
+                ),
+                (
+                    "spec.taskSpec.steps[4].computeResources.reqeusts: there is no such field (Kubernetes 1.34): "
+                    "did you mean requests?"
+                ),
+                (
+                    "spec.taskSpec.steps[0].computeResource: there is no such field (Tekton Pipelines 1.15): "
+                    "did you mean computeResources?"
+                ),
+                (
+                    "spec.taskSpec.steps[1].requests: there is no such field (Tekton Pipelines 1.15): "
+                    "is it spec.taskSpec.steps[1].computeResources.requests?"
+                ),
+            ],
+            id="an open part with fields that the definition reads",
+        ),
+        pytest.param(
+            _manifest(
+                "elasticsearch.k8s.elastic.co/v1",
+                "Elasticsearch",
+                nodeSets=[{"name": "a", "count": 1, "podTemplate": {"nodeSelector": {"disk": "ssd"}, "spec": _POD}}],
+            ),
+            [
+                (
+                    "spec.nodeSets[0].podTemplate.nodeSelector: there is no such field (Kubernetes 1.34): "
+                    "is it spec.nodeSets[0].podTemplate.spec.nodeSelector?"
+                )
+            ],
+            id="a field of an open pod template, a level too high",
+        ),
     ],
 )
 def test_objects_of_the_catalogue(manifest: dict[str, Any], notes: list[str]) -> None:

@@ -106,6 +106,10 @@ HOT = {"name": "hot", "replicas": 2, "template": pods()}
             {},
             train({"name": "hot", "template": {"containers": [{"name": "main"}]}}),
             [
+                (
+                    "spec.groups[0].template.containers: there is no such field (Kubernetes 1.34): "
+                    "is it spec.groups[0].template.spec.containers?"
+                ),
                 "group: spec.groups[0].template has no spec, so it is not a pod template; there are containers",
                 "group: no pods at spec.groups[0].template; nothing reads the containers at spec.groups[0].template",
             ],

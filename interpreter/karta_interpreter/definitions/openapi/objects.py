@@ -1,6 +1,6 @@
 """Finds what an API server rejects or drops of an object: fields that its schema lacks, and values of other types."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -27,23 +27,32 @@ _TYPES: Final = {
     "number": "a number",
 }
 _OF_OBJECTS: Final = ("apiVersion", "kind", "metadata")
+# Katib replaces it in a trial.
 _TRIED: Final = "${trialParameters."
-"""Katib replaces it in a trial."""
-_TEMPLATES: Final = ("template", "podTemplate")
 _AMOUNTS: Final = frozenset({"requests", "limits"})
+# A part hardly ever has them of its own, if one of its parts has them.
+_INSIDE: Final = ("containers", "nodeSelector", "tolerations", "affinity", *_AMOUNTS)
 # As far below a group of workers as its pods' resources are.
 _DEPTH: Final = 5
 Around = Sequence[tuple[Object, JSON]]
 
 
 def misfits(
-    schema: Object, value: JSON, release: str, path: Path = (), around: Around = (), *, with_pods: bool = True
+    schema: Object,
+    value: JSON,
+    release: str,
+    path: Path = (),
+    around: Around = (),
+    *,
+    with_pods: bool = True,
+    is_read: bool = False,
 ) -> Iterator[Finding]:
     """Yield a warning for each part of a value that its schema, which is of a release, does not allow.
 
     What is below a part with a finding is not compared. In a part whose schema is open only objects of the catalogue's
     kinds are, and with ``with_pods`` the parts of pods. ``around`` has the schemas and the values on the way to the
-    value, from the outermost.
+    value, from the outermost. If the schema has what expressions read (``is_read``), a field almost of such a name is
+    not allowed.
 
     >>> schema = {"properties": {"size": {"type": "integer"}, "sets": {"type": "array", "items": {"type": "string"}}}}
     >>> for finding in misfits(schema, {"siez": 1, "size": "3", "sets": {"a": "b"}}, "Toys 1.0"):
@@ -52,36 +61,57 @@ def misfits(
     size: must be a number, not a string (Toys 1.0) - write it without quotes
     sets: must be a list, not an object (Toys 1.0) - write the entry after a dash, as the only one of a list
     """
-    if value is None or (isinstance(value, str) and _TRIED in value):
+    # Another object has the fields of its kind.
+    is_other = is_read and path and get(value, ("apiVersion",)) and get(value, ("kind",))
+    if value is None or is_other or (isinstance(value, str) and _TRIED in value):
         return
     is_open = schema.get(OPEN) or not (any(fields(schema)) or entries(schema, "additionalProperties"))
-    if path and is_open and isinstance(value, dict | list):
-        schema, release = _inside(str(path[-1]), value, with_pods=with_pods) or (schema, release)
+    inside = (
+        _inside(str(path[-1]), value, with_pods=with_pods)
+        if path and is_open and not is_read and isinstance(value, dict | list)
+        else None
+    )
+    schema, release = inside or (schema, release)
     around = (*around, (schema, value))
     if finding := _misfit(schema, value, path, around):
         yield replace(finding, message=f"{finding.message} ({release})")
         return
-    for name, part, inner in _parts(schema, value):
+    for name, part, inner in _parts(schema, value, path, is_known=is_read or inside is not None):
         if inner is not None:
-            yield from misfits(inner, part, release, (*path, name), around, with_pods=with_pods)
+            yield from misfits(inner, part, release, (*path, name), around, with_pods=with_pods, is_read=is_read)
         elif path or name not in _OF_OBJECTS:
             message = f"there is no such field ({release})"
             yield warning("field-unknown", (*path, name), message, _place(str(name), part, path, around))
 
 
-def _parts(schema: Object, value: JSON) -> Iterator[tuple[str | int, JSON, Object | None]]:
+def _parts(
+    schema: Object, value: JSON, path: Path, *, is_known: bool
+) -> Iterator[tuple[str | int, JSON, Object | None]]:
     """Yield the parts of a list or an object, each with its schema, which is None for an unknown field."""
     if isinstance(value, list):
         yield from ((index, element, entries(schema, "items") or {}) for index, element in enumerate(value))
     elif isinstance(value, dict):
         known, others = dict(fields(schema)), entries(schema, "additionalProperties")
         other = (others or {}) if others is not None or not known or schema.get(OPEN) else None
-        yield from ((name, part, known.get(name, other)) for name, part in value.items())
+        yield from (
+            (name, part, known[name])
+            if name in known
+            else (name, part, None if is_known and _is_slip(name, value, path, known) else other)
+            for name, part in value.items()
+        )
+
+
+def _is_slip(name: str, value: Object, path: Path, known: Mapping[str, Object]) -> bool:
+    """Return whether an unknown field is misspelt, has the name of the part that it is in, or is a level too high."""
+    absent = known.keys() - value.keys()
+    around = (other for other, field in known.items() if name in _INSIDE and name in dict(fields(field)))
+    is_above = any(get(value, (other, name)) is None for other in around)
+    return is_above or bool(absent and path and name == path[-1]) or almost(name, absent) != ""
 
 
 def _inside(name: str, value: JSON, *, with_pods: bool) -> tuple[Object, str] | None:
     """Return the schema of an object of the catalogue, or of a part of pods, and the release that it is of."""
-    if isinstance(value, dict) and {"apiVersion", "kind", "spec"} <= value.keys():
+    if isinstance(value, dict) and {"apiVersion", "kind"} <= value.keys() and {"spec", "metadata"} & value.keys():
         version = value["apiVersion"], value["kind"]
         kinds = (kind for gvk, kind in catalogue_schemas().items() if (gvk.api_version, gvk.kind) == version)
         return next(((kind.schema, kind.crd) for kind in kinds), None)
@@ -89,14 +119,18 @@ def _inside(name: str, value: JSON, *, with_pods: bool) -> tuple[Object, str] | 
     template = below(pods.schema, "spec", "template")
     spec = below(template, "spec")
     inner, resources = get(value, ("spec",)), below(entries(below(spec, "containers"), "items") or {}, "resources")
-    is_template = isinstance(inner, dict) and (
-        "containers" in inner or (name in _TEMPLATES and "template" not in inner)
+    # Fields of pods may be misspelt.
+    signs = {almost(key, ("spec", *_INSIDE)) or key for key in value} if isinstance(value, dict) else set()
+    is_template = (isinstance(inner, dict) and "containers" in inner) or (
+        name in ("template", "podTemplate")
+        and bool(signs & {"spec", "containers", name})
+        and get(value, ("spec", "template")) is None
     )
     # A kind may have fields of its own beside those of a pod.
     shapes = (
         ({**template, OPEN: True}, is_template),
         ({**spec, OPEN: True}, isinstance(get(value, ("containers",)), list)),
-        (resources, name.lower().endswith("resources") and isinstance(value, dict) and _AMOUNTS & value.keys()),
+        (resources, name.lower().endswith("resources") and bool(signs & {*_AMOUNTS, "cpu", "memory", name})),
         (below(spec, name), name in ("affinity", "tolerations")),
     )
     return next(((schema, pods.crd) for schema, fits in shapes if with_pods and fits), None)

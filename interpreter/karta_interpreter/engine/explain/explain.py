@@ -147,8 +147,8 @@ _EXPLAINED: Final = by_operation(
     ),
     interpret_dependency=_Explained(dependency_facts, _PODS, "the object has no dependencies"),
 )
+# The annotations that `InterpreterLayer` and a separate fact explain.
 _DECIDES_WHO_ANSWERS: Final = ("operations", "lua")
-"""The annotations that `InterpreterLayer` and a separate fact explain."""
 
 
 def _read_annotations(operation: Operation) -> list[Annotation]:

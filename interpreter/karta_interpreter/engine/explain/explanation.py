@@ -12,8 +12,8 @@ from karta_interpreter.engine.operations import Call, Results
 
 OBJECT: Final = "object"
 OBSERVED: Final = "observed"
+# Longer values are left out of the JSON. Their pointer names their place.
 _LONGEST: Final = 400
-"""Longer values are left out of the JSON. Their pointer names their place."""
 _STEP: Final = re.compile(r'\["((?:[^"\\]|\\.)*)"\]|\[(\d+)\]|([^.\[\]]+)')
 
 

@@ -1,11 +1,13 @@
 """Warnings: parts of an object that the schema of its kind, or that of pods, does not allow."""
 
+import json
 from collections.abc import Iterator
-from itertools import islice
+from functools import lru_cache
+from itertools import chain, islice
 from typing import Final
 
 from karta_interpreter.base.findings import Severity, almost
-from karta_interpreter.base.k8s import Object, Path, field_path, get
+from karta_interpreter.base.k8s import GVK, Object, Path, field_path, get, grouped
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.definitions.karta.schema import read_karta
 from karta_interpreter.definitions.openapi.catalogue import catalogue_schemas
@@ -16,6 +18,7 @@ from karta_interpreter.engine.explain.explanation import Fact
 from karta_interpreter.engine.explain.reading import place_at
 
 _MOST: Final = 20
+_MOST_SCHEMAS: Final = 32
 
 
 def misfit_warnings(definition: Definition, obj: Object, *, is_of_status: bool = False) -> Iterator[Fact]:
@@ -23,9 +26,20 @@ def misfit_warnings(definition: Definition, obj: Object, *, is_of_status: bool =
 
     A controller writes the status, and a newer one writes more fields: only those with typos are unknown.
     """
-    kind = _schema(definition)
+    read = _as_read(definition.gvk, json.dumps(definition.manifest))
+    kind = catalogue_schemas().get(definition.gvk, read)
     written = {name: value for name, value in obj.items() if (name == "status") == is_of_status}
     with_pods = any(component.pods for component in definition.components)
+    findings = misfits(kind.schema, written, kind.crd, with_pods=with_pods)
+    if kind is not read:  # a definition of the catalogue names the fields of open parts as a controller reads them
+        findings = chain(
+            findings,
+            (
+                finding
+                for finding in misfits(read.schema, written, kind.crd, is_read=True)
+                if finding.rule == "field-unknown" and not any(fields(schema_at(kind.schema, finding.path[:-1])))
+            ),
+        )
     yield from (
         Fact(
             finding.rule,
@@ -33,7 +47,7 @@ def misfit_warnings(definition: Definition, obj: Object, *, is_of_status: bool =
             places=(place_at(finding.path, obj),),
             severity=Severity.WARNING,
         )
-        for finding in islice(misfits(kind.schema, written, kind.crd, with_pods=with_pods), _MOST)
+        for finding, *_ in grouped((finding.path, finding) for finding in islice(findings, _MOST)).values()
         if not is_of_status
         or finding.rule != "field-unknown"
         or almost(str(finding.path[-1]), dict(fields(schema_at(kind.schema, finding.path[:-1]))))
@@ -49,10 +63,8 @@ def required_field(definition: Definition, path: Path, obj: Object) -> str:
     return ""
 
 
-def _schema(definition: Definition) -> CustomKind:
-    """Return the schema of a kind of the catalogue, else an open one with the types of what the definition reads."""
-    if kind := catalogue_schemas().get(definition.gvk):
-        return kind
-    karta, _ = read_karta(definition.manifest)
-    schema = {**(own_schema(karta) if karta else {}), OPEN: True}
-    return CustomKind("as the definition reads it", definition.gvk, schema)
+@lru_cache(_MOST_SCHEMAS)
+def _as_read(gvk: GVK, manifest: str) -> CustomKind:
+    """Return an open schema of a kind with the types of what a definition reads."""
+    karta, _ = read_karta(json.loads(manifest))
+    return CustomKind("as the definition reads it", gvk, {**(own_schema(karta) if karta else {}), OPEN: True})

@@ -88,12 +88,12 @@ _BARE_SPEC: Final = "pods: a pod template has its pod in spec; write {spec: …}
 # What an expression does not find, or cannot read, where an object has a misfit.
 _CONSEQUENCES: Final = ("dependency-failed", "dependency-not-found")
 _LONGEST: Final = 60
+# How a definition gives the pods that an object counts and does not have.
 _NO_POD: Final[Mapping[type, str]] = {
     PodTemplate: "podTemplateSpecPath: … // {spec: {}}",
     PodSpec: "podSpecPath: … // {}",
     Fragments: "containersPath: … // []",
 }
-"""How a definition gives the pods that an object counts and does not have."""
 _DEVICES: Final = (
     *(
         "nvidia.com/gpu",
@@ -477,7 +477,11 @@ def _memory_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
     }
     for pods in pod_sets(definition, obj):
         request = (pod_requirements(pods.template, Counting.SCHEDULER).to_json() or {}).get("resourceRequest", {})
-        containers = [entry for name in CONTAINER_LISTS for _, entry in parts_of(get(pods.template, ("spec", name)))]
+        spec = get(pods.template, ("spec",))
+        containers = [
+            *(entry for name in CONTAINER_LISTS for _, entry in parts_of(get(spec, (name,)))),
+            {"resources": {"requests": get(spec, ("overhead",))}},
+        ]
         found = [*implausible({**request, "memory": 0})]  # which is rounded: the containers have it as it is written
         for container in containers:
             amounts = [get(container, ("resources", part)) or {} for part in ("requests", "limits")]

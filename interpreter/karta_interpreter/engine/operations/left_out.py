@@ -8,11 +8,11 @@ from karta_interpreter.base.karmada import Operation
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.engine.operations.dispatch import reads_of
 
+# The requests of volume claims, which are not resources of pods.
 _OF_CLAIMS: Final = frozenset({"storage"})
-"""The requests of volume claims, which are not resources of pods."""
 
+# The containers that an API server does not let request anything.
 _DEBUGGING: Final = "ephemeralContainers"
-"""The containers that an API server does not let request anything."""
 
 
 def resources_left_out(definition: Definition, obj: Object) -> list[Path]:

@@ -485,11 +485,12 @@ def _in_pods(shapes: Shapes, form: str, scope: TypeScope) -> Iterator[Shape]:
                 yield from (shape, spec)
 
 
+# The syntax trees that are kept: each expression of a definition is followed two or three times.
 _EXPRESSIONS: Final = 256
-"""The syntax trees that are kept: each expression of a definition is followed two or three times."""
 _ANY: Final = {OPEN: True}
 _BESIDE: Final = ("spec", "status", "metadata", "apiVersion", "kind")
 _CONDITION: Final = ("type", "reason", "status", "message", "lastTransitionTime", "lastUpdateTime")
+# What all kinds have that have it at all.
 _USUAL: Final[dict[str, Any]] = {
     **_ANY,
     "properties": {
@@ -519,7 +520,6 @@ _USUAL: Final[dict[str, Any]] = {
         },
     },
 }
-"""What all kinds have that have it at all."""
 _STEP: Final = re.compile(r"\.(\w+)|\[(?:\]|\"(.*?)\"\])")
 _OWN_TYPE: Final = re.compile(r"\$\.(?!.*\bmetadata\b)")  # values of annotations are strings, even counts
 _TYPED: Final = {

@@ -57,8 +57,8 @@ EXPECTED: Final[Mapping[str, Expected]] = {
     **dict.fromkeys(("resourceClaimsPath", "containersPath"), LIST),
 }
 
+# The depth of the search for fields: schemas may be as wide as a pod's at each level.
 _DEEPEST: Final = 6
-"""The depth of the search for fields: schemas may be as wide as a pod's at each level."""
 _MOST: Final = 3
 
 

@@ -268,12 +268,12 @@ def _result(result: OutputKind, inputs: Shapes, elements: Shapes, last: Shapes) 
     return (_RESULTS.get(result, ANY),)
 
 
+# What functions can read.
 _READ: Final[Mapping[str, Shapes]] = {
     **dict.fromkeys(("startswith", "endswith", "test", "split", "ascii_downcase", "ascii_upcase"), (TEXT,)),
     "length": (NULL, TEXT, list_of(()), object_of({})),
     "tonumber": (NUMBER, TEXT),
 }
-"""What functions can read."""
 _OF_ENTRIES, _OF_OPERATOR = (
     'compare it with `==`; of entries write `any(PATH[]?; .type == "Ready")`',
     "`|` applies last: write ( ) around what it reads",
@@ -284,6 +284,7 @@ WORDS: Final = (
 )
 """The patterns of the reasons and the types of Kubernetes' conditions, which are words without spaces."""
 _COMPARISONS: Final = ("==", "!=", "<", "<=", ">", ">=", "and", "or")
+# The types that an operator takes two values of.
 _ALIKE: Final[Mapping[str, frozenset[str]]] = {
     "+": frozenset(("number", "string", "array", "object")),
     "-": frozenset(("number", "array")),
@@ -291,7 +292,6 @@ _ALIKE: Final[Mapping[str, frozenset[str]]] = {
     "/": frozenset(("number", "string")),
     "%": frozenset(("number",)),
 }
-"""The types that an operator takes two values of."""
 _NOUNS: Final = {"number": "numbers", "string": "strings", "array": "lists", "object": "objects"}
 
 

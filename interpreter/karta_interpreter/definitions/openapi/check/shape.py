@@ -25,8 +25,8 @@ _METADATA: Final[Object] = {
         **{name: {"type": "array"} for name in ("finalizers", "ownerReferences", "managedFields")},
     },
 }
+# The fields of every object of Kubernetes, which the schema of a CRD does not describe.
 _EMBEDDED: Final[Mapping[str, JSON]] = {"apiVersion": _TEXT, "kind": _TEXT, "metadata": _METADATA}
-"""The fields of every object of Kubernetes, which the schema of a CRD does not describe."""
 
 
 @dataclass(frozen=True, slots=True)

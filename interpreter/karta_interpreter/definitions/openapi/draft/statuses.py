@@ -135,8 +135,8 @@ def _by_replicas(status: Object, scale_path: str) -> Statuses:
 
 
 _STATUS: Final = SchemaPath(("status",))
+# The values that AggregateStatus leaves in fields without clusters, by their types.
 _KEPT: Final[dict[JSON, JSON]] = {"integer": 0, "number": 0, "boolean": False, "array": []}
-"""The values that AggregateStatus leaves in fields without clusters, by their types."""
 _NO_AMOUNT: Final = re.compile(r"(^|[a-z])(Version|Revision|I[dD]|Index|Port|Percent|Percentage|Timestamp|Epoch)$")
 
 
