@@ -67,6 +67,19 @@ def test_missing_template_is_created(make: Make) -> None:
     assert workload.component("conductor").instances[""].has_pods
 
 
+def test_null_fits_every_type(make: Make) -> None:
+    new = {
+        "metadata": {"labels": {"a": None}, "annotations": None},
+        "spec": {"containers": [{"name": "main", "image": None, "args": None}], "nodeSelector": None, "nodeName": None},
+    }
+    updated = make("Orchestra", sections("a")).component("section").update_pod_templates({"a": new})
+    assert updated.component("section").pod_templates["a"] == {
+        "metadata": {"labels": {"a": None}},
+        "spec": {"containers": [{"name": "main", "seat": 1}]},
+        "own": 2,
+    }
+
+
 def test_none_is_no_new_template(make: Make) -> None:
     with pytest.raises(WorkloadError, match="None removes nothing"):
         make("Orchestra", sections("a")).component("section").update_pod_templates({"a": None})

@@ -18,6 +18,7 @@ from karta_interpreter.engine.workload.document import check_json, named_type
 from karta_interpreter.engine.workload.extraction import PIECES, FragmentedPodSpec, extract_pods
 from karta_interpreter.engine.workload.writing import WritePlan
 from karta_interpreter.languages.jq import equal
+from karta_interpreter.languages.lua.empty_tables import without_nulls
 from karta_interpreter.languages.lua.gotypes.structs import declarations, decode
 
 
@@ -65,7 +66,7 @@ class _Target:
             }
             pod_requirements({"spec": specs.get(self.go_type)}, Counting.SCHEDULER)
             if not equal(old, new):  # what an object has may be written back
-                decode(self.go_type, new)
+                decode(self.go_type, without_nulls(new))
         except InterpreterError as err:
             raise WorkloadError(f"{self}: the new value cannot be stored: {err}") from err
         return merge(old, new, self.go_type)

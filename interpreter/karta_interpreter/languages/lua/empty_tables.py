@@ -1,4 +1,4 @@
-"""Empty tables of Lua, which may be lists or objects."""
+"""Empty tables of Lua, which may be lists or objects, and nulls, which are none."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -9,6 +9,13 @@ from karta_interpreter.base.k8s import JSON, Path
 
 _TABLES = (dict, list)
 _DELETED: Final = object()
+
+
+def without_nulls(value: JSON) -> JSON:
+    """Return a value without the fields and elements that are null, as Lua has it."""
+    if isinstance(value, dict):
+        return {key: without_nulls(item) for key, item in value.items() if item is not None}
+    return [without_nulls(item) for item in value if item is not None] if isinstance(value, list) else value
 
 
 def restore_empty_tables(value: JSON, references: Sequence[JSON] = ()) -> JSON:

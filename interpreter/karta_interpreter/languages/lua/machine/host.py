@@ -20,6 +20,7 @@ import orjson
 from karta_interpreter.base.errors import InterpreterError
 from karta_interpreter.base.findings import almost
 from karta_interpreter.base.k8s import JSON, Object
+from karta_interpreter.languages.lua.empty_tables import without_nulls
 from karta_interpreter.languages.lua.go_numbers import json_number
 from karta_interpreter.languages.lua.machine import dates
 from karta_interpreter.languages.lua.machine.bytecode import as_karmada_compiles
@@ -209,13 +210,6 @@ def _without_nulls_of(text: bytes) -> JSON:
     """Return the value of JSON text without its nulls."""
     value = orjson.loads(text)
     return without_nulls(value) if _NULL in text else value
-
-
-def without_nulls(value: JSON) -> JSON:
-    """Return a value without the fields and elements that are null, as Lua has it."""
-    if isinstance(value, dict):
-        return {key: without_nulls(item) for key, item in value.items() if item is not None}
-    return [without_nulls(item) for item in value if item is not None] if isinstance(value, list) else value
 
 
 def upper(text: str) -> str:

@@ -18,10 +18,10 @@ from karta_interpreter.base.k8s import (
     pod_dependencies,
     pod_requirements,
 )
+from karta_interpreter.languages.lua.empty_tables import without_nulls
 from karta_interpreter.languages.lua.go_numbers import number_text
 from karta_interpreter.languages.lua.gotypes.scalars import approximate, read_quantity
 from karta_interpreter.languages.lua.gotypes.structs import decode, encode
-from karta_interpreter.languages.lua.machine.host import without_nulls
 from karta_interpreter.languages.lua.results import lua_type, read_table
 
 # Messages are Karmada's, to the letter: they name `getPodRequirements` for `accuratePodRequirements`.
