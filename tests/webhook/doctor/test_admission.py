@@ -17,8 +17,8 @@ def webhook(client: Raw, policy: str = "Fail") -> Raw:
     return {"name": "validate.karta-interpreter.io", "clientConfig": client, "failurePolicy": policy}
 
 
-def at(name: str) -> Raw:
-    return {"service": {"namespace": "karmada-system", "name": name, "path": "/admission/validate"}, **REGISTERED}
+def at(name: str, port: int = 443, path: str = "/admission/validate") -> Raw:
+    return {"service": {"namespace": "karmada-system", "name": name, "port": port, "path": path}, **REGISTERED}
 
 
 @rows(
@@ -55,13 +55,21 @@ def test_admission_trusts_whom_the_registration_trusts(
 
 
 @pytest.mark.parametrize(
-    ("name", "expected"),
-    [("karta", (Level.OK, "are checked")), ("mine", (Level.WARNING, "at mine.karmada-system.svc"))],
+    ("name", "port", "expected"),
+    [
+        ("karta", 443, (Level.OK, "are checked")),
+        (
+            "mine",
+            443,
+            (Level.WARNING, "mine.karmada-system.svc:443, and Karmada is to call karta.karmada-system.svc:443"),
+        ),
+        ("karta", 8443, (Level.WARNING, "checked at karta.karmada-system.svc:8443")),
+    ],
 )
-def test_admission_asks_the_registered_service(name: str, expected: tuple[Level, str]) -> None:
-    ours = read_webhooks(configuration(at("karta"), rule(BREW)))
+def test_admission_asks_the_registered_service(name: str, port: int, expected: tuple[Level, str]) -> None:
+    ours = read_webhooks(configuration(at("karta", path="/interpret"), rule(BREW)))
 
-    (result,) = judge_admission(admission(webhook(at(name))), ours)
+    (result,) = judge_admission(admission(webhook(at(name, port))), ours)
 
     assert (result.level, expected[1] in result.found) == (expected[0], True)
 

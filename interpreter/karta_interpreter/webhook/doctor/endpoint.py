@@ -56,7 +56,8 @@ _CALL_ADVICE = {
 """By HTTP status."""
 _DOUBT_ADVICE = (
     f"correct the definition, or the name in {option('kinds')} or {option('without')}; a name is fine if its "
-    "definition comes later"
+    "definition comes later; for Kartas that cannot be read install the chart of the control plane, and give both "
+    "charts one kartaApiGroup"
 )
 _INSIDE = (".svc", ".cluster.local")
 _PORT_FORWARD = (

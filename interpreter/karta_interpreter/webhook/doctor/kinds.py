@@ -120,8 +120,8 @@ def judge_kartas(kartas: Sequence[Stored], *, can_be_listed: bool = True) -> Ite
     if not kartas:
         yield ok(
             _KARTAS,
-            f"none {'is stored here' if can_be_listed else 'can be listed here (is their CRD installed?)'}; "
-            "the server answers from its folders and catalogue",
+            f"none {'is stored here' if can_be_listed else 'can be listed here (is their CRD installed?)'}"
+            "; the server answers from its folders and catalogue",
         )
 
 

@@ -205,7 +205,7 @@ def judge_admission(configuration: Object | None, ours: Sequence[RegisteredWebho
     if not entry or not trusted:
         return
     client = _client(entry.get("clientConfig") or {})
-    hosts = {webhook.client.service.host for webhook in ours if webhook.client.service}
+    registered = {replace(webhook.client.service, path="") for webhook in ours if webhook.client.service}
     if client.ca_bundle not in trusted:
         outcome = "are stored unchecked" if entry.get("failurePolicy") == "Ignore" else "are rejected"
         yield problem(
@@ -214,13 +214,14 @@ def judge_admission(configuration: Object | None, ours: Sequence[RegisteredWebho
             "correct the value admission.caBundle: ca.crt of the server's Secret; without this value, wait 15 s for a "
             "server that registers itself, and may patch it as by the chart",
         )
-    elif client.service and hosts and client.service.host not in hosts:
+    elif client.service and registered and replace(client.service, path="") not in registered:
+        called = listed(f"{service.host}:{service.port}" for service in registered)
         yield warning(
             "admission",
-            f"Kartas are checked at {client.service.host}, and Karmada is registered to call {listed(hosts)}: no Karta "
-            "can be stored if the certificate lacks the first name",
-            "correct the name (value fullnameOverride) or the namespace of the control plane's release, or give the "
-            f"certificate the name, too ({option('certificate-name')})",
+            f"Kartas are checked at {client.service.host}:{client.service.port}, and Karmada is to call {called}: no "
+            "Karta can be stored if nothing answers there, or if the certificate lacks the name",
+            "correct the values fullnameOverride and service.port, or the namespace, of the control plane's release, "
+            f"or give the certificate the name, too ({option('certificate-name')})",
         )
     else:
         yield ok("admission", "Kartas are checked before they are stored")
