@@ -485,6 +485,11 @@ def test_numbers_as_conditions_are_found() -> None:
     ]
 
 
+def test_requirements_of_all_pods_are_found() -> None:
+    script = "function GetReplicas(a)\n  return a.replicas, {resourceRequest = {cpu = a.cpu * a.replicas}}\nend"
+    assert _lines(judge("InterpretReplica", script)) == [(2, "script-misread", "cpu * a.replicas")]
+
+
 def test_conditions_of_other_values_are_not_numbers() -> None:
     script = """function InterpretHealth(a)
       local n = a.ready - 1

@@ -311,6 +311,12 @@ _POD = {"apiVersion": "v1", "kind": "ConfigMap", "namespace": "shop", "name": "w
         ),
         pytest.param("InterpretReplica", (), (1, {"resourceRequest": {"cpu": "500"}}), "cpu is 500 cores", id="cores"),
         pytest.param(
+            "InterpretReplica", (), (1, {"resourceRequest": {"memory": 2}}), "is 2Gi meant?", id="a few bytes"
+        ),
+        pytest.param(
+            "InterpretReplica", (), (1, {"resourceRequest": {"cpu": "4Gi"}}), "is memory meant?", id="memory as cores"
+        ),
+        pytest.param(
             "InterpretReplica", (), (1, {"resourceRequest": {"gpu": 1}}), "gpu is no resource", id="a resource"
         ),
         pytest.param(

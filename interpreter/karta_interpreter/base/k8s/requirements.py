@@ -156,15 +156,20 @@ def implausible(
         number, unit = (amount.milli, "thousandths of a byte") if amount.milli % 1000 else (amount.value, "bytes")
         is_whole = _EXTENDED.fullmatch(name) is not None or _is_huge_page(name)
         texts = {
-            ("memory-without-unit", f"memory is {number} {unit}, which is too little: is {number}Mi meant?"): (
-                name == "memory" and 0 < amount.value < (2**20 if of_pod else 10**6)
-            ),
+            (
+                "memory-without-unit",
+                f"memory is {number} {unit}, which is too little: is {number}{'Gi' if number < 2**6 else 'Mi'} meant?",
+            ): (name == "memory" and 0 < amount.value < (2**20 if of_pod else 10**6)),
             ("memory-without-unit", f"memory is {amount}, with thousandths of a byte (m): is Mi meant?"): (
                 name == "memory" and amount.milli % 1000 > 0 and amount.value >= 10**6
             ),
-            ("cpu-without-unit", f"cpu is {amount} cores, which few nodes have: is {amount.value}m meant?"): (
-                of_pod and name == "cpu" and amount.value >= _MOST_CORES
-            ),
+            (
+                "cpu-without-unit",
+                (
+                    f"cpu is {amount} cores, which few nodes have: is "
+                    f"{'memory' if amount.value >= 2**20 else f'{amount.value}m'} meant?"
+                ),
+            ): (of_pod and name == "cpu" and amount.value >= _MOST_CORES),
             (
                 "cpu-without-unit",
                 f"cpu is {amount}, less than 1m, which is too little: are millicores meant, as 500m?",

@@ -126,10 +126,13 @@ def lint(karta: KartaResource, parsed: Sequence[Parsed], annotations: Annotation
                 "name-invalid",
                 (*path, field),
                 f'"{name}" is not a name that Kubernetes accepts',
-                "write lower-case letters, digits, - and .",
+                f"write {'the version alone, such as v1' if '/' in name else 'lower-case letters, digits, - and .'}",
             )
-            for field, name in (("group", kind.group), ("version", kind.version))
-            if not re.fullmatch(r"[a-z0-9.*/-]*", name)
+            for field, name, signs in (
+                ("group", kind.group, "[a-z0-9.*/-]*"),
+                ("version", kind.version, "[a-z0-9.*-]*"),
+            )
+            if not re.fullmatch(signs, name)
         )
     yield from _of_texts(karta, annotations)
     yield from _leaves(structure, annotations)

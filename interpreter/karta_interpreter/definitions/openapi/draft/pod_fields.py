@@ -126,9 +126,10 @@ _SCALERS = ("autoscaling", "autoscaler", "hpa")  # objects that have them, next 
 _MAY_COUNT = re.compile(r"(?i)replicas|count|size|num|hosts|nodes|workers|completions")
 FACTOR = re.compile(
     r"(?!(?i:min|max|.*(?:seconds|minutes|hours|days|ms|millis|retries|attempts|restarts|failures|revisions|limits|ports"
-    r"|cores|cpus|gpus|threads|tasks|slots|bytes|tokens|[su]s)(?:$|per)))(?:.*[a-z]s|.*sPer[A-Z]\w{0,32})"
+    r"|cores|cpus|gpus|threads|tasks|slots|bytes|tokens|[su]s)(?:$|per)))(?:.*[a-z]s|.*sPer[A-Z]\w{0,32}"
+    r"|(?i:.{0,32}(?:amount|quantity|concurrency|capacity|scale))|num(?:ber)?(?:Of)?[A-Z]\w{0,32})"
 )
-"""Names of numbers that may multiply pods: plurals, but not of time, of tries or of what one pod has."""
+"""Names of numbers that may multiply pods: amounts and plurals, but not of time, of tries or of what one pod has."""
 _MOST = 4
 
 

@@ -195,6 +195,10 @@ _READ_OTHERWISE: Final = {
         r"\b(not +\1\b(?! *[.(\[])|(?:if|elseif|while) +\1(?= +(?:then|and|or|do)\b))",
         re.MULTILINE,
     ): ("this is a number, and any number is true in Lua, 0 as well", "compare it: `x > 0`, or `x == 0`"),
+    re.compile(
+        r"\b((?:getResourceQuantity\([^()\n]{0,200}\)|(?:cpu|mem|memory|gpu)) *\* *[\w.]*[rR]eplicas?)\b"
+        r"|\b([\w.]*[rR]eplicas? *\* *(?:kube\.getResourceQuantity|(?:cpu|mem|memory|gpu))\b)"
+    ): ("requirements are of one pod, and Karmada has the number of pods itself", "leave the number out"),
     re.compile(r"\b(not +#[\w.]+|(?:if|elseif|while) +#[\w.]+(?= +(?:then|and|or|do)\b))"): (
         "a length is a number, and any number is true in Lua, 0 as well",
         "compare it: `#list > 0`, or `#list == 0`",
