@@ -1,4 +1,5 @@
 import copy
+import json
 import pickle
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
@@ -128,6 +129,16 @@ def test_missing_file_with_name_of_a_kind_is_answered_with_its_key() -> None:
             DefinitionError, match=r"Karta\.catalogue\(\) has the Karta of GVK\(group='jobset\.x-k8s\.io'"
         ):
             Karta.load(name)
+
+
+def test_answers_are_written_as_yaml_and_json() -> None:
+    answers = Karta.for_object(JOB).answers(JOB)
+    assert yaml.safe_load(yaml.safe_dump(answers)) == json.loads(json.dumps(answers)) == answers
+
+
+def test_wrong_name_in_an_answer_has_a_hint() -> None:
+    with pytest.raises(KeyError, match='there is no "replicas"; did you mean "replica"'):
+        Karta.for_object(JOB).answers(JOB)["InterpretReplica"]["replicas"]
 
 
 def test_several_kartas_are_refused(texts: dict[str, str]) -> None:

@@ -170,9 +170,9 @@ class Karta(Public):
         answers: dict[str, Mapping[str, JSON]] = Named()
         for operation in filter(self.definition.answers, OBJECT_OPERATIONS):
             try:
-                answers[operation] = interpret(self.definition, Call(Operation(operation), obj), reader=reader)
+                answers[operation] = Named(interpret(self.definition, Call(Operation(operation), obj), reader=reader))
             except InterpretationError as error:
-                answers[operation] = {"error": str(error)}
+                answers[operation] = Named(error=str(error))
         return answers
 
     def __deepcopy__(self, memo: object) -> Self:

@@ -5,15 +5,19 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from yaml.representer import SafeRepresenter
+
 from karta_interpreter.base.errors import WorkloadError
 from karta_interpreter.base.findings import PLACES, Finding, closest, error
 from karta_interpreter.base.k8s import Object
 from karta_interpreter.definitions.karta.loading import Loaded, load_documents, load_object
-from karta_interpreter.engine.workload.document import check_json, kinds_like, named_type
+from karta_interpreter.engine.workload.document import Named, check_json, kinds_like, named_type
 
 _TEXT = "<text>"
 _TEXT_START = re.compile(r"\n|^\s*(?:\{|\w+:(?:\s|$))")
 _OBJECT = "<object>"
+# So that `yaml.safe_dump` writes answers as any other dict.
+SafeRepresenter.add_representer(Named, SafeRepresenter.represent_dict)
 
 
 def check(source: Path | str | Object) -> Iterator[Finding]:

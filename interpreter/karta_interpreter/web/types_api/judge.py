@@ -60,7 +60,9 @@ def read(body: bytes) -> WorkloadTypeInput:
         json.loads(body, object_pairs_hook=_check_names)
     except orjson.JSONDecodeError as err:
         reason = decode(body)[1] if body.strip() else "it is empty"
-        yaml = "" if body.strip()[:1] in b'{["\xfe\xff' else "; is it YAML, or the name of a file (curl --json @FILE)?"
+        yaml = (
+            "" if body.strip()[:1] in b'{["\xef\xfe\xff' else "; is it YAML, or the name of a file (curl --json @FILE)?"
+        )
         raise ApiError(400, f"the body is not JSON: {reason or err}{yaml}") from err
     except RecursionError as err:
         raise ApiError(400, "the body is nested too deeply") from err

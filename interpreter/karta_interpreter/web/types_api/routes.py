@@ -31,6 +31,8 @@ _LETTERS: Final = {
     "ifmatch",
     "ifnonematch",
     "ifunmodifiedsince",
+    "ifmodifiedsince",
+    "ifrange",
 }  # of headers that a client may take for a condition
 
 
