@@ -140,6 +140,12 @@ TYPOS = [
     ("karta-interpreter", "securityContext.runAsUsr=1", "/securityContext': .*'runAsUsr' not allowed"),
     ("karta-interpreter", "resources.limits.memry=1Gi", "/resources/limits': .*'memry' not allowed"),
     ("karta-interpreter", "lifecycle.prestop.sleep.seconds=1", "/lifecycle': .*'prestop' not allowed"),
+    ("karta-interpreter", "resources.requests.cup=1", "/resources/requests': value must be 'fields: cpu, memory"),
+    (
+        "karta-interpreter",
+        "registration.multiplePodTemplatesScheduling=yes",
+        "Scheduling': value must be 'true or false, without quotes'",
+    ),
     ("karta-interpreter", "affinity.nodeAfinity.x=1", "/affinity': .*'nodeAfinity' not allowed"),
     ("karta-interpreter", "tolerations[0].ky=gpu", "/tolerations/0': .*'ky' not allowed"),
     ("karta-interpreter", "tolerations[1].effect=NoSchedul", "/tolerations/1/effect': value must be one of"),
