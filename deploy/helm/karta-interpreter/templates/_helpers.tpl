@@ -436,6 +436,16 @@ WARNING: without {{ $switch }} these values have no effect: {{ join ", " $given 
 {{- end -}}
 {{- end -}}
 {{- end -}}
+{{- range $file, $text := .Values.kartas.inline -}}
+{{- $taken := not $.Values.server.kinds -}}
+{{- range $.Values.server.kinds -}}
+{{- $kind := splitList "/" . | last | lower -}}
+{{- if or (eq $kind "*") (contains $kind (lower $text)) -}}{{- $taken = true -}}{{- end -}}
+{{- end -}}
+{{- if not $taken }}
+WARNING: kartas.inline.{{ $file }} has no effect: it names no kind of server.kinds, and only those are served.
+{{- end -}}
+{{- end -}}
 {{- end -}}
 
 {{/* Days that a certificate has left when it is renewed. Nothing where that is not known */}}
