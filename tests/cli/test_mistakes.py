@@ -182,6 +182,7 @@ _MISTAKEN_FILES = {
     "compare other kinds": ("diff", "--from", "RayCluster", "--to", "RayJob", "object.yaml"),
     "compare a suite": ("diff", "--from", "kind/testdata", "--to", "kind", "object.yaml"),
     "replay nothing": ("replay", "empty"),
+    "replay with two arguments": ("replay", "empty", "karta.yaml"),
     "export no kind": ("export", "webhook-configuration", "--service", "a/b", "--no-catalogue"),
 }
 """Commands that are given another file than the one that they need."""

@@ -109,7 +109,10 @@ _OTHERWISE = {
     "crd": "`export crd` prints the CRD of Kartas; `create karta --crd FILE` drafts a Karta from another one",
     "schema": "`export json-schema` prints the schema of Kartas",
     **dict.fromkeys(("--all-namespaces", "-A"), "name a folder: all in it is read"),
-    **dict.fromkeys(("--verbose", "-v", "-vv", "--debug"), "`explain` shows what an answer comes from"),
+    **dict.fromkeys(
+        ("--verbose", "-v", "-vv", "--debug"),
+        "`explain` shows what an answer comes from; a server with `--log-level debug` logs each call",
+    ),
     **dict.fromkeys(("demo", "quickstart", "tutorial", "sample"), "`create example FOLDER` writes a kind to try with"),
     "show": "`catalogue show KIND` shows a definition, `tree FILE` an object",
     "karta": "`catalogue export` prints definitions",
@@ -235,6 +238,7 @@ def _of_extra_argument(message: str, ctx: click.Context) -> str:
         given = (
             (_has("-f", ctx), "; definitions are given with -f"),
             (_has("--operation", ctx), "; an operation is given with --operation"),
+            (_has("--to", ctx), "; other definitions are given with --to"),
             ("EXPRESSION" in arguments, "; quotes stand around an expression"),
         )
         return f"The command takes {' '.join(arguments)}{''.join(text for is_so, text in given if is_so)}"

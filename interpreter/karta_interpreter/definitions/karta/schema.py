@@ -60,7 +60,10 @@ OTHER_FILES: Final = {
     "format": "a file of the folder that `verify --save` wrote: `verify FOLDER` reads it",
     "tests": "a list of tests of an older Karmada, which names no answers: leave it out, "
     "and `create suite --object FILE` drafts cases from its objects",
-    "replicaCount": "a file of values for Helm: give what `helm template` prints",
+    **dict.fromkeys(
+        ("replicaCount", "image", "nameOverride", "fullnameOverride"),
+        "a file of values for Helm: give what `helm template` prints",
+    ),
     **dict.fromkeys(
         ("kustomize.config.k8s.io/v1beta1", "resources", "patches", "components", "namePrefix"),
         "a kustomization: give what `kubectl kustomize` prints",
