@@ -84,6 +84,12 @@ def test_command_for_gitops_names_the_service_and_the_authority(tmp_path: Path) 
     assert "--multiple-pod-templates-scheduling" not in options
 
 
+@pytest.mark.parametrize(("name", "told"), [("k", True), ("karta-interpreter", False)])
+def test_server_of_another_name_is_told_what_its_control_plane_needs(name: str, *, told: bool, tmp_path: Path) -> None:
+    notes = notes_of(SERVER, f"fullnameOverride={name}", tmp_path)
+    assert (f"service.externalName={name}.karmada-system.svc.cluster.local" in notes) is told
+
+
 def test_notes_lead_to_the_check_of_the_registration(tmp_path: Path) -> None:
     check = "exec deploy/k-karta-interpreter -- karta-interpreter doctor --wait 60"
     for values in ("", "registration.enabled=false,karmada.cluster=false"):
