@@ -179,10 +179,12 @@ _SEVERAL: Final = (ast.Iterate, ast.Comma, ast.Foreach)
 
 
 def several(node: ast.Node) -> bool:
-    """Return whether an expression may yield more than one result.
+    r"""Return whether an expression may yield more than one result.
 
     >>> several(parse(".spec.groups[].name")), several(parse("[.spec.groups[].name] | length"))
     (True, False)
+    >>> several(parse(r'"\(.metadata.name)-\(.spec.groups[].name)"'))
+    True
     """
     return any(
         key_of(stage) in GENERATORS if isinstance(stage, ast.FunctionCall) else isinstance(stage, _SEVERAL)
@@ -530,6 +532,8 @@ def _flow(node: ast.Node) -> tuple[ast.Node, ...]:
             return (body,)
         case ast.Bind(source, _, body):
             return source, body
+        case ast.Text(pieces):
+            return tuple(piece for piece in pieces if not isinstance(piece, str))
         case ast.If(branches, otherwise):
             stages = tuple(stage for branch in branches for stage in branch)
             return stages if otherwise is None else (*stages, otherwise)

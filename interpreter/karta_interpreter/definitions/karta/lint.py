@@ -402,6 +402,11 @@ def _expressions(
         ):
             expression = Parsed(annotation_path("added-containers"), added.query.text, added.query.node)
             yield from _per_instance(component, expression, usable.get(("instanceIdPath",)) if added.each else None)
+        yield from (
+            violation("retains-all", annotation_path("retain"), text=text, kept=f"all pods of {component.name}")
+            for at in (("specDefinition", "podTemplateSpecPath"), ("specDefinition", "podSpecPath"))
+            if at in usable and (text := render(without_default(usable[at].node))) in retained
+        )
         # If nothing scales a component, its expression need not be writable.
         if component.name in changing:
             yield from _scale_places(component, changing[component.name], usable, retained)

@@ -452,15 +452,17 @@ class _Checked:
         """Warn of parts that answers look like depending on if no expression reads them."""
         for group, unread_parts in self._coverage.unread(self._root.schema, scale_path):
             names = [part.path.names[-1] for part in unread_parts]
-            read = "read it by minReplicasPath (and maxReplicasPath)" if "minReplicas" in names else "read it"
-            if unread_parts[0].sort is Sort.FACTOR:
-                factor = group.after_first if group.has_instances else group
-                read = f"if it multiplies the pods, add `* {factor.jq}` to replicasPath"
-            if all(part.sort is Sort.COUNT and part.path != group for part in unread_parts) and read == "read it":
-                read += (
-                    ", for pods without a template by replicasPath and a podSpecPath that builds the pod "
-                    f"(`{group.jq} | {{containers: [{{name: …, image: …, resources: …}}]}}`)"
-                )
+            factor = group.after_first if group.has_instances else group
+            ways = {
+                "read it by minReplicasPath (and maxReplicasPath)": "minReplicas" in names,
+                f"if it multiplies the pods, add `* {factor.jq}` to replicasPath": unread_parts[0].sort is Sort.FACTOR,
+                "read it, for pods without a template by replicasPath and a podSpecPath that builds the pod "
+                f"(`{group.jq} | {{containers: [{{name: …, image: …, resources: …}}]}}`)": all(
+                    part.sort is Sort.COUNT and part.path != group for part in unread_parts
+                ),
+                "read it": True,
+            }
+            read = next(way for way, holds in ways.items() if holds)
             newer = f"; the CRD may be newer than {origin}, which the definition was written from" if origin else ""
             hint = f"{read}, or add {{omit: {in_yaml(group)}, reason: …}} to the annotation unread{newer}"
             self.findings.append(

@@ -272,4 +272,5 @@ def _cannot(left: JSON, right: JSON, verb: str) -> QueryEvaluationError:
         f"{type_name(left)} and {type_name(right)} cannot be {verb}"
         + "; write a number without quotes"
         * any(isinstance(value, str) and value.isdecimal() for value in (left, right))
+        + "; an absent field is null: write a default, as `(.hosts // 1)`" * (None in (left, right))
     )
