@@ -57,6 +57,16 @@ def test_definition_does_not_differ_from_itself(run: Run) -> None:
     assert result.stderr == f"{same}11 questions: 0 answers differ\n"
 
 
+def test_object_without_a_status_is_told_apart_from_equal_health(run: Run, files: Path) -> None:
+    (files / "copy.yaml").write_text((files / "karta.yaml").read_text())
+    (files / "new.yaml").write_text("{apiVersion: example.io/v1, kind: Job, metadata: {name: a}, spec: {replicas: 2}}")
+
+    result = _diff(run, "karta.yaml", "copy.yaml", "new.yaml")
+
+    assert "no object has a status, so health was hardly compared" in result.stderr
+    assert "no object" not in _diff(run, "karta.yaml", "copy.yaml").stderr
+
+
 def test_diff_shows_each_place_of_an_answer(run: Run) -> None:
     result = _diff(run, "karta.yaml", "doubled.yaml")
 

@@ -144,6 +144,8 @@ def command(
         )
         for other in [no_workload(gvk.type_meta)]
     ] + ["--from and --to are the same, and so are their answers"] * (before == after)
+    if not changes and before != after and not any(question.call.object.get("status") for question in questions):
+        warnings.append("no object has a status, so health was hardly compared: give what `kubectl get -o yaml` prints")
     text = (
         "".join(_change_text(change, full=shown["full"]) for change in changes)
         if output == "table"

@@ -229,7 +229,7 @@ def _lines(explanation: Explanation, columns: int, shown: set[tuple[str, str]]) 
 
 def _wrapped(text: str, columns: int, depth: int) -> list[str]:
     indent = _INDENT * depth
-    text = escaped(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…")
+    text = escaped(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… (-o json has it whole)")
     return wrap(
         text, columns, initial_indent=indent, subsequent_indent=f"{indent}{_INDENT}",
         break_long_words=False, break_on_hyphens=False,

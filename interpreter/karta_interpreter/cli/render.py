@@ -67,12 +67,12 @@ def table(rows: Sequence[Sequence[str]], *, header: Sequence[str] = ()) -> str:
 
 
 def full_name(metadata: JSON) -> str:
-    """Return the namespace, if any, and the name in an object's metadata or in a reference to an object.
+    """Return the namespace, if any, and the name, or its beginning, in an object's metadata or in a reference to one.
 
     >>> full_name({"namespace": "default", "name": "web"}), full_name({"name": "web"}), full_name(None)
     ('default/web', 'web', '')
     """
-    names = (get(metadata, (field,)) for field in ("namespace", "name"))
+    names = get(metadata, ("namespace",)), get(metadata, ("name",)) or get(metadata, ("generateName",))
     return "/".join(name for name in names if isinstance(name, str) and name)
 
 

@@ -258,6 +258,42 @@ def test_objects_of_the_catalogue(manifest: dict[str, Any], notes: list[str]) ->
     assert all(fact.severity is Severity.WARNING for fact in found)
 
 
+@rows(
+    ("manifest", "note"),
+    [
+        pytest.param(
+            _manifest(
+                "argoproj.io/v1alpha1", "Workflow", entrypoint="main", templates=[{"name": "mian", "container": {}}]
+            ),
+            'spec.entrypoint is "main": no template has this name: pods may request something else than the answer',
+            id="an entrypoint without a template",
+        ),
+        pytest.param(
+            _manifest(
+                "kubeflow.org/v1",
+                "TFJob",
+                tfReplicaSpecs={"worker": {"template": {"spec": _POD}}, "Parameter": {"template": {"spec": _POD}}},
+            ),
+            (
+                "tfReplicaSpecs has another part than Chief, Evaluator, Master, PS and Worker: "
+                "pods may request something else than the answer"
+            ),
+            id="a part that the operator does not know",
+        ),
+        pytest.param(
+            _manifest("v1", "Pod", containers=_POD["containers"], overhead={"memroy": "1Gi"}),
+            "pod: memroy is no resource: write cpu, memory, ephemeral-storage, or a name with its domain",
+            id="overhead",
+        ),
+    ],
+)
+def test_parts_that_only_the_definition_knows(manifest: dict[str, Any], note: str) -> None:
+    templates = "workflowTemplates", "clusterWorkflowTemplates", "libraries", "clusterLibraries"
+    definition = _definition(manifest).bound({name: [] for name in templates})
+
+    assert [fact.note for fact in warnings_about(definition, manifest)] == [note]
+
+
 def _definition(manifest: dict[str, Any]) -> Definition:
     kinds = ((entry.definition, entry.definition.gvk) for entry in load_catalogue().entries)
     version = (manifest["apiVersion"], manifest["kind"])

@@ -192,7 +192,7 @@ def _looked_up(reference: Reference, obj: Object, reader: ReferenceReader | None
         if target is None and not reference.is_optional:
             missing.append(
                 f"there is no {reference.gvk.kind} {text}; create it on the control plane of Karmada, "
-                "or give commands --reference-file"
+                f"or give commands --reference-file with what `kubectl get {reference.gvk.kind} -o yaml` prints"
             )
         return target
 

@@ -61,8 +61,8 @@ def misfits(
     size: must be a number, not a string (Toys 1.0) - write it without quotes
     sets: must be a list, not an object (Toys 1.0) - write the entry after a dash, as the only one of a list
     """
-    # Another object has the fields of its kind.
-    is_other = is_read and path and get(value, ("apiVersion",)) and get(value, ("kind",))
+    # Another object has the fields of its kind, and a part of pods those of pods.
+    is_other = is_read and path and (get(value, ("apiVersion",)) or _inside(str(path[-1]), value, with_pods=True))
     if value is None or is_other or (isinstance(value, str) and _TRIED in value):
         return
     is_open = schema.get(OPEN) or not (any(fields(schema)) or entries(schema, "additionalProperties"))

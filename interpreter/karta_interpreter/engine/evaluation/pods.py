@@ -57,11 +57,11 @@ class ScaleLocation(NamedTuple):
         return self.replicas or self.minimum
 
 
+# A pod set without its name.
 _Unnamed = tuple[str, str, int, Object]
-"""A pod set without its name."""
 
+# A component, its instance ids, and the template of each instance (None if its pods do not exist).
 _Part = tuple[ComponentRules, tuple[str, ...], list[Object | None]]
-"""A component, its instance ids, and the template of each instance (None if its pods do not exist)."""
 
 
 def pod_sets(definition: Definition, obj: Object) -> tuple[PodSet, ...]:
@@ -234,8 +234,8 @@ class _Places:
 LONGEST = 32
 """`maxLength` of a component's name in Karmada's ResourceBinding (`pkg/apis/work/v1alpha2`)."""
 
+# The number of hexadecimal digits of a digest. It marks the few names of a workload that are too long or equal.
 _DIGEST: Final = 8
-"""The number of hexadecimal digits of a digest. It marks the few names of a workload that are too long or equal."""
 _PRIME: Final = 2**32 - 5
 
 

@@ -42,8 +42,8 @@ JSON_TYPES: Final[Mapping[str, type]] = {
     for field, go_type in {**OBJECT_TYPES, **PIECE_TYPES}.items()
 }
 
+# Fields that must yield something for every named instance. The others may yield nothing at all.
 _WHOLE = ("podTemplateSpecPath", "podSpecPath")
-"""Fields that must yield something for every named instance. The others may yield nothing at all."""
 
 
 def templates(component: ComponentRules, pods: PodDefinition, obj: Object, ids: tuple[str, ...]) -> list[Object | None]:
