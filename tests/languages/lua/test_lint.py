@@ -485,6 +485,14 @@ def test_numbers_as_conditions_are_found() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("first", "joined", "found"), [("~=", "or", 1), ("==", "and", 1), ("~=", "and", 0), ("==", "or", 0)]
+)
+def test_comparisons_that_are_always_the_same_are_found(first: str, joined: str, found: int) -> None:
+    script = f"function InterpretHealth(a)\n  return a.phase {first} 'A' {joined} a.phase {first} 'B'\nend"
+    assert len(judge("InterpretHealth", script)) == found
+
+
 def test_requirements_of_all_pods_are_found() -> None:
     script = "function GetReplicas(a)\n  return a.replicas, {resourceRequest = {cpu = a.cpu * a.replicas}}\nend"
     assert _lines(judge("InterpretReplica", script)) == [(2, "script-misread", "cpu * a.replicas")]

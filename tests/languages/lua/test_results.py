@@ -411,6 +411,7 @@ _POD = {"apiVersion": "v1", "kind": "ConfigMap", "namespace": "shop", "name": "w
             id="a lost part",
         ),
         pytest.param("ReviseReplica", (4,), ({**_TEMPLATE, "replicas": 4},), "no part of", id="a place"),
+        pytest.param("ReviseReplica", (3,), ({**_TEMPLATE, "spec": {"replicas": 7}},), "4 + 3: write 3", id="a sum"),
         pytest.param("AggregateStatus", (_ITEMS,), ({**_TEMPLATE, "status": _ITEMS[0]},), "is an item", id="an item"),
         pytest.param("InterpretStatus", (), ({"status": {"replicas": 2}},), "return it alone", id="in a status"),
         pytest.param("InterpretStatus", (), (_TEMPLATE,), "the whole object: return observedObj.status", id="it all"),
@@ -438,6 +439,13 @@ def test_field_that_retain_loses_causes_remark() -> None:
     objects = [{"spec": {"replicas": 2}}, {"spec": {"replicas": 3}}]
     (text,) = remarks("Retain", objects, ({"spec": {}},), {"retained": {"spec": {}}})
     assert text == "Retain: spec.replicas is gone, and both objects have it"
+
+
+def test_entry_in_place_of_a_list_causes_remark() -> None:
+    observed = {"status": {"conditions": [{"type": "Ready"}]}}
+    status = {"conditions": {"type": "Ready"}}
+    (text,) = remarks("InterpretStatus", [observed], (status,), {"status": status})
+    assert text == "ReflectStatus: conditions is an object, and the object has a list there"
 
 
 def test_fields_of_spec_are_no_status() -> None:

@@ -369,6 +369,12 @@ def _of_status(observed: Object, status: JSON) -> Mapping[str, object]:
         "the status is a list: return an object, such as {conditions = …}": isinstance(status, list) and status,
         "the status is in a field status of the result: return it alone": [*named] == ["status"],
         "this is the whole object: return observedObj.status": {"kind", "spec"} <= named.keys(),
+        **{
+            f"{field} is {type_name(named[field])}, and the object has {type_name(own[field])} there": (
+                {type(named[field]), type(own[field])} == {dict, list}
+            )
+            for field in sorted(named.keys() & own.keys())
+        },
         f"{', '.join(sorted(named))} are fields of the spec, and a status is asked for": (
             named and own and named.keys() <= spec.keys() - own.keys()
         ),
@@ -395,6 +401,12 @@ _REMARKS: Final[Mapping[str, Callable[..., Mapping[str, object]]]] = by_operatio
             )
             for path, before, after in changes(template, revised)
             if before is NOTHING and after == wanted
+        },
+        **{
+            f"{field_path(path)} becomes {before} + {wanted}: write {wanted}, the whole number": after
+            == before + wanted
+            for path, before, after in changes(template, revised)
+            if before and type(before) is type(after) is int
         },
         f"nothing is changed, and {wanted} replicas are asked for": (
             revised == template and str(wanted) not in re.findall(r"\d+", json.dumps(template.get("spec")))

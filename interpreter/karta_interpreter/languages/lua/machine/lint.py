@@ -173,7 +173,8 @@ _READ_OTHERWISE: Final = {
         _FLAGS,
     ): ("a change of the object of the member is lost", "set the field in the first parameter, and return that"),
     re.compile(
-        r"\bfunction +Retain\((?:(?!\bfunction\b).)*?\b(?:(\w+\.(spec|metadata) *= *\w+\.\2) *(?:;|\bend\b|$)"
+        r"\bfunction +Retain\((?:(?!\bfunction\b).)*?"
+        r"\b(?:(\w+\.(spec|metadata|spec\.(?:t|podT)emplate) *= *\w+\.\2) *(?:;|\bend\b|$)"
         r"|for (\w+), (\w+) in pairs\(\w+\.(spec|metadata)\) do\s+(\w+\.\5\[\3\]) *= *\4\b)",
         _FLAGS,
     ): (
@@ -199,6 +200,14 @@ _READ_OTHERWISE: Final = {
         r"\b((?:getResourceQuantity\([^()\n]{0,200}\)|(?:cpu|mem|memory|gpu)) *\* *[\w.]*[rR]eplicas?)\b"
         r"|\b([\w.]*[rR]eplicas? *\* *(?:kube\.getResourceQuantity|(?:cpu|mem|memory|gpu))\b)"
     ): ("requirements are of one pod, and Karmada has the number of pods itself", "leave the number out"),
+    re.compile(r"""(?<![\w.])(([\w.]+) *~= *(?:"[^"\n]*"|'[^'\n]*') +or +\2 *~= *["'])"""): (
+        "a value is always other than one of two",
+        "write `and` between them",
+    ),
+    re.compile(r"""(?<![\w.])(([\w.]+) *== *(?:"[^"\n]*"|'[^'\n]*') +and +\2 *== *["'])"""): (
+        "a value never equals both of two",
+        "write `or` between them",
+    ),
     re.compile(r"\b(not +#[\w.]+|(?:if|elseif|while) +#[\w.]+(?= +(?:then|and|or|do)\b))"): (
         "a length is a number, and any number is true in Lua, 0 as well",
         "compare it: `#list > 0`, or `#list == 0`",

@@ -54,6 +54,7 @@ _HINTS: Final = {
         "an absent field is nil: test it by `if`, or read `(x or {})`"
     ),
     re.compile("attempt to index .*number value"): "a number has no fields: compare the order of the parameters",
+    re.compile("get length of .*number value"): "a number has no length: read it without #",
     re.compile(r"get length of .*nil value|to getn \(table expected, got nil"): (
         "an absent list is nil: read `#(x or {})`"
     ),
