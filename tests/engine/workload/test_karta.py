@@ -587,6 +587,7 @@ def test_values_are_frozen_by_the_usual_error() -> None:
             r"Karta has no from_file; there are: .*load.*; Karta.for_object\(obj\) or Karta.load\(source\) makes one",
             id="another way to make one",
         ),
+        pytest.param(lambda job: cast("Any", job.components).job, r'this is a dict, .*: write \["job"\]', id="a key"),
         pytest.param(
             lambda _: cast("Any", WorkloadTree).of, r"; WorkloadTree.build\(workload\) makes one", id="a tree's"
         ),

@@ -66,6 +66,11 @@ class Named(dict[str, Value]):
     def __missing__(self, name: str) -> NoReturn:
         raise KeyError(f'there is no "{name}"; ' + did_you_mean(str(name), [f'"{own_name}"' for own_name in self]))
 
+    if not TYPE_CHECKING:  # a type checker would take it as leave to read any name
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise AttributeError(f'this is a dict, which has no {name}: write ["{name}"]', name=name, obj=self)
+
     def __call__(self, *_: object) -> NoReturn:  # noqa: D102 - its error says it
         raise TypeError("this is a dict, not a method: leave the parentheses out, and write [NAME]")
 

@@ -19,8 +19,8 @@ PRIORITY: Final = f"{_PREFIX}priority"
 REVISION: Final = f"{_PREFIX}revision"
 """The label with the hash of the whole type: every change of a type changes each of its Kartas."""
 
+# Labels that the admission of Kartas adds.
 _STAMPED: Final = "run.ai/karta-"
-"""Labels that the admission of Kartas adds."""
 _TRACKING: Final = "argocd.argoproj.io/tracking-id"
 _INSTANCE: Final = "argocd.argoproj.io/instance"
 _FLUX: Final = {"Kustomization": "kustomize.toolkit.fluxcd.io", "HelmRelease": "helm.toolkit.fluxcd.io"}
