@@ -206,6 +206,7 @@ def _manifest(api_version: str, kind: str, **spec: object) -> dict[str, Any]:
                         {"name": "c", "computeResources": {"computeResources": {"requests": {"cpu": "1"}}}},
                         {"name": "d", "computeResources": {"cpu": "1"}},
                         {"name": "e", "computeResources": {"reqeusts": {"cpu": "1"}}, "script": "x"},
+                        {"name": "f", "image": "x", "resources": {"requests": {"cpu": "1"}}},
                     ]
                 },
             ),
@@ -230,8 +231,17 @@ def _manifest(api_version: str, kind: str, **spec: object) -> dict[str, Any]:
                     "spec.taskSpec.steps[1].requests: there is no such field (Tekton Pipelines 1.15): "
                     "is it spec.taskSpec.steps[1].computeResources.requests?"
                 ),
+                (
+                    "spec.taskSpec.steps[5].resources: there is no such field (Tekton Pipelines 1.15): "
+                    "did you mean computeResources?"
+                ),
             ],
             id="an open part with fields that the definition reads",
+        ),
+        pytest.param(
+            _manifest("slinky.slurm.net/v1beta1", "NodeSet", slurmd={"image": "x", "resource": {"limits": {"cpu": 4}}}),
+            ["spec.slurmd.resource: there is no such field (Kubernetes 1.34): did you mean resources?"],
+            id="a container in an open part",
         ),
         pytest.param(
             _manifest(
@@ -267,6 +277,19 @@ def test_objects_of_the_catalogue(manifest: dict[str, Any], notes: list[str]) ->
             ),
             'spec.entrypoint is "main": no template has this name: pods may request something else than the answer',
             id="an entrypoint without a template",
+        ),
+        pytest.param(
+            _manifest(
+                "argoproj.io/v1alpha1",
+                "Workflow",
+                entrypoint="main",
+                templates=[{"name": "main", "steps": [[{"template": "trian"}, {"template": "{{item}}"}]]}],
+            ),
+            (
+                'spec.templates[0].steps[0][0].template is "trian": no template has this name: '
+                "pods may request something else than the answer"
+            ),
+            id="a step without a template",
         ),
         pytest.param(
             _manifest(

@@ -61,8 +61,13 @@ def misfits(
     size: must be a number, not a string (Toys 1.0) - write it without quotes
     sets: must be a list, not an object (Toys 1.0) - write the entry after a dash, as the only one of a list
     """
-    # Another object has the fields of its kind, and a part of pods those of pods.
-    is_other = is_read and path and (get(value, ("apiVersion",)) or _inside(str(path[-1]), value, with_pods=True))
+    # Another object has the fields of its kind, and a part of pods those of pods. A container may have others.
+    is_other = (
+        is_read
+        and path
+        and get(value, ("image",)) is None
+        and (get(value, ("apiVersion",)) or _inside(str(path[-1]), value, with_pods=True))
+    )
     if value is None or is_other or (isinstance(value, str) and _TRIED in value):
         return
     is_open = schema.get(OPEN) or not (any(fields(schema)) or entries(schema, "additionalProperties"))
@@ -106,7 +111,9 @@ def _is_slip(name: str, value: Object, path: Path, known: Mapping[str, Object]) 
     absent = known.keys() - value.keys()
     around = (other for other, field in known.items() if name in _INSIDE and name in dict(fields(field)))
     is_above = any(get(value, (other, name)) is None for other in around)
-    return is_above or bool(absent and path and name == path[-1]) or almost(name, absent) != ""
+    # As the requests of a step, which Tekton has renamed.
+    is_renamed = name == "resources" and any(other.lower().endswith(name) for other in absent)
+    return is_above or is_renamed or bool(absent and path and name == path[-1]) or almost(name, absent) != ""
 
 
 def _inside(name: str, value: JSON, *, with_pods: bool) -> tuple[Object, str] | None:
@@ -118,7 +125,7 @@ def _inside(name: str, value: JSON, *, with_pods: bool) -> tuple[Object, str] | 
     pods = catalogue_schemas()[POD_TEMPLATES]
     template = below(pods.schema, "spec", "template")
     spec = below(template, "spec")
-    inner, resources = get(value, ("spec",)), below(entries(below(spec, "containers"), "items") or {}, "resources")
+    inner, container = get(value, ("spec",)), entries(below(spec, "containers"), "items") or {}
     # Fields of pods may be misspelt.
     signs = {almost(key, ("spec", *_INSIDE)) or key for key in value} if isinstance(value, dict) else set()
     is_template = (isinstance(inner, dict) and "containers" in inner) or (
@@ -130,8 +137,12 @@ def _inside(name: str, value: JSON, *, with_pods: bool) -> tuple[Object, str] | 
     shapes = (
         ({**template, OPEN: True}, is_template),
         ({**spec, OPEN: True}, isinstance(get(value, ("containers",)), list)),
-        (resources, name.lower().endswith("resources") and bool(signs & {*_AMOUNTS, "cpu", "memory", name})),
+        (
+            below(container, "resources"),
+            name.lower().endswith("resources") and bool(signs & {*_AMOUNTS, "cpu", "memory", name}),
+        ),
         (below(spec, name), name in ("affinity", "tolerations")),
+        ({**container, OPEN: True}, isinstance(get(value, ("image",)), str)),
     )
     return next(((schema, pods.crd) for schema, fits in shapes if with_pods and fits), None)
 
