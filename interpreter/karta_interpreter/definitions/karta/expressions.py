@@ -382,6 +382,8 @@ def misread_parts(node: ast.Node, *, of_count: bool) -> Iterator[tuple[str, str,
     [('or-is-boolean', '.spec.phase or "Pending"', '.spec.phase // "Pending"')]
     >>> list(misread_parts(parse('.status.phase == "Ready" or "Green"'), of_count=False))
     [('or-is-boolean', '.status.phase == "Ready" or "Green"', '.status.phase == "Ready" or .status.phase == "Green"')]
+    >>> list(misread_parts(parse('.phase != "A" or .phase != "B"'), of_count=False))
+    [('compared-twice', '.phase != "A" or .phase != "B"', '.phase != "A" and .phase != "B"')]
     >>> list(misread_parts(parse('.status.ready >= "3"'), of_count=False))
     [('text-ordered', '.status.ready >= "3"', '.status.ready >= 3')]
     >>> list(misread_parts(parse('.status.state | ascii_downcase == "Ready"'), of_count=False))
@@ -432,6 +434,9 @@ def _amount_without_unit(entry: ast.Entry) -> Iterator[tuple[str, str, str]]:
                 yield "memory-of-number", f"{name}: {render(entry.value)}", f"{name}: {better}"
 
 
+_NEVER_BOTH: Final = (("or", "!=", "!="), ("and", "==", "=="))
+
+
 def _meant(node: ast.Node, *, is_whole: bool) -> tuple[str, ast.Node] | None:  # noqa: PLR0911 - one case each
     """Return the rule that a part breaks by its form, wherever it stands, and the part that is meant."""
     match node:
@@ -443,6 +448,12 @@ def _meant(node: ast.Node, *, is_whole: bool) -> tuple[str, ast.Node] | None:  #
             return "default-compared", ast.Binary(operator, ast.Alternative(left, default), right)
         case ast.Alternative(left, ast.Literal(True)) if plain_path(left):
             return "default-true", ast.Binary("!=", left, ast.Literal(False))
+        case ast.Binary(
+            "or" | "and" as joined,
+            ast.Binary(operator, value, ast.Literal(str() as first)) as left,
+            ast.Binary(same, other, ast.Literal(str() as second)) as right,
+        ) if (joined, operator, same) in _NEVER_BOTH and first != second and render(value) == render(other):
+            return "compared-twice", ast.Binary("and" if joined == "or" else "or", left, right)
         case ast.Binary("==", value, ast.Binary("or", ast.Literal() as first, second)):
             return "or-is-boolean", ast.Binary("or", ast.Binary("==", value, first), ast.Binary("==", value, second))
         case ast.Binary("or", left, ast.Literal(value) as right) if not isinstance(left, ast.Literal) and type(

@@ -393,10 +393,15 @@ def _expressions(
                 yield from _per_instance(component, expression, usable.get(("instanceIdPath",)))
             if "podSelector" in at:
                 yield from _selector(expression, component.pod_selector or PodSelector())
-            if "suspendDefinition" in at and not names_places(expression.query):
-                yield _about("suspend-path-not-writable", expression)
-            if "suspendDefinition" in at and fields_read(expression.node) == {"status"}:
-                yield _about("status-not-sent", expression, text=expression.text)
+            if "suspendDefinition" in at:
+                yield from (
+                    _about(rule, expression, text=expression.text)
+                    for rule, holds in (
+                        ("suspend-path-not-writable", not names_places(expression.query)),
+                        ("status-not-sent", fields_read(expression.node) == {"status"}),
+                    )
+                    if holds
+                )
         for added in (
             containers for containers in annotations.added_containers if containers.component == component.name
         ):

@@ -59,6 +59,11 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
         "`{written}` is any condition: their order says nothing",
         "write `{better}`",
     ),
+    "compared-twice": (
+        Severity.WARNING,
+        "`{written}` is the same for every value",
+        "write `{better}`",
+    ),
     "conditions-definition-missing": (
         Severity.WARNING,
         "byConditions never matches without a conditionsDefinition",
