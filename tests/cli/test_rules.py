@@ -16,7 +16,12 @@ from karta_interpreter.base.findings import Finding
 from karta_interpreter.cli.explain import rules
 from karta_interpreter.definitions.karta.loading import load_documents
 from karta_interpreter.definitions.openapi import objects
-from karta_interpreter.engine.explain import misfits, missing
+from karta_interpreter.engine.explain import (
+    count_warnings,
+    misfits,
+    pod_warnings,
+    status_warnings,
+)
 from karta_interpreter.languages.lua.customization import load_customizations
 from tests.support.rows import few_rows, rows
 
@@ -97,7 +102,10 @@ def test_explained_warnings_are_those_of_page(run: Callable[..., Result]) -> Non
     assert run("explain", "no-spec").stdout.startswith("no-spec\n\nThe object at podTemplateSpecPath has no `spec`.")
 
 
-@rows("module", [missing, misfits, objects], ids=lambda module: module.__name__)
+_SOURCES = [pod_warnings, count_warnings, status_warnings, misfits, objects]
+
+
+@rows("module", _SOURCES, ids=lambda module: module.__name__)
 def test_warnings_of_source_are_explained(module: ModuleType) -> None:
     texts = {node.value for node in ast.walk(ast.parse(inspect.getsource(module))) if isinstance(node, ast.Constant)}
     named = {text for text in texts if isinstance(text, str) and re.fullmatch(r"(?!x-)[a-z]+(-[a-z]+)+", text)}

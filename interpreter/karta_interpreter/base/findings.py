@@ -195,8 +195,8 @@ BY_TYPES: Final = {
 _ALIKE = 0.7
 _ALIKE_WORDS = 0.6  # of three letters, two may have changed places
 _ALMOST_EQUAL = 0.9
+# The similarity of two names that differ by a typo: ``replcias`` and ``replicas``, but not ``minReplicas``.
 _SLIP = 0.85
-"""The similarity of two names that differ by a typo: ``replcias`` and ``replicas``, but not ``minReplicas``."""
 _WORD = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 _SHORTEST_WORD = 3
 _COMPARED = 20

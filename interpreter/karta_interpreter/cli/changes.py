@@ -28,7 +28,7 @@ from karta_interpreter.definitions.karta import Known, catalogue_kinds
 from karta_interpreter.definitions.sources import ORIGIN, SourceDefinitions, combine, find_in_catalogue
 from karta_interpreter.engine.explain import Fact, explain
 from karta_interpreter.engine.operations import Call, Options
-from karta_interpreter.engine.suites.comparison import ERROR, SILENT, Answer, Difference, compare_answers
+from karta_interpreter.engine.suites import ERROR, SILENT, Answer, Difference, compare_answers
 
 CATALOGUE: Final = "catalogue"
 _EXCERPT: Final = 160

@@ -38,7 +38,7 @@ from karta_interpreter.definitions.openapi.schema import CustomKind
 from karta_interpreter.engine.drafting.drafting import draft_from
 from karta_interpreter.engine.explain import never_found, warnings_about
 from karta_interpreter.engine.operations import Call, Operation, StatusItem
-from karta_interpreter.engine.suites.suite import OBJECT_KEYS, OBJECTS, case_of, home_of, without_server_fields
+from karta_interpreter.engine.suites import OBJECT_KEYS, OBJECTS, case_of, home_of, without_server_fields
 
 
 @click.group("create", cls=CommandGroup)

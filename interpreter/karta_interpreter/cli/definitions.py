@@ -50,7 +50,7 @@ from karta_interpreter.definitions.sources import (
     load_catalogue,
 )
 from karta_interpreter.definitions.sources.cluster_karta import ClusterKarta
-from karta_interpreter.engine.suites.suite import find_suites
+from karta_interpreter.engine.suites import find_suites
 from karta_interpreter.engine.workload import Karta, Workload
 from karta_interpreter.languages.lua.customization import KIND, LoadedCustomization, load_customizations, merge
 

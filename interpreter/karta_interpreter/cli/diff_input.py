@@ -16,7 +16,7 @@ from karta_interpreter.cli.render import full_name
 from karta_interpreter.definitions.karta import Definition, Retained
 from karta_interpreter.definitions.karta.schema import other_file
 from karta_interpreter.engine.operations import RETAIN_REPLICAS, Call, Operation, StatusItem, TargetComponent
-from karta_interpreter.engine.suites.suite import find_suites, read_suite
+from karta_interpreter.engine.suites import find_suites, read_suite
 from karta_interpreter.languages.jq import Query
 
 _MEMBER = "member"

@@ -31,10 +31,9 @@ from karta_interpreter.cli.program import Problem
 from karta_interpreter.cli.render import one_line, say, table, watched, written
 from karta_interpreter.definitions.sources.snapshot import EVERYTHING, Selection
 from karta_interpreter.engine.operations import Call, Operation, Options
-from karta_interpreter.engine.suites.comparison import Difference
-from karta_interpreter.webhook.wire import Request, encode_results
+from karta_interpreter.engine.suites import Difference
+from karta_interpreter.webhook.wire import Request, encode_results, request_of
 from karta_interpreter.webhook.wire.recording import RecordedCall, files_in, read, results_of
-from karta_interpreter.webhook.wire.request import request_of
 
 _MOST_OTHERS: Final = 20
 _MOST_EXAMPLES: Final = 3

@@ -27,9 +27,20 @@ from karta_interpreter.cli.render import Data, one_line, say, table, watched, wr
 from karta_interpreter.definitions.karta import Definition, Known
 from karta_interpreter.engine.explain import COUNT_MISSPELT, explain, never_found, warnings_about
 from karta_interpreter.engine.operations import Options
-from karta_interpreter.engine.suites import Outcome, SuiteReport, Totals, by_kind, judge
-from karta_interpreter.engine.suites.comparison import compared
-from karta_interpreter.engine.suites.suite import Case, answer_of, find_suites, home_of, scan_suite, with_outputs
+from karta_interpreter.engine.suites import (
+    Case,
+    Outcome,
+    SuiteReport,
+    Totals,
+    answer_of,
+    by_kind,
+    compared,
+    find_suites,
+    home_of,
+    judge,
+    scan_suite,
+    with_outputs,
+)
 
 # Characters that XML 1.0 cannot contain.
 _NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

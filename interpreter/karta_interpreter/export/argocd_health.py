@@ -15,8 +15,8 @@ from karta_interpreter.export.library import words_of
 from karta_interpreter.export.lua import quoted
 from karta_interpreter.export.script import OperationScript, lua_value
 
+# The libraries of Lua that scripts use, and that Argo CD opens on request.
 _OPEN_LIBS: Final = {"string", "math"}
-"""The libraries of Lua that scripts use, and that Argo CD opens on request."""
 
 
 class ArgoHealth(NamedTuple):

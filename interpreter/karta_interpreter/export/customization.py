@@ -97,8 +97,8 @@ def _compiled(definition: Definition, operations: Sequence[Operation]) -> str:
     return text
 
 
+# Lua has at most 200 local variables in a function, the script itself among them.
 _MOST_LOCALS: Final = 190
-"""Lua has at most 200 local variables in a function, the script itself among them."""
 _DIGITS: Final = 16
 _REQUIRED: Final = re.compile(r"""require\s*\(?\s*["']karta["']""")
 _ASKED: Final = re.compile(r"\bkarta\.(\w+)")

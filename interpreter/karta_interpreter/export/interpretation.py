@@ -12,7 +12,7 @@ from karta_interpreter.definitions.karta import (
     Status,
     StatusRules,
 )
-from karta_interpreter.engine.operations.interpret_health import healthy_statuses
+from karta_interpreter.engine.operations import healthy_statuses
 from karta_interpreter.export.lua import AND, is_key, negated, quoted, written
 from karta_interpreter.export.pod_sets import Pods, each_component, has_computed_names, has_one
 from karta_interpreter.export.script import OperationScript

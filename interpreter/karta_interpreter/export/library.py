@@ -13,19 +13,20 @@ from typing import Final
 _HEAD: Final = re.compile(r"^local (?:function )?(\w+)", re.MULTILINE)
 _WORD: Final = re.compile(r"(?<![.\w])[A-Za-z_]\w*(?!\w| = )")
 _DECLARED: Final = re.compile(r"local function \w+\(([^)]*)\)|function\(([^)]*)\)|local ([\w, ]+)|for ([\w, ]+) in")
+# The values that only some functions make: null in a list or an object, and places of converted or limited values.
 _FEATURES: Final[Mapping[str, frozenset[str]]] = {
     "null": frozenset({"append", "list", "or_null"}),
     "numeral": frozenset({"numeral"}),
     "times": frozenset({"times"}),
     "limited_by": frozenset({"limited_by"}),
 }
-"""The values that only some functions make: null in a list or an object, and places of converted or limited values."""
+# A statement that depends on a feature of the definition: its depth, the rest of its condition, or its statement.
 _BRANCH: Final = re.compile(r"( *)if (not )?with\.(\w+) (?:and (.+)|then(?: (.+) end)?)")
-"""A statement that depends on a feature of the definition: its depth, the rest of its condition, or its statement."""
+# A value for definitions with a feature, and another value for all others.
 _CHOICE: Final = re.compile(r"(.*[=,] )with\.(\w+) and (\(.*\)|.*?)(?:\s+or (.*?))?(,?)")
-"""A value for definitions with a feature, and another value for all others."""
 _CONTINUED: Final = re.compile(r"( with\.\w+ and .*)\n +or ")
 _COMMENT_OR_TEXT: Final = re.compile(r'--[^\n]*|"(?:[^"\\\n]|\\.)*"')
+# The files. Each uses only its own functions and functions of the files before it.
 _ORDER: Final = (
     "jq",
     "functions",
@@ -38,7 +39,6 @@ _ORDER: Final = (
     "status",
     "aggregation",
 )
-"""The files. Each uses only its own functions and functions of the files before it."""
 
 
 def words_of(code: str) -> frozenset[str]:

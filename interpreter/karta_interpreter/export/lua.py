@@ -161,8 +161,8 @@ ZERO: Final = Constant("0")
 _OPPOSITES: Final = {"==": "~=", "~=": "=="}
 OR, AND, _COMPARISON, _JOIN, _SUM, _UNARY, _OPERAND = range(1, 8)
 _LEVELS: Final = {"or": OR, "and": AND, "..": _JOIN, "+": _SUM}
+# The variables that a function may have at once. Lua's limit is 200, and calls need some places, too.
 _MOST_VARIABLES: Final = 60
-"""The variables that a function may have at once. Lua's limit is 200, and calls need some places, too."""
 
 
 def text(value: str) -> Constant:

@@ -23,6 +23,7 @@ from karta_interpreter.export.lua import (
 from karta_interpreter.languages.jq import records_in
 from karta_interpreter.languages.lua.machine.source import RESERVED_WORDS
 
+# Names that mean something else in a function.
 _KNOWN: Final = RESERVED_WORDS | frozenset(
     (
         *("assert", "error", "ipairs", "kube", "math", "next", "os", "pairs", "pcall", "print", "require", "select"),
@@ -30,7 +31,6 @@ _KNOWN: Final = RESERVED_WORDS | frozenset(
         *("obj", "desired", "observed", "items", "replicas", "result"),
     )
 )
-"""Names that mean something else in a function."""
 
 
 class Value(NamedTuple):

@@ -113,8 +113,8 @@ def _branches(node: ast.Node) -> Iterator[ast.Node]:
         yield from _branches(child)
 
 
+# Paths, each with the conditions under which it is an output.
 _Terms = list[tuple[tuple[ast.Node, ...], Path]]
-"""Paths, each with the conditions under which it is an output."""
 
 
 def _guarded(node: ast.Node, base: Path) -> _Terms | None:

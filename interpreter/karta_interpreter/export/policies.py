@@ -17,8 +17,8 @@ class Policy(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
+# The kinds of the catalogue that have objects without a namespace.
 _OF_CLUSTER: Final = ("ClusterPolicy.kyverno.io", "SidecarSet.apps.kruise.io")
-"""The kinds of the catalogue that have objects without a namespace."""
 
 
 _TOLERATION_OF_SERVICE, _TOLERATION_OF_JOB, _GRACE_PERIOD = 900, 300, 600

@@ -17,7 +17,7 @@ from karta_interpreter.definitions.karta import (
     Unset,
 )
 from karta_interpreter.definitions.karta.expressions import reads_object
-from karta_interpreter.engine.operations.retain import switches
+from karta_interpreter.engine.operations import switches
 from karta_interpreter.export.lua import (
     Expression,
     Name,

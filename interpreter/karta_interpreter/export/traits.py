@@ -24,16 +24,16 @@ from karta_interpreter.languages.jq import (
 
 _LARGEST: Final = 2**53  # all numbers of Lua are float64
 _EXTREMES: Final = (ast.FunctionCall("max"), ast.FunctionCall("min"))
+# The fields of an object where a null means 0.
 _AMOUNTS: Final = ("requests", "limits")
-"""The fields of an object where a null means 0."""
+# The constructs of a part that is worth a function of its own.
 _LEAST: Final = 5
-"""The constructs of a part that is worth a function of its own."""
 _SMALL: Final = (ast.Identity, ast.Literal, ast.Index, ast.Iterate, ast.Comma, ast.Variable, ast.Text)
 _KIND: Final = re.compile(r"[A-Z][a-z]\w+")
 _LONGEST_NAME: Final = 30
 _MAGIC: Final = "^$()%.[]*+-?"
+# A part of a regular expression that Lua has as well.
 _PIECE: Final = re.compile(r"(\^)|(\$)|(\[[A-Za-z0-9 ._-]+\]|\\[\[\].*+?$^()\\-]|[A-Za-z0-9 _/:@=,-])([*+?]?)")
-"""A part of a regular expression that Lua has as well."""
 _PRESENT: Final = (OutputKind.BOOLEAN, OutputKind.NUMBER, OutputKind.TEXT, OutputKind.TEXTS, OutputKind.KEYS)
 
 

@@ -7,7 +7,6 @@ The ``AdmissionReview`` (``admission.k8s.io/v1``) is read, the object in it is j
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
 import orjson
 
@@ -20,16 +19,8 @@ from karta_interpreter.webhook.wire.request import KIND, parsed
 
 _VERSION = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview"}
 # Not 403, 409 or AlreadyExists: clients try those again, or take them for success.
+_ACTIONS = ("CREATE", "UPDATE", "DELETE", "CONNECT")
 _INVALID = {"status": "Failure", "reason": "Invalid", "code": 422}
-
-
-class Action(StrEnum):
-    """The operation of a request."""
-
-    CREATE = "CREATE"
-    UPDATE = "UPDATE"
-    DELETE = "DELETE"
-    CONNECT = "CONNECT"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +28,7 @@ class Review:
     """A request to store an object of a ``group`` and ``kind``."""
 
     uid: str
-    action: Action
+    action: str
     group: str
     kind: str
     subresource: str = ""
@@ -70,11 +61,11 @@ def read(body: bytes) -> Review:
     old_object = request.get("oldObject")
     obj = request.get("object")
     name = _text(request, "operation")
-    if name not in list(Action):
-        raise RequestError(f'request.operation "{name[:64]}" is not one of {", ".join(Action)}')
+    if name not in _ACTIONS:
+        raise RequestError(f'request.operation "{name[:64]}" is not one of {", ".join(_ACTIONS)}')
     return Review(
         uid=_text(request, "uid"),
-        action=Action(name),
+        action=name,
         group=_text(kind, "group", default=""),
         kind=_text(kind, "kind"),
         subresource=_text(request, "subResource", default=""),
@@ -214,7 +205,7 @@ def validate(review: Review, existing_kinds: Mapping[GVK, str]) -> bytes:
 
 
 def _stored(review: Review) -> Object | None:
-    stored = review.action in (Action.CREATE, Action.UPDATE) and not review.subresource
+    stored = review.action in ("CREATE", "UPDATE") and not review.subresource
     return review.object if stored and is_kind_of_definitions(review.group, review.kind) else None
 
 

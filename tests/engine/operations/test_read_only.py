@@ -8,7 +8,7 @@ from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s.requirements import Counting
 from karta_interpreter.base.k8s.values import MOST_REPLICAS
 from karta_interpreter.definitions.karta.definition import Definition
-from karta_interpreter.engine.explain.missing import warnings_about
+from karta_interpreter.engine.explain.warnings import warnings_about
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS, Call, Operation, Options
 from tests.engine.operations.conftest import Define, component, template
 from tests.support import both_ways

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from karta_interpreter.base.findings import Severity
-from karta_interpreter.definitions.karta.loading import KINDS, Loaded, load_documents
+from karta_interpreter.definitions.karta.loading import KINDS_OF_DEFINITIONS, Loaded, load_documents
 
 VARIABLE = "KARTA_SOURCE"
 """The environment variable with a checkout of github.com/dsx-ai-factory/workload-map, or of Karta before it."""
@@ -40,5 +40,5 @@ def load_all(root: Path) -> Upstream:
 
 def _loaded(path: Path) -> Iterator[Loaded]:
     text = path.read_text(encoding="utf-8")
-    if any(f"kind: {kind}\n" in text for kind in KINDS):
+    if any(f"kind: {kind}\n" in text for kind in KINDS_OF_DEFINITIONS):
         yield from load_documents(text, str(path))

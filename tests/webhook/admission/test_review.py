@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from karta_interpreter.base.errors import RequestError
-from karta_interpreter.webhook.admission import Action, Review, allow, read, refuse
+from karta_interpreter.webhook.admission import Review, allow, read, refuse
 from tests.support.rows import rows
 
 REQUEST: dict[str, Any] = {
@@ -23,7 +23,7 @@ def body(**changes: Any) -> bytes:
 def test_review_is_read() -> None:
     review = read(body(operation="UPDATE", oldObject={"spec": None}, subResource="status", dryRun=True))
 
-    assert review == Review("1", Action.UPDATE, "run.ai", "Karta", "status", {"spec": {}}, {"spec": None})
+    assert review == Review("1", "UPDATE", "run.ai", "Karta", "status", {"spec": {}}, {"spec": None})
 
 
 def test_core_kind_has_empty_group() -> None:

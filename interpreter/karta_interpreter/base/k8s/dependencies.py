@@ -174,6 +174,8 @@ def _name_in(parent: Object, field: str, path: Path) -> str:
     return text_field(reference, "name", (*path, field)) if reference else ""
 
 
+# By kind: the sources of volumes, and the field of each that names the object or refers to it. A volume has one
+# source. Where it has several, Karmada looks at the first one in this order for each kind.
 _SOURCES: Final = {
     "Secret": {
         "azureFile": "secretName",
@@ -191,10 +193,6 @@ _SOURCES: Final = {
     "ConfigMap": {"projected": "configMap", "configMap": "name"},
     "PersistentVolumeClaim": {"persistentVolumeClaim": "claimName"},
 }
-"""By kind: the sources of volumes, and the field of each that names the object or refers to it.
-
-A volume has one source. Where it has several, Karmada looks at the first one in this order for each kind.
-"""
 
 DEPENDENCY_NAMES: Final = (
     "serviceAccountName",

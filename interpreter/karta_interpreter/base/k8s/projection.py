@@ -23,22 +23,22 @@ Raises one of `UNREAD` for a text that has to be decoded as a whole, and is perh
 
 UNREAD: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, TypeError)
 
+# The most bytes that the decoded parts may have when they are encoded again: the time of an answer grows with them.
 _MOST: Final = 2**16
-"""The most bytes that the decoded parts may have when they are encoded again: the time of an answer grows with them."""
 
+# Parts of this size have few enough values, whatever they are.
 _SURELY_FEW: Final = 2**15
-"""Parts of this size have few enough values, whatever they are."""
 
+# The most parts of a projection: the decoder of as many takes 20 ms to make. The catalogue's largest has 1,100.
 _MOST_PARTS: Final = 1500
-"""The most parts of a projection: the decoder of as many takes 20 ms to make. The catalogue's largest has 1,100."""
 
+# The most directly nested lists or maps with elements that are read in part. Types double with each level.
 _MOST_NESTED: Final = 3
-"""The most directly nested lists or maps with elements that are read in part. Types double with each level."""
 
 _SCALARS: Final = (int, float, str, bool, None)
 
+# A patch cannot name a place below an empty key and replaces the whole object, so the object has to be read whole.
 _Key: TypeAlias = Annotated[str, msgspec.Meta(min_length=1)]
-"""A patch cannot name a place below an empty key and replaces the whole object, so the object has to be read whole."""
 
 
 class Projection:

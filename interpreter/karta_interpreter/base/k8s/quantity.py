@@ -22,10 +22,10 @@ QUANTITY = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]+)|([KMG
 """A sign, a whole number, a fraction, and an exponent or a suffix. Missing parts are empty."""
 _DECIMAL_SUFFIXES = ("n", "u", "m", "", "k", "M", "G", "T", "P", "E")
 _BINARY_SUFFIXES = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
+# The factor of each suffix, in nanos.
 _UNITS = {suffix: 1024**power * _NANOS for power, suffix in enumerate(_BINARY_SUFFIXES)} | {
     suffix: 1000**power for power, suffix in enumerate(_DECIMAL_SUFFIXES)
 }
-"""The factor of each suffix, in nanos."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

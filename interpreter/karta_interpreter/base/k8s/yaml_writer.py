@@ -11,10 +11,10 @@ WIDTH: Final = 118
 """The longest lines of the catalogue."""
 _TEXT: Final = "tag:yaml.org,2002:str"
 _PLAIN: Final = frozenset({_TEXT, "tag:yaml.org,2002:yaml", "tag:yaml.org,2002:value"})
+# Booleans and numbers of the Go library that PyYAML would write without quotes.
 _AMBIGUOUS: Final = re.compile(r"[yYnN]|[-+]?[0-9]+([eE][-+]?[0-9]+)?|[-+]?0o[0-7]+")
-"""Booleans and numbers of the Go library that PyYAML would write without quotes."""
+# Line breaks of YAML 1.1 that PyYAML would write as they are.
 _BREAKS: Final = re.compile("[\x85\u2028\u2029]")
-"""Line breaks of YAML 1.1 that PyYAML would write as they are."""
 
 
 class _SortedDumper(yaml.SafeDumper):

@@ -10,8 +10,8 @@ from typing import Final, NamedTuple
 
 from karta_interpreter.base.sandbox import child
 
+# The share of the container's memory at which a child process ends. Files that are mapped take memory, too.
 _TAKEN: Final = 0.85
-"""The share of the container's memory at which a child process ends. Files that are mapped take memory, too."""
 SECONDS: Final = 0.01
 """The time between two checks. A process allocates at most 10 MiB in it."""
 

@@ -38,6 +38,7 @@ from karta_interpreter.definitions.karta.definition import (
     PodTemplate,
     SuspendWrite,
 )
+from karta_interpreter.definitions.karta.expression_text import ObjectQuery, PodQuery, count_places, ids_meant
 from karta_interpreter.definitions.karta.identity import (
     API_GROUP,
     KARTA,
@@ -106,10 +107,12 @@ __all__ = [
     "LeftOut",
     "Matcher",
     "ObjectNames",
+    "ObjectQuery",
     "OfDependencies",
     "Once",
     "PathPattern",
     "PodDefinition",
+    "PodQuery",
     "PodSpec",
     "PodTemplate",
     "ReferenceReader",
@@ -124,9 +127,11 @@ __all__ = [
     "api_group",
     "catalogue_files",
     "catalogue_kinds",
+    "count_places",
     "example_files",
     "field_text",
     "gvk_of",
+    "ids_meant",
     "is_definition",
     "is_kind_of_definitions",
     "karta_api_group",

@@ -12,7 +12,7 @@ from karta_interpreter.base.k8s import GVK, JSON, Object
 from karta_interpreter.definitions.karta import definition, model, status_rules
 from karta_interpreter.definitions.karta.annotation_records import Annotations
 from karta_interpreter.definitions.karta.expressions import fields_read
-from karta_interpreter.definitions.karta.schema_types import expressions
+from karta_interpreter.definitions.karta.schema_types import expressions_of
 from karta_interpreter.languages.jq import Query, queries_in
 
 # How a text becomes an expression that may read the definition's references.
@@ -116,7 +116,7 @@ def _pods(spec: model.SpecDefinition, compiled: _Compiled) -> definition.PodDefi
     if spec.fragmented_pod_spec_definition is None:
         return None
     return definition.Fragments(
-        tuple((str(field), compiled(text)) for (field,), text in expressions(spec.fragmented_pod_spec_definition))
+        tuple((str(field), compiled(text)) for (field,), text in expressions_of(spec.fragmented_pod_spec_definition))
     )
 
 

@@ -25,7 +25,7 @@ from karta_interpreter.definitions.karta.expression_text import PodQuery, count_
 from karta_interpreter.definitions.karta.identity import REFERENCES
 from karta_interpreter.definitions.karta.model import KartaResource
 from karta_interpreter.definitions.karta.rules import violation
-from karta_interpreter.definitions.karta.schema_types import expressions
+from karta_interpreter.definitions.karta.schema_types import expressions_of
 from karta_interpreter.languages.jq import (
     GENERATORS,
     PICKERS,
@@ -66,7 +66,7 @@ def check_expressions(karta: KartaResource) -> tuple[list[Parsed], list[Finding]
     usable: list[Parsed] = []
     findings: list[Finding] = []
     names = [reference.name.removeprefix("$") for reference in karta.spec.structure_definition.references]
-    for path, text in expressions(karta.spec, ("spec",)):
+    for path, text in expressions_of(karta.spec, ("spec",)):
         readable = frozenset(names)
         if path[: len(REFERENCES)] == REFERENCES:
             # References are looked up in their order. The name of an object may be in one that was found before.
@@ -343,11 +343,11 @@ _MILLI: Final = re.compile(r"[mM]illi(?:s|[cC](?:ore|pu)s?)?$")
 _NAMED_UNITS: Final = {"memory": _UNIT, "cpu": _MILLI}
 _TESTS = ("IN", "contains", "endswith", "index", "inside", "ltrimstr", "rtrimstr", "startswith", "test")
 _LETTERS = {"ascii_downcase": str.lower, "ascii_upcase": str.upper}
+# The operators that jq applies before `//`, and the rule about a default beside each.
 _AFTER: Final = {
     **dict.fromkeys("*/+-", "default-is-factor"),
     **dict.fromkeys(("==", "!=", "<", "<=", ">", ">="), "default-compared"),
 }
-"""The operators that jq applies before `//`, and the rule about a default beside each."""
 
 
 def _grouped(left: ast.Node, right: ast.Node) -> tuple[str, ast.Node] | None:

@@ -43,7 +43,7 @@ from karta_interpreter.definitions.karta.model import (
     SuspendAction,
 )
 from karta_interpreter.definitions.karta.rules import violation
-from karta_interpreter.definitions.karta.schema_types import expressions
+from karta_interpreter.definitions.karta.schema_types import expressions_of
 from karta_interpreter.definitions.karta.status_rules import MATCHING_ORDER, Status
 from karta_interpreter.definitions.karta.validation import repeated
 from karta_interpreter.languages.jq import render
@@ -142,7 +142,7 @@ def lint(karta: KartaResource, parsed: Sequence[Parsed], annotations: Annotation
         if annotations.operations and annotation.is_set(annotations) and annotation.name != "lua"
         if annotation.read_by and annotation.read_by.isdisjoint(annotations.operations)
     )
-    written = "\n".join((*(text for _, text in expressions(karta.spec, ())), *karta.annotations.values()))
+    written = "\n".join((*(text for _, text in expressions_of(karta.spec, ())), *karta.annotations.values()))
     yield from (
         violation("reference-unread", (*REFERENCES, index, "name"), name=name)
         for index, name in enumerate(reference.name.removeprefix("$") for reference in structure.references)
@@ -235,7 +235,7 @@ def _leaves(structure: StructureDefinition, annotations: Annotations) -> Iterato
     for path, leaf in leaves if len(leaves) > 1 else ():
         yield from (
             violation("path-copied", at, text=text, name=leaf.name, first=by_path[text])
-            for at, text in expressions(leaf, path)
+            for at, text in expressions_of(leaf, path)
             if at[-1] in _OWN and _INNER.fullmatch(text) and by_path.setdefault(text, leaf.name) != leaf.name
         )
         kind = leaf.pod_selector.component_type if leaf.pod_selector else None

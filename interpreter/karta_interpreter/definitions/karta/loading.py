@@ -21,7 +21,7 @@ from karta_interpreter.languages.lua.reading import lints
 from karta_interpreter.languages.lua.source_map import SourcePosition
 
 _CUSTOMIZATION = "this is a ResourceInterpreterCustomization of Karmada, not a Karta"
-KINDS = ("Karta", "ResourceInterface")
+KINDS_OF_DEFINITIONS = ("Karta", "ResourceInterface")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ def load_documents(text: str, source: str) -> list[Loaded]:
 def load_placed(text: str, source: str) -> list[tuple[Loaded, SourcePosition | None]]:
     """Return the results of `load_documents`, each with the object's position in the text, None if unreadable."""
     try:
-        objects = placed_objects(text, source, *KINDS)
+        objects = placed_objects(text, source, *KINDS_OF_DEFINITIONS)
     except ManifestError as err:
         unreadable = error("unreadable", (), str(err))
         finding = replace(unreadable, source=source, line=err.line, column=err.column)

@@ -63,14 +63,14 @@ class Schema(BaseModel):
         return {key: value for key, value in data.items() if value is not None or key in cls.nullable}
 
 
-def expressions(node: object, at: Path = ()) -> Iterator[tuple[Path, Expression]]:
+def expressions_of(node: object, at: Path = ()) -> Iterator[tuple[Path, Expression]]:
     """Yield every jq expression below a part of a Karta, with its path."""
     match node:
         case Expression():
             yield at, node
         case Schema():
             for name, field in type(node).model_fields.items():
-                yield from expressions(getattr(node, name), (*at, str(field.alias)))
+                yield from expressions_of(getattr(node, name), (*at, str(field.alias)))
         case tuple() | dict():
             for key, item in node.items() if isinstance(node, dict) else enumerate(node):
-                yield from expressions(item, (*at, key))
+                yield from expressions_of(item, (*at, key))

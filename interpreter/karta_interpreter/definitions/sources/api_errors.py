@@ -20,8 +20,8 @@ _RESOURCE = re.compile(
 )
 _OTHER_CA = "put the CA that signed it into the kubeconfig as certificate-authority-data"
 _OTHER_NAME = "dial a name that the certificate has, or set tls-server-name in the kubeconfig"
+# By result of OpenSSL: X509_V_ERR_CERT_HAS_EXPIRED, X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH.
 _CERTIFICATE_HINTS = {10: "renew the server's certificate", 62: _OTHER_NAME, 64: _OTHER_NAME}
-"""By result of OpenSSL: X509_V_ERR_CERT_HAS_EXPIRED, X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH."""
 
 _STATUS_HINTS: dict[int, str] = {
     HTTPStatus.UNAUTHORIZED: "it does not accept the credentials: renew the token or client certificate",

@@ -44,17 +44,17 @@ MANAGER = "karta-interpreter"
 """The field manager of everything that this program writes."""
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
+# The time for one request, from connecting to the end of its answer.
 _SECONDS = 10.0
-"""The time for one request, from connecting to the end of its answer."""
+# How long after its end a watch may still be silent before its connection counts as lost.
 _SILENCE_SECONDS = 5.0
-"""How long after its end a watch may still be silent before its connection counts as lost."""
 # The most objects in one answer to a list, and the most bytes if it has several. No call is answered while they are
 # decoded, at 20 ms for a megabyte.
 _PAGE, _PAGE_BYTES = 50, 2**20
 _MOST_BYTES = 2**24  # of any answer, and of an event of a watch
 _MOST_LISTED = 2**26  # bytes of all parts of a list that is kept whole
+# The time for a program that gets credentials. A user may have to log in.
 _CREDENTIALS_SECONDS = 60.0
-"""The time for a program that gets credentials. A user may have to log in."""
 
 _TOKEN = re.compile(r"[\w.~+/=-]*\s*", re.ASCII)
 _NAMESPACE = "default"

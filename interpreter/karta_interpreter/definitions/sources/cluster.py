@@ -156,8 +156,8 @@ READY = "Ready"
 
 _TYPES = (VALIDATED, CRD_EXISTS, READY)
 _REPORTED = ("status", "reason", "message", "observedGeneration")
+# The limit of ``message`` in metav1.Condition.
 _MAX_MESSAGE = 32_768
-"""The limit of ``message`` in metav1.Condition."""
 
 _TRY_AGAIN = (HTTPStatus.UNAUTHORIZED, HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS)
 

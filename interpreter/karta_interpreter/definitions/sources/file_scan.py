@@ -9,8 +9,8 @@ from pathlib import Path
 
 _SUFFIXES = frozenset({".yaml", ".yml", ".json"})
 
+# How long to collect changes: saving in an editor, or an update of a mounted ConfigMap, makes several.
 _DEBOUNCE_MILLISECONDS = 200
-"""How long to collect changes: saving in an editor, or an update of a mounted ConfigMap, makes several."""
 
 _PAUSE_SECONDS = 0.5
 

@@ -28,8 +28,8 @@ from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.budget import Budget
 
 _DOUBLINGS = 30
+# Seconds after which a watch has worked even if it breaks: proxies end silent connections.
 _LASTING = 5.0
-"""Seconds after which a watch has worked even if it breaks: proxies end silent connections."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +65,8 @@ class Pace:
 
 View = TypeVar("View")
 
+# The time when an object was created, and its name. UTC times in one format sort as text.
 _Age = tuple[str, str]
-"""The time when an object was created, and its name. UTC times in one format sort as text."""
 
 _STUB = ("name", "uid", "generation", "creationTimestamp")
 

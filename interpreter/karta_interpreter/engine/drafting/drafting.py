@@ -28,7 +28,7 @@ from karta_interpreter.engine.drafting.inference import (
 )
 from karta_interpreter.engine.drafting.pieces import amounts_of, containers_of, pods_of_fields
 from karta_interpreter.engine.evaluation import instance_ids, pod_sets
-from karta_interpreter.engine.explain.explanation import path_of
+from karta_interpreter.engine.explain import path_of
 from karta_interpreter.engine.verification import Evidence, Judgement, Question, Verdict, unsettled, verify
 from karta_interpreter.engine.verification.members import MemberGroup, members
 

@@ -12,8 +12,7 @@ from karta_interpreter.base.errors import QueryError
 from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s import COUNT_NAME, JSON, Object, Path, edit, get
 from karta_interpreter.definitions.karta import ROOT, ROOT_STATUS
-from karta_interpreter.definitions.openapi.draft import Draft
-from karta_interpreter.definitions.openapi.draft.pod_fields import FACTORS, Form, NumberField, PodsField, product
+from karta_interpreter.definitions.openapi.draft import FACTORS, Draft, Form, NumberField, PodsField, product
 from karta_interpreter.definitions.openapi.schema import (
     CustomKind,
     Entries,
@@ -205,8 +204,8 @@ class Counted(NamedTuple):
     pods: tuple[tuple[tuple[int, ...], int], ...]
 
 
+# Numbers whose product may be a count. Without any, the count is 1.
 _Factors = tuple[NumberField, ...]
-"""Numbers whose product may be a count. Without any, the count is 1."""
 
 
 def count_of(

@@ -39,7 +39,13 @@ from karta_interpreter.engine.evaluation.status import (
     match_status,
     status_match_reads,
 )
-from karta_interpreter.engine.evaluation.templates import JSON_TYPES, OBJECT_TYPES, PIECE_TYPES, read_pods
+from karta_interpreter.engine.evaluation.templates import (
+    JSON_TYPES,
+    OBJECT_TYPES,
+    PIECE_TYPES,
+    instance_templates,
+    read_pods,
+)
 
 __all__ = [
     "JSON_TYPES",
@@ -62,6 +68,7 @@ __all__ = [
     "instance_ids",
     "instance_key",
     "instance_of",
+    "instance_templates",
     "leaves_count_unset",
     "match_status",
     "matches_component_type",

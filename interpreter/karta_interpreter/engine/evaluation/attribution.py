@@ -10,8 +10,7 @@ from dataclasses import dataclass
 
 from karta_interpreter.base.errors import ComponentNotFoundError, QueryError, WorkloadError
 from karta_interpreter.base.k8s import JSON, Object, get, label, type_name
-from karta_interpreter.definitions.karta import ComponentRules, Definition
-from karta_interpreter.definitions.karta.expression_text import PodQuery
+from karta_interpreter.definitions.karta import ComponentRules, Definition, PodQuery
 from karta_interpreter.engine.evaluation.evaluation import instance_ids
 from karta_interpreter.languages.jq import normal, quoted
 from karta_interpreter.languages.lua.go_numbers import shortest

@@ -4,8 +4,7 @@ from collections import Counter
 
 from karta_interpreter.base.errors import InterpretationError, QueryError, QueryRaisedError
 from karta_interpreter.base.k8s import JSON, Object, type_name
-from karta_interpreter.definitions.karta import ComponentRules
-from karta_interpreter.definitions.karta.expression_text import ids_meant
+from karta_interpreter.definitions.karta import ComponentRules, ids_meant
 from karta_interpreter.languages.jq import Query, quoted
 
 

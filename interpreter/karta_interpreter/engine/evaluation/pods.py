@@ -7,11 +7,10 @@ from typing import Final, NamedTuple
 
 from karta_interpreter.base.errors import InterpretationError, QueryAbsentError, QueryError, QueryWriteError
 from karta_interpreter.base.k8s import Object, Projection
-from karta_interpreter.definitions.karta import ComponentRules, Definition, Fragments, LeftOut, PodSpec
-from karta_interpreter.definitions.karta.expression_text import count_places
+from karta_interpreter.definitions.karta import ComponentRules, Definition, Fragments, LeftOut, PodSpec, count_places
 from karta_interpreter.engine.evaluation.evaluation import instance_ids, positions, query_failure
 from karta_interpreter.engine.evaluation.scale import Scale, replica_counts, scales
-from karta_interpreter.engine.evaluation.templates import templates, with_added
+from karta_interpreter.engine.evaluation.templates import instance_templates, with_added
 from karta_interpreter.languages.jq import Location, noting_absent, project, take_outputs
 
 
@@ -120,7 +119,7 @@ def pod_templates(
         if component.pods is None:
             continue
         try:
-            own_templates = templates(component, component.pods, obj, positions(component, obj))
+            own_templates = instance_templates(component, component.pods, obj, positions(component, obj))
         except InterpretationError as error:
             if isinstance(error, QueryAbsentError) or isinstance(error.__cause__, QueryAbsentError):
                 continue
@@ -199,7 +198,7 @@ def _parts(components: Iterable[ComponentRules], obj: Object) -> Iterator[_Part]
         if component.pods is None:
             continue
         ids = instance_ids(component, obj)
-        own_templates = templates(component, component.pods, obj, ids)
+        own_templates = instance_templates(component, component.pods, obj, ids)
         # Counts are read only if pods exist: `.worker.replicas // 1` would count a worker that does not exist.
         if any(own_templates):
             yield component, ids, own_templates

@@ -46,7 +46,9 @@ JSON_TYPES: Final[Mapping[str, type]] = {
 _WHOLE = ("podTemplateSpecPath", "podSpecPath")
 
 
-def templates(component: ComponentRules, pods: PodDefinition, obj: Object, ids: tuple[str, ...]) -> list[Object | None]:
+def instance_templates(
+    component: ComponentRules, pods: PodDefinition, obj: Object, ids: tuple[str, ...]
+) -> list[Object | None]:
     """Return one pod template per instance, None for an instance without pods.
 
     A template that is null, or has no `spec`, does not describe pods. So a workload without its worker section has no

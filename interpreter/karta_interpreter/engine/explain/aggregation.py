@@ -8,10 +8,17 @@ from karta_interpreter.definitions.karta import OF_TEMPLATE, AggregateRule, Defi
 from karta_interpreter.engine.explain.explanation import Fact, Place
 from karta_interpreter.engine.explain.reading import annotation_field
 from karta_interpreter.engine.operations import Call, Options, Results
-from karta_interpreter.engine.operations.aggregate.member_status import MemberPart, MemberReport, reports_of
-from karta_interpreter.engine.operations.aggregate.merge import Merging, Present, are_conditions, of_all
-from karta_interpreter.engine.operations.aggregate.reduce import is_time
-from karta_interpreter.engine.operations.aggregate.status_history import has_ended
+from karta_interpreter.engine.operations.aggregate import (
+    MemberPart,
+    MemberReport,
+    Merging,
+    Present,
+    are_conditions,
+    has_ended,
+    is_time,
+    of_all,
+    reports_of,
+)
 
 
 class _Recorded(Merging):

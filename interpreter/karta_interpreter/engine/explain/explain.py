@@ -10,11 +10,10 @@ from karta_interpreter.base.k8s import JSON, NOTHING, changes, field_path
 from karta_interpreter.definitions.karta import PREFIX, Definition, ReferenceReader, resolved
 from karta_interpreter.definitions.karta.annotation_records import ANNOTATIONS, Annotation
 from karta_interpreter.definitions.karta.schema import read_karta
-from karta_interpreter.definitions.karta.schema_types import expressions
+from karta_interpreter.definitions.karta.schema_types import expressions_of
 from karta_interpreter.engine.explain.aggregation import aggregation_facts
 from karta_interpreter.engine.explain.dependencies import dependency_facts
 from karta_interpreter.engine.explain.explanation import Explanation, Fact, InterpreterLayer
-from karta_interpreter.engine.explain.missing import warnings_about
 from karta_interpreter.engine.explain.reading import annotation_field
 from karta_interpreter.engine.explain.replicas import (
     component_facts,
@@ -23,6 +22,7 @@ from karta_interpreter.engine.explain.replicas import (
 )
 from karta_interpreter.engine.explain.retention import retention_facts
 from karta_interpreter.engine.explain.status import health_facts, mapping_facts, status_facts
+from karta_interpreter.engine.explain.warnings import warnings_about
 from karta_interpreter.engine.operations import (
     CARRIED,
     DEFAULT_OPTIONS,
@@ -175,7 +175,7 @@ def _reads(definition: Definition, operation: Operation) -> Iterator[Fact]:
     for path, component in karta.spec.structure_definition.components if reads_karta else ():
         yield from (
             Fact("reads", component.name, component=component.name, field=field_path(at), expression=str(text))
-            for at, text in expressions(component, path)
+            for at, text in expressions_of(component, path)
             if not set(_EXPLAINED[operation].fields).isdisjoint(map(str, at))
         )
     is_own = not set(scripts).isdisjoint(definition.annotations.lua)

@@ -6,7 +6,7 @@ from functools import lru_cache
 from itertools import chain, islice
 from typing import Final
 
-from karta_interpreter.base.findings import Severity, almost
+from karta_interpreter.base.findings import almost
 from karta_interpreter.base.k8s import GVK, Object, Path, field_path, get, grouped
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.definitions.karta.schema import read_karta
@@ -45,7 +45,6 @@ def misfit_warnings(definition: Definition, obj: Object, *, is_of_status: bool =
             finding.rule,
             ": ".join(filter(None, (finding.message_at_path, finding.hint))),
             places=(place_at(finding.path, obj),),
-            severity=Severity.WARNING,
         )
         for finding, *_ in grouped((finding.path, finding) for finding in islice(findings, _MOST)).values()
         if not is_of_status

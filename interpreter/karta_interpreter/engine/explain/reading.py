@@ -4,9 +4,11 @@ Values and writable places come from the evaluator (`Query.evaluate`, `Query.loc
 the analysis of an expression's reads.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from itertools import chain, islice
+from textwrap import shorten
 from typing import NamedTuple
 
 from karta_interpreter.base.errors import QueryError
@@ -28,6 +30,7 @@ from karta_interpreter.engine.explain.explanation import OBJECT, Fact, Place
 from karta_interpreter.languages.jq import Location, Query, queries_in, take_outputs, truthy
 
 _MOST_PLACES = 12
+_LONGEST = 60
 # The most expressions with a cached analysis: about thirty definitions.
 _EXPRESSIONS = 1024
 
@@ -165,6 +168,20 @@ def misspelt(path: Path, obj: Object, part: object) -> str:
             is_meant = similar and not any(is_read(query, similar) for query in queries_in(part))
             return f"the object has {field_path(similar)}: a typo?" if is_meant else ""
     return ""
+
+
+def path_expression(path: Path) -> str:
+    """Return the expression for a path, with all entries of its lists.
+
+    >>> path_expression(("spec", "groups", 0, "size"))
+    '.spec.groups[].size'
+    """
+    return "." + re.sub(r"\[\d+\]", "[]", field_path(path))
+
+
+def shown(text: str) -> str:
+    """Return the beginning of a text of an object or an expression, for a message."""
+    return shorten(text, _LONGEST, placeholder=" …")
 
 
 def is_read(query: Query, path: Path) -> bool:

@@ -8,9 +8,16 @@ from karta_interpreter.base.k8s import NOTHING, Object, Path, changes, get, labe
 from karta_interpreter.definitions.karta import Definition, Once, Unset
 from karta_interpreter.engine.explain.explanation import OBSERVED, Fact, Place
 from karta_interpreter.engine.explain.reading import about, annotation_field, place_at
-from karta_interpreter.engine.operations import Call, Options, Results
-from karta_interpreter.engine.operations.list_matching import Correspondence, unless_broken
-from karta_interpreter.engine.operations.retain import RETAIN_REPLICAS, Step, retain_steps
+from karta_interpreter.engine.operations import (
+    RETAIN_REPLICAS,
+    Call,
+    Correspondence,
+    Options,
+    Results,
+    RetainStep,
+    retain_steps,
+    unless_broken,
+)
 from karta_interpreter.languages.jq import Query
 
 _REASONS: Final = {
@@ -50,7 +57,7 @@ def retention_facts(definition: Definition, call: Call, _options: Options, _resu
 
 
 def _source(
-    definition: Definition, step: Step, path: Path, before: Object, member: Object, places: Correspondence
+    definition: Definition, step: RetainStep, path: Path, before: Object, member: Object, places: Correspondence
 ) -> tuple[Place, Fact]:
     """Return the member's place for a place of the template, and the expression that names it.
 
@@ -66,7 +73,7 @@ def _source(
     return place_at(path, member, OBSERVED), fact
 
 
-def _named(definition: Definition, step: Step) -> Iterator[tuple[Query, Fact]]:
+def _named(definition: Definition, step: RetainStep) -> Iterator[tuple[Query, Fact]]:
     if not isinstance(step, str):
         field = annotation_field("retain" if step in definition.annotations.retain else "state")
         yield step.place, Fact("retained", "", field=field, expression=str(step))

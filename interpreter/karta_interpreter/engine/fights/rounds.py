@@ -38,21 +38,19 @@ from karta_interpreter.definitions.karta.annotation_parsers import parse_retain
 from karta_interpreter.definitions.karta.annotation_text import AnnotationText
 from karta_interpreter.definitions.karta.schema import read_karta
 from karta_interpreter.engine.evaluation import scale_locations
-from karta_interpreter.engine.operations import Operation
-from karta_interpreter.engine.operations.list_matching import respelled
-from karta_interpreter.engine.operations.retain import RETAIN_REPLICAS, retain, switches
+from karta_interpreter.engine.operations import RETAIN_REPLICAS, Operation, respelled, retain, switches
 
 _UNCOMPARED: Final = frozenset({"apiVersion", "kind", "metadata", "status"})
 _LABELLING: Final = (("metadata", "labels"), ("metadata", "annotations"))
 AMOUNT: Final = re.compile(r"\.(requests|limits)[.\[][^\[]*$")
 """The field of an amount of a resource. Controllers write 1000m and the number 1 as "1"."""
 _LONGEST: Final = 256
+# The most writers of one object that are distinguished. An API server keeps ten, plus the writers that apply.
 _ENTRIES: Final = 64
-"""The most writers of one object that are distinguished. An API server keeps ten, plus the writers that apply."""
+# Annotations whose writer is Karmada. A binary with another name takes over the second one at the next edit.
 _KARMADAS: Final = frozenset({"f:work.karmada.io/name", "f:resourcetemplate.karmada.io/generation"})
-"""Annotations whose writer is Karmada. A binary with another name takes over the second one at the next edit."""
+# Three rounds within this many seconds are a fight.
 _WINDOW: Final = 3600
-"""Three rounds within this many seconds are a fight."""
 MOST_FIELDS: Final = 5
 
 
@@ -65,11 +63,11 @@ class Writer(NamedTuple):
 
 _KARMADA: Final = Writer("", 0)
 _EMPTY: Final[tuple[JSON, ...]] = (NOTHING, None, "", [])
+# The writers of a part of an object with their fields: Karmada first, then the latest writer first.
 _Owned: TypeAlias = Sequence[tuple[Writer, Object]]
-"""The writers of a part of an object with their fields: Karmada first, then the latest writer first."""
 _FIELDS_OF: Final = itemgetter(1)
+# A part that differs: its field, both values, its writers, and the atomic field that it is in.
 _Part: TypeAlias = tuple[str, JSON, JSON, _Owned, str]
-"""A part that differs: its field, both values, its writers, and the atomic field that it is in."""
 
 
 class FieldDifference(NamedTuple):

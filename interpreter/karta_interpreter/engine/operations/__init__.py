@@ -15,7 +15,7 @@ from karta_interpreter.engine.operations.call import (
     TargetComponent,
 )
 from karta_interpreter.engine.operations.dispatch import own_answer, projection_of
-from karta_interpreter.engine.operations.interpret_dependency import named_objects
+from karta_interpreter.engine.operations.interpret_dependency import can_exist, label_selector, named_objects
 from karta_interpreter.engine.operations.interpret_health import healthy_statuses, is_stale
 from karta_interpreter.engine.operations.interpretation import (
     OnPrint,
@@ -26,9 +26,17 @@ from karta_interpreter.engine.operations.interpretation import (
     script_results,
     with_domains,
 )
-from karta_interpreter.engine.operations.left_out import resources_left_out
+from karta_interpreter.engine.operations.left_out import fields_left_out, resources_left_out
+from karta_interpreter.engine.operations.list_matching import Correspondence, respelled, unless_broken
 from karta_interpreter.engine.operations.native_interpreters import CARRIED, NATIVE, natively_answered
-from karta_interpreter.engine.operations.retain import RETAIN_REPLICAS
+from karta_interpreter.engine.operations.retain import (
+    RETAIN_REPLICAS,
+    RetainStep,
+    is_queued,
+    retain,
+    retain_steps,
+    switches,
+)
 
 __all__ = [
     "CARRIED",
@@ -41,24 +49,35 @@ __all__ = [
     "RETAIN_REPLICAS",
     "SLOTS",
     "Call",
+    "Correspondence",
     "OnPrint",
     "Operation",
     "Options",
     "Results",
+    "RetainStep",
     "StatusItem",
     "TargetComponent",
     "by_operation",
+    "can_exist",
+    "fields_left_out",
     "has_scripts_alone",
     "healthy_statuses",
     "interpret",
+    "is_queued",
     "is_stale",
+    "label_selector",
     "named_objects",
     "natively_answered",
     "own_answer",
     "projection_of",
     "resources_left_out",
+    "respelled",
+    "retain",
+    "retain_steps",
     "script_errors",
     "script_jobs",
     "script_results",
+    "switches",
+    "unless_broken",
     "with_domains",
 ]

@@ -26,12 +26,12 @@ from karta_interpreter.engine.evaluation import pod_templates, template_reads
 from karta_interpreter.languages.lua.gotypes.structs import rewrite
 from karta_interpreter.languages.lua.script_dependencies import verify
 
+# A name or namespace that an object can have, or none.
 _NAME: Final = re.compile(r"([A-Za-z0-9][\w.:-]{0,252})?", re.ASCII)
-"""A name or namespace that an object can have, or none."""
 
 _PARAMETER: Final = re.compile(r"\{\{.*?\}\}|\$\(.*?\)")
+# The most names that one name with parameters yields. Without a limit they multiply with the values.
 _MOST_NAMES: Final = 16
-"""The most names that one name with parameters yields. Without a limit they multiply with the values."""
 _STEP: Final = re.compile(r"""[^\s.\[\]"'=(){}$]+""")
 
 

@@ -21,10 +21,10 @@ from karta_interpreter.languages.jq import Query, take_outputs
 T = TypeVar("T")
 
 _NAME = "name"
+# A list, a component, and the id of the component's instance at an element of the list.
 _Instance = tuple[Path, str, str]
-"""A list, a component, and the id of the component's instance at an element of the list."""
+# A list, the id of an instance, and the index of its element in the list.
 _Element = tuple[Path, str, int]
-"""A list, the id of an instance, and the index of its element in the list."""
 
 
 def unless_broken(read: Callable[..., T], *arguments: object) -> T | None:

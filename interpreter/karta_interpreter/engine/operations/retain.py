@@ -35,7 +35,7 @@ from karta_interpreter.languages.jq import Location, Query, take_outputs, truthy
 RETAIN_REPLICAS = "resourcetemplate.karmada.io/retain-replicas"
 """The label of a template that leaves its replica counts to the members (an HPA there, for instance)."""
 
-Step: TypeAlias = Literal["switches", "counts", "queue"] | RetainRule
+RetainStep: TypeAlias = Literal["switches", "counts", "queue"] | RetainRule
 """A step of Retain: derived from the definition, or a rule of the annotation ``retain``."""
 
 _ANNOTATIONS: Final = ("metadata", "annotations")
@@ -57,7 +57,7 @@ def retain(definition: Definition, desired: Object, observed: Object) -> Object:
     return retained
 
 
-def retain_steps(definition: Definition, desired: Object, observed: Object) -> Iterator[tuple[Step, Object]]:
+def retain_steps(definition: Definition, desired: Object, observed: Object) -> Iterator[tuple[RetainStep, Object]]:
     """Yield the object after each step of `retain`. Raises QueryError."""
     places = Correspondence(definition, desired, observed)
     # Switches before counts: Karta's own Sandbox counts 0 pods while its switch `.spec.operatingMode` is Suspended.

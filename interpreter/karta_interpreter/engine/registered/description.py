@@ -7,7 +7,7 @@ from karta_interpreter.definitions.karta import ExtraDependency, Matcher
 from karta_interpreter.definitions.karta.annotation_records import Annotations
 from karta_interpreter.definitions.karta.model import ComponentDefinition, GangScheduling
 from karta_interpreter.definitions.karta.schema import read_karta
-from karta_interpreter.definitions.karta.schema_types import expressions
+from karta_interpreter.definitions.karta.schema_types import expressions_of
 from karta_interpreter.definitions.sources import ServedDefinition
 from karta_interpreter.engine.evaluation import Status
 from karta_interpreter.engine.operations import Operation, healthy_statuses
@@ -96,8 +96,8 @@ def _one_line(text: str) -> str:
 
 def _component(component: ComponentDefinition, annotations: Annotations) -> Object:
     spec, scale = component.spec_definition, component.scale_definition
-    pods = expressions(spec) if spec else ()
-    counts = expressions(scale) if scale else ()
+    pods = expressions_of(spec) if spec else ()
+    counts = expressions_of(scale) if scale else ()
     added = {containers.component: _one_line(containers.query.text) for containers in annotations.added_containers}
     fields: Object = {
         "name": component.name,

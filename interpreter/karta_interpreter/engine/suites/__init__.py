@@ -11,8 +11,58 @@ from karta_interpreter.base.errors import InterpretationError, SuiteError
 from karta_interpreter.base.k8s import GVK, JSON
 from karta_interpreter.definitions.karta import Definition, Known
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS, Options, interpret
-from karta_interpreter.engine.suites.comparison import differences
-from karta_interpreter.engine.suites.suite import Case
+from karta_interpreter.engine.suites.comparison import (
+    ERROR,
+    SILENT,
+    Answer,
+    Difference,
+    compare_answers,
+    compared,
+    differences,
+)
+from karta_interpreter.engine.suites.suite import (
+    OBJECT_KEYS,
+    OBJECTS,
+    Case,
+    answer_of,
+    case_of,
+    find_suites,
+    home_of,
+    load_suite,
+    read_case,
+    read_suite,
+    scan_suite,
+    with_outputs,
+    without_server_fields,
+)
+
+__all__ = [
+    "ERROR",
+    "OBJECTS",
+    "OBJECT_KEYS",
+    "SILENT",
+    "Answer",
+    "Case",
+    "Difference",
+    "Outcome",
+    "SuiteReport",
+    "Totals",
+    "answer_of",
+    "by_kind",
+    "case_of",
+    "compare_answers",
+    "compared",
+    "find_suites",
+    "home_of",
+    "judge",
+    "load_suite",
+    "read_case",
+    "read_suite",
+    "run",
+    "scan_suite",
+    "with_outputs",
+    "without_server_fields",
+]
 
 
 @dataclass(frozen=True, slots=True)

@@ -119,8 +119,8 @@ def result_in_words_of(name: str, expected: JSON, actual: JSON) -> JSON:
     return _each_in_words_of(expected, actual) if name in _NORMALISE else in_words_of(expected, actual)
 
 
+# The fields that distinguish the elements of a result.
 _IDENTITIES: Final = {"components": ("name",), "dependencies": ("apiVersion", "kind", "namespace", "name")}
-"""The fields that distinguish the elements of a result."""
 
 
 def _identity(name: str, element: JSON) -> tuple[str, ...]:

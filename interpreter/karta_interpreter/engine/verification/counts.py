@@ -32,12 +32,10 @@ from karta_interpreter.engine.verification.members import (
     likeness,
 )
 
+# A field with the upper bound of an autoscaler, unlike a bound that the definition computes from other fields. The
+# fields that an expression reads do not show the difference. The lower bound of a SparkCluster reads both fields, and
+# the two bounds of a DisaggregatedSet read the same ones.
 _UPPER_BOUND = re.compile("max[^a-z]")
-"""A field with the upper bound of an autoscaler, unlike a bound that the definition computes from other fields.
-
-The fields that an expression reads do not show the difference. The lower bound of a SparkCluster reads both fields,
-and the two bounds of a DisaggregatedSet read the same ones.
-"""
 _WAITING = TRANSITIONAL | {Status.SUSPENDED, Status.COMPLETED, Status.FAILED}
 
 _differs = partial(Judgement, Question.COUNTS, Verdict.DIFFERS)

@@ -22,8 +22,8 @@ from karta_interpreter.engine.verification.members import components_of
 
 _FIELD: Final = "metadata.annotations.karta-interpreter.io/dependencies"
 _COMPONENTS: Final = "spec.structureDefinition.childComponents"
+# Made by Kubernetes under this name (`RootCACertConfigMapName`). It names no owner, so that nothing else tells.
 _IN_EVERY_NAMESPACE: Final = frozenset({("ConfigMap", "kube-root-ca.crt")})
-"""Made by Kubernetes under this name (`RootCACertConfigMapName`). It names no owner, so that nothing else tells."""
 
 _differs = partial(Judgement, Question.DEPENDENCIES, Verdict.DIFFERS)
 

@@ -9,7 +9,7 @@ from typing import Any, Final, Self
 from karta_interpreter.base.k8s import JSON, Object, generation, get, objects_in, parts_within
 from karta_interpreter.base.k8s.shape import TIMES, Shape, check_shape
 from karta_interpreter.definitions.karta import Definition, ReferenceReader
-from karta_interpreter.engine.operations.interpret_health import is_stale
+from karta_interpreter.engine.operations import is_stale
 
 # Of objects in a folder that anybody may have written: what every API server makes sure of.
 _FIELDS: Final[dict[Any, Shape]] = {}
@@ -46,11 +46,11 @@ YOUNG: Final = 60
 """Seconds. A controller may still be at work on younger objects and pods."""
 LASTING: Final = 300
 """Seconds. A state that lasts longer is not a passing one."""
+# The most objects between a workload and a pod.
 _LONGEST_CHAIN: Final = 8
-"""The most objects between a workload and a pod."""
 _ENDED: Final = frozenset({"Succeeded", "Failed"})
+# The reasons of a container that waits for its start (``pkg/kubelet/kubelet_pods.go``). Any other is a failure.
 _STARTING: Final = frozenset({None, "", "ContainerCreating", "PodInitializing"})
-"""The reasons of a container that waits for its start (``pkg/kubelet/kubelet_pods.go``). Any other is a failure."""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.engine.evaluation import Status, match_status
 from karta_interpreter.engine.explain.reading import field_of
 from karta_interpreter.engine.operations import Call, Operation, healthy_statuses, interpret
-from karta_interpreter.engine.operations.aggregate.status_history import is_suspended
+from karta_interpreter.engine.operations.aggregate import is_suspended
 from karta_interpreter.engine.verification.evidence import LASTING, YOUNG, Evidence, failure_of, is_ready
 from karta_interpreter.engine.verification.judgement import Judgement, Question, Verdict
 from karta_interpreter.engine.verification.members import Members
@@ -17,8 +17,8 @@ from karta_interpreter.engine.verification.members import Members
 _FAILURE: Final = re.compile(
     r"fail|error|crash|degraded|unhealthy|backoff|not_?ready|unavailable|stalled", re.IGNORECASE
 )
+# Words of failure and success in statuses. The definition's own rules, which are judged, cannot stand for them.
 _WELL: Final = re.compile(r"ready|available|healthy|running|active|succe", re.IGNORECASE)
-"""Words of failure and success in statuses. The definition's own rules, which are judged, cannot stand for them."""
 _RESTART: Final = ("spec", "restartPolicy")
 _READY: Final = "all its pods are ready"
 _SUCCEEDED: Final = "all its pods have succeeded"
@@ -27,8 +27,8 @@ _WAITING: Final = "none of its pods has failed"
 _UNREADY: Final = "none of its pods is ready"
 _FAILED: Final = "its pods have failed or are gone"
 _UNCLEAR: Final = "some of its pods are ready, or have not been there for long"
+# Whether a workload is healthy by docs/health.md, from the state of its pods.
 _HEALTHY: Final = {_READY: True, _SUCCEEDED: True, _STOPPED: True, _WAITING: True, _UNREADY: False, _FAILED: False}
-"""Whether a workload is healthy by docs/health.md, from the state of its pods."""
 
 
 def judge_health(definition: Definition, evidence: Evidence, members: Members) -> Iterator[Judgement]:

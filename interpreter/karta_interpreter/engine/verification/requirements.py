@@ -23,8 +23,8 @@ from karta_interpreter.engine.verification.judgement import Judgement, Question,
 from karta_interpreter.engine.verification.members import MemberGroup, Members
 
 _ADDED_CONTAINERS: Final = "metadata.annotations.karta-interpreter.io/added-containers"
+# The annotation ``kubernetes.io/limit-ranger`` (``plugin/pkg/admission/limitranger``).
 _LIMIT_RANGE: Final = re.compile(r"([^;:]+) (request|limit) for (?:init )?container ([^;]+)")
-"""The annotation ``kubernetes.io/limit-ranger`` (``plugin/pkg/admission/limitranger``)."""
 
 _requests = partial(pod_requirements, counting=Counting.SCHEDULER)
 _differs = partial(Judgement, Question.REQUIREMENTS, Verdict.DIFFERS)

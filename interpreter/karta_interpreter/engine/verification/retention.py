@@ -27,14 +27,13 @@ from karta_interpreter.engine.fights.rounds import (
     owners,
     remedy,
 )
-from karta_interpreter.engine.operations import Call, Operation, interpret
-from karta_interpreter.engine.operations.retain import is_queued
+from karta_interpreter.engine.operations import Call, Operation, interpret, is_queued
 from karta_interpreter.engine.verification.evidence import Evidence
 from karta_interpreter.engine.verification.judgement import Judgement, Question, Verdict
 
 _FIELD: Final = "metadata.annotations.karta-interpreter.io/retain"
+# Managers that write fields of the template, before Karmada does or without it.
 _PEOPLE: Final = ("kubectl", "helm", "argocd", "kustomize-controller", "before-first-apply")
-"""Managers that write fields of the template, before Karmada does or without it."""
 
 _Owned = Sequence[Object]
 

@@ -7,8 +7,15 @@ from typing import Any
 
 from karta_interpreter.base.k8s import JSON, Object
 from karta_interpreter.definitions.karta import ComponentRules, Fragments
-from karta_interpreter.engine.evaluation import OBJECT_TYPES, PIECE_TYPES, Scale, instance_ids, read_pods, scales
-from karta_interpreter.engine.evaluation.templates import templates
+from karta_interpreter.engine.evaluation import (
+    OBJECT_TYPES,
+    PIECE_TYPES,
+    Scale,
+    instance_ids,
+    instance_templates,
+    read_pods,
+    scales,
+)
 from karta_interpreter.engine.workload.document import Public, public
 
 
@@ -91,7 +98,7 @@ def extract_scales(component: ComponentRules, obj: Object, ids: Ids) -> list[Sca
 def extract_instances(component: ComponentRules, obj: Object) -> Mapping[str, Instance]:
     """Return every instance with all its fields, by id and in the order of the object."""
     ids, has_pods = instance_ids(component, obj), component.pods is not None
-    pods = [None] * len(ids) if component.pods is None else templates(component, component.pods, obj, ids)
+    pods = [None] * len(ids) if component.pods is None else instance_templates(component, component.pods, obj, ids)
     # Counts are read only if pods exist: `.worker.replicas // 1` would count a worker that does not exist.
     columns: tuple[list[Any], ...] = (
         extract_scales(component, obj, ids) if any(pods) or not has_pods else [],

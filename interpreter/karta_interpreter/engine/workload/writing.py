@@ -17,8 +17,14 @@ from karta_interpreter.base.errors import (
 )
 from karta_interpreter.base.k8s import JSON, MOST_REPLICAS, Object, Path, field_path, get, set_value
 from karta_interpreter.definitions.karta import ComponentRules, Fragments
-from karta_interpreter.engine.evaluation import evaluate, failure, instance_ids, query_failure, replica_counts
-from karta_interpreter.engine.evaluation.templates import templates
+from karta_interpreter.engine.evaluation import (
+    evaluate,
+    failure,
+    instance_ids,
+    instance_templates,
+    query_failure,
+    replica_counts,
+)
 from karta_interpreter.engine.workload.document import IDENTITY
 from karta_interpreter.languages.jq import Location, Query, equal
 
@@ -169,7 +175,7 @@ def check_pods_exist(component: ComponentRules, obj: Object, names: Iterable[str
     if component.pods is None or isinstance(component.pods, Fragments):
         return
     ids = instance_ids(component, obj)
-    by_id = dict(zip(ids, templates(component, component.pods, obj, ids), strict=True))
+    by_id = dict(zip(ids, instance_templates(component, component.pods, obj, ids), strict=True))
     for name in names:
         if by_id[name] is None:
             instance = f" of {name}" if name else ""

@@ -25,8 +25,8 @@ from karta_interpreter.languages.jq.compiled.values import (
 )
 from karta_interpreter.languages.jq.syntax import Node
 
+# Objects in Kubernetes that contain only text values.
 _TEXTS: Final = (("metadata", "annotations"), ("metadata", "labels"))
-"""Objects in Kubernetes that contain only text values."""
 
 
 class Location(NamedTuple):

@@ -16,8 +16,7 @@ from karta_interpreter.base.k8s.yaml_writer import to_authored_yaml
 from karta_interpreter.definitions.karta import Definition, Known, is_kind_of_definitions
 from karta_interpreter.definitions.karta.loading import Loaded, load_placed
 from karta_interpreter.definitions.sources import ServedDefinition, SourceDefinitions, combine
-from karta_interpreter.engine.explain import Explanation, Fact, explain
-from karta_interpreter.engine.explain.explanation import OBSERVED, path_of
+from karta_interpreter.engine.explain import OBSERVED, Explanation, Fact, explain, path_of
 from karta_interpreter.engine.operations import (
     CHANGED,
     DEFAULT_OPTIONS,
@@ -29,8 +28,7 @@ from karta_interpreter.engine.operations import (
     StatusItem,
     interpret,
 )
-from karta_interpreter.engine.suites import run
-from karta_interpreter.engine.suites.suite import case_of, without_server_fields
+from karta_interpreter.engine.suites import case_of, run, without_server_fields
 from karta_interpreter.engine.workload import ComponentNode, Karta, Workload, WorkloadTree
 from karta_interpreter.languages.lua.source_map import SourcePosition
 from karta_interpreter.web.console.texts import (

@@ -13,7 +13,7 @@ from karta_interpreter.base.k8s.yaml_writer import to_ordered_yaml
 from karta_interpreter.definitions.sources import ORIGIN, ServedDefinition, Snapshot
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.engine.registered.description import describe, gate_text, summarize
-from karta_interpreter.engine.suites.suite import Case, load_suite, without_server_fields
+from karta_interpreter.engine.suites import Case, load_suite, without_server_fields
 
 _COMPARISONS: Final[Mapping[str, list[Object]]] = json.loads(
     (Path(__file__).parent / "reality.json").read_text(encoding="utf-8")

@@ -15,10 +15,9 @@ import orjson
 
 from karta_interpreter.base.errors import InterpretationError, InterpreterError, SandboxError, StopCause
 from karta_interpreter.base.findings import PLACES
-from karta_interpreter.base.sandbox import Pool, Process, Program
+from karta_interpreter.base.sandbox import Pool, Process, Program, deadline
 from karta_interpreter.base.sandbox.awaiting import AsyncPool
 from karta_interpreter.base.sandbox.child import Answer, Channel
-from karta_interpreter.base.sandbox.deadline import deadline
 from karta_interpreter.web.console.answers import PageQuestion, answer
 from karta_interpreter.web.console.texts import EDITORS
 

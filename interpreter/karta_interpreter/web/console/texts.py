@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 from karta_interpreter.base.errors import InterpretationError, InterpreterError, ManifestError
 from karta_interpreter.base.findings import DefinitionError, Finding
 from karta_interpreter.base.k8s import GVK, JSON, Object, Path, field_path, manifest, parts_within
-from karta_interpreter.definitions.karta.loading import KINDS
+from karta_interpreter.definitions.karta.loading import KINDS_OF_DEFINITIONS
 from karta_interpreter.definitions.karta.schema import other_file
 from karta_interpreter.definitions.openapi.check import contradictions
 from karta_interpreter.definitions.openapi.schema import (
@@ -21,7 +21,7 @@ from karta_interpreter.definitions.openapi.schema import (
     parts_below,
 )
 from karta_interpreter.engine.operations import StatusItem
-from karta_interpreter.engine.suites.suite import Case, read_case
+from karta_interpreter.engine.suites import Case, read_case
 
 # `PLACES` of the page.
 EDITORS: Final = {
@@ -142,7 +142,7 @@ def _values(text: str) -> Iterator[Marker]:
 
 def _documents(text: str) -> Iterator[Marker]:
     try:
-        objects = manifest.read_objects(text, "", *KINDS)
+        objects = manifest.read_objects(text, "", *KINDS_OF_DEFINITIONS)
     except ManifestError as error:
         raise TextError(str(error), error.line, error.column) from error
     if not objects and "kind" in text:

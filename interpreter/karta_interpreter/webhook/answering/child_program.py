@@ -18,8 +18,8 @@ from msgspec import structs
 
 from karta_interpreter.base.errors import InterpretationError, QueryAbsentError, QueryReferenceError, RequestError
 from karta_interpreter.base.k8s import GVK, JSON, Object
+from karta_interpreter.base.sandbox import deadline
 from karta_interpreter.base.sandbox.child import Answer, Channel
-from karta_interpreter.base.sandbox.deadline import deadline
 from karta_interpreter.definitions.karta import ReferenceReader
 from karta_interpreter.definitions.karta.packing import unpack
 from karta_interpreter.engine.operations import Options, interpret

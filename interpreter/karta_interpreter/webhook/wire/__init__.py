@@ -9,7 +9,7 @@ shows to users.
 """
 
 from karta_interpreter.webhook.wire.fast_decoder import FastDecoded, FastDecoder
-from karta_interpreter.webhook.wire.request import Request, decode
+from karta_interpreter.webhook.wire.request import Request, decode, request_of
 from karta_interpreter.webhook.wire.response import (
     encode_failure,
     encode_results,
@@ -24,4 +24,5 @@ __all__ = [
     "encode_failure",
     "encode_results",
     "encode_status",
+    "request_of",
 ]

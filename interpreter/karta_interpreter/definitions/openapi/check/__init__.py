@@ -11,7 +11,7 @@ from karta_interpreter.base.errors import ManifestError
 from karta_interpreter.base.findings import DefinitionError, Finding, closest, error, warning
 from karta_interpreter.base.k8s import GVK, JSON, Object, edit
 from karta_interpreter.definitions.karta import ROOT_KIND, gvk_of
-from karta_interpreter.definitions.karta.loading import KINDS
+from karta_interpreter.definitions.karta.loading import KINDS_OF_DEFINITIONS
 from karta_interpreter.definitions.karta.model import KartaResource
 from karta_interpreter.definitions.karta.schema import read_karta
 from karta_interpreter.definitions.openapi.catalogue import catalogue_schemas
@@ -26,7 +26,7 @@ _OF_ANY_RELEASE: Final = ("crd-reference", "crd-unread")
 def contradictions(text: str, source: str, crds: Sequence[Object] | None) -> Iterator[Finding]:
     """Yield the contradictions between the CRDs and the readable Kartas of a text, or without CRDs within these."""
     try:
-        objects = placed_objects(text, source, *KINDS)
+        objects = placed_objects(text, source, *KINDS_OF_DEFINITIONS)
     except ManifestError:  # a separate finding
         return
     for value, position, ignores in objects:

@@ -18,19 +18,16 @@ from karta_interpreter.definitions.karta import (
     ROOT_STATUS,
     AggregateRule,
     LeftOut,
+    ObjectQuery,
     OfDependencies,
+    PodQuery,
     annotation_path,
     field_text,
 )
 from karta_interpreter.definitions.karta.annotation_records import Annotations, parse_annotations
 from karta_interpreter.definitions.karta.compile import action_value
-from karta_interpreter.definitions.karta.expression_text import ObjectQuery, PodQuery
-from karta_interpreter.definitions.karta.model import (
-    ExpressionMatcher,
-    KartaResource,
-    StatusDefinition,
-)
-from karta_interpreter.definitions.karta.schema_types import expressions
+from karta_interpreter.definitions.karta.model import ExpressionMatcher, KartaResource, StatusDefinition
+from karta_interpreter.definitions.karta.schema_types import expressions_of
 from karta_interpreter.definitions.openapi.check.coverage import (
     Coverage,
     Sort,
@@ -115,7 +112,7 @@ def own_schema(karta: KartaResource) -> Object:
         for _, text, value in reversed([*_switched(karta)])
         if value is not None
     }
-    for path, text in expressions(karta.spec, ("spec",)):
+    for path, text in expressions_of(karta.spec, ("spec",)):
         if not isinstance(text, ObjectQuery | PodQuery) and (node := _parsed(text)):
             shapes = outputs(node, (Shape(_USUAL, ".", place="$"),), scope)
             found = [
@@ -173,7 +170,7 @@ def _switched(karta: KartaResource) -> Iterator[tuple[Path, str, JSON]]:
 def _followed(karta: KartaResource, annotations: Annotations, schema: Object, named: str) -> "_Checked":
     """Follow the expressions of a Karta through a schema, which the findings call ``named``."""
     checked = _Checked(schema, named)
-    for path, text in expressions(karta.spec, ("spec",)):
+    for path, text in expressions_of(karta.spec, ("spec",)):
         if isinstance(text, PodQuery):
             checked.expression(
                 path, text, EXPECTED.get(str(path[-1]), EXPECTED.get(str(path[-2]))), inputs=(POD,), schema="a pod"
@@ -434,7 +431,7 @@ class _Checked:
         """Return the places of references that InterpretDependency follows or leaves out."""
         scope, covered = TypeScope(), list[Shape]()
         for _, component in karta.spec.structure_definition.components:
-            for path, pods in expressions(component.spec_definition):
+            for path, pods in expressions_of(component.spec_definition):
                 covered += _in_pods(self.quiet(pods, scope), str(path[0]), scope)
         for added in annotations.added_containers:
             covered += parts(self.quiet(added.query.text, scope))

@@ -13,12 +13,21 @@ from typing import Final
 from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s import JSON, Object, Path
 from karta_interpreter.definitions.karta import PREFIX, ROOT, STRUCTURE, annotation_path, karta_type
-from karta_interpreter.definitions.openapi.draft.pod_fields import Form, PodsField, counts, find_pods, have_state
+from karta_interpreter.definitions.openapi.draft.pod_fields import (
+    FACTORS,
+    Form,
+    NumberField,
+    PodsField,
+    counts,
+    find_pods,
+    have_state,
+    product,
+)
 from karta_interpreter.definitions.openapi.draft.statuses import statuses, undecided
 from karta_interpreter.definitions.openapi.references import PODS, references
 from karta_interpreter.definitions.openapi.schema import CustomKind, Entries, SchemaPath, below
 
-__all__ = ["Decision", "Draft", "Form", "PodsField", "draft", "find_pods"]
+__all__ = ["FACTORS", "Decision", "Draft", "Form", "NumberField", "PodsField", "draft", "find_pods", "product"]
 
 Notes = list[tuple[Path, str]]
 

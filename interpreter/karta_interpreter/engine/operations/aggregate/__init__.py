@@ -9,11 +9,41 @@ from collections.abc import Sequence
 from karta_interpreter.base.k8s import JSON, Object, Projection
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.engine.evaluation import status_match_reads
-from karta_interpreter.engine.operations.aggregate.member_status import is_new, reports_of
-from karta_interpreter.engine.operations.aggregate.merge import Merging
-from karta_interpreter.engine.operations.aggregate.status_history import emptied, has_ended, has_outcome, next_status
+from karta_interpreter.engine.operations.aggregate.member_status import (
+    MemberPart,
+    MemberReport,
+    is_new,
+    ranks,
+    reports_of,
+)
+from karta_interpreter.engine.operations.aggregate.merge import UNTIL_THE_END, Merging, Present, are_conditions, of_all
+from karta_interpreter.engine.operations.aggregate.reduce import is_time
+from karta_interpreter.engine.operations.aggregate.status_history import (
+    emptied,
+    has_ended,
+    has_outcome,
+    is_suspended,
+    next_status,
+)
 from karta_interpreter.engine.operations.call import StatusItem
 from karta_interpreter.languages.jq import equal, take_outputs
+
+__all__ = [
+    "UNTIL_THE_END",
+    "MemberPart",
+    "MemberReport",
+    "Merging",
+    "Present",
+    "aggregate_status",
+    "aggregation_reads",
+    "are_conditions",
+    "has_ended",
+    "is_suspended",
+    "is_time",
+    "of_all",
+    "ranks",
+    "reports_of",
+]
 
 
 def aggregate_status(definition: Definition, obj: Object, items: Sequence[StatusItem]) -> Object:

@@ -27,8 +27,8 @@ _WORST_FIRST: Final = (
 _GENERATIONS = {*BOOKKEEPING, "observedGeneration"}
 _NESTED = frozenset({dict, list})
 
+# The removals below a value: by fields, and under None by elements. A field mapped to None is removed itself.
 _Removed: TypeAlias = dict[str | None, "_Removed | None"]
-"""The removals below a value: by fields, and under None by elements. A field mapped to None is removed itself."""
 
 
 class MemberReport(msgspec.Struct, frozen=True):

@@ -24,8 +24,8 @@ from karta_interpreter.engine.operations.aggregate.reduce import (
     total,
 )
 
+# The fields of a roll-out that only have a meaning together, as in a StatefulSet's status.
 _REVISION = frozenset({"currentRevision", "updateRevision", "currentReplicas"})
-"""The fields of a roll-out that only have a meaning together, as in a StatefulSet's status."""
 
 UNTIL_THE_END = frozenset({Status.RUNNING, Status.SUSPENDED})  # neither is so any more when a cluster has completed
 _SOUNDS_LIKE_FAILURE = ("fail", "error", "degraded", "stalled", "timeout", "exceeded")

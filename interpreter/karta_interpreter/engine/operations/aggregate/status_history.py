@@ -25,14 +25,14 @@ from karta_interpreter.engine.operations.aggregate.reduce import (
 from karta_interpreter.engine.operations.call import StatusItem
 from karta_interpreter.engine.operations.interpret_status import BOOKKEEPING, observed_generation
 
+# The reason that Flux's controllers give before the first result (`meta.ProgressingReason` in fluxcd/pkg).
 _PROGRESSING = "Progressing"
-"""The reason that Flux's controllers give before the first result (`meta.ProgressingReason` in fluxcd/pkg)."""
 
 _ENDED = frozenset({Status.COMPLETED, Status.FAILED})
 
 _Fields = dict[str, JSON]
+# Conditions by their types.
 _Conditions = Mapping[str, Object]
-"""Conditions by their types."""
 
 
 def has_ended(definition: Definition, status: JSON) -> bool:

@@ -12,8 +12,7 @@ import orjson
 
 from karta_interpreter.base.errors import QueryEvaluationError, QueryLimitError, QueryStoppedError, SandboxError
 from karta_interpreter.base.k8s import JSON
-from karta_interpreter.base.sandbox import Pool, Process, Program
-from karta_interpreter.base.sandbox.deadline import remaining
+from karta_interpreter.base.sandbox import Pool, Process, Program, remaining
 from karta_interpreter.languages.jq.bounded import libjq
 
 EXPRESSION_SECONDS: Final = 0.5

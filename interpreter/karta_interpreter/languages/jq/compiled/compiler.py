@@ -120,8 +120,8 @@ RUNTIME: Final[dict[str, Any]] = {
 }
 """Functions of Python and of jq, by the names that they have in the Python of an expression."""
 
+# The most constructs nested in one function. Python takes 20 loops and 100 levels.
 _DEEPEST: Final = 16
-"""The most constructs nested in one function. Python takes 20 loops and 100 levels."""
 
 _TYPES: Final = {
     "null": "{0} is None",

@@ -246,8 +246,8 @@ def decided(*arguments: Growth) -> Growth:
     return answered(piped(source, condition))
 
 
+# How a function grows one match with a number of captures, or all matches if the second argument is true.
 _Found: TypeAlias = Callable[[int, bool, list[Growth]], Growth]
-"""How a function grows one match with a number of captures, or all matches if the second argument is true."""
 
 
 def regex(matches: _Found, *, all_groups: bool) -> Cost:

@@ -16,11 +16,11 @@ Code = TypeVar("Code")
 INPUT: Final = "v"
 """The parameter of every function: the input of the expression that it runs."""
 
+# The parameter for the origin of the input, in a function with origins of its outputs.
 _ORIGIN: Final = "o"
-"""The parameter for the origin of the input, in a function with origins of its outputs."""
 
+# The most characters of an origin in the code. Python nests at most 200 parentheses.
 _LONGEST: Final = 1000
-"""The most characters of an origin in the code. Python nests at most 200 parentheses."""
 
 
 class OutputSink(NamedTuple, Generic[Code]):

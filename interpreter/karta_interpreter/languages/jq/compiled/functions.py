@@ -153,21 +153,21 @@ class Function:
 
 
 _SAME: Final = Growth()
+# The white space of Unicode, as jq and gojq know it. Python's own also has the separators of ASCII.
 _SPACE: Final = "".join(
     map(chr, (*range(9, 14), 32, 133, 160, 5760, *range(8192, 8203), 8232, 8233, 8239, 8287, 12288))
 )
-"""The white space of Unicode, as jq and gojq know it. Python's own also has the separators of ASCII."""
 
+# Changes only the letters A to Z.
 _LOWER: Final = {letter: letter + 32 for letter in range(ord("A"), ord("Z") + 1)}
-"""Changes only the letters A to Z."""
 _UPPER: Final = {lower: upper for upper, lower in _LOWER.items()}
 
 _ONCE, _EACH, _PATTERN, _FLAGS = Argument.ONCE, Argument.EACH, Argument.PATTERN, Argument.FLAGS
 _REPLACED: Final = (_PATTERN, Argument.SINGLE)
 
 
+# The cost of a call that depends on the cost of its one argument.
 _CostOfOne: TypeAlias = Callable[[Growth], Growth | str]
-"""The cost of a call that depends on the cost of its one argument."""
 
 
 def _cost(known: Growth | Callable[..., Growth | str]) -> Cost:

@@ -15,8 +15,8 @@ from karta_interpreter.languages.jq.compiled.functions import Reads, function_of
 
 Projections: TypeAlias = tuple[Projection, ...]
 
+# The most parts of the input that one expression is followed through. Beyond that they count as read whole.
 _MOST_OUTPUTS: Final = 32
-"""The most parts of the input that one expression is followed through. Beyond that they count as read whole."""
 
 
 def project(node: ast.Node, inputs: Projections) -> Projections:  # noqa: C901, PLR0911, PLR0912 - one case each

@@ -210,8 +210,8 @@ def _captured(match: Any, pattern: Pattern) -> dict[str, JSON]:  # noqa: ANN401 
     return {name: match.group(index) for index, name in enumerate(pattern.groups, start=1) if name is not None}
 
 
+# The functions that find all matches with any flags.
 _EVERYWHERE: Final = ("gsub", "scan", "split", "splits")
-"""The functions that find all matches with any flags."""
 
 
 @dataclass(frozen=True, slots=True)

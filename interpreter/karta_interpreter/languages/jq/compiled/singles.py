@@ -6,10 +6,10 @@ from karta_interpreter.languages.jq import syntax as ast
 from karta_interpreter.languages.jq.compiled.functions import Outputs, function_of
 from karta_interpreter.languages.jq.syntax.traversal import children, parts_of
 
+# Constructs with an output for every combination of outputs of their parts.
 _COMBINING: Final = (
     ast.Index | ast.Slice | ast.Pipe | ast.Alternative | ast.Binary | ast.Negate | ast.If | ast.Object | ast.Text
 )
-"""Constructs with an output for every combination of outputs of their parts."""
 
 
 class Singles:

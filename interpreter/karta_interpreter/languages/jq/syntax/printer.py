@@ -11,8 +11,8 @@ from karta_interpreter.languages.jq.syntax.precedence import UNCHAINED, Preceden
 _quoted = partial(json.dumps, ensure_ascii=False)
 _NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 _LENIENT_STEP = "if . == null then .[]? else .[] end"
+# Nodes that absorb everything after their text, as the body of ``def``.
 _ENCLOSING = ast.Bind | ast.Define | ast.Label
-"""Nodes that absorb everything after their text, as the body of ``def``."""
 
 
 def render(node: ast.Node, *, lenient: bool = False) -> str:

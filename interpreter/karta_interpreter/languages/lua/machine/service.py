@@ -28,8 +28,8 @@ from karta_interpreter.languages.lua.results import read_results, remarks
 if TYPE_CHECKING:
     from karta_interpreter.base.sandbox.child import Answer, Channel
 
+# How many of the arguments decide which empty tables of the result are lists.
 _REFERENCES: Final = {"Retain": 2, "ReviseReplica": 1, "ReviseComponents": 1}
-"""How many of the arguments decide which empty tables of the result are lists."""
 
 LONGEST: Final = 16 * 2**20
 """The longest message, in bytes."""

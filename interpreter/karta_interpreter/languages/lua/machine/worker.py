@@ -10,8 +10,7 @@ import orjson
 
 from karta_interpreter.base.errors import InterpreterError, LuaLimitError, LuaRunError, LuaSyntaxError, SandboxError
 from karta_interpreter.base.k8s import JSON
-from karta_interpreter.base.sandbox import Pool, Process, Program
-from karta_interpreter.base.sandbox.deadline import remaining
+from karta_interpreter.base.sandbox import Pool, Process, Program, remaining
 from karta_interpreter.languages.lua.script import Own, Script
 
 SECONDS: Final = 1.0
@@ -25,8 +24,8 @@ PROCESSES: Final = 3
 MEMORY: Final = 256 * 2**20
 """The memory of a process, in bytes. Python and the packages take 20 MiB of it."""
 
+# How long after its time a script is stopped.
 _GRACE_SECONDS: Final = 0.05
-"""How long after its time a script is stopped."""
 
 CALL, PRINT = b"C", b"P"
 QUESTIONS: Final = (CALL, PRINT)
