@@ -1,6 +1,7 @@
 """``karta-interpreter diff``: the different answers of two definitions about the same objects."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import click
@@ -34,8 +35,8 @@ from karta_interpreter.cli.options import (
 from karta_interpreter.cli.program import UsageProblem
 from karta_interpreter.cli.render import one_line, written
 from karta_interpreter.definitions.karta import Definition
-from karta_interpreter.engine.operations import DEFAULT_OPTIONS, Call, Operation, Options, TargetComponent
-from karta_interpreter.engine.suites.comparison import Difference
+from karta_interpreter.engine.operations import Call, Operation, Options, TargetComponent
+from karta_interpreter.engine.suites import Difference
 
 _EXAMPLES = """\b
 Examples:
@@ -107,23 +108,9 @@ def command(
         raise UsageProblem(f"error: {given}; --from and --to take definitions, which answer about it")
     check_stdin([*before, *after, *paths])
     compared_sides = Side(before), Side(after)
-
-    def targets(obj: Object) -> Targets:
-        interpreter = compared_sides[0].find(GVK.of(obj))
-        counted: dict[str, Any] = {
-            name: value
-            for operation in (Operation.INTERPRET_REPLICA, Operation.INTERPRET_COMPONENT)
-            if interpreter
-            for name, value in (ask(interpreter, Call(operation, obj)).results or {}).items()
-        }
-        total = counted.get("replica", 0) if desired_replica is None else desired_replica - 1
-        parts = [TargetComponent(part["name"], part["replicas"]) for part in counted.get("components") or ()]
-        return min(total + 1, MOST_REPLICAS) if isinstance(total, int) else 1, parts
-
-    def definitions(gvk: GVK) -> list[Definition]:
-        return [interpreter.entry.definition for side in compared_sides if (interpreter := side.find(gvk))]
-
-    questions = read_questions(paths, targets, definitions)
+    questions = read_questions(
+        paths, partial(_targets, compared_sides[0], desired_replica), partial(_definitions, compared_sides)
+    )
     changes = _distinct(
         _changed_answer(
             (compared_sides[0].find(question.gvk), compared_sides[1].find(question.gvk)),
@@ -134,17 +121,10 @@ def command(
         for question in questions
     )
     gvks = dict.fromkeys(question.gvk for question in questions)
-    warnings = [
-        f"{'neither side has a' if lacking[1:] else f'{lacking[0]} has no'} definition for {gvk}{other and '; '}{other}"
-        for gvk in gvks
-        if (
-            lacking := [
-                name for name, side in zip(("--from", "--to"), compared_sides, strict=True) if not side.find(gvk)
-            ]
-        )
-        for other in [no_workload(gvk.type_meta)]
-    ] + ["--from and --to are the same, and so are their answers"] * (before == after)
-    if not changes and before != after and not any(question.call.object.get("status") for question in questions):
+    warnings = [*_lacking(compared_sides, gvks)]
+    if before == after:
+        warnings.append("--from and --to are the same, and so are their answers")
+    elif not changes and not any(question.call.object.get("status") for question in questions):
         warnings.append("no object has a status, so health was hardly compared: give what `kubectl get -o yaml` prints")
     text = (
         "".join(_change_text(change, full=shown["full"]) for change in changes)
@@ -175,12 +155,43 @@ def _one_sided(before: tuple[str, ...], after: tuple[str, ...], files: tuple[str
     )
 
 
+def _targets(side: Side, desired_replica: int | None, obj: Object) -> Targets:
+    # One more pod than the side counts, and the counts of its components.
+    interpreter = side.find(GVK.of(obj))
+    counted: dict[str, Any] = {
+        name: value
+        for operation in (Operation.INTERPRET_REPLICA, Operation.INTERPRET_COMPONENT)
+        if interpreter
+        for name, value in (ask(interpreter, Call(operation, obj)).results or {}).items()
+    }
+    total = counted.get("replica", 0) if desired_replica is None else desired_replica - 1
+    parts = [TargetComponent(part["name"], part["replicas"]) for part in counted.get("components") or ()]
+    return min(total + 1, MOST_REPLICAS) if isinstance(total, int) else 1, parts
+
+
+def _definitions(sides: tuple[Side, Side], gvk: GVK) -> list[Definition]:
+    return [interpreter.entry.definition for side in sides if (interpreter := side.find(gvk))]
+
+
+def _lacking(sides: tuple[Side, Side], gvks: Iterable[GVK]) -> Iterator[str]:
+    """Yield the kinds that a side has no definition for."""
+    lacking = {
+        gvk: [name for name, side in zip(("--from", "--to"), sides, strict=True) if not side.find(gvk)] for gvk in gvks
+    }
+    yield from (
+        f"{'neither side has a' if names[1:] else f'{names[0]} has no'} definition for {gvk}{other and '; '}{other}"
+        for gvk, names in lacking.items()
+        if names
+        for other in [no_workload(gvk.type_meta)]
+    )
+
+
 def _changed_answer(
     interpreters: tuple[Interpreter | None, Interpreter | None],
     question: SourcedCall,
-    options: Options = DEFAULT_OPTIONS,
+    options: Options,
     *,
-    explained: bool = False,
+    explained: bool,
 ) -> ChangedAnswer:
     before, after = interpreters
     call, references = question.call, question.references

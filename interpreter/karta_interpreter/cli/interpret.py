@@ -1,6 +1,6 @@
 """``karta-interpreter interpret``: the answers of a definition about an object, and the check of customizations."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import click
 
@@ -16,10 +16,10 @@ from karta_interpreter.cli.files import check_stdin, file_given, read_references
 from karta_interpreter.cli.options import LATER, Counts, definitions, file_option, inputs, operation_option
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import Data, full_name, one_line, say, written
-from karta_interpreter.definitions.karta import Known, resolved
+from karta_interpreter.definitions.karta import Definition, Known, resolved
 from karta_interpreter.definitions.sources.snapshot import ServedDefinition
-from karta_interpreter.engine.explain import warnings_about
-from karta_interpreter.engine.operations import Operation, Options
+from karta_interpreter.engine.explain import Fact, warnings_about
+from karta_interpreter.engine.operations import Call, Operation, Options
 
 _EXAMPLES = """\b
 Examples:
@@ -91,9 +91,8 @@ def command(  # noqa: PLR0913 - one for each option
             )
         if output == "table":
             raise UsageProblem("error: -o table shows answers; --components prints an object")
-        obj = arguments.call(Operation.INTERPRET_COMPONENT).object
-        changed = workload_of(obj, filenames, references).set_components(components)
-        say(written(changed.object, output or "yaml"), nl=False)
+        workload = workload_of(arguments.call(Operation.INTERPRET_COMPONENT).object, filenames, references)
+        say(written(workload.set_components(components).object, output or "yaml"), nl=False)
         return
     interpreter, calls = calls_for(arguments, operation, filenames, overrides)
     looked_up = read_references(references, interpreter.entry.definition)
@@ -104,19 +103,22 @@ def command(  # noqa: PLR0913 - one for each option
     _print_outcomes(outcomes, operation, output, interpreter.entry)
     if not operation:
         _print_skipped(interpreter, arguments)
-    definition, objects = interpreter.entry.definition, Known.of(looked_up)
+    warnings = _warnings(interpreter.entry.definition, calls, Known.of(looked_up))
+    say(warnings_text(warnings) + kinds_text(warnings, calls[0].object), err=True, nl=False)
+    if any(outcome.error for outcome in outcomes):
+        raise SystemExit(Problem.exit_code)
+    exit_if_strict(warnings, strict=strict)
+
+
+def _warnings(definition: Definition, calls: Iterable[Call], objects: Known) -> list[Fact]:
     # About things that the definition looks for in the objects and does not find.
-    warnings = [
+    return [
         fact
         for call in calls
         if not definition.scripts.of(call.operation)
         for obj in (call.object, *({**call.object, "status": item.status} for item in call.items))
         for fact in warnings_about(resolved(definition, obj, objects), obj, call.operation)
     ]
-    say(warnings_text(warnings) + kinds_text(warnings, calls[0].object), err=True, nl=False)
-    if any(outcome.error for outcome in outcomes):
-        raise SystemExit(Problem.exit_code)
-    exit_if_strict(warnings, strict=strict)
 
 
 def _print_outcomes(

@@ -18,13 +18,13 @@ from karta_interpreter.definitions.karta import (
     StatusRules,
 )
 from karta_interpreter.engine.evaluation import status_match_reads
-from karta_interpreter.engine.operations.aggregate.member_status import ranks
-from karta_interpreter.engine.operations.aggregate.merge import UNTIL_THE_END
+from karta_interpreter.engine.operations.aggregate import UNTIL_THE_END, ranks
 from karta_interpreter.export.interpretation import matched_status
 from karta_interpreter.export.lua import key_text, quoted
 from karta_interpreter.export.paths import plain_path
 from karta_interpreter.export.script import OperationScript, lua_value
 
+# The functions of the library that reduce many values to one.
 _FUNCTIONS: Final[Mapping[AggregateRule, str]] = {
     AggregateRule.SUM: "added",
     AggregateRule.COUNTER: "added",
@@ -39,21 +39,35 @@ _FUNCTIONS: Final[Mapping[AggregateRule, str]] = {
     AggregateRule.LATEST: "latest",
     AggregateRule.EARLIEST: "earliest",
 }
-"""The functions of the library that reduce many values to one."""
 _TIMES: Final = frozenset({AggregateRule.LATEST, AggregateRule.EARLIEST})
+# The fields that scripts read even if they are empty.
 _ALWAYS: Final = frozenset({"state_fields", "completing"})
-"""The fields that scripts read even if they are empty."""
 
 
+# The statuses of a definition by type and status of a condition.
 _Meanings: TypeAlias = Mapping[tuple[str, str], set[Status]]
-"""The statuses of a definition by type and status of a condition."""
 
 
 def aggregate(script: OperationScript) -> None:
     """Write ``AggregateStatus``."""
     definition = script.definition
+    fields = _fields(script)
+    script.features |= fields.keys()
+    if not _TIMES.isdisjoint(definition.annotations.aggregate.values()):
+        script.features.add("time_rules")
+    if fields.keys() & {"failing", "transitional", "runs"}:
+        script.features.add("meanings")
+    if definition.status and definition.status.completes:
+        script.features |= {"completes"} if "outcomes" in fields else {"completes", "ends"}
+    body = "".join(f"  {field} = {value},\n" for field, value in fields.items())
+    script.add(f"local kind = {{\n{body}}}")
+    script.add("function AggregateStatus(obj, items)\n  return aggregated(kind, obj, items or {})\nend")
+
+
+def _fields(script: OperationScript) -> dict[str, str]:
+    # The fields of the kind that the library reads, apart from empty ones.
+    definition = script.definition
     rules = definition.annotations.aggregate
-    required = definition.annotations.required_status
     mappings = dict(definition.status.mappings) if definition.status else {}
     meanings = _meanings(definition.status)
     nested = {path: rule for path, rule in rules.items() if path[:-1] != ("status",)}
@@ -84,7 +98,9 @@ def aggregate(script: OperationScript) -> None:
         "sums": _fields_with(rules, ADDING_UP),
         "of_cluster": _fields_with(rules, OF_A_CLUSTER),
         "anywhere": _fields_with(rules, {AggregateRule.ANY}, ("status", "conditions")),
-        "required": lua_value([{"path": path[1:], "value": value} for path, value in required.items()]),
+        "required": lua_value(
+            [{"path": path[1:], "value": value} for path, value in definition.annotations.required_status.items()]
+        ),
         "outcomes": lua_value(
             [
                 {
@@ -103,17 +119,7 @@ def aggregate(script: OperationScript) -> None:
         ),
         **_condition_fields(definition.status),
     }
-    fields = {field: value for field, value in fields.items() if field in _ALWAYS or value != "{}"}
-    script.features |= fields.keys()
-    if not _TIMES.isdisjoint(rules.values()):
-        script.features.add("time_rules")
-    if fields.keys() & {"failing", "transitional", "runs"}:
-        script.features.add("meanings")
-    if mappings.get(Status.COMPLETED):
-        script.features |= {"completes"} if "outcomes" in fields else {"completes", "ends"}
-    body = "".join(f"  {field} = {value},\n" for field, value in fields.items())
-    script.add(f"local kind = {{\n{body}}}")
-    script.add("function AggregateStatus(obj, items)\n  return aggregated(kind, obj, items or {})\nend")
+    return {field: value for field, value in fields.items() if field in _ALWAYS or value != "{}"}
 
 
 def _fields_with(
