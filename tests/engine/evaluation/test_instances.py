@@ -33,7 +33,11 @@ def test_ids(path: str | None, obj: object, ids: tuple[str, ...]) -> None:
         pytest.param(["a", None], "result 1 is null", id="null is an empty string upstream, an error as well"),
         pytest.param([1], "result 0 is a number", id="numbers are not names"),
         pytest.param([["a"]], "result 0 is a list", id="lists are not names"),
-        pytest.param(["a", "b", "a"], 'two instances have the id "a"', id="equal ids would lose an instance"),
+        pytest.param(
+            ["a", "b", "a"],
+            'two instances have the id "a" (the entries 1 and 3)',
+            id="equal ids would lose an instance",
+        ),
     ],
 )
 def test_unusable_ids(names: list[object], reason: str) -> None:

@@ -83,11 +83,13 @@ def instance_ids(component: ComponentRules, obj: Object) -> tuple[str, ...]:
             raise failure(component, "instanceIdPath", query, reason)
     if len(set(ids)) < len(ids):
         repeated = next(name for name, number in Counter(ids).items() if number > 1)
+        first, second, *_ = (number for number, name in enumerate(ids, 1) if name == repeated)
         raise failure(
             component,
             "instanceIdPath",
             query,
-            f'two instances have the id "{repeated}": give one another name in the object',
+            f'two instances have the id "{repeated}" (the entries {first} and {second}): '
+            "give one another name in the object",
         )
     return tuple(ids)
 

@@ -120,7 +120,10 @@ DIFFERENCES = (
     ),
     Difference(
         "An instance id that is there twice is an error.",
-        _refused_here('two instances have the id "[^"]*": give one another name in the object', _has_repeated_id),
+        _refused_here(
+            r'two instances have the id "[^"]*" \(the entries \d+ and \d+\): give one another name in the object',
+            _has_repeated_id,
+        ),
     ),
     Difference(
         "Negative counts are errors.",
