@@ -239,6 +239,28 @@ def _manifest(api_version: str, kind: str, **spec: object) -> dict[str, Any]:
             id="an open part with fields that the definition reads",
         ),
         pytest.param(
+            _manifest("flux-framework.org/v1alpha2", "MiniCluster", containers={"image": "x", "command": "run"}),
+            [
+                (
+                    "spec.containers: must be a list, not an object (Flux Operator 0.2+0d75cef): "
+                    "write the entry after a dash, as the only one of a list"
+                )
+            ],
+            id="a container in the place of a list",
+        ),
+        pytest.param(
+            _manifest(
+                "kubevirt.io/v1", "VirtualMachine", template={"spec": {"domain": {"requests": {"memory": "8Gi"}}}}
+            ),
+            [
+                (
+                    "spec.template.spec.domain.requests: there is no such field (KubeVirt 1.9): "
+                    "is it spec.template.spec.domain.resources.requests?"
+                )
+            ],
+            id="a level too high, with a field that is here as well",
+        ),
+        pytest.param(
             _manifest("slinky.slurm.net/v1beta1", "NodeSet", slurmd={"image": "x", "resource": {"limits": {"cpu": 4}}}),
             ["spec.slurmd.resource: there is no such field (Kubernetes 1.34): did you mean resources?"],
             id="a container in an open part",

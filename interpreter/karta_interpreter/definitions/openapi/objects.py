@@ -73,7 +73,10 @@ def misfits(
     is_open = schema.get(OPEN) or not (any(fields(schema)) or entries(schema, "additionalProperties"))
     inside = (
         _inside(str(path[-1]), value, with_pods=with_pods)
-        if path and is_open and not is_read and isinstance(value, dict | list)
+        if path
+        and is_open
+        and not is_read
+        and isinstance(value, list if schema.get("type") == "array" else dict | list)
         else None
     )
     schema, release = inside or (schema, release)
@@ -184,7 +187,8 @@ def _place(name: str, part: JSON, path: Path, around: Around) -> str:
     """Return the name that is meant, or the place of the name below or above, else the names that there are."""
     schema, value = around[-1]
     names = dict(fields(schema))
-    if isinstance(part, dict) and part and part.keys() <= names.keys():
+    is_within = any(name in dict(fields(field)) for field in names.values())
+    if isinstance(part, dict) and part and part.keys() <= names.keys() and not is_within:
         return "write its fields in its place"
     if meant := almost(name, (other for other, field in names.items() if not _misfit(field, part, path, around))):
         return f"did you mean {meant}?"
