@@ -6,6 +6,7 @@ from typing import Any
 
 from karta_interpreter.base.k8s.values import Object
 from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.engine.evaluation.pods import unknown_requests
 from karta_interpreter.engine.operations import Call, Operation, interpret
 from tests.catalogue.entries import entries
 from tests.catalogue.knowledge import knowing
@@ -78,7 +79,8 @@ def test_pods_inside_another_object_request_what_they_do_alone(
                 continue
             job = {"apiVersion": inner.gvk.api_version, "kind": inner.gvk.kind, **case.call.object}
             obj = {"metadata": {"name": "outer", "namespace": "n"}, "spec": spec(job)}
-            if _requests(outer, obj) != _requests(inner, job):
+            # Where one definition cannot know all pods, the other one may.
+            if _requests(outer, obj) != _requests(inner, job) and not unknown_requests(inner, job):
                 different.append(case.name)
     assert not different
 

@@ -140,12 +140,9 @@ class Karta(Public):
                 raise WorkloadError(f"{operation} does not read {argument}: leave the argument out")
         if observed is not None:
             check_kind(observed, self.gvk)
-            if others := [
-                field
-                for field in ("name", "namespace")
-                if get(observed, ("metadata", field)) != get(obj, ("metadata", field))
-            ]:
-                raise WorkloadError(f"observed has another {others[0]} than the object: it is the same one in a member")
+            for field in ("name", "namespace"):
+                if get(observed, ("metadata", field)) != get(obj, ("metadata", field)):
+                    raise WorkloadError(f"observed has another {field} than the object: it is the same one in a member")
         reader = known(references)
         with reading():
             clusters = set[str]()

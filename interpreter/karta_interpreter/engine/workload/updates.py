@@ -91,8 +91,9 @@ def update_field(field: str, component: ComponentRules, obj: Object, values: Map
 
 def update_fragments(component: ComponentRules, obj: Object, specs: Mapping[str, FragmentedPodSpec]) -> Object:
     """Return the object with new pieces of pods."""
-    if others := {type(spec).__name__ for spec in specs.values()} - {FragmentedPodSpec.__name__}:
-        raise WorkloadError(f"{component}: give a FragmentedPodSpec for an instance, not {min(others)}")
+    for spec in specs.values():
+        if not isinstance(spec, FragmentedPodSpec):
+            raise WorkloadError(f"{component}: give a FragmentedPodSpec for an instance, not {type(spec).__name__}")
     plan = WritePlan(component, obj)
     for field, piece in PIECES.items():
         target = _Target(component, field, JSON_TYPES[field], PIECE_TYPES[field])
