@@ -352,6 +352,25 @@ def test_only_jq_is_spoken(brew: Raw, findings_of: FindingsOf) -> None:
     [
         pytest.param({"expressionLanguage": "cel"}, "expressionLanguage", id="language, which the issue proposes"),
         pytest.param({"expressionLanguage": "CEL"}, "expressionLanguage", id="language in capitals"),
+        pytest.param(
+            {"variables": [{"name": "threads", "expression": 'object[?"spec"][?"threads"].orValue(1)'}]},
+            "variables",
+            id="variables, which pull request 352 proposes",
+        ),
+        pytest.param(
+            {"structureDefinition.rootComponent.scaleDefinition.replicas": {"expression": "variables.threads"}},
+            "structureDefinition.rootComponent.scaleDefinition.replicas",
+            id="expression in place of a path",
+        ),
+        pytest.param(
+            {
+                "structureDefinition.rootComponent.statusDefinition.phaseDefinition": {
+                    "expression": "object.status.phase"
+                }
+            },
+            "structureDefinition.rootComponent.statusDefinition.phaseDefinition.expression",
+            id="expression in place of the phase's path",
+        ),
     ],
 )
 def test_definition_in_cel_has_one_finding(

@@ -48,6 +48,9 @@ _NAME_HINT = (
     f"write at most {_LONGEST_NAME} lower-case letters, digits, - and . that begin and end with a letter or a digit"
 )
 
+# What CEL reads: the object or a variable, by its name. jq has no names for them.
+_CEL = re.compile(r"\b(object|variables)[.\[]")
+
 # What an object is by its kind, or by a field that it has instead of a spec. `PLACES` fill in how it is given.
 OTHER_FILES: Final = {
     "CustomResourceDefinition": "a CustomResourceDefinition, not a Karta: "
@@ -211,13 +214,12 @@ def _read_spec(raw: JSON) -> tuple[Spec | None, list[Finding]]:
         return None, [error("schema", _SPEC, "the field spec is missing", INDENT)]
     findings: list[Finding] = []
     if isinstance(raw, dict):
-        language, hint = raw.get("expressionLanguage", "jq"), "write the expressions in jq"
+        language = raw.get("expressionLanguage", "jq")
+        if str(language).lower() == "cel":
+            return None, [_cel("expressionLanguage")]
         if language != "jq":
-            message = f"the expression language {language} is not supported"
+            message, hint = f"the expression language {language} is not supported", "write the expressions in jq"
             findings.append(error("expression-language", (*_SPEC, "expressionLanguage"), message, hint))
-        if str(language).lower() == "cel":  # its expressions are not jq, so nothing else is checked
-            message = "definitions in CEL are a proposal of upstream (workload-map #330), and in no release"
-            return None, [error("expression-language", (*_SPEC, "expressionLanguage"), message, hint)]
         raw = {key: value for key, value in raw.items() if key != "expressionLanguage"}
     try:
         return Spec.model_validate(raw), findings
@@ -225,6 +227,8 @@ def _read_spec(raw: JSON) -> tuple[Spec | None, list[Finding]]:
         # pydantic may report a list as too short only because its entries are wrong.
         errors = err.errors(include_url=False)
         details = [detail for detail in errors if detail["type"] != "too_short" or not detail["input"]]
+    if in_cel := [detail["loc"] for detail in details if _is_in_cel(detail)]:
+        return None, [_cel(*in_cel[0])]
     findings += [_finding(detail, edit.get(raw, detail["loc"][:-1])) for detail in details]
     unknown = [detail["loc"] for detail in details if detail["type"] == "extra_forbidden"]
     if len(unknown) < len(details):
@@ -233,6 +237,20 @@ def _read_spec(raw: JSON) -> tuple[Spec | None, list[Finding]]:
     for path in unknown:
         raw = edit.remove(raw, path)
     return Spec.model_validate(raw), findings
+
+
+def _cel(*field: str | int) -> Finding:
+    message = "definitions in CEL are a proposal of upstream (workload-map #330), and in no release"
+    return error("expression-language", (*_SPEC, *field), message, "write the expressions in jq")
+
+
+def _is_in_cel(detail: ErrorDetails) -> bool:
+    """Return whether an unknown field is one of the proposal: ``variables``, or an expression in place of a path."""
+    value = detail["input"]
+    is_proposed = detail["loc"][-1:] in {("variables",), ("expression",)} or (
+        isinstance(value, dict) and "expression" in value
+    )
+    return detail["type"] == "extra_forbidden" and is_proposed and _CEL.search(str(value)) is not None
 
 
 def _finding(detail: ErrorDetails, around: JSON) -> Finding:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 from yaml.representer import SafeRepresenter
@@ -16,6 +17,7 @@ from karta_interpreter.engine.workload.document import Named, check_json, kinds_
 _TEXT = "<text>"
 _TEXT_START = re.compile(r"\n|^\s*(?:\{|\w+:(?:\s|$))")
 _OBJECT = "<object>"
+_MOST_BESIDE = 500  # files whose names are compared with one that does not exist
 # So that `yaml.safe_dump` writes answers as any other dict.
 SafeRepresenter.add_representer(Named, SafeRepresenter.represent_dict)
 
@@ -67,7 +69,7 @@ def _content_of_file(path: Path | str) -> str | Loaded:
     try:
         return Path(path).read_text(encoding="utf-8-sig")
     except OSError as err:
-        beside = [*Path(path).parent.glob("*")][:500] if isinstance(err, FileNotFoundError) else []
+        beside = islice(Path(path).parent.glob("*"), _MOST_BESIDE) if isinstance(err, FileNotFoundError) else ()
         names = {other.stem: other.name for other in beside}
         advice = (
             "; load each of its files: Path(folder).rglob('*.yaml')"
