@@ -328,6 +328,7 @@ def _of_aggregation(_: Object, items: Sequence[Object] | None, aggregated: Objec
 
 def _of_dependencies(obj: Object, dependencies: Iterable[Object]) -> Mapping[str, object]:
     named = [(each["kind"], each["apiVersion"], each.get("namespace")) for each in dependencies]
+    own_texts = {part for _, part in parts_within(obj) if isinstance(part, str)}
     return {
         **{
             f"{kind} is no kind: is {known} meant, as in manifests?": kind != known
@@ -352,8 +353,7 @@ def _of_dependencies(obj: Object, dependencies: Iterable[Object]) -> Mapping[str
         },
         **{
             f"the namespace is {namespace}, which the object does not name: write desiredObj.metadata.namespace": (
-                get(obj, ("metadata", "namespace")) is not None
-                and all(part != namespace for _, part in parts_within(obj))
+                get(obj, ("metadata", "namespace")) is not None and namespace not in own_texts
             )
             for _, _, namespace in named
             if namespace

@@ -198,7 +198,7 @@ _READ_OTHERWISE: Final = {
     ): ("this is a number, and any number is true in Lua, 0 as well", "compare it: `x > 0`, or `x == 0`"),
     re.compile(
         r"\b((?:getResourceQuantity\([^()\n]{0,200}\)|(?:cpu|mem|memory|gpu)) *\* *[\w.]*[rR]eplicas?)\b"
-        r"|\b([\w.]*[rR]eplicas? *\* *(?:kube\.getResourceQuantity|(?:cpu|mem|memory|gpu))\b)"
+        r"|(?<![\w.])((?:\w++\.)*+\w*[rR]eplicas? *\* *(?:kube\.getResourceQuantity|(?:cpu|mem|memory|gpu))\b)"
     ): ("requirements are of one pod, and Karmada has the number of pods itself", "leave the number out"),
     re.compile(r"""(?<![\w.])(([\w.]+) *~= *(?:"[^"\n]*"|'[^'\n]*') +or +\2 *~= *["'])"""): (
         "a value is always other than one of two",
