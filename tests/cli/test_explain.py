@@ -34,8 +34,8 @@ def test_explain_shows_chain_from_answer_to_object(run: Run) -> None:
         "InterpretReplica\n"
         "  replica: 3\n"
         '  requires: {"resourceRequest": {"cpu": "2", "memory": "8Gi"}}\n'
-        "  by Karta job (karta.yaml); without this Karta Karmada has no answer: the object is not a workload\n"
-        "    and has no replicas to divide\n"
+        "  by Karta job (karta.yaml); without it Karmada has no answer: the object is not a workload and has\n"
+        "    no replicas to divide\n"
         "  total: main 3, in all 3\n"
         "  count: main: spec.replicas\n"
         "      rootComponent.scaleDefinition.replicasPath: .spec.replicas // 1\n"

@@ -213,7 +213,7 @@ def _lines(explanation: Explanation, columns: int, shown: set[tuple[str, str]]) 
     above = [fact for fact in explanation.facts if fact.rule == "reads" and (fact.field, fact.expression) in shown]
     again = (f"{fact.note} {fact.field.rpartition('.')[2] if fact.component else ''}".rstrip() for fact in above)
     lines += [
-        f"by {answering}; without this Karta Karmada has {explanation.layers[-1].note}",
+        f"by {answering}; without it Karmada has {explanation.layers[-1].note}",
         *([f"reads as above: {', '.join(again)}"] if above else []),
     ]
     shown |= {(fact.field, fact.expression) for fact in explanation.facts}

@@ -139,6 +139,8 @@ def test_answers_are_written_as_yaml_and_json() -> None:
 def test_wrong_name_in_an_answer_has_a_hint() -> None:
     with pytest.raises(KeyError, match='there is no "replicas"; did you mean "replica"'):
         Karta.for_object(JOB).answers(JOB)["InterpretReplica"]["replicas"]
+    with pytest.raises(KeyError, match=r'write karta\.explain\("ReviseReplica", obj, …\)\.results'):
+        Karta.for_object(JOB).answers(JOB)["ReviseReplica"]
 
 
 def test_several_kartas_are_refused(texts: dict[str, str]) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, NoReturn, Self
 
 from karta_interpreter.base.errors import InterpretationError, WorkloadError
 from karta_interpreter.base.findings import DefinitionError, Finding, did_you_mean
@@ -167,7 +167,7 @@ class Karta(Public):
 
         check_kind(obj, self.gvk)
         reader = known(references)
-        answers: dict[str, Mapping[str, JSON]] = Named()
+        answers: dict[str, Mapping[str, JSON]] = _Answers()
         for operation in filter(self.definition.answers, OBJECT_OPERATIONS):
             try:
                 answers[operation] = Named(interpret(self.definition, Call(Operation(operation), obj), reader=reader))
@@ -212,6 +212,15 @@ def _loaded_again(
 ) -> Karta:
     definition = replace(Karta.load(manifest).definition, source=source, findings=findings)
     return Karta(definition if values is None else definition.bound(values))
+
+
+class _Answers(Named[Mapping[str, JSON]]):
+    """Answers by operation."""
+
+    def __missing__(self, name: str) -> NoReturn:
+        if name in tuple(Operation) and name not in OBJECT_OPERATIONS:
+            raise KeyError(f'{name} needs more than the object: write karta.explain("{name}", obj, …).results')
+        super().__missing__(name)
 
 
 OBJECT_OPERATIONS: Final = tuple(operation.value for operation in Operation if len(SLOTS[operation].parameters) == 1)

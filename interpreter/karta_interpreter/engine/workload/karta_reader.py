@@ -19,7 +19,7 @@ _TEXT_START = re.compile(r"\n|^\s*(?:\{|\w+:(?:\s|$))")
 _OBJECT = "<object>"
 _MOST_BESIDE = 500  # files whose names are compared with one that does not exist
 # So that `yaml.safe_dump` writes answers as any other dict.
-SafeRepresenter.add_representer(Named, SafeRepresenter.represent_dict)
+SafeRepresenter.add_multi_representer(Named, SafeRepresenter.represent_dict)
 
 
 def check(source: Path | str | Object) -> Iterator[Finding]:

@@ -135,7 +135,9 @@ def _problem(error: web.HTTPException, request: web.Request) -> ApiError:
         case web.HTTPNotFound():
             paths = dict.fromkeys([*(f"{ROOT}{operation.path}" for operation in OPERATIONS), HEALTH])
             path = request.path[:_LONGEST]
-            return ApiError(404, f"there is nothing at this path; {did_you_mean(closest(path, paths) or path, paths)}")
+            hint = _INSTEAD.get(request.method) if path == f"{ROOT}{TYPES}/" else ""
+            hint = hint or f"; {did_you_mean(closest(path, paths) or path, paths)}"
+            return ApiError(404, f"there is nothing at this path{hint}")
         case web.HTTPRequestEntityTooLarge():
             return ApiError(413, f"the body has more than {_MOST_BYTES} bytes")
         case _:

@@ -72,7 +72,9 @@ _HINTS: Final = {
     re.compile("cannot encode function"): "a function is returned; call it with `()`",
     re.compile("cannot encode recursively"): "a table may be in a result once: copy it field by field",
     re.compile("lua value to .*PodTemplateSpec"): "pass the pod template itself: it has spec.containers",
-    re.compile("to resourceAdd|cannot parse '"): 'write `kube.resourceAdd(a, b)` with quantities such as "500m"',
+    re.compile(
+        "to resourceAdd|cannot parse '"
+    ): 'write `kube.resourceAdd(a, b)` with quantities such as "512Mi" of memory and "500m" of cpu',
     re.compile(r"to (?:accuratePodRequirements|getPodDependencies) \(table expected, got nil"): (
         "an absent field is nil: look in the object for the name of the field with the pod template"
     ),
