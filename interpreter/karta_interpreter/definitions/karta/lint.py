@@ -19,7 +19,6 @@ from karta_interpreter.definitions.karta.expressions import (
     in_one_word,
     is_boolean,
     matching_text,
-    misread_parts,
     names_places,
     open_choices,
     reads_object,
@@ -31,6 +30,7 @@ from karta_interpreter.definitions.karta.expressions import (
     without_default,
 )
 from karta_interpreter.definitions.karta.identity import REFERENCES, ROOT, ROOT_KIND, ROOT_STATUS, STRUCTURE, api_group
+from karta_interpreter.definitions.karta.misread import misread_parts
 from karta_interpreter.definitions.karta.model import (
     ComponentDefinition,
     GroupVersionKind,

@@ -19,7 +19,7 @@ from karta_interpreter.base.k8s import (
     pod_requirements,
 )
 from karta_interpreter.definitions.karta import ComponentRules, Definition, Fragments, PodSpec, PodTemplate
-from karta_interpreter.definitions.karta.expressions import with_unit
+from karta_interpreter.definitions.karta.misread import with_unit
 from karta_interpreter.engine.evaluation import absences, instance_templates, pod_sets, positions, unknown_requests
 from karta_interpreter.engine.explain.count_warnings import count_warnings
 from karta_interpreter.engine.explain.explanation import Fact
