@@ -259,6 +259,19 @@ def test_explained_diff_names_cause_in_definition(run: Run) -> None:
     assert "  + 6\n  cause: rootComponent.scaleDefinition.replicasPath: .spec.replicas * 2\n" in result.stdout
 
 
+def test_explained_diff_names_no_expression_that_both_sides_have(run: Run, files: Path) -> None:
+    examples = Path(__file__).parents[2] / "docs/examples"
+    karta = (examples / "trainjob.yaml").read_text(encoding="utf-8")
+    (files / "mistaken.yaml").write_text(karta.replace(".spec.master.template", ".spec.mastr.template"))
+    job = str(examples / "workload.yaml")
+
+    result = _diff(run, str(examples / "trainjob.yaml"), "mistaken.yaml", "--object", job, "--explain")
+
+    causes = {line for line in result.stdout.splitlines() if line.startswith("  cause: ")}
+    assert causes
+    assert all("podTemplateSpecPath" in cause and "replicasPath" not in cause for cause in causes)
+
+
 def test_operation_of_only_one_side_is_one_line(run: Run) -> None:
     result = _diff(run, "customization.yaml", "karta.yaml")
     back = _diff(run, "karta.yaml", "customization.yaml")

@@ -113,8 +113,8 @@ def cause_of(
 ) -> str:
     """Return the new definition's expressions or annotations that give the differing places, as `explain` knows.
 
-    If none gives them, the cause is the fields that differ in the old definition. Empty if there is no new
-    answer.
+    Only those that differ in the old definition. If none gives the places, the cause is all fields that differ. Empty
+    if there is no new answer.
     """
     if after is None or not after.is_asked(call.operation):
         return ""
@@ -128,10 +128,12 @@ def cause_of(
         or (fact.field and fact.answer and (fact.answer in above or not pointers.isdisjoint(_beginnings(fact.answer))))
     ]
     # A part without an expression is a default. It is named only if there is nothing else.
-    texts = dict.fromkeys(map(_cause, [fact for fact in facts if fact.expression or fact.rule in _DECIDING] or facts))
-    if not texts and before:
-        changes = patch.changes(before.entry.definition.manifest, after.entry.definition.manifest)
-        texts = dict.fromkeys(field_path(change.path).removeprefix(_PREFIX) for change in changes)
+    facts = [fact for fact in facts if fact.expression or fact.rule in _DECIDING] or facts
+    changes = patch.changes(before.entry.definition.manifest, after.entry.definition.manifest) if before else ()
+    fields = tuple(field_path(change.path) for change in changes)
+    new = [fact for fact in facts if fact.field.startswith(fields) or fact.rule in _DECIDING]
+    texts = dict.fromkeys(map(_cause, new if fields else facts))
+    texts = texts or dict.fromkeys(field.removeprefix(_PREFIX) for field in fields)
     return "; ".join([*texts][:_MOST_CAUSES]) or explanation.definition
 
 

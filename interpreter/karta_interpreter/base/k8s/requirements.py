@@ -32,6 +32,8 @@ _SPEC: Path = ("spec",)
 _KEPT = 8192  # more than one call needs in the server's own process: its pod sets may share their requests
 _LARGEST = 2**63 - 1
 _REJECTED = "amount-rejected"
+# Cores with so little memory for each are hardly meant.
+_MANY_CORES, _LEAST_PER_CORE = 50, 16 * 2**20
 _MOST_CORES = 400  # pods with a whole machine of eight GPUs request up to 250
 
 
@@ -150,8 +152,11 @@ def implausible(
 
     >>> list(implausible({"memory": "512m", "cpu": "500m", "nvidia.com/gpu": 1}, of_pod=False))
     [('memory-without-unit', 'memory is 512 thousandths of a byte, which is too little: is 512Mi meant?')]
+    >>> list(implausible({"cpu": 100, "memory": "128Mi"}, of_pod=False))
+    [('cpu-without-unit', 'cpu is 100 cores, with 128Mi of memory: is 100m meant?')]
     """
-    for name, written in {**limits, **requests}.items():
+    amounts = {**limits, **requests}
+    for name, written in amounts.items():
         amount, limit = (Quantity.parse(each or "0") for each in (written, limits.get(name, written)))
         number, unit = (amount.milli, "thousandths of a byte") if amount.milli % 1000 else (amount.value, "bytes")
         is_whole = _EXTENDED.fullmatch(name) is not None or _is_huge_page(name)
@@ -170,6 +175,14 @@ def implausible(
                     f"{'memory' if amount.value >= 2**20 else f'{amount.value}m'} meant?"
                 ),
             ): (of_pod and name == "cpu" and amount.value >= _MOST_CORES),
+            (
+                "cpu-without-unit",
+                f"cpu is {amount} cores, with {amounts.get('memory')} of memory: is {amount}m meant?",
+            ): (
+                name == "cpu"
+                and amount.value >= _MANY_CORES
+                and 0 < Quantity.parse(amounts.get("memory") or "0").value < amount.value * _LEAST_PER_CORE
+            ),
             (
                 "cpu-without-unit",
                 f"cpu is {amount}, less than 1m, which is too little: are millicores meant, as 500m?",

@@ -177,7 +177,8 @@ ANNOTATIONS: Final = (
         form="names of components, or of instances as `component/instance`, comma separated, or `none`",
         description=(
             "the components and instances with pods that ReviseReplica may change. With `none` "
-            "[the workload is not divided](operations.md#workloads-that-cannot-be-divided)"
+            "[the workload is not divided](operations.md#workloads-that-cannot-be-divided). Without the annotation "
+            "those with `minReplicasPath` or `maxReplicasPath`, or else those with more than one replica"
         ),
         example="worker",
         parse=parse_elastic,

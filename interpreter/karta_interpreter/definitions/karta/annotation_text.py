@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from karta_interpreter.base.errors import ManifestError
-from karta_interpreter.base.findings import Finding, error, hints, warning
+from karta_interpreter.base.findings import Finding, almost, error, hints, warning
 from karta_interpreter.base.k8s import JSON, Path, type_name
 from karta_interpreter.base.k8s.manifest import SWITCHES, Document, Mark, read_documents
 from karta_interpreter.base.karmada import Operation
@@ -69,13 +69,20 @@ class AnnotationText:
         """Return the known names of a comma-separated list, each once. An unknown name is an error."""
         names = self.items()
         if not names:
-            self.error(f"names no {noun}", "remove the annotation, or name one")
+            self.error(
+                f"names no {noun}", f"remove the annotation, or name one{', or write none' * (self.name == 'elastic')}"
+            )
         hint = hints(allowed)
         for name in names:
             if name not in allowed:
-                self.error(
-                    f'there is no {noun} "{name}"', _COMMAS if re.search(r"[\s;\[\]]", name) else hint(name), (name,)
+                advice = (
+                    _COMMAS
+                    if re.search(r"[\s;\[\]]", name)
+                    else f"write the status that a phase is mapped to: {', '.join(allowed)}"
+                    if noun == "status" and not almost(name, allowed)
+                    else hint(name)
                 )
+                self.error(f'there is no {noun} "{name}"', advice, (name,))
         return tuple(dict.fromkeys(name for name in names if name in allowed))
 
     def yaml(self, expected: type) -> JSON:

@@ -61,7 +61,7 @@ from karta_interpreter.definitions.openapi.check.shape import (
 from karta_interpreter.definitions.openapi.draft.statuses import least_value, undecided
 from karta_interpreter.definitions.openapi.references import PODS, references
 from karta_interpreter.definitions.openapi.schema import OPEN, CustomKind, Entries, SchemaPath, below, is_pod_spec
-from karta_interpreter.languages.jq import owner_of, parse, queries_in, syntax as ast
+from karta_interpreter.languages.jq import owner_of, parse, queries_in, render, syntax as ast
 
 
 def check(karta: KartaResource, schema: Object, scale_path: str = "") -> list[Finding]:
@@ -278,7 +278,8 @@ class _Checked:
             for template in shape.field(str(getattr(field.key, "value", ""))) or ():
                 if shape.is_sure and "object" in shape.types and not template.is_sure:
                     message = f"the CRD does not require {template.at}; a workload without it has no pods here"
-                    hint = "add `// {spec: {}}` if the operator makes the pods then"
+                    read = render(ast.Pipe(owner, ast.Index(ast.Identity(), field.key)))
+                    hint = f"write `{read} // {{spec: {{}}}}` if the operator makes the pods then, else leave it"
                     self._add(warning("crd-optional-template", path, message, hint), text)
 
     def written(self, path: Path, shape: Shape, value: JSON, advice: str = "") -> None:
