@@ -155,9 +155,9 @@ def judge_writers(configuration: Object | None, now: datetime) -> Iterator[Check
         yield warning(
             _REGISTERED,
             f"it has been written {writes} times, the last time at {max(times)}",
-            "if no definition and no value of the chart has just changed, two writers fight: each installation needs "
-            f"its own {option('registration-name')}, and a GitOps tool or a server writes it, not both; the log of a "
-            "server names the other writer",
+            "if no definition and no value of the chart has just changed, two writers fight: uninstall one of two "
+            f"installations, or give each its own {option('registration-name')} and its own kinds; a GitOps tool or a "
+            "server writes it, not both; the log of a server names the other writer",
         )
 
 
