@@ -1,11 +1,13 @@
 """Warnings about parts of an object that the schema of its kind, or that of pods, does not allow or requires."""
 
+import json
 from typing import Any
 
 import pytest
 
 from karta_interpreter.base.findings import Severity
 from karta_interpreter.definitions.karta import Definition
+from karta_interpreter.definitions.karta.loading import load_object
 from karta_interpreter.definitions.sources.files import load_catalogue
 from karta_interpreter.engine.explain import warnings_about
 from karta_interpreter.engine.explain.misfits import misfit_warnings
@@ -337,6 +339,17 @@ def test_parts_that_only_the_definition_knows(manifest: dict[str, Any], note: st
     definition = _definition(manifest).bound({name: [] for name in templates})
 
     assert [fact.note for fact in warnings_about(definition, manifest)] == [note]
+
+
+@pytest.mark.parametrize(("key", "count"), [("spark.executor.instances", 0), ("spark.executor.instnces", 1)])
+def test_typo_of_another_definition_of_the_kind_is_none_of_the_object(key: str, count: int) -> None:
+    manifest = _manifest("sparkoperator.k8s.io/v1alpha1", "SparkConnect", sparkConf={key: "3"})
+    text = json.dumps(_definition(manifest).manifest).replace("spark.executor.instances", "spark.executor.instnces")
+    definition = load_object(json.loads(text), "own").usable()
+
+    notes = [fact.note for fact in misfit_warnings(definition, manifest)]
+
+    assert ["did you mean spark.executor.instances?" in note for note in notes] == [True] * count
 
 
 def _definition(manifest: dict[str, Any]) -> Definition:

@@ -19,6 +19,7 @@ from karta_interpreter.definitions.karta import (
 from karta_interpreter.engine.evaluation import scale_locations
 from karta_interpreter.engine.explain.explanation import Fact, Place
 from karta_interpreter.engine.explain.reading import (
+    MOST_NAMED,
     Reading,
     about,
     misspelt,
@@ -32,7 +33,6 @@ from karta_interpreter.engine.explain.reading import (
 from karta_interpreter.languages.jq import Query
 
 COUNT_MISSPELT: Final = "count-misspelt"
-_MOST_PLACES: Final = 2
 # How a definition gives the pods that an object counts and does not have.
 _NO_POD: Final[Mapping[type, str]] = {
     PodTemplate: "podTemplateSpecPath: … // {spec: {}}",
@@ -109,7 +109,7 @@ def _not_found(
         hints = [hint_of[missing.path] for missing in places if missing.path in hint_of]
         if hints or (unread is not None and all(count.value is None for count in counts)):
             count = absent[0][0]
-            places_text = ", ".join(dict.fromkeys(field_path(missing.path) for missing in places[:2]))
+            places_text = ", ".join(dict.fromkeys(field_path(missing.path) for missing in places[:MOST_NAMED]))
             consequence = "which means 1" if count.value is None else f"so a default makes it {count.value}"
             note = f"{component.name}: no count at {places_text}, {consequence}{f'; {hints[0]}' if hints else ''}"
             yield warn(COUNT_MISSPELT if hints else "count-not-found", note, places=count.places)
@@ -129,9 +129,7 @@ def _unreadable_count(
             f"{shown(json.dumps(get(obj, path)))}: write a number from 1",
             places=(place_at(path, obj),),
         )
-        for path in islice(
-            (path for path in counts if get(obj, path) == 0 or type(get(obj, path)) is str), _MOST_PLACES
-        )
+        for path in islice((path for path in counts if get(obj, path) == 0 or type(get(obj, path)) is str), MOST_NAMED)
     )
 
 

@@ -8,7 +8,8 @@ from typing import Final
 
 from karta_interpreter.base.findings import almost
 from karta_interpreter.base.k8s import GVK, Object, Path, field_path, get, grouped
-from karta_interpreter.definitions.karta import Definition
+from karta_interpreter.base.k8s.manifest import read_documents
+from karta_interpreter.definitions.karta import Definition, catalogue_kinds
 from karta_interpreter.definitions.karta.schema import read_karta
 from karta_interpreter.definitions.openapi.catalogue import catalogue_schemas
 from karta_interpreter.definitions.openapi.check.check import own_schema
@@ -26,12 +27,13 @@ def misfit_warnings(definition: Definition, obj: Object, *, is_of_status: bool =
 
     A controller writes the status, and a newer one writes more fields: only those with typos are unknown.
     """
-    read = _as_read(definition.gvk, json.dumps(definition.manifest))
-    kind = catalogue_schemas().get(definition.gvk, read)
+    kind = catalogue_schemas().get(definition.gvk) or _as_read(definition.gvk, json.dumps(definition.manifest))
     written = {name: value for name, value in obj.items() if (name == "status") == is_of_status}
     with_pods = any(component.pods for component in definition.components)
     findings = misfits(kind.schema, written, kind.crd, with_pods=with_pods)
-    if kind is not read:  # a definition of the catalogue names the fields of open parts as a controller reads them
+    # Which fields of open parts a controller reads, the catalogue's definition knows. Another one may have a typo.
+    if definition.gvk in catalogue_schemas() and (file := catalogue_kinds().get(definition.gvk)):
+        read = _as_read(definition.gvk, file.read_text(encoding="utf-8"))
         findings = chain(
             findings,
             (
@@ -63,7 +65,7 @@ def required_field(definition: Definition, path: Path, obj: Object) -> str:
 
 
 @lru_cache(_MOST_SCHEMAS)
-def _as_read(gvk: GVK, manifest: str) -> CustomKind:
+def _as_read(gvk: GVK, text: str) -> CustomKind:
     """Return an open schema of a kind with the types of what a definition reads."""
-    karta, _ = read_karta(json.loads(manifest))
+    karta, _ = read_karta(read_documents(text, "")[0].value)
     return CustomKind("as the definition reads it", gvk, {**(own_schema(karta) if karta else {}), OPEN: True})

@@ -25,6 +25,7 @@ from karta_interpreter.engine.explain.count_warnings import count_warnings
 from karta_interpreter.engine.explain.explanation import Fact
 from karta_interpreter.engine.explain.misfits import required_field
 from karta_interpreter.engine.explain.reading import (
+    MOST_NAMED,
     Reading,
     about,
     misspelt,
@@ -40,7 +41,6 @@ from karta_interpreter.languages.jq import Query
 
 PODS_NOT_FOUND: Final = "pods-not-found"
 _MOST_COMPONENTS: Final = 4
-_MOST_PLACES: Final = 2
 _DEVICES: Final = (
     *(
         "nvidia.com/gpu",
@@ -158,7 +158,7 @@ def _incomplete(
 
 
 def _looked(query: Query, obj: Object) -> str:
-    paths = list(dict.fromkeys(map(field_path, islice(paths_read(query, obj), 2))))
+    paths = list(dict.fromkeys(map(field_path, islice(paths_read(query, obj), MOST_NAMED))))
     return ", ".join(paths) or f"`{shown(query.text)}`"
 
 
@@ -221,7 +221,7 @@ def unknown_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
     """Yield the parts that change requests in an unknown way, each with the fields that it outputs."""
     for part in unknown_requests(definition, obj):
         outputs, read = part.place.evaluate(obj), (place_at(path, obj) for path in paths_read(part.place, obj))
-        places = tuple(islice((place for place in read if place.value and place.value in outputs), _MOST_PLACES))
+        places = tuple(islice((place for place in read if place.value and place.value in outputs), MOST_NAMED))
         named = " and ".join(
             f"{field_path(place.path)} is {json.dumps(place.value)}"
             if isinstance(place.value, str)

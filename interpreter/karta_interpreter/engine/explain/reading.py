@@ -30,6 +30,7 @@ from karta_interpreter.engine.explain.explanation import OBJECT, Fact, Place
 from karta_interpreter.languages.jq import Location, Query, queries_in, take_outputs, truthy
 
 _MOST_PLACES = 12
+MOST_NAMED = 2  # places in a message
 _LONGEST = 60
 # The most expressions with a cached analysis: about thirty definitions.
 _EXPRESSIONS = 1024
