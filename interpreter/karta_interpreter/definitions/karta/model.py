@@ -351,7 +351,7 @@ class GangScheduling(Schema):
 class OptimizationInstructions(Schema):
     """Advice to schedulers. It is a part of definitions that Karmada does not use."""
 
-    gang_scheduling: GangScheduling | None = optional("Which pods are scheduled together.")
+    gang_scheduling: GangScheduling | None = optional("Groups of pods that are scheduled together.")
 
 
 class Spec(Schema):

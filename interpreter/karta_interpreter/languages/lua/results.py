@@ -400,7 +400,7 @@ _REMARKS: Final[Mapping[str, Callable[..., Mapping[str, object]]]] = by_operatio
                 get(revised, ("spec", "replicas")) == get(template, ("spec", "replicas")) not in (None, wanted)
             )
             for path, before, after in changes(template, revised)
-            if before is NOTHING and after == wanted
+            if before is NOTHING and after == wanted and not any(isinstance(part, int) for part in path)
         },
         **{
             f"{field_path(path)} becomes {before} + {wanted}: write {wanted}, the whole number": after
