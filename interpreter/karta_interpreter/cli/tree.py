@@ -1,7 +1,7 @@
 """``karta-interpreter tree``: the components, instances and pods of a workload."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from typing import TypeAlias
 
 import click
 
@@ -16,21 +16,13 @@ from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import full_name, one_line, say, written
 from karta_interpreter.engine.evaluation import Status, pod_name
 from karta_interpreter.engine.explain import warnings_about
-from karta_interpreter.engine.workload import ComponentNode, InstanceNode, PodNode, WorkloadTree
+from karta_interpreter.engine.workload import ComponentNode, InstanceNode, WorkloadTree
 
-_BRANCHES = (("├── ", "│   "), ("└── ", "    "))
+_MARKERS = (("├── ", "│   "), ("└── ", "    "))
 _NONE = "none"
 
-
-@dataclass(frozen=True, slots=True)
-class _Branch:
-    """A component or an instance. A component with one nameless instance is shown as one."""
-
-    name: str
-    counted: str = ""
-    each: str = ""
-    pods: tuple[PodNode, ...] = ()
-    below: "tuple[_Branch, ...]" = ()
+_Branch: TypeAlias = tuple[str, "list[_Branch]"]
+"""A line, and the branches below it."""
 
 
 def tree_text(tree: WorkloadTree) -> str:
@@ -42,20 +34,27 @@ def tree_text(tree: WorkloadTree) -> str:
         if not obj.get("status") and Status.UNDEFINED in tree.status.matched
         else ", ".join(tree.status.matched)
     )
-    root = _branch(tree.root)
-    head = f"{click.style(title, bold=True)}: {', '.join([status, *_counts(root)])}"
-    return "".join(f"{one_line(line)}\n" for line in (head, *_drawn(root)))
+    head, below = _component(tree.root, click.style(title, bold=True), status)
+    return "".join(f"{one_line(line)}\n" for line in (head, *_drawn(below)))
 
 
-def _branch(node: ComponentNode) -> _Branch:
-    children = tuple(map(_branch, node.children))
-    if [child.instance.id for child in node.instances] == [""]:
+def _component(node: ComponentNode, name: str, *facts: str) -> _Branch:
+    """Return the branch of a component. One nameless instance has no branch of its own."""
+    children = [_component(child, child.name) for child in node.children]
+    if [each.instance.id for each in node.instances] == [""]:
         (only,) = node.instances
-        return _Branch(node.name, _counted(node, only), _each(only), only.pods, children)
-    instances = tuple(
-        _Branch(child.instance.id, _counted(node, child), _each(child), child.pods) for child in node.instances
-    )
-    return _Branch(node.name, "" if instances else _NONE, "", (), (*instances, *children))
+        return _line(name, *facts, *_counts(node, only)), [*_pods_of(only), *children]
+    instances = [(_line(each.instance.id, *_counts(node, each)), [*_pods_of(each)]) for each in node.instances]
+    return _line(name, *facts, "" if instances else _NONE), [*instances, *children]
+
+
+def _line(name: str, *facts: str) -> str:
+    return ": ".join(filter(None, [name, ", ".join(filter(None, facts))]))
+
+
+def _counts(node: ComponentNode, each: InstanceNode) -> tuple[str, str]:
+    requests = ", ".join(f"{name} {amount}" for name, amount in each.requests.items())
+    return _counted(node, each), f"{requests} each" if requests else ""
 
 
 def _counted(node: ComponentNode, each: InstanceNode) -> str:
@@ -71,13 +70,8 @@ def _counted(node: ComponentNode, each: InstanceNode) -> str:
     return f"{counted} ({'at most' if least is None else f'{least} to'} {most})"
 
 
-def _each(node: InstanceNode) -> str:
-    return ", ".join(f"{name} {amount}" for name, amount in node.requests.items())
-
-
-def _drawn(branch: _Branch) -> Iterator[str]:
-    branches: list[tuple[str, _Branch | None]] = []
-    for pod in branch.pods:
+def _pods_of(node: InstanceNode) -> Iterator[_Branch]:
+    for pod in node.pods:
         facts = pod.to_json()
         words = (
             str(facts.get("phase", "")),
@@ -85,17 +79,14 @@ def _drawn(branch: _Branch) -> Iterator[str]:
             f"on {facts['node']}" if "node" in facts else "",
             f"replica {pod.replica}" if pod.replica is not None else "",
         )
-        branches.append((f"{pod_name(pod.pod)}: {', '.join(filter(None, words))}", None))
-    branches += [(": ".join(filter(None, [child.name, ", ".join(_counts(child))])), child) for child in branch.below]
+        yield _line(pod_name(pod.pod), *words), []
+
+
+def _drawn(branches: Sequence[_Branch]) -> Iterator[str]:
     for position, (line, below) in enumerate(branches, start=1):
-        marker, further = _BRANCHES[position == len(branches)]
+        marker, further = _MARKERS[position == len(branches)]
         yield marker + line
-        if below is not None:
-            yield from (further + line for line in _drawn(below))
-
-
-def _counts(branch: _Branch) -> list[str]:
-    return [text for text in (branch.counted, branch.each and f"{branch.each} each") if text]
+        yield from (further + line for line in _drawn(below))
 
 
 _EXAMPLES = """\b
