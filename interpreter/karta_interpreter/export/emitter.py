@@ -349,23 +349,17 @@ class Emitter(LuaBody):
             default_origin = [right.origin] if right.origin and self.follows(right) else []
             either = call("either", left.code, left.origin or NIL, right.code, *default_origin)
             return Value(*self.locals((name, "origin"), either))
-        if not follows:
-            result = self.local(name, left.code)
-            with self.when(Not(result)):
-                self.write(*lines)
-                self.assign(result, right.code)
-            return Value(result)
-        left = self.bind(left, name)
-        result = Name(self.new(name))
-        missing = self._named_origin(left)
-        origin = Name(self.new("origin"))
-        self.write(Local((result.text, origin.text), (left.code, missing)))
+        if follows:
+            left = self.bind(left, name)
+        missing = [self._named_origin(left)] if follows else []
+        result, *origins = self.locals((name, *("origin" for _ in missing)), left.code, *missing)
         with self.when(Not(result)):
             self.write(*lines)
             self.assign(result, right.code)
-            filled = call("default_origin", missing, right.origin or NIL, left.code, result)
-            self.write(Assignment((origin,), (filled,)))
-        return Value(result, origin)
+            for origin, before in zip(origins, missing, strict=True):
+                filled = call("default_origin", before, right.origin or NIL, left.code, result)
+                self.write(Assignment((origin,), (filled,)))
+        return Value(result, *origins)
 
     def _alternatives(self, node: ast.Alternative, dot: Value, sink: OutputSink[Value]) -> None:
         """Write ``left // right`` with any number of outputs."""

@@ -54,8 +54,22 @@ def plain_path(node: ast.Node) -> Path | None:
     Path(steps=('spec', 'replicas'), default='1')
     >>> plain_path(parse(".spec.jobs[].replicas"))
     """
-    path = _path(node)
-    return path if path and path.is_plain else None
+    node, default = _without_default(node)
+    match _guarded(node, Path()):
+        case [((), path)] if path.is_plain:
+            return path._replace(default=default)
+    return None
+
+
+def _without_default(node: ast.Node) -> tuple[ast.Node, str]:
+    """Return an expression without the literal after its last ``//``, and this literal in Lua, "" without one."""
+    match node:
+        case ast.Alternative(left, ast.Literal(int() | str() as default)):
+            return left, written(literal(default))
+        case ast.Pipe(left, right):
+            end, default = _without_default(right)
+            return ast.Pipe(left, end), default
+    return node, ""
 
 
 def is_read(projection: Projection, steps: Sequence[str]) -> bool:
@@ -150,22 +164,3 @@ def _each(terms: _Terms | None, then: Callable[[Path], _Terms | None]) -> _Terms
             return None
         outputs += [((*conditions, *others), end) for others, end in more]
     return None if terms is None else outputs
-
-
-def _path(node: ast.Node) -> Path | None:
-    match node:
-        case ast.Identity():
-            return Path()
-        case ast.Index(target, ast.Literal(str(key))):
-            path = _path(target)
-            return None if path is None or path.default else Path((*path.steps, key))
-        case ast.Pipe(left, right):
-            before, after = _path(left), _path(right)
-            if before is None or before.default or after is None:
-                return None
-            return Path(before.steps + after.steps, after.default)
-        case ast.Alternative(left, ast.Literal(int() | str() as default)):
-            path = _path(left)
-            if path and path.steps and not path.default:
-                return Path(path.steps, written(literal(default)))
-    return None
