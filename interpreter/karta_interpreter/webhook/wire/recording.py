@@ -5,10 +5,12 @@ up to the point at which it was cut off.
 """
 
 import base64
+import gzip
 import re
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias, cast
 
@@ -23,8 +25,6 @@ from karta_interpreter.engine.operations import DEFAULT_OPTIONS, Call, Options, 
 VERSION: Final = 1
 _FORMAT: Final = "karta-interpreter-recording"
 _NAME: Final = re.compile(r"calls-[0-9TZ-]+-([0-9]+)\.jsonl\.gz")
-_GZIP: Final = 31
-_PART: Final = 2**20
 LONGEST: Final = 2**22
 """The most bytes of a line. An object in etcd has 1.5 MiB, and Retain sends two."""
 _CUT: Final = "it ends before its end"
@@ -126,34 +126,18 @@ def _options(head: bytes | RecordingError) -> Options:
 
 
 def _lines(path: Path) -> Iterator[bytes | RecordingError]:
-    number, begin = 1, b""
-    for block in _unpacked(path):
-        if isinstance(block, RecordingError):
-            yield block
-            return
-        *lines, begin = (begin + block).split(b"\n")
-        yield from lines
-        number += len(lines)
-        if len(begin) > LONGEST:
-            yield RecordingError(f"line {number} is longer than {LONGEST} bytes; the rest is not read")
-            return
-
-
-def _unpacked(path: Path) -> Iterator[bytes | RecordingError]:
-    """Yield the content of a file in parts of 1 MiB at most: a small file may unpack to gigabytes."""
-    unpacker = zlib.decompressobj(_GZIP)
-    with path.open("rb") as file:
-        while not unpacker.eof:
-            packed = unpacker.unconsumed_tail or file.read(_PART)
-            try:
-                block = unpacker.decompress(packed, _PART)
-            except zlib.error:
-                yield RecordingError("it is damaged")
-                return
-            if not block and not packed:
-                yield RecordingError(_CUT)
-                return
-            yield block
+    """Yield the lines of a file, each unpacked when it is asked for: a small file may unpack to gigabytes."""
+    try:
+        with gzip.open(path) as file:
+            for number, text in enumerate(iter(partial(file.readline, LONGEST + 1), b""), 1):
+                if len(text) > LONGEST:
+                    yield RecordingError(f"line {number} is longer than {LONGEST} bytes; the rest is not read")
+                    return
+                yield text
+    except EOFError:
+        yield RecordingError(_CUT)
+    except (gzip.BadGzipFile, zlib.error):
+        yield RecordingError("it is damaged")
 
 
 _Response: TypeAlias = Mapping[str, Any]
