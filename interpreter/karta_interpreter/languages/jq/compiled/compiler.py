@@ -499,7 +499,7 @@ class PythonCode(FunctionBody):
             raise ValueError(f"{node.name}/{len(node.arguments)} is not plain")
         name, arguments = function.callee, node.arguments
         match function.code:
-            case Code.INPUT:
+            case Code.INPUT | Code.TYPE:
                 result = self.bind(f"{name}({dot})")
                 origin = function.origin if dot in self.origins else None
                 variables = {"origin": self.origin(dot), "dot": dot, "result": result}

@@ -36,17 +36,6 @@ class Argument(Enum):
     """A literal text."""
 
 
-class Outputs(Enum):
-    """How many outputs a call has, unless it fails."""
-
-    ONE = auto()
-    EACH = auto()
-    """One for each combination of outputs of its arguments, at most."""
-    FEW = auto()
-    """At most one for each of them."""
-    MANY = auto()
-
-
 class OutputKind(Enum):
     """The kind of the outputs of a call, for every input that it does not fail for."""
 
@@ -72,32 +61,13 @@ class OutputKind(Enum):
     NOTHING = auto()
 
 
-class Reads(Enum):
-    """Which parts of its input a call reads, and which of them are its outputs. Most calls return none of them."""
-
-    ALL = auto()
-    """All of it, to compute new values."""
-    NOTHING = auto()
-    """Its type at most."""
-    SELF = auto()
-    """The input is the output, if there is one. Arguments are conditions."""
-    FIRST = auto()
-    """The parts that the argument reads. The outputs are among the argument's outputs."""
-    PRESENCE = auto()
-    """The parts that the argument reads to have outputs."""
-    OUTPUTS = auto()
-    """All outputs of the argument, to compute a new value."""
-    ELEMENTS = auto()
-    """All outputs of the argument for each element, to put them into a new value."""
-    TRUTH = auto()
-    """Whether the last argument is true for each element, or for each output of the first."""
-
-
 class Code(Enum):
-    """The Python of a call, which the compiler writes."""
+    """The Python of a call, which the compiler writes. How many outputs it has, and what it reads, follow from it."""
 
     INPUT = auto()
     """Calls the implementation with the input."""
+    TYPE = auto()
+    """Calls it with the input, of which it reads no more than the type."""
     VALUES = auto()
     """Calls it with the input and each output of the argument."""
     FILTER = auto()
@@ -124,12 +94,10 @@ class Function:
 
     name: str
     arguments: tuple[Argument, ...]
-    outputs: Outputs
     result: OutputKind
     implementation: Callable[..., Any] | None
     """The Python function that the written code calls, or None if it calls none."""
     cost: Cost
-    reads: Reads
     origin: str | None
     """Python for the origin of the output, with ``{origin}`` and ``{dot}`` of the input and ``{result}``.
 
@@ -179,14 +147,14 @@ def _of_input(
     name: str, implementation: Callable[[JSON], JSON], cost: Growth, result: OutputKind, origin: str | None
 ) -> Function:
     """Return a function that depends only on its input, with one output."""
-    return Function(name, (), Outputs.ONE, result, implementation, _cost(cost), Reads.ALL, origin, Code.INPUT)
+    return Function(name, (), result, implementation, _cost(cost), origin, Code.INPUT)
 
 
 def _of_values(
     name: str, implementation: Callable[[JSON, JSON], JSON], cost: _CostOfOne, result: OutputKind
 ) -> Function:
     """Return a function of the input and the value of one argument."""
-    return Function(name, (_ONCE,), Outputs.EACH, result, implementation, _cost(cost), Reads.ALL, None, Code.VALUES)
+    return Function(name, (_ONCE,), result, implementation, _cost(cost), None, Code.VALUES)
 
 
 def _of_text(name: str, function: Callable[[str], str]) -> Function:
@@ -213,42 +181,36 @@ def _of_number(name: str, function: Callable[[values.Number], values.Number]) ->
 
 
 def _of_type(name: str, cost: Growth, *kinds: str) -> Function:
-    return Function(name, (), Outputs.FEW, OutputKind.INPUT, None, _cost(cost), Reads.SELF, None, kinds)
+    return Function(name, (), OutputKind.INPUT, None, _cost(cost), None, kinds)
 
 
 def _by_key(name: str, implementation: Callable[[JSON, Many], JSON], cost: _CostOfOne, result: OutputKind) -> Function:
     """Return a function that computes one value from the outputs of its argument for each element."""
-    return Function(name, (_EACH,), Outputs.ONE, result, implementation, _cost(cost), Reads.ALL, None, Code.FILTER)
+    return Function(name, (_EACH,), result, implementation, _cost(cost), None, Code.FILTER)
 
 
 def _written(
     name: str,
     arguments: tuple[Argument, ...],
-    outputs: Outputs,
     result: OutputKind,
     cost: Growth | Callable[..., Growth | str],
-    reads: Reads,
     code: Code | Callable[..., Node],
 ) -> Function:
     """Return a function with Python written in place. The outputs that it hands on keep their origins."""
-    return Function(name, arguments, outputs, result, None, _cost(cost), reads, None, code)
+    return Function(name, arguments, result, None, _cost(cost), None, code)
 
 
 def _regex(
     name: str,
     arguments: tuple[Argument, ...],
-    outputs: Outputs,
+    code: Code,
     result: OutputKind,
     implementation: Callable[..., Any],
     cost: Cost,
 ) -> list[Function]:
     """Return a function of a regular expression, without and with flags."""
-    code = Code.MATCHES if outputs is Outputs.MANY else Code.REGEX
     signatures = (arguments, (*arguments, _FLAGS))
-    return [
-        Function(name, parameters, outputs, result, implementation, cost, Reads.ALL, None, code)
-        for parameters in signatures
-    ]
+    return [Function(name, parameters, result, implementation, cost, None, code) for parameters in signatures]
 
 
 def _rounded(number: values.Number) -> values.Number:
@@ -287,7 +249,7 @@ _ALL: Final = (
     _of_input("tostring", values.to_text, costs.written(INPUT), OutputKind.TEXT, None),
     _of_text("trim", lambda text: text.strip(_SPACE)),
     _of_input("unique", collection.unique, _SAME, OutputKind.INPUT, None),
-    replace(_of_input("type", values.kind, CONSTANT, OutputKind.TEXT, None), reads=Reads.NOTHING),
+    replace(_of_input("type", values.kind, CONSTANT, OutputKind.TEXT, None), code=Code.TYPE),
     # of the input and of values
     _of_values("contains", collection.contains, costs.answer_to, OutputKind.BOOLEAN),
     _of_texts("endswith", str.endswith, costs.answer_to, OutputKind.BOOLEAN),
@@ -316,59 +278,53 @@ _ALL: Final = (
     _by_key("min_by", collection.least_by, costs.per_element, OutputKind.ELEMENT),
     _by_key("sort_by", collection.sort_by, costs.per_element, OutputKind.INPUT),
     _by_key("unique_by", collection.unique_by, costs.per_element, OutputKind.INPUT),
-    _written("map", (_EACH,), Outputs.ONE, OutputKind.OUTPUTS, costs.mapped, Reads.ELEMENTS, Code.MAP),
+    _written("map", (_EACH,), OutputKind.OUTPUTS, costs.mapped, Code.MAP),
     _written(
         "with_entries",
         (_EACH,),
-        Outputs.ONE,
         OutputKind.ANY,
         costs.with_entries,
-        Reads.ALL,
         lambda body: Pipe(Pipe(FunctionCall("to_entries"), FunctionCall("map", (body,))), FunctionCall("from_entries")),
     ),
     # of outputs
     _written(
         "add",
         (_ONCE,),
-        Outputs.ONE,
         OutputKind.SUM,
         costs.summed,
-        Reads.OUTPUTS,
         lambda terms: Pipe(Array(terms), FunctionCall("add")),
     ),
-    _written("all", (_EACH,), Outputs.ONE, OutputKind.BOOLEAN, costs.decided, Reads.TRUTH, Code.ALL),
-    _written("all", (_ONCE, _EACH), Outputs.ONE, OutputKind.BOOLEAN, costs.decided, Reads.TRUTH, Code.ALL),
-    _written("any", (_EACH,), Outputs.ONE, OutputKind.BOOLEAN, costs.decided, Reads.TRUTH, Code.ANY),
-    _written("any", (_ONCE, _EACH), Outputs.ONE, OutputKind.BOOLEAN, costs.decided, Reads.TRUTH, Code.ANY),
-    _written("first", (_ONCE,), Outputs.EACH, OutputKind.OUTPUT, costs.one_of, Reads.FIRST, Code.FIRST),
-    _written("last", (_ONCE,), Outputs.EACH, OutputKind.OUTPUT, costs.one_of, Reads.FIRST, Code.LAST),
+    _written("all", (_EACH,), OutputKind.BOOLEAN, costs.decided, Code.ALL),
+    _written("all", (_ONCE, _EACH), OutputKind.BOOLEAN, costs.decided, Code.ALL),
+    _written("any", (_EACH,), OutputKind.BOOLEAN, costs.decided, Code.ANY),
+    _written("any", (_ONCE, _EACH), OutputKind.BOOLEAN, costs.decided, Code.ANY),
+    _written("first", (_ONCE,), OutputKind.OUTPUT, costs.one_of, Code.FIRST),
+    _written("last", (_ONCE,), OutputKind.OUTPUT, costs.one_of, Code.LAST),
     replace(
-        _written("IN", (_ONCE,), Outputs.ONE, OutputKind.BOOLEAN, costs.among, Reads.ALL, Code.IN),
+        _written("IN", (_ONCE,), OutputKind.BOOLEAN, costs.among, Code.IN),
         implementation=collection.among,
     ),
-    _written("isempty", (_ONCE,), Outputs.ONE, OutputKind.BOOLEAN, costs.answered, Reads.PRESENCE, Code.IS_EMPTY),
+    _written("isempty", (_ONCE,), OutputKind.BOOLEAN, costs.answered, Code.IS_EMPTY),
     # choosing and failing
-    _written("empty", (), Outputs.FEW, OutputKind.NOTHING, CONSTANT, Reads.NOTHING, Code.NOTHING),
-    _written("error", (Argument.TEXT,), Outputs.ONE, OutputKind.NOTHING, CONSTANT, Reads.NOTHING, Code.ERROR),
-    _written("not", (), Outputs.ONE, OutputKind.BOOLEAN, CONSTANT, Reads.NOTHING, Code.NOT),
+    _written("empty", (), OutputKind.NOTHING, CONSTANT, Code.NOTHING),
+    _written("error", (Argument.TEXT,), OutputKind.NOTHING, CONSTANT, Code.ERROR),
+    _written("not", (), OutputKind.BOOLEAN, CONSTANT, Code.NOT),
     _written(
         "select",
         (_ONCE,),
-        Outputs.FEW,
         OutputKind.INPUT,
         costs.selected,
-        Reads.SELF,
         lambda condition: If(((condition, Identity()),), FunctionCall("empty")),
     ),
     # of regular expressions
-    *_regex("test", (_PATTERN,), Outputs.EACH, OutputKind.BOOLEAN, regex.test, costs.TEST),
-    *_regex("match", (_PATTERN,), Outputs.MANY, OutputKind.ANY, regex.match, costs.MATCH),
-    *_regex("capture", (_PATTERN,), Outputs.MANY, OutputKind.ANY, regex.capture, costs.CAPTURE),
-    *_regex("scan", (_PATTERN,), Outputs.MANY, OutputKind.ANY, regex.scan, costs.SCAN),
-    *_regex("splits", (_PATTERN,), Outputs.MANY, OutputKind.ANY, regex.splits, costs.SPLITS),
-    _regex("split", (_PATTERN,), Outputs.EACH, OutputKind.TEXTS, regex.split, costs.SPLIT)[1],
-    *_regex("sub", _REPLACED, Outputs.EACH, OutputKind.TEXT, regex.replace, costs.SUB),
-    *_regex("gsub", _REPLACED, Outputs.EACH, OutputKind.TEXT, regex.replace, costs.SUB),
+    *_regex("test", (_PATTERN,), Code.REGEX, OutputKind.BOOLEAN, regex.test, costs.TEST),
+    *_regex("match", (_PATTERN,), Code.MATCHES, OutputKind.ANY, regex.match, costs.MATCH),
+    *_regex("capture", (_PATTERN,), Code.MATCHES, OutputKind.ANY, regex.capture, costs.CAPTURE),
+    *_regex("scan", (_PATTERN,), Code.MATCHES, OutputKind.ANY, regex.scan, costs.SCAN),
+    *_regex("splits", (_PATTERN,), Code.MATCHES, OutputKind.ANY, regex.splits, costs.SPLITS),
+    _regex("split", (_PATTERN,), Code.REGEX, OutputKind.TEXTS, regex.split, costs.SPLIT)[1],
+    *_regex("sub", _REPLACED, Code.REGEX, OutputKind.TEXT, regex.replace, costs.SUB),
+    *_regex("gsub", _REPLACED, Code.REGEX, OutputKind.TEXT, regex.replace, costs.SUB),
 )
 
 Key: TypeAlias = tuple[str, int]
@@ -400,7 +356,7 @@ def _named(text: str) -> frozenset[Key]:
 _GENERATING: Final = _named("combinations/0 combinations/1 limit/2 skip/2 tostream/0 while/2")
 _PICKING: Final = _named("limit/2 nth/2")
 
-GENERATORS: Final = _GENERATING | {key for key, function in FUNCTIONS.items() if function.outputs is Outputs.MANY}
+GENERATORS: Final = _GENERATING | {key for key, function in FUNCTIONS.items() if function.code is Code.MATCHES}
 """The functions with any number of outputs that an expression may call."""
 
 PICKERS: Final = _PICKING | {key for key, function in FUNCTIONS.items() if function.result is OutputKind.OUTPUT}

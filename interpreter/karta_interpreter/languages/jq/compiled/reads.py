@@ -5,13 +5,13 @@ input, and it is unknown where it may be written. Both take a time that is linea
 multiply, all of their outputs count as read.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from typing import Final, TypeAlias
 
 from karta_interpreter.base.k8s import Projection
 from karta_interpreter.languages.jq import syntax as ast
-from karta_interpreter.languages.jq.compiled.functions import Reads, function_of
+from karta_interpreter.languages.jq.compiled.functions import Code, function_of
 
 Projections: TypeAlias = tuple[Projection, ...]
 
@@ -76,29 +76,31 @@ def project(node: ast.Node, inputs: Projections) -> Projections:  # noqa: C901, 
                 projection for piece in parts if isinstance(piece, ast.Node) for projection in project(piece, inputs)
             )
         case ast.FunctionCall() if function := function_of(node):
-            return _called(function.reads, node.arguments, inputs)
+            return _called(function.code, node.arguments, inputs)
     return mark_all(inputs)
 
 
-def _called(reads: Reads, arguments: Sequence[ast.Node], inputs: Projections) -> Projections:
-    match reads:
-        case Reads.ALL:
-            return mark_all(inputs)
-        case Reads.SELF:
-            for condition in arguments:
-                project(condition, inputs)
-            return inputs
-        case Reads.FIRST:
+def _called(
+    code: Code | tuple[str, ...] | Callable[..., ast.Node], arguments: Sequence[ast.Node], inputs: Projections
+) -> Projections:
+    match code:
+        case Code.FIRST | Code.LAST:
             return project(arguments[0], inputs)
-        case Reads.PRESENCE:
+        case Code.IS_EMPTY:
             project(arguments[0], inputs)
-        case Reads.OUTPUTS:
-            mark_all(project(arguments[0], inputs))
-        case Reads.ELEMENTS:
+        case Code.MAP:
             mark_all(project(arguments[0], _elements(inputs)))
-        case Reads.TRUTH:
+        case Code.ANY | Code.ALL:
             *source, condition = arguments
             project(condition, project(source[0], inputs) if source else _elements(inputs))
+        case Code.TYPE | Code.NOT | Code.NOTHING | Code.ERROR:
+            return ()
+        case Code():
+            return mark_all(inputs)
+        case tuple():
+            return inputs
+        case body:
+            return project(body(*arguments), inputs)
     return ()
 
 

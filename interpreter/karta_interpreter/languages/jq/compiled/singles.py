@@ -3,13 +3,22 @@
 from typing import Final
 
 from karta_interpreter.languages.jq import syntax as ast
-from karta_interpreter.languages.jq.compiled.functions import Outputs, function_of
+from karta_interpreter.languages.jq.compiled.functions import Code, function_of
 from karta_interpreter.languages.jq.syntax.traversal import children, parts_of
 
 # Constructs with an output for every combination of outputs of their parts.
 _COMBINING: Final = (
     ast.Index | ast.Slice | ast.Pipe | ast.Alternative | ast.Binary | ast.Negate | ast.If | ast.Object | ast.Text
 )
+
+_ONE: Final = frozenset(
+    (
+        *(Code.INPUT, Code.TYPE, Code.FILTER, Code.NOT, Code.IS_EMPTY, Code.ERROR, Code.IN, Code.ANY, Code.ALL),
+        Code.MAP,
+    )
+)
+# Calls with an output for each combination of outputs of their arguments.
+_EACH: Final = frozenset((Code.VALUES, Code.REGEX, Code.FIRST, Code.LAST))
 
 
 class Singles:
@@ -36,8 +45,11 @@ class Singles:
             return True
         if isinstance(node, ast.FunctionCall):
             function = function_of(node)
-            if function is None or function.outputs is not Outputs.EACH:
-                return function is not None and function.outputs is Outputs.ONE
+            code = function and function.code
+            if callable(code):
+                return code(*node.arguments) in self
+            if code not in _EACH:
+                return code in _ONE
         elif not isinstance(node, _COMBINING):
             return False
         for child in children(node):  # noqa: SIM110 - all() would be another frame for each level of a tree
