@@ -47,15 +47,8 @@ def parts_of(node: ast.Node, below: Callable[[ast.Node], Iterable[ast.Node]] = c
 
 def terms_of(node: ast.Node) -> list[ast.Node]:
     """Return the parts of a list, ``a, b, c``, or the node itself if it is not a list."""
-    terms: list[ast.Node] = []
-    unseen = [node]
-    while unseen:
-        match unseen.pop():
-            case ast.Comma(left, right):
-                unseen += (right, left)
-            case term:
-                terms.append(term)
-    return terms
+    parts = parts_of(node, lambda part: (part.left, part.right) if isinstance(part, ast.Comma) else ())
+    return [part for part in parts if not isinstance(part, ast.Comma)]
 
 
 def is_deeper(node: ast.Node, limit: int) -> bool:
