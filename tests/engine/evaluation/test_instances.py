@@ -8,7 +8,8 @@ from tests.support.rows import rows
 
 
 def component(path: str | None) -> ComponentRules:
-    return ComponentRules("toy", "part", instance_ids=None if path is None else Query.compile(path))
+    place = "definition toy, component part, instanceIdPath"
+    return ComponentRules("toy", "part", instance_ids=None if path is None else Query.compile(path, place=place))
 
 
 @rows(

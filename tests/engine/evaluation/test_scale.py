@@ -1,6 +1,7 @@
 from typing import Any
 
 import pytest
+from pydantic.alias_generators import to_camel
 
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.definitions.karta.definition import ComponentRules
@@ -12,7 +13,10 @@ SINGLE = ("",)
 
 
 def component(**paths: str) -> ComponentRules:
-    queries: dict[str, Any] = {name: Query.compile(text) for name, text in paths.items()}
+    queries: dict[str, Any] = {
+        name: Query.compile(text, place=f"definition toy, component part, {to_camel(name).removesuffix('Path')}Path")
+        for name, text in paths.items()
+    }
     return ComponentRules("toy", "part", **queries)
 
 

@@ -124,8 +124,9 @@ class AnnotationText:
         if usable is None:
             return None
         return replace(
-            AnnotationQuery.compile(text, variables, self.karta.name),
-            place=f"definition {self.karta.name}, annotation {self.name}",
+            AnnotationQuery.compile(
+                text, variables, self.karta.name, f"definition {self.karta.name}, annotation {self.name}"
+            ),
             annotation=self.name,
             read_by=self.read_by,
             gives=gives,

@@ -86,10 +86,6 @@ class AnnotationQuery(Query):
         """Return the error of an output with the wrong type."""
         return self.unusable(f"gives {type_name(output)} where {type_name(self.gives())} belongs")
 
-    def unusable(self, reason: str) -> QueryEvaluationError:
-        """Return the error of an expression without a usable answer."""
-        return QueryEvaluationError(self.message(reason))
-
     def take(self, projection: Projection) -> None:
         """Mark the parts of the workload that are read."""
         values = project(self.node, project(self.of, (projection,)))

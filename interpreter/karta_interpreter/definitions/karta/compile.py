@@ -15,8 +15,8 @@ from karta_interpreter.definitions.karta.expressions import fields_read
 from karta_interpreter.definitions.karta.schema_types import expressions_of
 from karta_interpreter.languages.jq import Query, queries_in
 
-# How a text becomes an expression that may read the definition's references.
-_Compiled: TypeAlias = Callable[[str], Query]
+# How the text in a field becomes an expression that may read the definition's references.
+_Compiled: TypeAlias = Callable[[str, str], Query]
 
 # An expression takes about 0.2 ms on first use. The catalogue's largest definition has 85.
 _MOST_QUERIES: Final = 300
@@ -33,9 +33,13 @@ def compile_definition(
     root = structure.root_component
     if root.kind is None:
         raise DefinitionError(f"definition {karta.name}: the root component has no kind")
-    compiled = _compiler(karta.name, structure.reference_names)
-    components = tuple(_component(karta.name, component, compiled) for _, component in structure.components)
-    status = None if root.status_definition is None else _status(root.status_definition, compiled)
+    variables = structure.reference_names
+    components = tuple(_component(karta.name, component, variables) for _, component in structure.components)
+    status = (
+        None
+        if root.status_definition is None
+        else _status(root.status_definition, _compiler(karta.name, variables, root.name))
+    )
     references = tuple(_reference(karta.name, structure, index) for index in range(len(structure.references)))
     queries = list(queries_in((components, status, annotations, references)))
     return definition.Definition(
@@ -75,8 +79,11 @@ def _is_counted_by_status(components: Sequence[definition.ComponentRules]) -> bo
     return True
 
 
-def _compiler(owner: str, variables: frozenset[str] = frozenset()) -> _Compiled:
-    return lambda text: Query.compile(str(text), variables, owner)
+def _compiler(owner: str, variables: frozenset[str] = frozenset(), component: str = "") -> _Compiled:
+    # Without a component it is a reference, whose errors the resolver words.
+    return lambda field, text: Query.compile(
+        str(text), variables, owner, component and f"definition {owner}, component {component}, {field}"
+    )
 
 
 def action_value(action: model.SuspendAction) -> JSON:
@@ -85,7 +92,10 @@ def action_value(action: model.SuspendAction) -> JSON:
     return orjson.loads(action.value) if isinstance(action.value, str) else action.value
 
 
-def _component(owner: str, component: model.ComponentDefinition, compiled: _Compiled) -> definition.ComponentRules:
+def _component(
+    owner: str, component: model.ComponentDefinition, variables: frozenset[str]
+) -> definition.ComponentRules:
+    compiled = _compiler(owner, variables, component.name)
     scale = component.scale_definition or model.ScaleDefinition()
     suspension = component.suspend_definition
     return definition.ComponentRules(
@@ -94,12 +104,12 @@ def _component(owner: str, component: model.ComponentDefinition, compiled: _Comp
         gvk=None if component.kind is None else _gvk(component.kind),
         owner=component.owner_ref,
         pods=None if component.spec_definition is None else _pods(component.spec_definition, compiled),
-        instance_ids=_query(component.instance_id_path, compiled),
-        replicas=_query(scale.replicas_path, compiled),
-        min_replicas=_query(scale.min_replicas_path, compiled),
-        max_replicas=_query(scale.max_replicas_path, compiled),
-        suspend=_actions(suspension.suspend_actions if suspension else (), compiled),
-        resume=_actions(suspension.resume_actions if suspension else (), compiled),
+        instance_ids=_query("instanceIdPath", component.instance_id_path, compiled),
+        replicas=_query("replicasPath", scale.replicas_path, compiled),
+        min_replicas=_query("minReplicasPath", scale.min_replicas_path, compiled),
+        max_replicas=_query("maxReplicasPath", scale.max_replicas_path, compiled),
+        suspend=_actions("suspendActions", suspension.suspend_actions if suspension else (), compiled),
+        resume=_actions("resumeActions", suspension.resume_actions if suspension else (), compiled),
         selector=component.pod_selector or model.PodSelector(),
     )
 
@@ -110,23 +120,29 @@ def _gvk(kind: model.GroupVersionKind) -> GVK:
 
 def _pods(spec: model.SpecDefinition, compiled: _Compiled) -> definition.PodDefinition | None:
     if spec.pod_template_spec_path is not None:
-        return definition.PodTemplate(compiled(spec.pod_template_spec_path))
+        return definition.PodTemplate(compiled("podTemplateSpecPath", spec.pod_template_spec_path))
     if spec.pod_spec_path is not None:
-        return definition.PodSpec(compiled(spec.pod_spec_path), _query(spec.metadata_path, compiled))
+        metadata = _query("metadataPath", spec.metadata_path, compiled)
+        return definition.PodSpec(compiled("podSpecPath", spec.pod_spec_path), metadata)
     if spec.fragmented_pod_spec_definition is None:
         return None
     return definition.Fragments(
-        tuple((str(field), compiled(text)) for (field,), text in expressions_of(spec.fragmented_pod_spec_definition))
+        tuple(
+            (str(field), compiled(str(field), text))
+            for (field,), text in expressions_of(spec.fragmented_pod_spec_definition)
+        )
     )
 
 
-def _actions(actions: Sequence[model.SuspendAction], compiled: _Compiled) -> tuple[definition.SuspendWrite, ...]:
-    valued = ((action.path, action_value(action)) for action in actions)
-    return tuple(definition.SuspendWrite(compiled(path), value, json.dumps(value)) for path, value in valued)
+def _actions(
+    field: str, actions: Sequence[model.SuspendAction], compiled: _Compiled
+) -> tuple[definition.SuspendWrite, ...]:
+    valued = ((compiled(f"{field}[{at}].path", action.path), action_value(action)) for at, action in enumerate(actions))
+    return tuple(definition.SuspendWrite(query, value, json.dumps(value)) for query, value in valued)
 
 
-def _query(text: str | None, compiled: _Compiled) -> Query | None:
-    return None if text is None else compiled(text)
+def _query(field: str, text: str | None, compiled: _Compiled) -> Query | None:
+    return None if text is None else compiled(field, text)
 
 
 def _status(written: model.StatusDefinition, compiled: _Compiled) -> status_rules.StatusRules:
@@ -135,18 +151,18 @@ def _status(written: model.StatusDefinition, compiled: _Compiled) -> status_rule
     if conditions is not None:
         names = (conditions.type_field_name, conditions.status_field_name)
         more = (conditions.message_field_name, conditions.reason_field_name)
-        rule = status_rules.ConditionsRule(compiled(conditions.path), *names, *more)
+        rule = status_rules.ConditionsRule(compiled("conditionsDefinition.path", conditions.path), *names, *more)
     mappings = []
     for status in status_rules.MATCHING_ORDER:
         matchers = []
         for matcher in getattr(written.status_mappings, status.lower()):
             by = matcher.by_expression
-            expression = (None, "") if by is None else (compiled(by.expression), by.expected_result)
+            expression = (None, "") if by is None else (compiled("byExpression", by.expression), by.expected_result)
             matchers.append(status_rules.Matcher(matcher.by_phase, matcher.by_conditions, *expression))
         if matchers:
             mappings.append((status, tuple(matchers)))
     return status_rules.StatusRules(
-        phase=None if phase is None else compiled(phase.path),
+        phase=None if phase is None else compiled("phaseDefinition.path", phase.path),
         conditions=rule,
         mappings=tuple(mappings),
         completes=status_rules.Status.COMPLETED in dict(mappings),
@@ -156,12 +172,13 @@ def _status(written: model.StatusDefinition, compiled: _Compiled) -> status_rule
 def _reference(owner: str, structure: model.StructureDefinition, index: int) -> definition.Reference:
     """Compile a reference. Its expressions are about the workload, and nameExpression reads the references before."""
     written, compiled = structure.references[index], _compiler(owner)
-    namespace = _query(written.namespace_expression, compiled)
+    namespace = _query("namespaceExpression", written.namespace_expression, compiled)
     gvk = _gvk(written.gvk)
     if written.lookup is not None:
         lookup = written.lookup
         before = frozenset(reference.name for reference in structure.references[:index])
-        query, names = _compiler(owner, before)(lookup.name_expression), _query(lookup.names_expression, compiled)
+        query = _compiler(owner, before)("nameExpression", lookup.name_expression)
+        names = _query("namesExpression", lookup.names_expression, compiled)
         return definition.Reference(written.name, gvk, namespace, query, names, lookup.optional)
     listed = written.list or model.ListReference()
     equal = (
@@ -176,4 +193,6 @@ def _reference(owner: str, structure: model.StructureDefinition, index: int) -> 
 
 
 def _labels(values: Sequence[model.LabelValue], compiled: _Compiled) -> tuple[str | Query, ...]:
-    return tuple(compiled(value.expression) if value.expression is not None else value.value or "" for value in values)
+    return tuple(
+        value.value or "" if value.expression is None else compiled("expression", value.expression) for value in values
+    )

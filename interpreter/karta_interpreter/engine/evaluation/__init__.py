@@ -10,11 +10,8 @@ from karta_interpreter.engine.evaluation.attribution import (
 )
 from karta_interpreter.engine.evaluation.evaluation import (
     UNNAMED,
-    evaluate,
-    failure,
     instance_ids,
     positions,
-    query_failure,
 )
 from karta_interpreter.engine.evaluation.pods import (
     LONGEST,
@@ -63,8 +60,6 @@ __all__ = [
     "StatusReader",
     "absences",
     "attributing",
-    "evaluate",
-    "failure",
     "instance_ids",
     "instance_key",
     "instance_of",
@@ -77,7 +72,6 @@ __all__ = [
     "pod_sets",
     "pod_templates",
     "positions",
-    "query_failure",
     "read_pods",
     "replica_counts",
     "scale_locations",

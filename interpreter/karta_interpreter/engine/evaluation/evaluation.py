@@ -2,47 +2,19 @@
 
 from collections import Counter
 
-from karta_interpreter.base.errors import InterpretationError, QueryError, QueryRaisedError
 from karta_interpreter.base.k8s import JSON, Object, type_name
 from karta_interpreter.definitions.karta import ComponentRules, ids_meant
 from karta_interpreter.languages.jq import Query, quoted
 
 
-def evaluate(component: ComponentRules, field: str, query: Query, obj: Object) -> list[JSON]:
-    """Return the outputs of an expression for the object. Errors name definition, component, field and reason."""
-    try:
-        return query.evaluate(obj)
-    except QueryError as err:
-        if query.place:
-            raise
-        raise query_failure(component, field, query, err) from err
-
-
-def query_failure(component: ComponentRules, field: str, query: Query, err: QueryError) -> InterpretationError:
-    """Return the error of a failed expression. It names the expression once, but not before its author's own words."""
-    if isinstance(err, QueryRaisedError):
-        return InterpretationError(f"{component}, {field}: {err}")
-    return failure(component, field, query, str(err).removeprefix(f"{quoted(query.text)}: "))
-
-
-def failure(component: ComponentRules, field: str, query: Query, reason: str) -> InterpretationError:
-    """Return the error of a component's expression that gives no usable answer."""
-    return InterpretationError(f"{component}, {field} `{quoted(query.text)}`: {reason}")
-
-
-def mistyped(component: ComponentRules, field: str, query: Query, value: JSON, expected: str) -> InterpretationError:
-    """Return the error of an expression with a result of a wrong type."""
-    return failure(component, field, query, f"gives {type_name(value)} where {expected} belongs")
-
-
 def aligned(
-    component: ComponentRules, field: str, query: Query, obj: Object, ids: tuple[str, ...], *, may_lack: bool = False
+    component: ComponentRules, query: Query, obj: Object, ids: tuple[str, ...], *, may_lack: bool = False
 ) -> list[JSON]:
     """Return the outputs of an expression, one per instance, or with ``may_lack`` null for each if there is no output.
 
     Karta pairs results with instance ids only by position, so any other number of results is an error.
     """
-    results = evaluate(component, field, query, obj)
+    results = query.evaluate(obj)
     if len(results) == len(ids):
         return results
     if may_lack and not results:
@@ -55,7 +27,7 @@ def aligned(
         else f"gives {number} for {len(ids)} instance ids of instanceIdPath `{quoted(component.instance_ids.text)}`; "
         "results and ids are paired by position, so their numbers must be equal"
     )
-    raise failure(component, field, query, reason)
+    raise query.unusable(reason)
 
 
 UNNAMED = ("",)
@@ -71,7 +43,7 @@ def instance_ids(component: ComponentRules, obj: Object) -> tuple[str, ...]:
     query = component.instance_ids
     if query is None:
         return UNNAMED
-    ids = evaluate(component, "instanceIdPath", query, obj)
+    ids = query.evaluate(obj)
     for index, value in enumerate(ids):
         # This includes null, which Karta's library converts to an empty string and then rejects.
         if type(value) is not str or not value:
@@ -80,14 +52,11 @@ def instance_ids(component: ComponentRules, obj: Object) -> tuple[str, ...]:
                 f"result {index} is {actual}; an instance id is a string that is not empty: "
                 f"{'add `| tostring`' if type(value) is int else 'give each entry of the list one'}"
             )
-            raise failure(component, "instanceIdPath", query, reason)
+            raise query.unusable(reason)
     if len(set(ids)) < len(ids):
         repeated = next(name for name, number in Counter(ids).items() if number > 1)
         first, second, *_ = (number for number, name in enumerate(ids, 1) if name == repeated)
-        raise failure(
-            component,
-            "instanceIdPath",
-            query,
+        raise query.unusable(
             f'two instances have the id "{repeated}" (the entries {first} and {second}): '
             "give one another name in the object",
         )
@@ -99,4 +68,4 @@ def positions(component: ComponentRules, obj: Object) -> tuple[str, ...]:
     query = component.instance_ids
     if query is None:
         return UNNAMED
-    return tuple(map(str, range(len(evaluate(component, "instanceIdPath", query, obj)))))
+    return tuple(map(str, range(len(query.evaluate(obj)))))

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import Final, NamedTuple
 
-from karta_interpreter.base.errors import InterpretationError, QueryAbsentError, QueryError, QueryWriteError
+from karta_interpreter.base.errors import InterpretationError, QueryAbsentError, QueryWriteError
 from karta_interpreter.base.k8s import Object, Projection
 from karta_interpreter.definitions.karta import ComponentRules, Definition, Fragments, LeftOut, PodSpec, count_places
-from karta_interpreter.engine.evaluation.evaluation import instance_ids, positions, query_failure
+from karta_interpreter.engine.evaluation.evaluation import instance_ids, positions
 from karta_interpreter.engine.evaluation.scale import Scale, replica_counts, scales
 from karta_interpreter.engine.evaluation.templates import instance_templates, with_added
 from karta_interpreter.languages.jq import Location, noting_absent, project, take_outputs
@@ -204,9 +204,6 @@ def _parts(components: Iterable[ComponentRules], obj: Object) -> Iterator[_Part]
             yield component, ids, own_templates
 
 
-_FIELDS: Final = {"replicas": "replicasPath", "min_replicas": "minReplicasPath", "max_replicas": "maxReplicasPath"}
-
-
 class _Places:
     """The paths of a component's counts, each in the order of its instances, evaluated on first use."""
 
@@ -224,8 +221,6 @@ class _Places:
                 self._found[name] = [] if query is None else count_places(query, self._object)
             except QueryWriteError:
                 self._found[name] = []
-            except QueryError as err:
-                raise query_failure(self.component, _FIELDS[name], query, err) from err
         locations = self._found[name]
         return locations[position] if position < len(locations) else None
 

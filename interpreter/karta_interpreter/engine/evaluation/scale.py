@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from karta_interpreter.base.k8s import JSON, MOST_REPLICAS, Object, type_name
 from karta_interpreter.definitions.karta import ComponentRules
-from karta_interpreter.engine.evaluation.evaluation import aligned, failure
+from karta_interpreter.engine.evaluation.evaluation import aligned
 from karta_interpreter.languages.jq import Query
 
 # int() raises ValueError for more than 4,300 digits. The value comes from a user, and no count has a hundred digits.
@@ -51,12 +51,12 @@ def _counts(
         return [None] * len(ids)
     # The usual value in one line, because counts are read for every request. `_count` gives the same result.
     return [
-        value if type(value) is int and 0 <= value <= MOST_REPLICAS else _count(component, field, query, value)
-        for value in aligned(component, field, query, obj, ids, may_lack=field != "replicasPath")
+        value if type(value) is int and 0 <= value <= MOST_REPLICAS else _count(query, value)
+        for value in aligned(component, query, obj, ids, may_lack=field != "replicasPath")
     ]
 
 
-def _count(component: ComponentRules, field: str, query: Query, value: JSON) -> int | None:
+def _count(query: Query, value: JSON) -> int | None:
     if value is None:
         return None
     number: int | None = None
@@ -66,11 +66,11 @@ def _count(component: ComponentRules, field: str, query: Query, value: JSON) -> 
         # Floor division of infinity and NaN gives NaN, which equals nothing. int() would raise for them.
         number = int(value)
     if number is None:
-        raise failure(component, field, query, f"gives {_shown(value)}, which is not a whole number")
+        raise query.unusable(f"gives {_shown(value)}, which is not a whole number")
     if number < 0:
-        raise failure(component, field, query, f"gives {_shown(value)}; a number of replicas is not negative")
+        raise query.unusable(f"gives {_shown(value)}; a number of replicas is not negative")
     if number > MOST_REPLICAS:
-        raise failure(component, field, query, f"gives {_shown(value)}, more than the largest count, {MOST_REPLICAS}")
+        raise query.unusable(f"gives {_shown(value)}, more than the largest count, {MOST_REPLICAS}")
     return number
 
 

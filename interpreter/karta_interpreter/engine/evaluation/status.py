@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from karta_interpreter.base.k8s import JSON, Object, Projection, type_name
-from karta_interpreter.definitions.karta import ComponentRules, ConditionsRule, Definition, Matcher, Status, StatusRules
-from karta_interpreter.engine.evaluation.evaluation import evaluate, failure, mistyped
+from karta_interpreter.definitions.karta import ConditionsRule, Definition, Matcher, Status, StatusRules
 from karta_interpreter.languages.jq import Query, project, take_outputs, to_text
 
 __all__ = ["Condition", "Status", "StatusMatch", "StatusReader", "match_status", "status_match_reads"]
@@ -54,7 +53,7 @@ def match_status(definition: Definition, obj: Object) -> StatusMatch:
     if rules is None:
         return StatusMatch(None, (), (Status.UNDEFINED,))
     # Phase and conditions are read even if no matcher needs them: an error in either fails the status upstream.
-    reader = StatusReader(definition.root, rules, obj)
+    reader = StatusReader(rules, obj)
     matched = tuple([status for status, matchers in rules.mappings if any(map(reader.holds, matchers))])
     return StatusMatch(reader.phase, reader.conditions, matched or (Status.UNDEFINED,))
 
@@ -76,14 +75,12 @@ def status_match_reads(definition: Definition, projection: Projection) -> None:
 class StatusReader:
     """The input of the matchers: the phase, the conditions and the object."""
 
-    def __init__(self, root: ComponentRules, rules: StatusRules, obj: Object) -> None:
-        self._root = root
+    def __init__(self, rules: StatusRules, obj: Object) -> None:
         self._obj = obj
         # Karta's library converts every result before it takes the first: a later one of a wrong type is an error, too.
-        field, query = "phaseDefinition.path", rules.phase
-        phases = [] if query is None else list(_typed(root, field, query, obj, str, "a string"))
+        phases = [] if rules.phase is None else list(_typed(rules.phase, obj, str, "a string"))
         self.phase: str | None = (phases[0] or "") if phases else None  # Go converts null to the zero value of a string
-        self.conditions = () if rules.conditions is None else _conditions(root, rules.conditions, obj)
+        self.conditions = () if rules.conditions is None else _conditions(rules.conditions, obj)
         # If a type has two conditions, the last one is kept, as in upstream's index.
         self._by_type = {condition.type: condition for condition in self.conditions}
 
@@ -102,26 +99,25 @@ class StatusReader:
         if matcher.expression is None:
             return True
         # Karta's library runs `(EXPR) | tostring` and takes the first output. Null becomes the text "null".
-        results = evaluate(self._root, "byExpression", matcher.expression, self._obj)
+        results = matcher.expression.evaluate(self._obj)
         return bool(results) and to_text(results[0]) == matcher.expected
 
 
-def _typed(root: ComponentRules, field: str, query: Query, obj: Object, kind: type, expected: str) -> Iterator[JSON]:
+def _typed(query: Query, obj: Object, kind: type, expected: str) -> Iterator[JSON]:
     """Yield the results of an expression, which have one type or are null."""
-    for value in evaluate(root, field, query, obj):
+    for value in query.evaluate(obj):
         if value is not None and type(value) is not kind:
-            raise mistyped(root, field, query, value, expected)
+            raise query.unusable(f"gives {type_name(value)} where {expected} belongs")
         yield value
 
 
-def _conditions(root: ComponentRules, rule: ConditionsRule, obj: Object) -> tuple[Condition, ...]:
-    field = "conditionsDefinition.path"
+def _conditions(rule: ConditionsRule, obj: Object) -> tuple[Condition, ...]:
     conditions: list[Condition] = []
-    for value in _typed(root, field, rule.query, obj, list, "a list of conditions"):
+    for value in _typed(rule.query, obj, list, "a list of conditions"):
         for element in value or ():
             given = {} if element is None else element  # as Go reads null
             if type(given) is not dict:
-                raise failure(root, field, rule.query, f"gives a condition that is {type_name(element)}, not an object")
+                raise rule.query.unusable(f"gives a condition that is {type_name(element)}, not an object")
             conditions.append(
                 Condition(
                     _text(given.get(rule.type_field)),

@@ -14,7 +14,7 @@ from karta_interpreter.definitions.karta import (
     PodSpec,
     PodTemplate,
 )
-from karta_interpreter.engine.evaluation.evaluation import aligned, failure
+from karta_interpreter.engine.evaluation.evaluation import aligned
 from karta_interpreter.languages.jq import Query
 
 OBJECT_TYPES: Final[Mapping[str, str]] = {
@@ -62,7 +62,7 @@ def instance_templates(
                 spec = None if template is None else template.get("spec")
                 if spec is not None and type(spec) is not dict:
                     reason = f"gives a template whose spec is {type_name(spec)}"
-                    raise failure(component, "podTemplateSpecPath", pods.query, reason)
+                    raise pods.query.unusable(reason)
                 whole.append(None if spec is None else template)
             return whole
         case PodSpec():
@@ -80,7 +80,7 @@ def read_pods(component: ComponentRules, field: str, query: Query, obj: Object, 
     """Return the value of a pod field for each instance, null without one. Raises InterpretationError."""
     # If there is one unnamed instance without a template, the workload leaves it out: `.spec.worker | select(.)`.
     may_lack = component.instance_ids is None or field not in _WHOLE
-    values = aligned(component, field, query, obj, ids, may_lack=may_lack)
+    values = aligned(component, query, obj, ids, may_lack=may_lack)
     expected = JSON_TYPES[field]
     for value in values:
         if value is not None and type(value) is not expected:
@@ -89,7 +89,7 @@ def read_pods(component: ComponentRules, field: str, query: Query, obj: Object, 
                 index = next(index for index, output in enumerate(values) if output is value)
                 location = query.locate_each(obj)[index]
                 reason += "" if location is None else f" (at {field_path(location.path)})"
-            raise failure(component, field, query, reason)
+            raise query.unusable(reason)
     return values
 
 
@@ -104,7 +104,7 @@ def with_added(
         return templates
     # An expression that cannot choose among the instances applies to all of them.
     ids = ("",) * (len(templates) if added.each else 1)
-    outputs = aligned(component, "annotation added-containers", added.query, obj, ids, may_lack=True)
+    outputs = aligned(component, added.query, obj, ids, may_lack=True)
     for field, containers in (pair for value in outputs for pair in (value or {}).items()):
         if field not in CONTAINER_LISTS or type(containers) not in (list, type(None)):
             raise added.query.unusable(f"gives {field}; there are the lists {' and '.join(CONTAINER_LISTS)}")

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from karta_interpreter.base.k8s import Object, Path, json_pointer
-from karta_interpreter.definitions.karta import ComponentRules, Definition, Matcher, Status, StatusRules
+from karta_interpreter.definitions.karta import Definition, Matcher, Status, StatusRules
 from karta_interpreter.definitions.karta.model import ConditionMatcher
 from karta_interpreter.engine.evaluation import Condition, StatusMatch, StatusReader, match_status
 from karta_interpreter.engine.explain.explanation import Fact, Place
@@ -34,8 +34,8 @@ class _Requirement(NamedTuple):
 class _Reader(StatusReader):
     """Reads the requirements of matchers one by one, with their places."""
 
-    def __init__(self, root: ComponentRules, rules: StatusRules, obj: Object) -> None:
-        super().__init__(root, rules, obj)
+    def __init__(self, rules: StatusRules, obj: Object) -> None:
+        super().__init__(rules, obj)
         self._phase = readings(rules.phase, obj)[:1]
         paths = [
             (*reading.location.path, index) if reading.location and reading.location.is_plain else None
@@ -84,7 +84,7 @@ def matcher_facts(definition: Definition, obj: Object) -> Iterator[Fact]:
     if definition.status is None:
         yield Fact("status", "the definition has no statusDefinition", str(Status.UNDEFINED))
         return
-    reader = _Reader(definition.root, definition.status, obj)
+    reader = _Reader(definition.status, obj)
     is_undefined = match_status(definition, obj).matched == (Status.UNDEFINED,)
     for status, matcher, fact in mapping_facts(definition):
         requirements = [reader.requirement(*requirement) for requirement in _requirements(matcher)]

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from karta_interpreter.base.errors import InterpretationError, QueryError
 from karta_interpreter.base.k8s import Projection
 from karta_interpreter.base.karmada import Operation, Results, by_operation
 from karta_interpreter.definitions.karta import Definition
@@ -57,14 +56,7 @@ _OWN: Final = by_operation(
 
 def own_answer(definition: Definition, call: Call, options: Options) -> Results:
     """Answer a call from the Karta without its scripts. Raises InterpretationError."""
-    try:
-        return _OWN[call.operation].answer(definition, call, options)
-    except QueryError as error:
-        # An expression without a place.
-        message = str(error)
-        raise InterpretationError(
-            message if message.startswith("definition ") else f"definition {definition.name}: {message}"
-        ) from error
+    return _OWN[call.operation].answer(definition, call, options)
 
 
 def projection_of(definition: Definition, operation: Operation) -> Projection | None:

@@ -1,7 +1,6 @@
 """Writes to the instances of a component, following a plan like `writePlan` in `pkg/resource` of Karta's library."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, NamedTuple
@@ -18,11 +17,8 @@ from karta_interpreter.base.errors import (
 from karta_interpreter.base.k8s import JSON, MOST_REPLICAS, Object, Path, field_path, get, set_value
 from karta_interpreter.definitions.karta import ComponentRules, Fragments
 from karta_interpreter.engine.evaluation import (
-    evaluate,
-    failure,
     instance_ids,
     instance_templates,
-    query_failure,
     replica_counts,
 )
 from karta_interpreter.engine.workload.document import IDENTITY
@@ -40,39 +36,29 @@ _REPLICAS = "replicasPath"
 class _Field:
     """One field of a definition and the values of its expression before any change."""
 
-    component: ComponentRules
     name: str
     query: Query
     object: Object
 
     @cached_property
     def outputs(self) -> list[JSON]:
-        return evaluate(self.component, self.name, self.query, self.object)
+        return self.query.evaluate(self.object)
 
     @cached_property
     def locations(self) -> list[Location | None]:
-        with self.writing():
-            return self.query.locate_each(self.object)
-
-    @contextmanager
-    def writing(self) -> Iterator[None]:
-        """Raise PathNotWritableError if the expression does not name a writable place."""
         try:
-            yield
+            return self.query.locate_each(self.object)
         except QueryWriteError as err:
-            raise PathNotWritableError(str(query_failure(self.component, self.name, self.query, err))) from err
-        except QueryError as err:
-            raise query_failure(self.component, self.name, self.query, err) from err
+            raise PathNotWritableError(str(err)) from err
 
     def location(self, position: int, *, unchanged: bool = True) -> Location:
-        """Return the place of an output, by default only of an ``unchanged`` one. Raises errors as `writing`."""
+        """Return the place of an output, by default only of an ``unchanged`` one. Raises PathNotWritableError."""
         location = self.locations[position]
         if location is not None and (location.is_unchanged or not unchanged):
             return location
-        raise PathNotWritableError(self.failed(f"result {position + 1} is computed; there is no place to write it to"))
-
-    def failed(self, reason: str) -> str:
-        return str(failure(self.component, self.name, self.query, reason))
+        raise PathNotWritableError(
+            self.query.message(f"result {position + 1} is computed; there is no place to write it to")
+        )
 
 
 class _Write(NamedTuple):
@@ -103,11 +89,11 @@ class WritePlan:
         Values that stay the same are left out, so even a computed value can be given as it was read. Raises
         PathNotWritableError and InstanceCountMismatchError.
         """
-        source = self._fields[field] = _Field(self._component, field, query, self._object)
+        source = self._fields[field] = _Field(field, query, self._object)
         if len(source.outputs) != len(self._ids):
             results = "1 result" if len(source.outputs) == 1 else f"{len(source.outputs)} results"
             raise InstanceCountMismatchError(
-                source.failed(f"gives {results} for {len(self._ids)} instances; to be written, each needs one")
+                source.query.message(f"gives {results} for {len(self._ids)} instances; to be written, each needs one")
             )
         for position, name in enumerate(self._ids):
             if name in changes:
@@ -124,7 +110,7 @@ class WritePlan:
             try:
                 changed = set_value(changed, write.place, write.value)
             except InterpretationError as err:
-                raise PathNotWritableError(write.field.failed(str(err))) from err
+                raise PathNotWritableError(write.field.query.message(str(err))) from err
         # A template at `.`, as in a Pod, may be written to. The result must remain the same object.
         for path in IDENTITY:
             if not equal(get(changed, path), get(self._object, path)):
@@ -141,7 +127,7 @@ class WritePlan:
         other = next(filter(None, others), None) or self._parents.get(write.place)
         if other is not None:
             places = f"its place {field_path(write.place)} overlaps {field_path(other.place)} of {other.field.name}"
-            raise PathNotWritableError(write.field.failed(f"{places}; write one of them"))
+            raise PathNotWritableError(write.field.query.message(f"{places}; write one of them"))
         self._writes[write.place] = write
         self._parents.update(dict.fromkeys(above, write))
 
@@ -151,18 +137,22 @@ class WritePlan:
             outputs = field.query.evaluate(changed)
             ids = instance_ids(self._component, changed)
         except InterpretationError as err:
-            raise WriteVerificationError(field.failed(f"fails after the change: {err}")) from err
+            raise WriteVerificationError(field.query.message(f"fails after the change: {err}")) from err
         if ids != self._ids or len(outputs) != len(ids):
-            raise WriteVerificationError(field.failed("finds other instances after the change; nothing was changed"))
+            raise WriteVerificationError(
+                field.query.message("finds other instances after the change; nothing was changed")
+            )
         writes = {write.position: write for write in self._writes.values() if write.field is field}
         for position, name in enumerate(ids):
             write = writes.get(position)
             # Instances may share a place, and then one cannot change without the others.
             if write is None and not equal(outputs[position], field.outputs[position]):
-                raise WriteVerificationError(field.failed(f"would change for {name} too; nothing was changed"))
+                raise WriteVerificationError(field.query.message(f"would change for {name} too; nothing was changed"))
             if write is not None and not equal(outputs[position], get(changed, field.location(position).path)):
                 raise WriteVerificationError(
-                    field.failed(f"does not read {field_path(write.place)} back as it was written; nothing was changed")
+                    field.query.message(
+                        f"does not read {field_path(write.place)} back as it was written; nothing was changed"
+                    )
                 )
 
 
@@ -196,18 +186,20 @@ def scale_to(component: ComponentRules, obj: Object, counts: Mapping[str, int]) 
         raise PathNotWritableError(f"{component}: there is no {_REPLICAS}, so there is no place to write to")
     check_pods_exist(component, obj, counts)
     before, scaled = _counts(component, obj), obj
-    field = _Field(component, _REPLICAS, component.replicas, obj)
+    field = _Field(_REPLICAS, component.replicas, obj)
     for position, name in enumerate(before):
         if name in counts and not equal(field.outputs[position], counts[name]):
             location = field.location(position, unchanged=False)
-            with field.writing():
+            try:
                 scaled = location.write(scaled, counts[name], " pods")
+            except QueryWriteError as err:
+                raise PathNotWritableError(component.replicas.message(str(err))) from err
     # Instances may share a place, such as a number of groups. Then one cannot change without the others.
     expected, actual = {**before, **counts}, _counts(component, scaled)
     if actual != expected:
         wrong = next((name for name in expected if actual.get(name) != expected[name]), "")
         become = f"would become {actual.get(wrong)}, not {expected.get(wrong)}; nothing was changed"
-        raise WriteVerificationError(field.failed(f"the replicas of {wrong or 'the component'} {become}"))
+        raise WriteVerificationError(field.query.message(f"the replicas of {wrong or 'the component'} {become}"))
     return scaled
 
 
@@ -221,15 +213,15 @@ def apply_actions(components: Iterable[ComponentRules], direction: Direction, ob
 
     Raises WorkloadError without actions, PathNotWritableError without a place.
     """
-    changed, actions = obj, [(component, getattr(component, direction)) for component in components]
-    if not any(component_actions for _, component_actions in actions):
-        named = ", ".join(component.name for component, _ in actions)
-        raise WorkloadError(f"definition {actions[0][0].definition} has no {direction}Actions on {named}")
-    for component, component_actions in actions:
-        for index, action in enumerate(component_actions):
-            try:
-                changed = action.path.assign(changed, action.value)
-            except QueryError as err:
-                field = f"{direction}Actions[{index}].path"
-                raise PathNotWritableError(str(query_failure(component, field, action.path, err))) from err
+    owners = [*components]
+    actions = [action for component in owners for action in getattr(component, direction)]
+    if not actions:
+        named = ", ".join(component.name for component in owners)
+        raise WorkloadError(f"definition {owners[0].definition} has no {direction}Actions on {named}")
+    changed = obj
+    for action in actions:
+        try:
+            changed = action.path.assign(changed, action.value)
+        except QueryError as err:
+            raise PathNotWritableError(str(err)) from err
     return obj if equal(obj, changed) else changed

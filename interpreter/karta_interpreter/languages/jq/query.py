@@ -82,8 +82,8 @@ class Query:
     place: str = field(default="", compare=False)
 
     @classmethod
-    def compile(cls, text: str, variables: frozenset[str] = frozenset(), owner: str = "") -> Self:
-        """Return the query of an expression that may read ``variables``, named without ``$``.
+    def compile(cls, text: str, variables: frozenset[str] = frozenset(), owner: str = "", place: str = "") -> Self:
+        """Return the query of an expression in a ``place`` that may read ``variables``, named without ``$``.
 
         `bound` gives them values.
 
@@ -102,7 +102,7 @@ class Query:
         else:
             # The text is the only key: the values of variables are looked up when the program runs.
             program = _PLAIN.setdefault(text, ExpressionProgram(node))
-        return cls(text, node, vetting, program, used_variables)
+        return cls(text, node, vetting, program, used_variables, place=place)
 
     def bound(self, values: Mapping[str, JSON]) -> Self:
         """Return the same query with values for its variables. Reading any other variable raises QueryReferenceError.
@@ -203,6 +203,10 @@ class Query:
         if isinstance(error, QueryRaisedError):
             return QueryRaisedError(f"{self.place}: {error}" if self.place else str(error))
         return type(error)(self.message(str(error)))
+
+    def unusable(self, reason: str) -> QueryEvaluationError:
+        """Return the error of an expression without a usable answer."""
+        return QueryEvaluationError(self.message(reason))
 
     def _unwritable(self, reason: str) -> QueryWriteError:
         return QueryWriteError(self.message(reason))

@@ -7,7 +7,6 @@ suspended, as API servers demand of a Job. Any other kind may start again, in an
 
 from collections.abc import Mapping, Sequence
 
-from karta_interpreter.base.errors import InterpretationError, QueryError
 from karta_interpreter.base.k8s import JSON, Object, Projection, generation, get, set_value
 from karta_interpreter.definitions.karta import ADDING_UP, OF_A_CLUSTER, OF_TEMPLATE, AggregateRule, Definition
 from karta_interpreter.engine.evaluation import Status, match_status, status_match_reads
@@ -158,10 +157,7 @@ def _with_starts(definition: Definition, template: Object, status: dict[str, JSO
 
 def is_suspended(definition: Definition, template: Object) -> bool:
     """Return whether a template has the suspending values of the definition at all their places."""
-    try:
-        places = [(path, action.value) for action in definition.suspend for path in action.path.paths(template)]
-    except QueryError as error:
-        raise InterpretationError(f"definition {definition.name}, suspendActions: {error}") from error
+    places = [(path, action.value) for action in definition.suspend for path in action.path.paths(template)]
     return bool(places) and all(get(template, path) == value for path, value in places)
 
 
