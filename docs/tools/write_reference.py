@@ -18,7 +18,7 @@ from karta_interpreter.definitions.sources.budget import Budget
 from karta_interpreter.definitions.sources.snapshot import ServedDefinition, Snapshot
 from karta_interpreter.languages.lua.script import Script, Scripts
 from karta_interpreter.webhook.answering.fights import Fight
-from karta_interpreter.webhook.process.metrics import Metrics
+from karta_interpreter.webhook.process.metrics import GAUGES, Metrics
 
 DOCS = Path(__file__).parents[1]
 WRITTEN_BY = "<!-- written by docs/tools/write_reference.py -->"
@@ -150,9 +150,9 @@ def _series() -> Iterator[tuple[str, str, list[str], str]]:
     shown = Metrics()
     shown.answered("Retain", GVK("batch", "v1", "Job"), 200, 0.1)
     shown.refused(503)
-    shown.show("cluster_stale_seconds", lambda: 0.0)
     shown.show_budget(Budget())
-    shown.show("registration_in_step", lambda: True)
+    for gauge in [name for name in GAUGES if name != "definitions_bytes"]:
+        shown.show(gauge, lambda: 0.0)
     fight = Fight("", "", "", "", "", "", "", "", (), begin=0.0, last=0.0, end=inf, remedy="")
     shown.fights.present[b""] = {"": fight}
     kind = GVK("example.org", "v1", "Mill")

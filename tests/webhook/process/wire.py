@@ -86,7 +86,7 @@ class Bench:
         calls.observers = CallLog().see, self.metrics.see
         application = Application(calls, self.readiness, self.metrics, settings)
         self.connections = Connections(application, settings)
-        self.metrics.show_in_flight(lambda: self.connections.busy)
+        self.metrics.show("requests_in_flight", lambda: self.connections.busy)
         self.wire = Wire()
         self.connection = self.connections()
         self.connection.connection_made(self.wire)

@@ -51,9 +51,11 @@ as slow. After 2.5 s it has failed if Karmada waits 3 s."""
 
 
 GAUGES: Final = {
+    "certificate_expiry_timestamp_seconds": "End of the served certificate, in seconds since 1970.",
     "cluster_stale_seconds": "With --cluster: time since the Kartas were known to be those of the API server.",
     "definitions_bytes": "Memory that the definitions of all sources take, as estimated from their text.",
     "registration_in_step": "With --register: 1 when the registration on the control plane is up to date.",
+    "requests_in_flight": "Requests that are being answered, this one included.",
 }
 """Measurements that a server shows if it has them, each with its description."""
 
@@ -84,17 +86,11 @@ class Metrics:
             "state",
         )
         self._scripts = self._gauge("scripts", "Scripts that answer an operation of a kind.", "operation", "kind")
-        expiry = self._gauge(
-            "certificate_expiry_timestamp_seconds", "End of the served certificate, in seconds since 1970."
-        )
-        self.show_expiry = expiry.set_function
         self.certificate_failed = self._counter("certificate_errors", "Certificates that could not be loaded.").inc
         recorded = self._counter(
             "recorded_calls", "With --record: calls that were written, dropped, or failed to be written.", "outcome"
         )
         self.recorded: Callable[[str], None] = lambda outcome: recorded.labels(outcome).inc()
-        in_flight = self._gauge("requests_in_flight", "Requests that are being answered, this one included.")
-        self.show_in_flight = in_flight.set_function
 
     def refused(self, status: int) -> None:
         """Count an HTTP error."""

@@ -79,7 +79,7 @@ class Server:
         if not settings.plain_http:
             source = certificate_source(settings, *((plane.server_name, plane.is_trusted) if plane else ()))
             self._tls = tls = Tls(source, plane.wake if plane else lambda: None, self._metrics.certificate_failed)
-            self._metrics.show_expiry(lambda: tls.not_after or 0.0)
+            self._metrics.show("certificate_expiry_timestamp_seconds", lambda: tls.not_after or 0.0)
         if plane:
             # Only now: registration needs the certificate, which in turn asks the control plane who trusts its CA.
             plane.register(self._store, self._tls)
@@ -108,7 +108,7 @@ class Server:
         existing_kinds = (lambda: plane.kinds) if plane else dict
         application = Application(self._calls, self._readiness, self._metrics, settings, existing_kinds)
         connections = Connections(application, settings)
-        self._metrics.show_in_flight(lambda: connections.busy)
+        self._metrics.show("requests_in_flight", lambda: connections.busy)
         self._listener = Listener(
             connections, self._tls, most=MOST_CONNECTIONS, rejected=self._metrics.connection_rejected
         )
