@@ -12,7 +12,7 @@ from karta_interpreter.cli.program import Problem
 from karta_interpreter.cli.render import say
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.webhook.registration.configuration import KIND, NAME
-from karta_interpreter.webhook.registration.registrar import is_registered, registrations, unregister
+from karta_interpreter.webhook.registration.registrar import registrations, unregister
 
 # A server that registers itself has created its object again by then.
 _SETTLED_SECONDS = 2.0
@@ -47,7 +47,7 @@ async def _unregister(api: ApiServer, name: str) -> None:
         return
     await unregister(api, name)
     await asyncio.sleep(_SETTLED_SECONDS)
-    if await is_registered(api, name):
+    if name in await registrations(api):
         raise Problem(
             f"error: {KIND} {name} was deleted and created again: a server with --register runs; stop it first"
         )

@@ -4,14 +4,15 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.store import Store
-from karta_interpreter.webhook.registration.configuration import Endpoint
-from karta_interpreter.webhook.registration.registrar import Registrar, Registration
+from karta_interpreter.webhook.registration.configuration import Endpoint, webhook_configuration
+from karta_interpreter.webhook.registration.registrar import Registrar
 from tests.webhook.registration.control_plane import ControlPlane
 from tests.webhook.registration.definitions import karta, replicas
 
@@ -47,7 +48,8 @@ class Rig:
             self.api,
             self.store,
             lambda: self.endpoint if ready() else None,
-            Registration(**settings),
+            settings.pop("name", NAME),
+            configuration=partial(webhook_configuration, **settings),
             refresh=refresh,
         )
         task = asyncio.create_task(registrar.run())

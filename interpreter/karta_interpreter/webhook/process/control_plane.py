@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from karta_interpreter.base.errors import ServeError, SettingsError
@@ -13,8 +14,13 @@ from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.cluster import Cluster
 from karta_interpreter.webhook.http.tls import Tls
 from karta_interpreter.webhook.log import log
-from karta_interpreter.webhook.registration.configuration import Endpoint, certificates, distrust
-from karta_interpreter.webhook.registration.registrar import Registrar, Registration
+from karta_interpreter.webhook.registration.configuration import (
+    Endpoint,
+    certificates,
+    distrust,
+    webhook_configuration,
+)
+from karta_interpreter.webhook.registration.registrar import Registrar
 from karta_interpreter.webhook.settings import Settings
 
 _FIRST_LOOK_SECONDS = 10.0
@@ -96,10 +102,10 @@ class ControlPlane:
         """Let `run` keep Karmada's configuration in step, if the settings ask for it."""
         if not (address := self._address):
             return
-        registration = Registration(
-            self._settings.registration_name,
-            self._settings.multiple_pod_templates_scheduling,
-            self._settings.webhook_timeout,
+        configuration = partial(
+            webhook_configuration,
+            multiple_pod_templates=self._settings.multiple_pod_templates_scheduling,
+            timeout_seconds=self._settings.webhook_timeout,
         )
 
         def endpoint() -> Endpoint | None:
@@ -114,7 +120,8 @@ class ControlPlane:
             if tls:
                 await tls.reload_if_changed()
 
-        self.registrar = Registrar(self.api, store, endpoint, registration, refresh=refresh)
+        name = self._settings.registration_name
+        self.registrar = Registrar(self.api, store, endpoint, name, configuration=configuration, refresh=refresh)
 
     def is_trusted(self, authority: bytes) -> bool:
         """Return whether Karmada trusts a CA (PEM). Without registration, any CA counts as trusted."""

@@ -5,7 +5,6 @@ import base64
 import logging
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import asdict, dataclass
 from functools import partial
 from http import HTTPStatus
 
@@ -41,26 +40,12 @@ async def registrations(api: ApiServer) -> list[str]:
     return sorted(str(edit.get(obj, ("metadata", "name"))) for obj in await api.list(CONFIGURATIONS))
 
 
-async def is_registered(api: ApiServer, name: str = NAME) -> bool:
-    """Return whether there is a configuration with that name."""
-    return await existing(api.get(f"{CONFIGURATIONS}/{name}")) is not None
-
-
 _logger = logging.getLogger(__name__)
 _PACE = Pace()
 _DEBOUNCE = 0.3
 """Seconds in which wake-ups are collected, because a folder of definitions is read in several steps."""
 _LONG = 10.0
 """Seconds after the start. If nothing can be registered by then, a warning is logged."""
-
-
-@dataclass(frozen=True, slots=True)
-class Registration:
-    """How to register: see `webhook_configuration`."""
-
-    name: str = NAME
-    multiple_pod_templates: bool = False
-    timeout_seconds: int = 3
 
 
 class Registrar:
@@ -71,7 +56,7 @@ class Registrar:
     returns another one. Before a change is put back, ``refresh`` is awaited, because another replica may know a new CA
     a moment before this one. The difference also has to last, because a slow write of another replica may have been
     overtaken and is followed by another write. ``in_step``: the configuration was as desired when it was last read.
-    Admission webhooks of the same name get the CA, too.
+    Admission webhooks of the same name get the CA, too. ``configuration`` makes the object.
     """
 
     def __init__(
@@ -79,20 +64,22 @@ class Registrar:
         api: ApiServer,
         store: Store,
         endpoint: Callable[[], Endpoint | None],
-        registration: Registration = Registration(),
+        name: str = NAME,
         *,
+        configuration: Callable[..., Object] = webhook_configuration,
         refresh: Callable[[], Awaitable[None]],
     ) -> None:
         self._api = api
         self._store = store
         self._endpoint = endpoint
-        self._registration = registration
+        self._name = name
+        self._configuration = configuration
         self._refresh = refresh
         self.in_step = False
         self._woken = asyncio.Event()
         self._crds = Informer(api, CRDS, lambda crd: served_kinds([crd]), _PACE)
         self._present = Informer(api, CONFIGURATIONS, dict, _PACE)
-        self._admission = AdmissionCA(api, lambda: at.ca_bundle if (at := endpoint()) else b"", registration.name)
+        self._admission = AdmissionCA(api, lambda: at.ca_bundle if (at := endpoint()) else b"", name)
         self._applied: Object | None = None
         self._became: JSON = None
         self._differed = False
@@ -108,7 +95,7 @@ class Registrar:
 
     def has_announced(self, authority: bytes) -> bool:
         """Return whether all known callers of this server trust a CA (PEM)."""
-        webhooks = edit.get(self._present.objects.get(self._registration.name), ("webhooks",)) or ()
+        webhooks = edit.get(self._present.objects.get(self._name), ("webhooks",)) or ()
         bundles = [edit.get(webhook, ("clientConfig", "caBundle")) or "" for webhook in webhooks]
         is_registered = bool(bundles) and all(authority in base64.b64decode(bundle) for bundle in bundles)
         return is_registered and self._admission.has_announced(authority)
@@ -148,10 +135,10 @@ class Registrar:
         snapshot, served = self._store.snapshot, None
         if self._crds.listed:
             served = {gvk: kind for kinds in self._crds.objects.values() for gvk, kind in kinds.items()}
-        present = self._present.objects.get(self._registration.name)
-        options = asdict(self._registration)
+        present = self._present.objects.get(self._name)
+        make = partial(self._configuration, snapshot, endpoint, served, name=self._name, present=present)
         # In a thread: it takes 0.1 ms for each kind, and there may be thousands.
-        desired = await asyncio.to_thread(webhook_configuration, snapshot, endpoint, served, present=present, **options)
+        desired = await asyncio.to_thread(make)
         if endpoint.doubt:
             self._messages.log("doubt", logging.ERROR, f"Karmada rejects the certificate: {endpoint.doubt}")
         for finding in left_out(snapshot, served):
@@ -196,7 +183,7 @@ class Registrar:
         return endpoint
 
     async def _apply(self, desired: Object) -> float | None:
-        path = f"{CONFIGURATIONS}/{self._registration.name}"
+        path = f"{CONFIGURATIONS}/{self._name}"
         try:
             answer = await self._api.apply(path, desired)
         except ClusterError as error:
@@ -217,13 +204,13 @@ class Registrar:
         self._messages.log(
             "apply",
             logging.INFO,
-            f"registered {count(len(desired['webhooks']), 'kind')} as {self._registration.name}",
+            f"registered {count(len(desired['webhooks']), 'kind')} as {self._name}",
         )
         return None
 
     def _put_back(self, present: Object | None, desired: Object) -> float:
         """Return 0 if another writer's change may be put back, else the seconds until then."""
-        name, change = self._registration.name, rival(present, desired)
+        name, change = self._name, rival(present, desired)
         seconds = self._rate_limit.take(asyncio.get_running_loop().time())
         if not seconds:
             self._messages.forget("rival")
