@@ -7,35 +7,45 @@ The ``AdmissionReview`` (``admission.k8s.io/v1``) is read, the object in it is j
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Annotated, Any, Literal
 
+import msgspec
 import orjson
 
 from karta_interpreter.base.errors import RequestError
 from karta_interpreter.base.findings import DefinitionError, Finding, Severity, count, error, format_path
-from karta_interpreter.base.k8s import GVK, JSON, Object, Path, edit, type_name
+from karta_interpreter.base.k8s import GVK, JSON, Object, Path, edit
 from karta_interpreter.definitions.karta import PREFIX, ROOT_KIND, gvk_of, is_kind_of_definitions, name_of
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.webhook.wire.request import KIND, parsed
 
 _VERSION = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview"}
 # Not 403, 409 or AlreadyExists: clients try those again, or take them for success.
-_ACTIONS = ("CREATE", "UPDATE", "DELETE", "CONNECT")
 _INVALID = {"status": "Failure", "reason": "Invalid", "code": 422}
 
 
-@dataclass(frozen=True, slots=True)
-class Review:
-    """A request to store an object of a ``group`` and ``kind``."""
-
-    uid: str
-    action: str
-    group: str
+class _Kind(msgspec.Struct, frozen=True):
     kind: str
-    subresource: str = ""
-    object: Object | None = None
+    group: str = ""
+
+
+class Review(msgspec.Struct, frozen=True):
+    """A request to store an object of a ``kind``."""
+
+    uid: Annotated[str, msgspec.Meta(min_length=1)]
+    operation: Literal["CREATE", "UPDATE", "DELETE", "CONNECT"]
+    kind: _Kind
+    subresource: str = msgspec.field(default="", name="subResource")
+    object: dict[str, Any] | None = None
     """None for a deletion."""
-    old: Object | None = None
+    old: dict[str, Any] | None = msgspec.field(default=None, name="oldObject")
     """The stored object, None for a creation."""
+
+
+class _Body(msgspec.Struct):
+    request: Review
+    kind: Literal["AdmissionReview"]
+    api_version: Literal["admission.k8s.io/v1"] = msgspec.field(name="apiVersion")
 
 
 def read(body: bytes) -> Review:
@@ -43,48 +53,16 @@ def read(body: bytes) -> Review:
 
     >>> read(b'{"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview"}')
     Traceback (most recent call last):
-    karta_interpreter.base.errors.RequestError: request must be an object, but is null
-    """
-    review = _object(parsed(body), "the body")
-    for field, supported in _VERSION.items():
-        if review.get(field) != supported:
-            raise RequestError(
-                f'{field} must be "{supported}"; '
-                + (
-                    f"/interpret takes a {KIND}"
-                    if review.get("kind") == KIND
-                    else "register the webhook with admissionReviewVersions [v1]"
-                )
-            )
-    request = _object(review.get("request"), "request")
-    kind = _object(request.get("kind"), "request.kind")
-    old_object = request.get("oldObject")
-    obj = request.get("object")
-    name = _text(request, "operation")
-    if name not in _ACTIONS:
-        raise RequestError(f'request.operation "{name[:64]}" is not one of {", ".join(_ACTIONS)}')
-    return Review(
-        uid=_text(request, "uid"),
-        action=name,
-        group=_text(kind, "group", default=""),
-        kind=_text(kind, "kind"),
-        subresource=_text(request, "subResource", default=""),
-        object=None if obj is None else _object(obj, "request.object"),
-        old=None if old_object is None else _object(old_object, "request.oldObject"),
-    )
-
-
-def _object(value: JSON, where: str) -> Object:
-    if isinstance(value, dict):
-        return value
-    raise RequestError(f"{where} must be an object, but is {type_name(value)}")
-
-
-def _text(parent: Object, field: str, *, default: str | None = None) -> str:
-    value: JSON = parent.get(field, default)
-    if isinstance(value, str) and (value or default is not None):
-        return value
-    raise RequestError(f"request: {field} must be a string that is not empty, but is {type_name(value)}")
+    karta_interpreter.base.errors.RequestError: the body is not an AdmissionReview of admissionReviewVersions [v1]: Object missing required field `request`
+    """  # noqa: E501 - an error is one line
+    value = parsed(body)
+    try:
+        return msgspec.convert(value, _Body).request
+    except msgspec.ValidationError as error:
+        hint = f"; /interpret takes a {KIND}" * (edit.get(value, ("kind",)) == KIND)
+        raise RequestError(
+            f"the body is not an AdmissionReview of admissionReviewVersions [v1]: {error}{hint}"
+        ) from error
 
 
 def allow(uid: str, *, warnings: tuple[str, ...] = ()) -> bytes:
@@ -164,7 +142,9 @@ class Subject:
 def subject(review: Review) -> Subject:
     """Return the subject of a review."""
     obj = _stored(review)
-    return Subject(review.uid, f'{review.kind} "{name_of(obj or {})}"', is_settled=obj is None or _settled(review, obj))
+    return Subject(
+        review.uid, f'{review.kind.kind} "{name_of(obj or {})}"', is_settled=obj is None or _settled(review, obj)
+    )
 
 
 def unjudged(subject: Subject, reason: str) -> bytes:
@@ -187,8 +167,12 @@ def validate(review: Review, existing_kinds: Mapping[GVK, str]) -> bytes:
     """
     obj = _stored(review)
     if obj is None:
-        strange = f"{review.kind} is not a Karta: take it out of the rules of karta-interpreter's admission webhook"
-        return allow(review.uid, warnings=() if is_kind_of_definitions(review.group, review.kind) else (strange,))
+        strange = (
+            f"{review.kind.kind} is not a Karta: take it out of the rules of karta-interpreter's admission webhook"
+        )
+        return allow(
+            review.uid, warnings=() if is_kind_of_definitions(review.kind.group, review.kind.kind) else (strange,)
+        )
     try:
         findings = load_definition(obj).findings
     except DefinitionError as err:
@@ -201,12 +185,12 @@ def validate(review: Review, existing_kinds: Mapping[GVK, str]) -> bytes:
         return allow(review.uid, warnings=warnings_of(findings))
     # A denial has the errors in its message. Only the other findings are warnings.
     lint = [finding for finding in findings if finding.severity is Severity.WARNING]
-    return refuse(review.uid, refusal(review.kind, name_of(obj), findings), warnings=warnings_of(lint))
+    return refuse(review.uid, refusal(review.kind.kind, name_of(obj), findings), warnings=warnings_of(lint))
 
 
 def _stored(review: Review) -> Object | None:
-    stored = review.action in ("CREATE", "UPDATE") and not review.subresource
-    return review.object if stored and is_kind_of_definitions(review.group, review.kind) else None
+    stored = review.operation in ("CREATE", "UPDATE") and not review.subresource
+    return review.object if stored and is_kind_of_definitions(review.kind.group, review.kind.kind) else None
 
 
 def _second(obj: Object, existing_kinds: Mapping[GVK, str]) -> tuple[Finding, ...]:

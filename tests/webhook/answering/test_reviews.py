@@ -98,7 +98,7 @@ async def test_isolated_review_agrees_with_local_one(calls: ChildLane, body: byt
     ("body", "message"),
     [
         pytest.param(b"[", "the body is not JSON", id="no JSON"),
-        pytest.param(b"{}", "apiVersion must be", id="no review"),
+        pytest.param(b"{}", "is not an AdmissionReview", id="no review"),
     ],
 )
 async def test_body_without_a_review_is_a_wrong_request(calls: ChildLane, body: bytes, message: str) -> None:

@@ -136,6 +136,6 @@ def _about(message: Request | admission.Review) -> dict[str, Any]:
         try:
             return asdict(admission.subject(message))
         except RecursionError:
-            return asdict(admission.Subject(message.uid, message.kind, is_settled=False))
+            return asdict(admission.Subject(message.uid, message.kind.kind, is_settled=False))
     problem = message.problem and {"message": str(message.problem), "code": message.problem.code}
     return structs.asdict(message) | {"gvk": message.gvk and [*message.gvk], "call": None, "problem": problem}
