@@ -1,17 +1,16 @@
 """All answers of a definition about an object, with explanations and their places in the texts of the page."""
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final, TypeVar
+from typing import Final, Self, TypeVar
 
-from msgspec import structs
+import msgspec
 
 from karta_interpreter.base.errors import InterpretationError, WorkloadError
-from karta_interpreter.base.findings import did_you_mean, listed, with_article
-from karta_interpreter.base.k8s import GVK, JSON, Object, Path, edit, patch
+from karta_interpreter.base.findings import listed, with_article
+from karta_interpreter.base.k8s import GVK, JSON, Counting, Object, Path, edit, patch
 from karta_interpreter.base.k8s.yaml_writer import to_authored_yaml
 from karta_interpreter.definitions.karta import Definition, Known, is_kind_of_definitions
 from karta_interpreter.definitions.karta.loading import Loaded, load_placed
@@ -60,8 +59,14 @@ _KARTAS: Final = 4  # texts kept compiled in a child process: the one that is ed
 _Read = TypeVar("_Read")
 
 
-@dataclass(frozen=True, slots=True)
-class PageQuestion:
+class PageOptions(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+    """`Options` in the spelling of the page."""
+
+    resource_quota_estimate: bool = DEFAULT_OPTIONS.resource_quota_estimate
+    pod_requests: Counting = DEFAULT_OPTIONS.pod_requests
+
+
+class PageQuestion(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The texts of the page, and what its user has chosen."""
 
     karta: str = ""
@@ -72,39 +77,19 @@ class PageQuestion:
     crd: str = ""
     suite: str = ""
     replicas: int | None = None
-    options: Options = DEFAULT_OPTIONS
-    case: str = ""
+    page_options: PageOptions = msgspec.field(default=PageOptions(), name="options")
+    case: Operation | None = None
     """The operation to return as a case of a suite."""
 
     @classmethod
-    def of(cls, value: JSON) -> "PageQuestion":
+    def of(cls, value: JSON) -> Self:
         """Read the body of a request. Raises ValueError for any other JSON value."""
-        if not isinstance(value, dict) or not value.keys() <= _TYPES.keys():
-            raise ValueError("the body must be an object with " + ", ".join(_TYPES))
-        for name, content in value.items():
-            if content is not None and type(content) is not _TYPES[name]:
-                raise ValueError(f"{name} must be of type {_TYPES[name].__name__}")
-        entries = {name: entry for name, entry in value.items() if entry is not None}
-        chosen = {
-            _CAPITAL.sub(lambda match: f"_{match[0].lower()}", name): option
-            for name, option in entries.get("options", {}).items()
-        }
-        if any(
-            name not in _OPTIONS or isinstance(option, bool) is not isinstance(_OPTIONS[name], bool)
-            for name, option in chosen.items()
-        ):
-            raise ValueError("options are resourceQuotaEstimate, true or false, and podRequests, a text")
-        if (operation := entries.get("case")) and operation not in ORDER:
-            raise ValueError(f"there is no operation {operation}; {did_you_mean(operation, ORDER)}")
-        return cls(**{**entries, "options": Options.of(chosen)})
+        return msgspec.convert(value, cls)
 
-
-_OPTIONS: Final = asdict(DEFAULT_OPTIONS)
-_CAPITAL: Final = re.compile("[A-Z]")
-_TYPES: Final = dict.fromkeys(("karta", "object", "observed", "items", "references", "crd", "suite", "case"), str) | {
-    "replicas": int,
-    "options": dict,
-}
+    @property
+    def options(self) -> Options:
+        """The options, as operations take them."""
+        return Options.of(msgspec.structs.asdict(self.page_options))
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,7 +250,7 @@ class _Answers:
             with suppress(InterpretationError):
                 self._replicas = int(interpret(definition, call, self._options, reader=self._known)["replica"]) + 1
 
-    def document(self, case: str) -> dict[str, JSON]:
+    def document(self, case: Operation | None) -> dict[str, JSON]:
         """Return the answers to all operations, the tree, and the answer to one operation as a case of a suite."""
         return {
             "case": next(
@@ -302,7 +287,7 @@ class _Answers:
     def _case(self, operation: Operation) -> str:
         call = self._inputs.call(operation, self._object, self._replicas)
         member = call.observed and without_server_fields(call.observed)
-        call = structs.replace(call, object=without_server_fields(call.object), observed=member)
+        call = msgspec.structs.replace(call, object=without_server_fields(call.object), observed=member)
         references = [without_server_fields(reference) for reference in self._inputs.references]
         reader, output = Known.of(references), dict[str, JSON]()
         try:
