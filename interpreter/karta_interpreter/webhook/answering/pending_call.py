@@ -77,10 +77,9 @@ class PendingCall(msgspec.Struct, frozen=True):
         if problem := request.problem:
             # Another error: the frames that it passes refer to the request.
             raise InterpretationError(str(problem), code=problem.code)
-        if request.gvk is None:
-            raise InterpretationError("the request has no kind", code=400)
         if self.definition is None:
-            namesakes = [str(gvk) for gvk in self.kinds() if gvk.kind == request.gvk.kind][:_MOST_NAMED]
+            kind = request.gvk and request.gvk.kind  # there is one, because there is no problem
+            namesakes = [str(gvk) for gvk in self.kinds() if gvk.kind == kind][:_MOST_NAMED]
             other = f", but for {'; '.join(namesakes)}" if namesakes else ""
             raise InterpretationError(
                 f"no definition for {request.gvk}{other}: give the server a Karta for it, "

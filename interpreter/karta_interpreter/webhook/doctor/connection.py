@@ -133,9 +133,7 @@ def shake_hands(address: DialAddress) -> tuple[x509.Certificate, str]:
     """
     # This needs its own connection: if verification fails, the module ssl does not return the certificate.
     with _connection(address, _unverified()) as connection:
-        certificate = connection.getpeercert(binary_form=True)
-        if certificate is None:
-            raise ssl.SSLError("the server has no certificate")
+        certificate = connection.getpeercert(binary_form=True) or b""
         return x509.load_der_x509_certificate(certificate), connection.version() or ""
 
 
