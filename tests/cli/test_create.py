@@ -120,11 +120,9 @@ def test_create_karta_selects_kind_and_version(run: Run) -> None:
 @rows(
     ("kind", "code", "text"),
     [
-        pytest.param(
-            "Mill", 2, "several CRDs have the kind Mill: Mill.example.io, Mill.example.org;", id="which group"
-        ),
+        pytest.param("Mill", 2, "choose one with --kind: example.io/Mill, example.org/Mill", id="which group"),
         pytest.param("mill.example.org", 0, "name: example-org-mill-v1", id="one of the groups"),
-        pytest.param("Mill.example.com", 2, "there is no CRD for the kind Mill.example.com", id="no such group"),
+        pytest.param("Mill.example.com", 2, "--crd: it has nothing for the kind Mill.example.com", id="no such group"),
     ],
 )
 def test_groups_that_share_a_kind(run: Run, kind: str, code: int, text: str) -> None:
@@ -140,9 +138,11 @@ def test_groups_that_share_a_kind(run: Run, kind: str, code: int, text: str) -> 
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
-        pytest.param((), 2, "error: choose one with --kind: Bakery, Mill", id="which of two"),
         pytest.param(
-            ("--kind", "Mil"), 2, "no CRD for the kind Mil; did you mean Mill?", id="a kind that is not there"
+            (), 2, "error: --crd: choose one with --kind: example.io/Bakery, example.io/Mill", id="which of two"
+        ),
+        pytest.param(
+            ("--kind", "Mil"), 2, "nothing for the kind Mil; did you mean Mill?", id="a kind that is not there"
         ),
         pytest.param(("--kind", "Mill", "--version", "v2"), 1, "has no version v2; it has v1", id="another version"),
     ],

@@ -130,7 +130,7 @@ STRANGER = {**pods(TWO[0])[0], "metadata": {"name": "west-1"}}
             [],
             (),
             2,
-            "choose one with --kind: example.io/v1, Kind=B",
+            "choose one with --kind: example.io/v1/B",
             id="two kinds",
         ),
         pytest.param(TWO, [], ("--context", "member1"), 2, "not several of them", id="files and a member"),

@@ -2,20 +2,20 @@
 
 import shlex
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from karta_interpreter.base.findings import count, did_you_mean, escaped, listed
+from karta_interpreter.base.findings import count, escaped, listed
 from karta_interpreter.base.k8s import GVK, Object, edit, grouped
 from karta_interpreter.base.k8s.manifest import read_documents
 from karta_interpreter.base.k8s.yaml_writer import WIDTH, to_authored_yaml
 from karta_interpreter.cli.calls import Arguments, ask
 from karta_interpreter.cli.definitions import Interpreter, interpreter_for, kinds_of, with_cluster
 from karta_interpreter.cli.diff_input import MEMBERS
-from karta_interpreter.cli.draft_evidence import Shown, from_files, from_folder, from_member
+from karta_interpreter.cli.draft_evidence import Shown, chosen_kind, from_files, from_folder, from_member
 from karta_interpreter.cli.explain import warnings_text
 from karta_interpreter.cli.files import EMPTY, check_stdin, named, read_crds, read_objects, write_files
 from karta_interpreter.cli.options import (
@@ -134,22 +134,16 @@ def _print(drafted: Draft, custom: CustomKind, title: str, crd: Object | None) -
     say(escaped(f"{custom.gvk}: {count(drafted.checks, 'place')} to CHECK"), err=True)
 
 
-def _crd(crds: list[Object], kind: str | None) -> Object:
-    crds = [crd for index, crd in enumerate(crds) if crd not in crds[:index]]  # a file may be named twice
-    names = [(str(edit.get(crd, ("spec", "names", "kind"))), str(edit.get(crd, ("spec", "group")))) for crd in crds]
-    kinds = sorted({name for name, _ in names})
-    if kind is None and len(crds) == 1:
-        return crds[0]
-    if kind is None:
-        raise UsageProblem(f"error: choose one with --kind: {', '.join(kinds)}")
-    spelled = [(name.lower(), f"{name}.{group}".lower()) for name, group in names]
-    indices = [index for index, spellings in enumerate(spelled) if kind.lower() in spellings]
-    if not indices:
-        raise UsageProblem(f"error: there is no CRD for the kind {kind}; {did_you_mean(kind, kinds)}")
-    if len(indices) > 1:
-        several = ", ".join(sorted(".".join(names[index]) for index in indices))
-        raise UsageProblem(f"error: several CRDs have the kind {kind}: {several}; name its group, or give one file")
-    return crds[indices[0]]
+def _crd(crds: Sequence[Object], kind: str | None) -> Object:
+    """Return the CRD of a kind, which one file or several equal ones may have."""
+    by_kind = grouped(
+        (GVK(str(edit.get(crd, ("spec", "group"))), "", str(edit.get(crd, ("spec", "names", "kind")))), crd)
+        for crd in crds
+    )
+    crd, *others = by_kind[chosen_kind(by_kind, kind, "--crd")]
+    if any(other != crd for other in others):
+        raise UsageProblem("error: several CRDs have the kind, such as those of several releases; give one of them")
+    return crd
 
 
 def draft_text(draft: Draft, title: str) -> str:

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -54,7 +54,7 @@ def from_files(objects: Sequence[str], pods: Sequence[str], kind: str | None) ->
     for obj in listed:
         if not (isinstance(obj.get("kind"), str) and isinstance(obj.get("apiVersion"), str)):
             raise Problem(f"error: {', '.join(objects)}: an object has no apiVersion and kind")
-    gvk = _chosen_kind({GVK.of(obj) for obj in listed}, kind, ", ".join(objects))
+    gvk = chosen_kind({GVK.of(obj) for obj in listed}, kind, ", ".join(objects))
     workloads = [_with_uid(obj) for obj in listed if GVK.of(obj) == gvk]
     pod_objects = [obj for path in pods for obj in read_objects(path)]
     tree = Tree()
@@ -95,16 +95,18 @@ def _with_owner(pod: Object, objects: Sequence[Object]) -> Object:
     return {**pod, "metadata": {**pod["metadata"], "ownerReferences": references}}
 
 
-def _chosen_kind(kinds: Iterable[GVK], kind: str | None, source: str) -> GVK:
-    """Return the kind among several. Another one is a UsageProblem."""
-    names = sorted({gvk.kind for gvk in kinds})
-    matching = sorted(gvk for gvk in kinds if kind is None or kind.lower() in gvk.names)
+def chosen_kind(kinds: Collection[GVK], kind: str | None, source: str) -> GVK:
+    """Return the kind among several that KIND, KIND.GROUP or apiVersion/KIND names. Another one is a UsageProblem."""
+    names = {gvk: (gvk.kind, f"{gvk.kind}.{gvk.group}", "/".join(filter(None, gvk))) for gvk in sorted(kinds)}
+    matching = [gvk for gvk in names if kind is None or kind.lower() in map(str.lower, names[gvk])]
     if not names:
         raise Problem(f"error: {source}: it contains no object{EMPTY}")
     if not matching:
-        raise UsageProblem(f"error: {source} has no object of the kind {kind}; {did_you_mean(str(kind), names)}")
+        hint = did_you_mean(str(kind), dict.fromkeys(gvk.kind for gvk in names))
+        raise UsageProblem(f"error: {source}: it has nothing for the kind {kind}; {hint}")
     if len(matching) > 1:
-        raise UsageProblem(f"error: {source}: choose one with --kind: {', '.join(map(str, matching))}")
+        choices = ", ".join(names[gvk][-1] for gvk in matching)
+        raise UsageProblem(f"error: {source}: choose one with --kind: {choices}")
     return matching[0]
 
 
@@ -115,7 +117,7 @@ def from_folder(folder: Path, kind: str | None) -> Shown:
         of_kind = listed.setdefault(GVK.of(workload.object), [])
         if len(of_kind) < MOST and (kind is None or kind.lower() in GVK.of(workload.object).names):
             of_kind.append(workload)
-    gvk = _chosen_kind(listed, kind, str(folder))
+    gvk = chosen_kind(listed, kind, str(folder))
     return shown_by(gvk, listed[gvk], state.crd(gvk), state.problems)
 
 

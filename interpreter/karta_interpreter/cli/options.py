@@ -27,14 +27,6 @@ LATER = click.Path(readable=False)
 _COUNT = re.compile(r"[0-9]{1,10}", re.ASCII)
 
 
-class Address(click.types.StringParamType):
-    """A text that is not empty: Python listens on all addresses for an empty one."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - click's signature
-        """Return the text. An empty one is a usage error."""
-        return super().convert(value, param, ctx) or self.fail("it is empty; 0.0.0.0 stands for all", param, ctx)
-
-
 class OutputFolder(click.Path):
     """A folder to write into. An empty path, as from an unset variable, would be the current one."""
 
@@ -47,7 +39,10 @@ class OutputFolder(click.Path):
 
 
 class ObjectName(click.types.StringParamType):
-    """The name of an object on an API server, of an API group or a kind. An empty one would mean all objects."""
+    """The name of an object on an API server, of an API group or a kind, or an address.
+
+    An empty name would mean all objects, and Python listens on all addresses for an empty one.
+    """
 
     name = "name"
 
@@ -65,6 +60,7 @@ class ObjectName(click.types.StringParamType):
         return str(value)
 
 
+ADDRESS = ObjectName("an address; 0.0.0.0 stands for all", r".+")
 API_GROUP = ObjectName(
     "an API group such as run.ai: small letters, digits, - and .",
     r"[a-z0-9][-a-z0-9]{0,62}\.([-.a-z0-9]{0,189}[a-z0-9])",

@@ -17,6 +17,7 @@ from karta_interpreter.base.errors import InterpreterError
 from karta_interpreter.base.findings import closest, escaped
 from karta_interpreter.base.k8s import GVK, Object
 from karta_interpreter.cli.options import (
+    ADDRESS,
     API_GROUP,
     COUNTING,
     FILE,
@@ -25,7 +26,6 @@ from karta_interpreter.cli.options import (
     POD_REQUESTS,
     QUOTA_ESTIMATE,
     WRITABLE_FOLDER,
-    Address,
     Decimal,
     ObjectName,
     WholeNumber,
@@ -83,7 +83,7 @@ def setting(
 
 OPTIONS: Final[Mapping[str, Sequence[click.Option]]] = {
     "Listening": [
-        setting("host", Address(), "Address to listen on; 0.0.0.0 for all.", "ADDRESS"),
+        setting("host", ADDRESS, "Address to listen on; 0.0.0.0 for all.", "ADDRESS"),
         setting("port", WholeNumber(0, 65535), "Port to listen on; 0 for any free one.", "PORT"),
         setting("health_port", WholeNumber(0, 65535), "Port for /healthz and /readyz alone, over plain HTTP.", "PORT"),
         setting(

@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 import click
 
 from karta_interpreter.base.errors import InterpreterError
-from karta_interpreter.cli.options import FILE, WRITABLE_FOLDER, Address, WholeNumber
+from karta_interpreter.cli.options import ADDRESS, FILE, WRITABLE_FOLDER, WholeNumber
 from karta_interpreter.cli.serve import BY_FIELD, OPTIONS as SERVER, SettingsCommand, failed, setting, warn_of_variables
 from karta_interpreter.definitions.karta import karta_api_group
 from karta_interpreter.web.types_api.api import run
@@ -18,7 +18,7 @@ _setting = partial(setting, of=TypesSettings())
 
 OPTIONS: Final[Mapping[str, Sequence[click.Option]]] = {
     "Listening": [
-        _setting("host", Address(), "Address to listen on; with TLS unless it is loopback.", "ADDRESS"),
+        _setting("host", ADDRESS, "Address to listen on; with TLS unless it is loopback.", "ADDRESS"),
         _setting("port", WholeNumber(0, 65535), "Port to listen on; 0 for any free one.", "PORT"),
         BY_FIELD["certificate_file"],
         BY_FIELD["key_file"],

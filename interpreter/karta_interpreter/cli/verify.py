@@ -1,9 +1,9 @@
 """``karta-interpreter verify``: whether the answers about workloads agree with what runs in a member."""
 
-import asyncio
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -12,7 +12,7 @@ import click
 from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s.values import GVK, Object
 from karta_interpreter.base.karmada import API_VERSION
-from karta_interpreter.cli.definitions import Sources, chosen, load_sources
+from karta_interpreter.cli.definitions import Sources, chosen, load_sources, with_cluster
 from karta_interpreter.cli.member import Member, WorkloadSelection
 from karta_interpreter.cli.options import FOLDER, OutputFolder, inputs, kind_option, output
 from karta_interpreter.cli.program import Problem, UsageProblem
@@ -175,8 +175,10 @@ def command(  # noqa: PLR0913 - one for each option
     if folder:
         report, place = verify_folder(folder, definitions, selection), str(folder)
     else:
-        server = ApiServer.of(kubeconfig, context)
-        report, place = asyncio.run(_read(server, definitions, selection, save_to, all_namespaces=all_namespaces))
+        read = partial(
+            _read, definitions=definitions, selection=selection, folder=save_to, all_namespaces=all_namespaces
+        )
+        report, place = with_cluster(kubeconfig, context, read)
     if not (report.results or report.problems):
         named = f"{kind} {name}".strip() or "object of a kind with a definition"
         report = Report((), (f"in {place} there is no {named}",))
@@ -186,21 +188,20 @@ def command(  # noqa: PLR0913 - one for each option
 
 
 async def _read(
-    server: ApiServer,
+    api: ApiServer,
+    *,
     definitions: Sequence[Definition],
     selection: WorkloadSelection,
     folder: Path | None,
-    *,
     all_namespaces: bool,
 ) -> tuple[Report, str]:
-    async with server as api:
-        await api.get("/version")  # after which the namespace of the context is known
-        namespace = "" if all_namespaces else selection.namespace or api.namespace
-        try:
-            report = await verify_member(api, definitions, selection._replace(namespace=namespace), folder)
-        except OSError as error:  # of the folder that it is saved to
-            raise Problem(f"error: {folder} cannot be written: {error.strerror}; name a folder") from error
-        return report, f"{f'namespace {namespace}' if namespace else 'any namespace'} of {api.url}"
+    await api.get("/version")  # after which the namespace of the context is known
+    namespace = "" if all_namespaces else selection.namespace or api.namespace
+    try:
+        report = await verify_member(api, definitions, selection._replace(namespace=namespace), folder)
+    except OSError as error:  # of the folder that it is saved to
+        raise Problem(f"error: {folder} cannot be written: {error.strerror}; name a folder") from error
+    return report, f"{f'namespace {namespace}' if namespace else 'any namespace'} of {api.url}"
 
 
 def summary(report: Report) -> str:
