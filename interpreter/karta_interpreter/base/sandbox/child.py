@@ -19,7 +19,8 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from importlib.util import module_from_spec, spec_from_file_location
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from importlib.util import module_from_spec
 from typing import Final
 
 FRAME: Final = struct.Struct(">cdI")
@@ -108,13 +109,11 @@ def _answer_requests(path: str, folders: list[str], limits: dict[str, int], argu
 
 
 def _load(path: str, arguments: list[str]) -> Answer:
-    spec = spec_from_file_location("program", path)
-    if spec is None or spec.loader is None:
-        raise ImportError(path)
-    module = module_from_spec(spec)
+    loader = SourceFileLoader("program", path)
+    module = module_from_spec(ModuleSpec("program", loader, origin=path))
     # Dataclasses, among others, look their module up there.
     sys.modules["program"] = module
-    spec.loader.exec_module(module)
+    loader.exec_module(module)
     start: Callable[..., Answer] = module.start
     return start(*arguments)
 

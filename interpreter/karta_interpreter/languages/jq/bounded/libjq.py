@@ -9,8 +9,8 @@ import json
 import struct
 from collections.abc import Callable
 from functools import lru_cache
-from importlib.machinery import ExtensionFileLoader
-from importlib.util import module_from_spec, spec_from_loader
+from importlib.machinery import ExtensionFileLoader, ModuleSpec
+from importlib.util import module_from_spec
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
@@ -36,10 +36,7 @@ _MOST_PROGRAMS: Final = 256
 def start(library: str) -> "Answer":
     """Load libjq from the file of the extension."""
     loader = ExtensionFileLoader("jq", library)
-    spec = spec_from_loader("jq", loader)
-    if spec is None:
-        raise ImportError(library)
-    libjq = module_from_spec(spec)
+    libjq = module_from_spec(ModuleSpec("jq", loader, origin=library))
     loader.exec_module(libjq)
     # To compile takes 0.75 ms: libjq binds all of its built-ins again.
     compiled = lru_cache(_MOST_PROGRAMS)(libjq.compile)
