@@ -7,7 +7,7 @@ from lupa import lua52
 from karta_interpreter.base.errors import ExportError
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.loading import load_definition
-from karta_interpreter.export.argocd_health import ArgoHealth, argocd_health
+from karta_interpreter.export.argocd_health import argocd_health
 from tests.export.toy import toy_karta
 from tests.support.rows import rows
 
@@ -30,13 +30,14 @@ def _judged(karta: Any, status: Any) -> tuple[str, str]:
     return _run(argocd_health(load_definition(karta)), status)
 
 
-def _run(check: ArgoHealth, status: Any, generation: int = 2, version: str = "v1") -> tuple[str, str]:
+def _run(check: dict[str, str], status: Any, generation: int = 2, version: str = "v1") -> tuple[str, str]:
     """Return the answer of a script in a Lua with the libraries that Argo CD opens for it."""
     runtime = lua52.LuaRuntime()
-    if not check.use_open_libs:
+    script, *open_libs = check.values()
+    if not open_libs:
         runtime.execute("string, math = nil, nil")
     obj = {"apiVersion": f"example.io/{version}", "metadata": {"generation": generation}, "status": status}
-    found = runtime.eval(f"function(obj)\n{check.script}\nend")(runtime.table_from(obj, recursive=True))
+    found = runtime.eval(f"function(obj)\n{script}\nend")(runtime.table_from(obj, recursive=True))
     return found.status, found.message
 
 
@@ -161,7 +162,7 @@ def test_libraries_are_opened_for_scripts_that_need_them(expression: str, expect
 
     check = argocd_health(load_definition(toy_karta({**PHASES, "statusMappings": {"running": running}})))
 
-    assert check.use_open_libs is needs_libraries
+    assert (len(check) > 1) is needs_libraries
 
 
 def _version(version: str, **mappings: str) -> Definition:
@@ -189,8 +190,9 @@ def test_check_of_several_versions_chooses_by_object(version: str, phase: str, a
 def test_versions_that_agree_have_one_script() -> None:
     check = argocd_health(_version("v1", running="Up"), _version("v2", running="Up"))
 
-    assert check.script.startswith("-- The health of Toy to Argo CD, made from the Kartas toy and toy.\n")
-    assert "apiVersion" not in check.script
+    (script,) = check.values()
+    assert script.startswith("-- The health of Toy to Argo CD, made from the Kartas toy and toy.\n")
+    assert "apiVersion" not in script
 
 
 def test_rejected_version_is_named() -> None:
@@ -200,16 +202,20 @@ def test_rejected_version_is_named() -> None:
         argocd_health(wrong, _version("v2", running="Up"))
 
 
-def test_entries_are_named_by_group_and_kind() -> None:
-    check = argocd_health(load_definition(toy_karta(PHASES)))
-    libs = {"resource.customizations.useOpenLibs.example.io_Toy": "true"}
+@rows(
+    ("group", "names"),
+    [
+        ("example.io", ["health.example.io_Toy", "useOpenLibs.example.io_Toy"]),
+        ("", ["health.Toy", "useOpenLibs.Toy"]),
+    ],
+)
+def test_entries_are_named_by_group_and_kind(group: str, names: list[str]) -> None:
+    running = [{"byExpression": {"expression": ".status.count", "expectedResult": "3"}}]
+    definition = load_definition(toy_karta({**PHASES, "statusMappings": {"running": running}}))
 
-    assert check._replace(use_open_libs=True).data == {
-        "resource.customizations.health.example.io_Toy": check.script,
-        **libs,
-    }
-    core = check._replace(gvk=check.gvk._replace(group=""), use_open_libs=False)
-    assert list(core.data) == ["resource.customizations.health.Toy"]
+    check = argocd_health(replace(definition, gvk=definition.gvk._replace(group=group)))
+
+    assert list(check) == [f"resource.customizations.{name}" for name in names]
 
 
 @pytest.mark.parametrize(

@@ -327,7 +327,7 @@ def argocd_health_command(kinds: tuple[str, ...], paths: tuple[str, ...], output
     _export_health(
         ARGO_CD,
         argocd_health,
-        lambda checks: {**config_map, "data": {key: text for check in checks for key, text in check.data.items()}},
+        lambda checks: {**config_map, "data": {key: text for check in checks for key, text in check.items()}},
         kinds,
         paths,
         output,

@@ -5,9 +5,9 @@ require ``useOpenLibs`` (``util/lua`` of Argo CD). The script reads the global `
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
-from karta_interpreter.base.k8s import GVK, JSON
+from karta_interpreter.base.k8s import JSON
 from karta_interpreter.definitions.karta import FAILING, ConditionsRule, Definition, Status, StatusRules
 from karta_interpreter.export.gitops import checks_by_version
 from karta_interpreter.export.interpretation import matched_status
@@ -17,29 +17,13 @@ from karta_interpreter.export.script import OperationScript, lua_value
 
 # The libraries of Lua that scripts use, and that Argo CD opens on request.
 _OPEN_LIBS: Final = {"string", "math"}
+_ENTRY: Final = "resource.customizations."
 
 
-class ArgoHealth(NamedTuple):
-    """A health script, and whether Argo CD has to open the libraries of Lua for it."""
+def argocd_health(*versions: Definition) -> dict[str, str]:
+    """Return the entries of the ConfigMap for a kind: Argo CD has one health script for all versions of it.
 
-    gvk: GVK
-    script: str
-    use_open_libs: bool
-
-    @property
-    def data(self) -> dict[str, str]:
-        """The entries of the ConfigMap.
-
-        >>> list(ArgoHealth(GVK("ray.io", "v1", "RayJob"), "return {}", True).data)
-        ['resource.customizations.health.ray.io_RayJob', 'resource.customizations.useOpenLibs.ray.io_RayJob']
-        """
-        name = f"{self.gvk.group}_{self.gvk.kind}" if self.gvk.group else self.gvk.kind
-        data = {f"resource.customizations.health.{name}": self.script}
-        return data | ({f"resource.customizations.useOpenLibs.{name}": "true"} if self.use_open_libs else {})
-
-
-def argocd_health(*versions: Definition) -> ArgoHealth:
-    """Return the health script of a kind: Argo CD has one for all versions of it.
+    The second entry has Argo CD open the libraries of Lua, for scripts that need them.
 
     Failed and Degraded are Degraded, unless the definition counts them as healthy. docs/gitops.md has the other
     verdicts. Healthy implies that the object is healthy to Karmada, and Degraded that it is not. An object of a version
@@ -56,7 +40,9 @@ def argocd_health(*versions: Definition) -> ArgoHealth:
         checks = "\n".join(f"checks[{quoted(name)}] = function()\n{text}end\n" for name, text in scripts.items())
         script = f"local checks = {{}}\n\n{checks}\nreturn (checks[obj.apiVersion] or checks[{quoted(last)}])()\n"
     text = f"-- The health of {gvk.kind} to Argo CD, made from {made_from}.\n\n{script}"
-    return ArgoHealth(gvk, text, not _OPEN_LIBS.isdisjoint(words_of(text)))
+    name = f"{gvk.group}_{gvk.kind}" if gvk.group else gvk.kind
+    open_libs = {} if _OPEN_LIBS.isdisjoint(words_of(text)) else {f"{_ENTRY}useOpenLibs.{name}": "true"}
+    return {f"{_ENTRY}health.{name}": text, **open_libs}
 
 
 def _health_script(definition: Definition) -> str:

@@ -1,6 +1,6 @@
 """Expressions that are paths through objects, such as ``.spec.replicas // 1``: scripts have them as lists of keys."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial, reduce
 from itertools import chain
 from typing import NamedTuple
@@ -10,8 +10,8 @@ from karta_interpreter.export.lua import quoted, written
 from karta_interpreter.export.traits import literal
 from karta_interpreter.languages.jq import (
     Singles,
-    children,
     mark_all,
+    parts_of,
     project,
     render,
     syntax as ast,
@@ -101,7 +101,8 @@ def guarded_paths(node: ast.Node, *, may_be_null: bool = False) -> list[Guarded]
     [('.a | .on', ['a', 'b'])]
     >>> guarded_paths(parse(".a[] | select(.on)"))
     """
-    if not may_be_null and ast.Literal(None) in _branches(node):
+    branches = (then for part in parts_of(node) if isinstance(part, ast.If) for _, then in part.branches)
+    if not may_be_null and ast.Literal(None) in branches:
         return None
     terms = _guarded(node, Path())
     if terms is None or not all(path.steps == ("status",) or path.is_plain for _, path in terms):
@@ -117,14 +118,6 @@ def guarded_paths(node: ast.Node, *, may_be_null: bool = False) -> list[Guarded]
         Guarded(render(reduce(partial(ast.Binary, "and"), conditions)) if conditions else "", tuple(paths))
         for conditions, paths in by_conditions.items()
     ]
-
-
-def _branches(node: ast.Node) -> Iterator[ast.Node]:
-    """Yield the branches of a node's conditions, and of the conditions inside, that are taken if they hold."""
-    if isinstance(node, ast.If):
-        yield from (then for _, then in node.branches)
-    for child in children(node):
-        yield from _branches(child)
 
 
 # Paths, each with the conditions under which it is an output.

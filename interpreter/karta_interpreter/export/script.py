@@ -1,6 +1,6 @@
 """One script of a definition, put together from its expressions and the functions of the library."""
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from functools import partial
 from typing import Final, Literal
@@ -323,21 +323,10 @@ def field_of(manifest: values.JSON, text: str) -> str:
     'spec.parts[0].path'
     """
     expression_text = " ".join(text.split())
-    for path, value in _texts(manifest, ()):
+    texts = ((path, part) for path, part in values.parts_within(manifest) if path and isinstance(part, str))
+    for path, value in texts:
         expression = " ".join(value.split())
         # the value of an annotation is YAML, with expressions in it
         if expression == expression_text or (path[0] == "metadata" and expression_text in expression):
             return format_path(path)
     return ""
-
-
-def _texts(value: values.JSON, path: values.Path) -> Iterator[tuple[values.Path, str]]:
-    match value:
-        case str() if path:
-            yield path, value
-        case dict():
-            for key, nested in value.items():
-                yield from _texts(nested, (*path, key))
-        case list():
-            for at, nested in enumerate(value):
-                yield from _texts(nested, (*path, at))

@@ -38,7 +38,7 @@ def compare(program: Path, mutants: int) -> Tally:
         for definition, entry in versions:
             for obj, _ in objects_of(entry, mutants, _is_ambiguous):
                 asked.append((definition, obj))
-                lines.append(json.dumps({"data": check.data, "object": obj}) + "\n")
+                lines.append(json.dumps({"data": check, "object": obj}) + "\n")
     for (definition, obj), answer in zip(asked, ask(program, lines), strict=True):
         verdict = answer.get("status", "error")
         tally.verdicts[verdict] += 1

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from karta_interpreter.base.k8s.values import GVK, Object
-from karta_interpreter.export.argocd_health import ArgoHealth, argocd_health
+from karta_interpreter.export.argocd_health import argocd_health
 from tests.proofs.conformance.gitops.health import ask
 from tests.proofs.conformance.health_checks import kinds
 
@@ -58,7 +58,9 @@ class Tally:
 
 def compare(program: Path, argocd: Path, engine: Path) -> Tally:
     """Ask Argo CD about each object of its tables, with the check of the object's kind in its ConfigMap."""
-    checks = {check.gvk[::2]: check.data for check in _checks()}
+    checks = {
+        versions[-1][0].gvk[::2]: argocd_health(*(definition for definition, _ in versions)) for versions in kinds()
+    }
     # What is being deleted is Progressing before any check is asked (gitops-engine, pkg/health/health.go).
     rows = [row for row in [*_bundled(argocd, checks), *_engine(engine, checks)] if not _is_deleted(row.object)]
     asked = [(row, checks[GVK.of(row.object)[::2]]) for row in rows]
@@ -97,10 +99,6 @@ def _engine(engine: Path, wanted: Container[tuple[str, str]]) -> Iterator[Row]:
 def reasons() -> Mapping[str, str]:
     """Return the reason for each known difference."""
     return {about: entry["reason"] for entry in _document(_REASONS) for about in entry["differences"]}
-
-
-def _checks() -> Iterator[ArgoHealth]:
-    yield from (argocd_health(*(definition for definition, _ in versions)) for versions in kinds())
 
 
 def _is_deleted(obj: Object) -> bool:
