@@ -8,14 +8,13 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from karta_interpreter.webhook import memory
+from karta_interpreter.webhook.process.server import every
 from tests.support.waiting import HANG
 
 
-async def test_memory_is_released_repeatedly(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_work_in_background_is_done_repeatedly() -> None:
     released = asyncio.Queue[bool]()
-    monkeypatch.setattr(memory, "release_memory", lambda: released.put_nowait(True))
-    monkeypatch.setattr(memory, "_SECONDS", 0.0)
-    releasing = asyncio.create_task(memory.keep_releasing_memory())
+    releasing = asyncio.create_task(every(0.0, lambda: released.put_nowait(True)))
     async with asyncio.timeout(HANG):
         for _ in range(3):
             await released.get()

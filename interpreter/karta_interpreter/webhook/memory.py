@@ -1,11 +1,10 @@
 """The memory of a server: garbage collection that no call waits for, and free memory given back to the system."""
 
-import asyncio
 import ctypes
 import gc
 from typing import Final
 
-_SECONDS: Final = 30.0
+RELEASE_SECONDS: Final = 30.0
 """How often memory is released. TLS reads into blocks of 256 KiB, and the data kept of each call lies between them: a
 million calls leave 45 MiB, and five rounds of 12,000 connections leave 340 MiB instead of 75."""
 _NEW: Final = 1_000
@@ -42,10 +41,3 @@ def trim_memory() -> None:
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)
-
-
-async def keep_releasing_memory() -> None:
-    """Release memory repeatedly, until cancelled."""
-    while True:
-        await asyncio.sleep(_SECONDS)
-        release_memory()

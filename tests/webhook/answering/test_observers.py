@@ -10,7 +10,6 @@ import pytest
 from karta_interpreter.base.errors import RequestError
 from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS
-from karta_interpreter.webhook.answering import call_log
 from karta_interpreter.webhook.answering.call_log import AnswerGaps, CallLog
 from karta_interpreter.webhook.answering.calls import Calls
 from karta_interpreter.webhook.answering.pending_call import Answer
@@ -99,7 +98,7 @@ async def test_task_in_background_goes_on_after_an_error(monkeypatch: pytest.Mon
         looks.append(1)
         raise KeyError
 
-    monkeypatch.setattr(call_log, "_LOOK_PAUSE", 0.0)
+    monkeypatch.setattr(server, "LOOK_PAUSE", 0.0)
     monkeypatch.setattr(server, "_RETRY_SECONDS", 0.0)
     monkeypatch.setattr(AnswerGaps, "look", look)
     async with server.Server(Settings(port=0, plain_http=True, grace_period=0.0)):

@@ -26,8 +26,8 @@ from karta_interpreter.web.types_api.view import Storage, View
 from karta_interpreter.webhook.http.ports import cannot_listen, until_signal
 from karta_interpreter.webhook.http.tls import Tls, certificate_files
 from karta_interpreter.webhook.log import log
-from karta_interpreter.webhook.memory import keep_releasing_memory, settle_garbage
-from karta_interpreter.webhook.process.server import log_definitions, store_of
+from karta_interpreter.webhook.memory import RELEASE_SECONDS, release_memory, settle_garbage
+from karta_interpreter.webhook.process.server import every, log_definitions, store_of
 from karta_interpreter.webhook.process.signals import process
 
 _CERTIFICATE_SECONDS = 10.0
@@ -66,7 +66,7 @@ async def serving(settings: TypesSettings) -> AsyncIterator[str]:
         choices = Choices.of(settings.types_categories, settings.types_priorities)
         log_definitions(await asyncio.to_thread(store.load))
         _keep(opened, store.watch())
-        _keep(opened, keep_releasing_memory())
+        _keep(opened, every(RELEASE_SECONDS, release_memory))
         if tls:
             _keep(opened, tls.run(_CERTIFICATE_SECONDS))
         view, judge = View(store, storage), Judge(settings.judge_seconds)

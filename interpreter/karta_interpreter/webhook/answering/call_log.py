@@ -1,6 +1,5 @@
 """The lines of the log about calls: those that fail or are slow, and resources that no definition reads."""
 
-import asyncio
 import logging
 import time
 from collections.abc import Callable, Iterable
@@ -22,7 +21,7 @@ _LONGEST_REASON: Final = 500
 _LINE_PAUSE: Final = 60.0
 _MOST_LINES: Final = 10_000
 _LOOKED_AT: Final = COUNTING_OPERATIONS | {Operation.INTERPRET_DEPENDENCY}
-_LOOK_PAUSE: Final = 1.0
+LOOK_PAUSE: Final = 1.0
 LARGEST: Final = 2**16
 """The most bytes of a request that is kept and looked at. More would hold up the event loop for milliseconds."""
 _MOST_SUBJECTS: Final = 1000
@@ -92,12 +91,6 @@ class AnswerGaps:
         is_looked_at = call.request.operation_name in _LOOKED_AT and answer.code == SUCCESS
         if is_looked_at and answer.is_inline and len(call.body) <= LARGEST:
             self._latest = call
-
-    async def run(self) -> None:
-        """Look until cancelled."""
-        while True:
-            await asyncio.sleep(_LOOK_PAUSE)
-            self.look()
 
     def look(self) -> None:
         """Look at the latest call, if there is a new one since the last look."""

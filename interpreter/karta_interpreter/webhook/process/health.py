@@ -19,7 +19,7 @@ HUNG_SECONDS: Final = 60.0
 
 Overload makes a turn last seconds at most, so a server that is restarted then would not recover by itself.
 """
-_BEAT_SECONDS: Final = 1.0
+BEAT_SECONDS: Final = 1.0
 _PROBE_SECONDS: Final = 5.0
 _MOST_PROBES: Final = 64
 _LONGEST_HEAD: Final = 8192
@@ -65,12 +65,6 @@ class Readiness:
         conflicts = (finding for finding in snapshot.findings if not finding.rule.startswith("shadowed-"))
         broken = (finding for entry in snapshot.quarantined for finding in entry.findings[:1])
         return [in_one_line(finding) for finding in [*conflicts, *broken][:20]]
-
-    async def run(self) -> None:
-        """Beat until cancelled."""
-        while True:
-            self.beat()
-            await asyncio.sleep(_BEAT_SECONDS)
 
     def beat(self) -> None:
         """Record a beat, and the present objections to traffic."""

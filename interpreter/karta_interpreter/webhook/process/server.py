@@ -14,7 +14,7 @@ from karta_interpreter.base.findings import in_one_line
 from karta_interpreter.base.sandbox.container import container_memory
 from karta_interpreter.definitions.sources import Budget, Quarantined, Selection, Snapshot, Store, keep_running
 from karta_interpreter.engine.operations import Options
-from karta_interpreter.webhook.answering.call_log import AnswerGaps, CallLog
+from karta_interpreter.webhook.answering.call_log import LOOK_PAUSE, AnswerGaps, CallLog
 from karta_interpreter.webhook.answering.calls import Calls
 from karta_interpreter.webhook.answering.load import Load
 from karta_interpreter.webhook.http.certificate import Certificate
@@ -22,9 +22,9 @@ from karta_interpreter.webhook.http.listener import MOST_CONNECTIONS, Connection
 from karta_interpreter.webhook.http.ports import cannot_listen
 from karta_interpreter.webhook.http.tls import Tls, certificate_source
 from karta_interpreter.webhook.log import log
-from karta_interpreter.webhook.memory import keep_releasing_memory
+from karta_interpreter.webhook.memory import RELEASE_SECONDS, release_memory
 from karta_interpreter.webhook.process.application import Application
-from karta_interpreter.webhook.process.health import HealthListener, Readiness
+from karta_interpreter.webhook.process.health import BEAT_SECONDS, HealthListener, Readiness
 from karta_interpreter.webhook.process.metrics import Metrics
 from karta_interpreter.webhook.settings import DefinitionSettings, Settings
 
@@ -163,9 +163,9 @@ class Server:
         opened.push_async_callback(self._end_tasks)
         if container_memory() == sys.maxsize:
             log.info("no memory limit of a container is known: bounds of memory are the largest")
-        self._background("notes that it is alive", self._readiness.run)
-        self._background("releases memory", keep_releasing_memory)
-        self._background("looks for what answers lack", self._gaps.run)
+        self._background("notes that it is alive", partial(every, BEAT_SECONDS, self._readiness.beat))
+        self._background("releases memory", partial(every, RELEASE_SECONDS, release_memory))
+        self._background("looks for what answers lack", partial(every, LOOK_PAUSE, self._gaps.look))
         self._background("watches the definitions", self._store.watch)
         if tls:
             self._background("renews the certificate", partial(tls.run, settings.look_interval))
@@ -201,6 +201,13 @@ class Server:
         self._metrics.served(snapshot)
         log_definitions(snapshot, set(self._quarantined))
         self._quarantined = snapshot.quarantined
+
+
+async def every(seconds: float, act: Callable[[], None]) -> None:
+    """Do some work after each pause of so many seconds, until cancelled."""
+    while True:
+        await asyncio.sleep(seconds)
+        act()
 
 
 _CONFLICTS: Final = {"unknown-kind": "a named kind has no definition", "kind-of-resource": "a kind may be misspelt"}
