@@ -302,8 +302,7 @@ def hints(known: Iterable[str]) -> Callable[[str], str]:
     comparisons = iter(range(_COMPARED))  # shared by all calls of the hint, so that the count is for the whole text
 
     def hint(name: str) -> str:
-        suggestion = closest(name, sample) if next(comparisons, None) is not None else ""
-        return f"did you mean {suggestion}?" if suggestion else listed
+        return did_you_mean(name, sample) if next(comparisons, None) is not None else listed
 
     return hint
 

@@ -51,7 +51,7 @@ from karta_interpreter.engine.explain import (
 )
 from karta_interpreter.engine.operations import CHANGED, Call, Operation, Options
 
-STRICT = "Exit with 3 when a path matched nothing."
+STRICT = "Exit with 3 after a warning."
 _STRICT_CODE = 3  # 1 is a failure, 2 wrong usage
 
 _EXAMPLES = """\b
@@ -275,6 +275,7 @@ def kinds_text(warnings: Iterable[Fact], obj: Object) -> str:
 
 
 _OF_ANNOTATION = "annotation-"
+_SHORTEST = 4  # letters of a word, and not of the short name of a kind
 
 
 @cache
@@ -298,7 +299,7 @@ def described(name: str) -> str:
 
     Raises UsageProblem for a typo in the name of a rule, a field or an annotation.
     """
-    name = name.rpartition(".")[2] if name.startswith("spec.") else name.removeprefix(PREFIX)
+    name = name.rpartition(".")[2] if re.match(r"(?i)(karta\.)?spec\.", name) else name.removeprefix(PREFIX)
     if rule := rules().get(name):
         examples = "".join(
             f"\n{title}:\n{indent(rule[title].rstrip(), '  ')}\n" for title in ("bad", "good") if title in rule
@@ -316,7 +317,8 @@ def described(name: str) -> str:
     }
     texts = [(owner, names_of_owner[name]) for owner, names_of_owner in fields.items() if name in names_of_owner]
     names = {*rules(), *chain.from_iterable(fields.values())}
-    suggestion = "" if texts else closest(name, [*names, *(gvk.kind for gvk in catalogue_kinds())])
+    begun = (field for field in sorted(names) if len(name) >= _SHORTEST and re.match(rf"{re.escape(name)}[A-Z]", field))
+    suggestion = "" if texts else next(begun, "") or closest(name, [*names, *(gvk.kind for gvk in catalogue_kinds())])
     if suggestion in names:
         raise UsageProblem(f"error: there is no rule or field {name}; did you mean {suggestion}?")
     described = "".join(f"{name}, of {owner}\n{indent(fill(text, 98), '  ')}\n" for owner, text in texts)

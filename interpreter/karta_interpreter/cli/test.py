@@ -331,4 +331,9 @@ def _notes(interpreter: Interpreter, case: Case, options: Options, *, explains: 
     entry = interpreter.entry
     explanation = explain(entry.definition, case.call, options, origin=entry.origin, reader=Known.of(case.references))
     text = explanations_text([explanation]) if explains else warnings_text(explanation.warnings)
-    return tuple(text.splitlines())
+    parts = [
+        f"{name} is the whole object, and the expected one is a part of it: `test --update` writes it whole"
+        for name in ("revised", "retained")
+        if not {"apiVersion", "kind"} <= {*case.expected.get(name, case.call.object)}
+    ]
+    return (*text.splitlines(), *parts)

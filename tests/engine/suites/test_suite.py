@@ -188,7 +188,7 @@ def test_case_with_error_expects_failure() -> None:
                      "healthy must be a boolean, but is a string; write true or false, without quotes",
                      id="a result of another type"),
         pytest.param("{name: a, operation: InterpretReplica, desiredObj: {}, output: {requires: {cpu: 1}}}",
-                     'output.requires has the unknown key "cpu" (there are: namespace, nodeClaim', id="bare requests"),
+                     'output.requires has the unknown key "cpu" (write it below resourceRequest)', id="bare requests"),
         pytest.param("{name: a, operation: InterpretComponent, desiredObj: {}, output: {components: [{count: 1}]}}",
                      'output.components has the unknown key "count" (there are: name, ', id="another count"),
         pytest.param("{name: a, operation: AggregateStatus, desiredObj: {}, output: {aggregatedStatus: {active: 1}}}",

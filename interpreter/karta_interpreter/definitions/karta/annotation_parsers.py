@@ -165,9 +165,10 @@ def _entries(
     annotation: AnnotationText, problems_of: Callable[[Object], Iterable[Problem]]
 ) -> Iterator[tuple[int, Object]]:
     """Yield the valid objects of a list, each with its index. Any other entry is an error."""
-    for index, entry in enumerate(annotation.yaml(list)):
+    form = next(hint for _, _, hint in problems_of({}))  # all fields are missing
+    for index, entry in enumerate(annotation.yaml(list, form.removeprefix("write "))):
         is_object = isinstance(entry, dict)
-        problems = [*problems_of(entry)] if is_object else [("", f"must be an object, not {type_name(entry)}", "")]
+        problems = [*problems_of(entry)] if is_object else [("", f"must be an object, not {type_name(entry)}", form)]
         for name, message, hint in problems:
             annotation.error(f"entry {index}: {message}", hint, (index, name))
         if not problems:
@@ -270,7 +271,12 @@ def parse_added_containers(annotation: AnnotationText) -> tuple[values.AddedCont
 def parse_aggregate(annotation: AnnotationText) -> Mapping[values.PathPattern, values.AggregateRule]:
     """Return the rules by the path of the status field."""
     rules: dict[values.PathPattern, values.AggregateRule] = {}
-    for text, name in annotation.yaml(dict).items():
+    for text, name in annotation.yaml(dict, ".status.active: sum").items():
+        if text in list(values.AggregateRule):
+            paths = name if isinstance(name, list) else [name]
+            hint = f"write {', '.join(f'`{path}: {text}`' for path in paths[:3])}, each in a line"
+            annotation.error(f"`{text}` is a rule, which stands behind its path", hint, (text,))
+            continue
         pattern = _pattern(annotation, text)
         if name not in list(values.AggregateRule):
             annotation.error(f"{text}: there is no rule {name}", did_you_mean(str(name), values.AggregateRule), (text,))
@@ -284,7 +290,7 @@ def parse_aggregate(annotation: AnnotationText) -> Mapping[values.PathPattern, v
 def parse_required_status(annotation: AnnotationText) -> Mapping[tuple[str, ...], JSON]:
     """Return the values by the paths of the status fields, each object before its fields."""
     required: dict[tuple[str, ...], JSON] = {}
-    for text, value in annotation.yaml(dict).items():
+    for text, value in annotation.yaml(dict, ".status.driver: {}").items():
         pattern = _pattern(annotation, text) or ()
         path = tuple(step for step in pattern if step is not None)
         if len(path) < len(pattern) or value is None:
@@ -322,7 +328,7 @@ def parse_outcomes(annotation: AnnotationText) -> Mapping[str, str]:
     matchers = (*status.status_mappings.completed, *status.status_mappings.failed) if status else ()
     # The condition types that, if true, mean that the workload has completed or failed.
     ends = {condition.type for matcher in matchers for condition in matcher.by_conditions if condition.status == "True"}
-    for condition, announcement in annotation.yaml(dict).items():
+    for condition, announcement in annotation.yaml(dict, "Failed: FailureTarget").items():
         unmapped = [name for name in (condition, announcement) if not isinstance(name, str) or name not in ends]
         for name in unmapped:
             hint = f'map {{type: {name}, status: "True"}} to one of them'
@@ -380,7 +386,7 @@ def parse_retain(annotation: AnnotationText) -> tuple[values.RetainRule, ...]:
     if not lines:
         annotation.warn("names no path", "write one in each line, indented below the name of the annotation")
     rules: list[values.RetainRule] = []
-    for at, entry in enumerate(annotation.yaml(list)) if is_yaml else zip(lines, lines, strict=True):
+    for at, entry in enumerate(annotation.yaml(list, ".spec.seed")) if is_yaml else zip(lines, lines, strict=True):
         if isinstance(entry, str):
             rules += _retained_path(annotation, entry, at)
         elif isinstance(entry, dict):

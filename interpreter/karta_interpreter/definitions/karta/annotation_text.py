@@ -85,8 +85,11 @@ class AnnotationText:
                 self.error(f'there is no {noun} "{name}"', advice, (name,))
         return tuple(dict.fromkeys(name for name in names if name in allowed))
 
-    def yaml(self, expected: type) -> JSON:
-        """Return the YAML value of the text. If it is unusable, return an empty value and add an error."""
+    def yaml(self, expected: type, form: str = "KEY: VALUE") -> JSON:
+        """Return the YAML value of the text, whose entries have this form. If it is unusable, return an empty value.
+
+        An unusable text is an error.
+        """
         empty = expected()
         try:
             # No annotation has booleans, and editors read YAML 1.2, where these words are text.
@@ -101,7 +104,7 @@ class AnnotationText:
         value = documents[0].value if len(documents) == 1 else None
         if not isinstance(value, expected):
             actual = f"{len(documents)} documents" if len(documents) > 1 else type_name(value)
-            hint = "write each entry after a dash" if expected is list else "write KEY: VALUE in each line"
+            hint = f"write each entry after a dash: - {form}" if expected is list else f"write {form} in each line"
             hint = hint if self.text.strip() else f"{hint}, indented below the name of the annotation"
             self.error(f"must be {type_name(empty)} in YAML or JSON, not {actual}", hint)
             return empty

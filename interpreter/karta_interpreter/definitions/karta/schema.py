@@ -193,7 +193,12 @@ def _metadata_findings(metadata: JSON, *, needs_name: bool) -> Iterator[Finding]
     for key, text in annotations.items():
         if not isinstance(text, str):
             path = ("metadata", "annotations", key)
-            hint = "write its value in quotes, or as a block that starts with |"
+            are_names = isinstance(text, list) and all(re.fullmatch(r"[\w/-]+", str(name)) for name in text)
+            hint = (
+                f"write {', '.join(map(str, text))}"
+                if text and are_names
+                else "write its value in quotes, or as a block that starts with |"
+            )
             yield error("schema", path, f"an annotation must be a string, not {type_name(text)}", hint)
 
 

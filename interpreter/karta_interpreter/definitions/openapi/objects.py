@@ -219,7 +219,11 @@ def _below(name: str, path: Path, around: Around) -> str:
     for _ in range(_DEPTH - 1):
         level = [inner for outer in level for inner in parts_below(*outer)]
         # Containers for debugging are added to pods that run.
-        places = [place for place, _ in level if place.steps[-1] == name and "ephemeralContainers" not in place.steps]
+        places = [
+            place
+            for place, _ in level
+            if place.steps[-1] == name != "status" and "ephemeralContainers" not in place.steps
+        ]
         # A part that the object has comes before another one.
         if meant := [place for place in places if place.steps[0] in value] or places:
             return f"is it {' or '.join(f'{field_path(path)}{place.jq}'.lstrip('.') for place in meant[:2])}?"

@@ -66,7 +66,8 @@ def _count(query: Query, value: JSON) -> int | None:
         # Floor division of infinity and NaN gives NaN, which equals nothing. int() would raise for them.
         number = int(value)
     if number is None:
-        raise query.unusable(f"gives {_shown(value)}, which is not a whole number")
+        rounded = ": round it by `(…) | ceil`" if type(value) is float and "/" in query.text.replace("//", "") else ""
+        raise query.unusable(f"gives {_shown(value)}, which is not a whole number{rounded}")
     if number < 0:
         raise query.unusable(f"gives {_shown(value)}; a number of replicas is not negative")
     if number > MOST_REPLICAS:

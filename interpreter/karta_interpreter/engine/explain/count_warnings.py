@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Final
 
 from karta_interpreter.base.errors import QueryError
-from karta_interpreter.base.k8s import Object, Path, field_path, get
+from karta_interpreter.base.k8s import Object, Path, field_path, get, type_name
 from karta_interpreter.definitions.karta import (
     ComponentRules,
     Definition,
@@ -149,8 +149,9 @@ def _without_pods(
             name = str(ids[index].value) if ids else ""
             location = empty[index] if len(empty) == len(pods) else None
             place = f" at {field_path(location.path)}" if location else ""
+            number = count.value if isinstance(count.value, int | float | str) else type_name(count.value)
             note = (
-                f"{name or component.name}: count {count.value}, but no pods{place}; "
+                f"{name or component.name}: count {number}, but no pods{place}; "
                 f"if the operator makes them, write {_NO_POD[type(component.pods)]}"
             )
             yield warn("count-without-pods", note, places=count.places, instance=name)

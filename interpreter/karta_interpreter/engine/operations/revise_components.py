@@ -59,7 +59,9 @@ def _revised(
 ) -> Object:
     for name, count in counts.items():
         if name not in scales:
+            instances = [other for other, scale in scales.items() if scale.places.component.name == name]
             hint = did_you_mean(str(name), scales) if scales else "the object has none"
+            hint = f"it has the instances {', '.join(instances[:5])}: give these" if instances else hint
             raise ComponentNotFoundError(f'definition {definition.name}: there is no component "{name}"; {hint}')
         if type(count) is not int or not 0 <= count <= MOST_REPLICAS:
             message = f"the replicas of {name} must be a whole number from 0 to {MOST_REPLICAS}, not {count!r}"

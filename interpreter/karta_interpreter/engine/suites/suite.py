@@ -214,7 +214,13 @@ def _shared_object(suite: Document, key: str, name: str) -> JSON:
 
 def _output(fields: Object, operation: Operation) -> tuple[Object, str | None]:
     results = SLOTS[operation].results
-    output = _typed(fields, "output", dict, {}, f"write below it {' and '.join(results)}, each with its value")
+    output = _typed(
+        fields,
+        "output",
+        dict,
+        {},
+        f"write below it {' and '.join(results)}, each with its value, or error with a part of the message",
+    )
     if "error" in output:
         if len(output) > 1 or not isinstance(output["error"], str):
             raise InterpretationError("output.error must be a string and the only output")
@@ -222,10 +228,21 @@ def _output(fields: Object, operation: Operation) -> tuple[Object, str | None]:
     _reject_unknown(f"output of {operation}", output, {*results, "error"})
     for name in (name for name in output if output[name] != EXCLUDE):
         shape, keys = _SHAPES[name]
-        value = _typed(output, name, shape, hint="write the whole object" if keys is _HEAD else "")
+        value = _typed(
+            output,
+            name,
+            shape,
+            hint="write the whole object"
+            if keys is _HEAD
+            else f": - {{{': …, '.join(keys)}: …}}"
+            if shape is list
+            else "",
+        )
         if keys is _HEAD and value and value.keys().isdisjoint(keys):
             raise InterpretationError(f"output.{name} is a whole object: write it with {', '.join(keys[:3])}, …")
         for entry in value if isinstance(value, list) else [value] if keys is not _HEAD else ():
+            if isinstance(value, list) and isinstance(entry, str) and entry != EXCLUDE:
+                raise InterpretationError(f"output.{name} has objects, not texts: - {{{': …, '.join(keys)}: …}}")
             _reject_unknown(f"output.{name}", entry if keys and isinstance(entry, dict) else (), keys)
     return output, None
 
@@ -252,7 +269,7 @@ def _call(fields: Object, operation: Operation) -> Call:
 
 
 def _items(fields: Object) -> tuple[StatusItem, ...]:
-    items, clusters = _typed(fields, "statusItems", list, []), set[str]()
+    items, clusters = _typed(fields, "statusItems", list, [], ": - {clusterName: NAME, status: {…}}"), set[str]()
     without_heads = (
         {key: field for key, field in item.items() if key not in _HEAD_KEYS} if isinstance(item, dict) else item
         for item in items
@@ -277,7 +294,7 @@ def _typed(fields: Object, key: str, expected: type, default: JSON = None, hint:
     value = fields.get(key)
     if value is not None and type(value) is not expected:
         types = type_name(expected()), type_name(value)
-        hint = "write each entry after a dash" if expected is list else hint or BY_TYPES.get(types, "")
+        hint = f"write each entry after a dash{hint}" if expected is list else hint or BY_TYPES.get(types, "")
         raise InterpretationError(f"{key} must be {types[0]}, but is {types[1]}{hint and '; '}{hint}")
     return default if value is None else value
 
@@ -301,6 +318,7 @@ def _reject_unknown(where: str, fields: Collection[str], allowed: Collection[str
 _OTHER_KEYS: Final = {
     "cases": "each case is a document of its own, with --- above it",
     "tests": "of an older Karmada, or cases in a list: a case is a document of its own, and `create suite` drafts some",
+    **dict.fromkeys(("cpu", "memory", "nvidia.com/gpu"), "write it below resourceRequest"),
     **dict.fromkeys(("clusterName", "applied"), "write it below statusItems of a case"),
     **dict.fromkeys(("desiredInputPath", "observedInputPath"), "write desiredObj or observedObj, with the path"),
     **dict.fromkeys(("desiredReplica", "desiredReplicas"), "write inputReplicas"),

@@ -48,7 +48,7 @@ class RelevantPart:
 
 
 _COUNT: Final = re.compile(f"(?i)(?!max){COUNTS}")
-_SWITCH: Final = re.compile(r"(?i)suspend(ed)?|paused?|stop(ped)?|hibernat\w*|running")
+_SWITCH: Final = re.compile(r"(?i)suspend(ed)?|paused?|stop(ped)?|halt(ed)?|hibernat\w*|running")
 _NODES: Final = ("nodeSelector", "nodeAffinity", "tolerations")
 _AFFINITY: Final = {"nodeAffinity", "podAffinity"}
 # The fields of pods and their templates with parts that answers depend on.

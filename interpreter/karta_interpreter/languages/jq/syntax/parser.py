@@ -66,6 +66,7 @@ _HINTS: Final = {
     **dict.fromkeys(
         ("if", "unless", "ternary", "when", "switch"), "a choice is written `if ... then ... else ... end`"
     ),
+    "key:": "write only what stands behind the colon",
     "::": "a slice is written `[from:to]`, without steps",
     **dict.fromkeys(("default", "??"), "a default is written `path // value`"),
 }
@@ -142,7 +143,7 @@ class _Parser:
         if before.startswith("??") or before.endswith("?:"):
             return _HINTS["??"]
         if before.endswith(":") or previous == "?":
-            return _HINTS["::" if text == ":" and before.startswith(":") else "if"]
+            return _HINTS["::" if text == ":" and before.startswith(":") else "key:" if self._place == 1 else "if"]
         stage = _METHODS.get(previous, f"{previous}(...)") if text == "(" and previous.isidentifier() else text
         called = [token for token in self._tokens[: self._place] if token.kind is not Kind.FIELD][-1:]
         prefix = "".join(token.text for token in called if token.kind is Kind.NAME)
