@@ -70,7 +70,9 @@ These {len(rows)} kinds are interpreted as they come. Each definition was writte
 and the controller of the version that is named; it fits other versions as far as these are the same in them.
 `karta-interpreter catalogue list` prints this list, `catalogue show KIND` describes a kind, and `catalogue export` the
 Kartas themselves. How each of them was tested: the suites in `testdata` next to it. Where the components have other
-names than in Karta's own catalogue: [component-names.md](component-names.md).
+names than in Karta's own catalogue: [component-names.md](component-names.md). A version with `+` and a hash is a commit
+after it. `suspend` marks kinds that can be suspended and resumed, and `gang` those with pods that are scheduled
+together. [migrate.md](../migrate.md) compares answers with Karmada's own.
 
 HyperJob of Volcano is not in it: volcano-global makes Volcano Jobs and their policies of it on Karmada's control plane,
 so Karmada never asks about a HyperJob, only about these Jobs.

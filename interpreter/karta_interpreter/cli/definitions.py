@@ -205,7 +205,14 @@ def _advice(gvk: GVK) -> str:
     versions = {other.api_version for other in catalogue_kinds() if other.kind == gvk.kind}
     near = (
         closest(gvk.api_version, versions)
-        or " or ".join(sorted(name for name in versions if "." not in gvk.group or name.startswith(f"{gvk.group}/")))
+        or " or ".join(
+            sorted(
+                name
+                for name in versions
+                # An API group that moved to another domain keeps the first part of its name.
+                if "." not in gvk.group or name.split(".")[0] == gvk.group.split(".")[0]
+            )
+        )
         if versions
         else closest(gvk.kind, {other.kind for other in catalogue_kinds() if other.group == gvk.group})
     )

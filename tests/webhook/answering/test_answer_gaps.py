@@ -37,8 +37,9 @@ async def _ask(calls: Calls, left_out: AnswerGaps, operation: str = "InterpretRe
                      "or give commands --reference-file with what `kubectl get Deployment -o yaml` prints",
                      {"template": {"spec": {"containers": []}}}, id="an absent object"),
         pytest.param("Workflow", GVK("argoproj.io", "v1alpha1", "WorkflowTemplate"),
-                     {"templates": [{"name": "main", "podSpecPatch": "{}"}]},
-                     "a podSpecPatch is text that may change requests of pods", {"templates": [{"name": "main"}]},
+                     {"entrypoint": "main", "templates": [{"name": "main", "podSpecPatch": "{}"}]},
+                     "a podSpecPatch is text that may change requests of pods",
+                     {"entrypoint": "main", "templates": [{"name": "main"}]},
                      id="requests that cannot be known"),
     ],
 )  # fmt: skip
