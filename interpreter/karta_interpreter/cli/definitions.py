@@ -354,7 +354,9 @@ def definitions_named(kinds: Sequence[str], paths: Sequence[str]) -> list[Defini
     print_findings(snapshot)
     if snapshot.quarantined or not snapshot.entries:
         is_scripts = not snapshot.quarantined and any(files.customizations for files in files_of_paths)
-        reason = f", only a {KIND}, which Karmada takes as it is; `create karta` drafts a Karta" if is_scripts else ""
+        reason = (
+            f", only a {KIND}, which has scripts and no statuses; `create karta` drafts a Karta" if is_scripts else ""
+        )
         raise Problem(f"error: {', '.join(paths)}: there is no definition in it that can be used{reason}")
     return [entry.definition for entry in chosen([snapshot.entries[gvk] for gvk in snapshot.kinds()], kinds)]
 

@@ -606,3 +606,83 @@ def test_hints_say_what_to_do(script: str, rule: str, hint: str) -> None:
 )
 def test_how_bad_it_is(script: str, severity: str, fatal: bool) -> None:
     assert {(judgement.severity, judgement.fatal) for judgement in judge("Retain", script)} == {(severity, fatal)}
+
+
+@rows(
+    ("operation", "line", "written"),
+    [
+        pytest.param(
+            "ReviseReplica", "local n = a.spec.replicas\n  n = b", "set the field itself", id="a write to a local"
+        ),
+        pytest.param(
+            "Retain",
+            "for i, c in ipairs(a.list) do\n    c = b.list[i]\n  end",
+            "set the field itself",
+            id="to an entry",
+        ),
+        pytest.param("ReviseReplica", "local b = a.spec.replicas\n  a.x = b", "another name", id="a hidden parameter"),
+        pytest.param("ReviseReplica", "if a.x then return b end", "return desiredObj", id="the number is returned"),
+        pytest.param("Retain", "if a.x then return {spec = b.spec} end", "first parameter", id="a part is returned"),
+        pytest.param("Retain", "a.x.y = a.x.y", "the other object", id="a field set to itself"),
+        pytest.param("Retain", "if b.x.y == nil then a.x.y = b.x.y end", "`~= nil`", id="nil is copied"),
+        pytest.param("Retain", "a.metadata.labels.x = 1", "tostring", id="a label that is a number"),
+        pytest.param("AggregateStatus", "a.status = b[1].replicas", ".status", id="an item by its number"),
+        pytest.param(
+            "AggregateStatus", "for _, x in ipairs(b) do a.status = x.phase end", ".status", id="an item of a loop"
+        ),
+        pytest.param("AggregateStatus", "a.status = {n = a.n + b[1].status.n or 0}", "(x or 0)", id="or behind a sum"),
+        pytest.param(
+            "InterpretHealth", "if os.time() - a.metadata.creationTimestamp < 9 then end", "os.time{", id="a date"
+        ),
+        pytest.param("InterpretHealth", "if string.find(a.x, 'back-off') then end", "%-", id="a minus in a pattern"),
+        pytest.param("InterpretHealth", r"if string.find(a.x, '\d+') then end", "%d", id="a pattern of others"),
+        pytest.param("InterpretHealth", "if a.x:match('*ing') then end", "`.*`", id="a glob"),
+        pytest.param("InterpretHealth", "return a.x.ready or true", "~= false", id="true as a default"),
+        pytest.param("InterpretHealth", "return a.x == 1 and false or true", "turn it round", id="false behind and"),
+        pytest.param("InterpretHealth", "return 0 < a.x and 0 < a.y <= a.z", "a < b and b < c", id="a chain"),
+        pytest.param("InterpretHealth", "return a.x == ('A' or 'B')", "again", id="one of two in brackets"),
+        pytest.param("InterpretHealth", "local x = pcall(f)\n  return x", "ok and result", id="whether it ran"),
+        pytest.param("InterpretHealth", "if a.x then\n    local y = true\n  end", "leave out", id="a local of a block"),
+        pytest.param("InterpretHealth", "return a.x:find('A') == true", "~= nil", id="a position is not true"),
+        pytest.param("InterpretHealth", "return string.lower(a.x) == 'Up'", "small", id="capitals"),
+        pytest.param("InterpretHealth", "return a.labels == a.spec.labels", "one by one", id="two tables"),
+        pytest.param("InterpretHealth", "return a.x ~= not nil", "~= nil", id="not nil"),
+        pytest.param("InterpretHealth", "return a.list[-1].x == 1", "#list", id="the last as in Python"),
+        pytest.param("InterpretHealth", "return a.conds[#a.conds - 1].x == 1", "#list", id="the last as in Go"),
+        pytest.param("InterpretHealth", "for i = 0, n - 1 do if a[i] then end end", "i = 1", id="from 0"),
+        pytest.param(
+            "InterpretDependency", "local x = {}\n  x[#x] = {kind = 'Secret'}", "+ 1", id="an entry in its place"
+        ),
+        pytest.param("InterpretDependency", "local x = table.insert(a, 1)", "alone", id="the result of an insert"),
+        pytest.param("InterpretDependency", "table.insert(a, 'b', {})", "object[key]", id="a key to insert"),
+        pytest.param("InterpretDependency", "local x = {labelSelector = {app = 'b'}}", "matchLabels", id="a selector"),
+        pytest.param("InterpretReplica", "return 1, a.c.resources.requests", "around them", id="amounts alone"),
+        pytest.param("InterpretStatus", "local s = {}\n  s.n = a.s[n]", "[ ]", id="a variable behind a dot"),
+    ],
+)
+def test_habit_of_another_language_is_misread(operation: str, line: str, written: str) -> None:
+    names = ", ".join("ab"[: len(SLOTS[operation].parameters)])
+    script = f"function {SLOTS[operation].function}({names})\n  {line}\nend\n"
+
+    hints = [judgement.hint for judgement in judge(operation, script) if judgement.rule == "script-misread"]
+
+    assert [hint for hint in hints if written in hint], hints
+
+
+@rows(
+    ("operation", "line"),
+    [
+        pytest.param("Retain", "local n = a.n\n  n = n or b.n\n  a.n = n", id="a local that is read"),
+        pytest.param("AggregateStatus", "for _, x in ipairs(b) do a.status = x.status end", id="the status of an item"),
+        pytest.param("InterpretHealth", "return string.find(a.x, 'back-off', 1, true) ~= nil", id="a plain text"),
+        pytest.param("InterpretHealth", r"return string.find(a.x, '\n%d+') ~= nil", id="a break and a class"),
+        pytest.param("InterpretHealth", "return a.x == 'A' and a.y or a.z == 'B'", id="a choice"),
+        pytest.param("InterpretHealth", "local ok, x = pcall(f, a)\n  return ok and x", id="both results"),
+        pytest.param("InterpretHealth", "return (a.x == 1) == (a.y == 1)", id="two comparisons"),
+    ],
+)
+def test_what_lua_does_as_it_looks_is_not_misread(operation: str, line: str) -> None:
+    names = ", ".join("ab"[: len(SLOTS[operation].parameters)])
+    script = f"function {SLOTS[operation].function}({names})\n  {line}\nend\n"
+
+    assert [found for found in judge(operation, script) if found.rule == "script-misread"] == []

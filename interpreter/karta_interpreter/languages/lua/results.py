@@ -305,7 +305,7 @@ def _of_aggregation(_: Object, items: Sequence[Object] | None, aggregated: Objec
     reports = [item["status"] for item in items or () if isinstance(item.get("status"), dict) and item["status"]]
     status: JSON = aggregated.get("status")
     counts = {
-        field: [report.get(field) for report in reports]
+        field: [report[field] for report in reports if report.get(field) is not None]
         for field in (status if reports and isinstance(status, dict) else ())
         if "replicas" in field.lower()
     }
@@ -321,7 +321,7 @@ def _of_aggregation(_: Object, items: Sequence[Object] | None, aggregated: Objec
         **{
             f"status.{field} is {status[field]!r}, and the clusters report {' + '.join(map(str, reported))}": True
             for field, reported in counts.items()
-            if all(type(number) is int for number in reported) and status[field] != sum(reported)
+            if reported and all(type(number) is int for number in reported) and status[field] != sum(reported)
         },
     }
 

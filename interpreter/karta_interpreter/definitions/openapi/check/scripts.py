@@ -10,9 +10,9 @@ from karta_interpreter.base.k8s import Object
 from karta_interpreter.definitions.openapi.check import contradictions
 from karta_interpreter.languages.lua.customization import LoadedCustomization
 
-# A field behind a name, and what it is compared with, replaced by or set to.
+# A field behind a name, and what it is compared with, replaced by or set to. A term of a sum is compared with nothing.
 _READ = re.compile(
-    r"""(?<![\w.])#?(\w+)((?:\.\w+|\[["']\w+["']\])(?:\.\w+|\[["']?\w+["']?\])*)"""
+    r"""(?:[-+*/%] {0,3})?(?<![\w.])#?(\w+)((?:\.\w+|\[["']\w+["']\])(?:\.\w+|\[["']?\w+["']?\])*)"""
     r"""(?:\s*(==|~=|[<>]=?|=|\bor\b)\s*("[^"\n]*"|'[^'\n]*'|\d+\b))?"""
 )
 
@@ -56,4 +56,4 @@ def _in_jq(field: re.Match[str]) -> str:
     path = re.sub(r"""\[(["']?)(\w+)\1\]""", lambda key: f".{key[2]}" if key[1] else "[]", field[2])
     value = json.dumps(field[4][1:-1]) if field[4] and not field[4].isdigit() else field[4]
     operator = "//" if field[3] in ("=", "or") else (field[3] or "").replace("~", "!")
-    return f"{path} {operator} {value}" if value and field[0][0] != "#" else path
+    return f"{path} {operator} {value}" if value and field[0][0] not in "#-+*/%" else path

@@ -174,7 +174,7 @@ _READ_OTHERWISE: Final = {
     ): ("a change of the object of the member is lost", "set the field in the first parameter, and return that"),
     re.compile(
         r"\bfunction +Retain\((?:(?!\bfunction\b).)*?"
-        r"\b(?:(\w+\.(spec|metadata|spec\.(?:t|podT)emplate) *= *\w+\.\2) *(?:;|\bend\b|$)"
+        r"\b(?:(\w+\.(spec|metadata|spec\.(?:t|podT)emplate(?:\.spec(?:\.containers)?)?) *= *\w+\.\2) *(?:;|\bend\b|$)"
         r"|for (\w+), (\w+) in pairs\(\w+\.(spec|metadata)\) do\s+(\w+\.\5\[\3\]) *= *\4\b)",
         _FLAGS,
     ): (
@@ -200,11 +200,11 @@ _READ_OTHERWISE: Final = {
         r"\b((?:getResourceQuantity\([^()\n]{0,200}\)|(?:cpu|mem|memory|gpu)) *\* *[\w.]*[rR]eplicas?)\b"
         r"|(?<![\w.])((?:\w++\.)*+\w*[rR]eplicas? *\* *(?:kube\.getResourceQuantity|(?:cpu|mem|memory|gpu))\b)"
     ): ("requirements are of one pod, and Karmada has the number of pods itself", "leave the number out"),
-    re.compile(r"""(?<![\w.])(([\w.]+) *~= *(?:"[^"\n]*"|'[^'\n]*') +or +\2 *~= *["'])"""): (
+    re.compile(r"""(?<![\w.])(([\w.]+) *~= *(?:"[^"\n]*"|'[^'\n]*'|nil) +or +\2 *~= *(?:["']|nil\b))"""): (
         "a value is always other than one of two",
         "write `and` between them",
     ),
-    re.compile(r"""(?<![\w.])(([\w.]+) *== *(?:"[^"\n]*"|'[^'\n]*') +and +\2 *== *["'])"""): (
+    re.compile(r"""(?<![\w.])(([\w.]+) *== *(?:"[^"\n]*"|'[^'\n]*'|nil) +and +\2 *== *(?:["']|nil\b))"""): (
         "a value never equals both of two",
         "write `or` between them",
     ),
@@ -255,6 +255,164 @@ _READ_OTHERWISE: Final = {
         "the status of a condition is a text, which never equals true or false",
         'write "True" or "False"',
     ),
+    re.compile(
+        r"^[ \t]*(?:local +|for +(?:\w+ *, *)?)(\w+)\b(?= *(?:=|in\b))(?:(?!^end\b|(?<![.\w])\1\b(?! *=[^=])).){0,600}?"
+        r"(?:^|\bthen|\bdo|;)[ \t]*(\1) *=(?!=)(?:(?!^end\b|(?<![.\w])\1\b).){0,600}^end\b",
+        _FLAGS,
+    ): (
+        "nothing reads this local after it is set, and no object changes",
+        "set the field itself, as desiredObj.spec.replicas = desiredReplica",
+    ),
+    re.compile(r"\b(local +\w+ *=) *[^\n(){};]{1,200}\n\s*(?:end|else|elseif)\b"): (
+        "a local ends with its block, and nothing reads this one",
+        "leave out `local` to set the variable around the block",
+    ),
+    re.compile(r"\bfunction +ReviseReplica\( *\w+ *, *(\w+) *\)(?:(?!\bfunction\b).)*?\b(local +\1 *=)", re.DOTALL): (
+        "this hides the number that is asked for",
+        "give the local another name",
+    ),
+    re.compile(
+        r"\bfunction +ReviseReplica\( *\w+ *, *(\w+) *\)(?:(?!\bfunction\b).)*?\breturn +(\1) *(?:;|\bend\b|$)", _FLAGS
+    ): ("what this function returns is the whole object", "return desiredObj"),
+    re.compile(
+        r"\bfunction +(?:AggregateStatus|Retain|ReviseReplica)\([^()]*\)(?:(?!\bfunction\b).)*?"
+        r"\breturn +(\{ *(?:spec|status|metadata) *=)",
+        re.DOTALL,
+    ): ("what this function returns is the whole object", "set the field in the first parameter, and return that"),
+    re.compile(
+        r"\breturn +[^\n,]{1,200}, *([\w.\[\]]{1,200}\.resources\.(?:requests|limits)) *(?:;|\bend\b|$)", re.MULTILINE
+    ): (
+        "requirements are more than these amounts, and Karmada drops amounts that stand alone",
+        "write {resourceRequest = …} around them",
+    ),
+    re.compile(
+        r"\bfunction +AggregateStatus\( *\w+ *, *(\w+) *\)(?:(?!\bfunction\b).)*?\b\1\[\w+\]"
+        r"(\.(?!(?:status|clusterName|applied|appliedMessage|health)\b)\w+)",
+        re.DOTALL,
+    ): ("an item is the report of a cluster, which has its fields in status", "write .status before the field"),
+    re.compile(
+        r"\bfunction +AggregateStatus\( *\w+ *, *(\w+) *\)(?:(?!\bfunction\b).)*?"
+        r"\bfor +\w+ *, *(\w+) +in +i?pairs\( *\1 *\) +do\b(?:(?!\bfunction\b).){0,600}?"
+        r"(?<![.\w])\2(\.(?!(?:status|clusterName|applied|appliedMessage|health)\b)\w+)",
+        re.DOTALL,
+    ): ("an item is the report of a cluster, which has its fields in status", "write .status before the field"),
+    re.compile(
+        r"(\bos\.time\( *\w[\w.\[\]]*\.\w*(?:Timestamp|TransitionTime)\b"
+        r"|- *(?:tonumber\( *)?\w[\w.\[\]]*"
+        r"\.(?:creationTimestamp|deletionTimestamp|lastTransitionTime|lastUpdateTime)\b"
+        r"|\.(?:creationTimestamp|deletionTimestamp|lastTransitionTime|lastUpdateTime)"
+        r" *(?:[<>]=? *(?:\d+|os\.time)\b|- *\w+))"
+    ): (
+        "this is a text such as 2026-01-01T00:00:00Z, and no number of seconds",
+        "take it apart by string.match, and give the parts to os.time{year = …, month = …, day = …}",
+    ),
+    re.compile(r"""\b(?:find|match)\((?:[^\n"']{0,200},)? *(["'][A-Za-z0-9]+(?:-[A-Za-z0-9]+)+["']) *\)"""): (
+        "in a pattern `-` repeats what is before it, so this text does not match itself",
+        "write string.find(text, part, 1, true), or %- for each -",
+    ),
+    re.compile(r"""(["'](?:[^"'\\\n]|\\[^dDwWsS.+*?()\[\]^$-]){0,200}\\[dDwWsS.+*?()\[\]^$-])"""): (
+        "a text has no such \\, which is dropped",
+        "a pattern has %d, %w and %s for kinds of letters, and %. for a dot itself",
+    ),
+    re.compile(r"""\b(?:g?match|find)\((?:[^\n"']{0,200},)? *(["']\*)"""): (
+        "at the start of a pattern `*` is a letter like others",
+        "write `.*` for any text, or leave it out",
+    ),
+    re.compile(r"(?:=|\breturn) *[\w.]+\.\w+ +(or +true)\b(?! *(?:and|or|[=~]=))"): (
+        "false or true is true, so this is never false",
+        "write `x ~= false`",
+    ),
+    re.compile(r"\b(and +(?:false|nil) +or)\b"): (
+        "false and nil are never the result, which is always what is behind `or`",
+        "turn it round: `not x and A or B`, or write if ... then ... else ... end",
+    ),
+    re.compile(r"(?<![\w.])([\w.]+ *(?:[<>]=?|==) *[\w.]+ *(?:[<>]=?|==) *(?!true\b|false\b)[\w.]+)"): (
+        "the second comparison is with true or false, the result of the first",
+        "write `a < b and b < c`",
+    ),
+    re.compile(r"""([=~]= *\( *(?:"[^"\n]*"|'[^'\n]*') +or)\b"""): (
+        "the first text is compared, and never the second",
+        'write the comparison again: `x == "A" or x == "B"`',
+    ),
+    re.compile(r"\blocal +(\w+) *= *(pcall)\((?=[\s\S]{0,600}?\breturn +\1\b)"): (
+        "the first result of pcall says whether the function has run",
+        "write local ok, result = pcall(…), and return ok and result",
+    ),
+    re.compile(
+        r"\bfunction +(\w+) *\((?:(?!\bfunction +\1\b)[\s\S]){0,1500}?"
+        r"\b((?:if|elseif|not) +\1) *(?=\b(?:then|and|or)\b)"
+    ): ("a function itself is always true", "call it: write NAME(…)"),
+    re.compile(r"(\b(?:find|match)\([^()\n]*\) *[=~]= *true\b)"): (
+        "the result is a position or a text, which never equals true",
+        "write `~= nil`",
+    ),
+    re.compile(r"""(\blower\([^()\n]*\)\)? *[=~]= *["'][^"'A-Z\n]*[A-Z])"""): (
+        "a text in small letters never equals one with capitals",
+        "write all letters small",
+    ),
+    re.compile(
+        r"(\.(?:labels|annotations|matchLabels|conditions|spec|template|containers)"
+        r" *[=~]= *[\w.]+\.(?:labels|annotations|matchLabels|conditions|spec|template|containers))\b(?! *[.\[(])"
+    ): ("two tables are equal only if they are one and the same", "compare their fields one by one"),
+    re.compile(
+        r"""\blocal +(\w+) *= *\{ *["'][^"'{}\n]*["'] *(?:, *["'][^"'{}\n]*["'] *)*\}[\s\S]{0,600}?"""
+        r"""(?<![.\w])(\1\[[\w.\[\]]{1,80}?\.(?:phase|status|type|reason|state|kind|name)\])"""
+    ): ("the keys of a list are numbers", "write {A = true, B = true}, and read it by name"),
+    re.compile(r"([=~]= *not +nil)\b"): ("not nil is true", "write `~= nil`"),
+    re.compile(r"\b(\w+\[ *- *\d+ *\])(?! *=[^=])"): (
+        "nothing has a number below 1 in a list",
+        "the last entry is list[#list]",
+    ),
+    re.compile(r"(?<![\w.])((?=[\w.]{0,60}[cC]ond)([\w.]{1,80})\[# *\2 *- *1\])"): (
+        "this is the last entry but one",
+        "the last entry is list[#list]",
+    ),
+    re.compile(r"(?<![\w.])([\w.]+)(\[# *\1\] *=) *\{"): (
+        "this replaces the last entry, and adds none",
+        "write list[#list + 1] = x, or table.insert(list, x)",
+    ),
+    re.compile(r"\b(for +(\w+) *= *0) *, *(?!#)[^\n]{1,60}? do\b(?=[\s\S]{0,300}?\w\[\2\])"): (
+        "the entries of a list begin with 1",
+        "write `for i = 1, #list do`",
+    ),
+    re.compile(r"(?<![\w.])(?=(\w+)\.)\1(\.(\w+)) *= *(?:[\w.]*\.)?\1\[\3\]"): (
+        "a dot is before the name of a field, and this is a variable",
+        "write [ ] around it, as on the right side",
+    ),
+    re.compile(
+        r"\.(?:labels|annotations)((?:\.\w+|\[[^\]\n]*\]) *= *(?:\w*[rR]eplicas?|\d+|true|false)) *$", re.MULTILINE
+    ): (
+        "labels and annotations are texts",
+        "write tostring(x), or the text in quotes",
+    ),
+    re.compile(r"\bif +([\w.]+) *== *nil +then\s+[\w.]+ *= *(\1) *(?:;|\bend\b|$)", re.MULTILINE): (
+        "this is nil here",
+        "write `~= nil`",
+    ),
+    re.compile(r"^[ \t]*((\w+(?:\.\w+)+) *= *\2) *$", re.MULTILINE): (
+        "both sides are the same, and nothing changes",
+        "write the other object on the right side",
+    ),
+    re.compile(r"(?<=[\w)\]]) *[-+] *([\w.\[\]]*\.\w+ +or +\d+)\b"): (
+        "a sum comes before `or`, and fails when the field is absent",
+        "write (x or 0)",
+    ),
+    re.compile(r"\binsert\( *\w+ *, *(kube\.getPodDependencies)\("): (
+        "this is a list, and becomes one entry",
+        "write for _, each in ipairs(kube.getPodDependencies(…) or {}) do, and insert each",
+    ),
+    re.compile(r"((?:=|\breturn\b) *table\.insert)\("): (
+        "table.insert has no result",
+        "write table.insert(list, x) alone",
+    ),
+    re.compile(r"""\btable\.insert\( *[\w.]+ *, *("[^"\n]*"|'[^'\n]*') *,"""): (
+        "the second of three is the number of a place",
+        "write table.insert(list, x), or object[key] = x",
+    ),
+    re.compile(r"""\b(labelSelector *= *\{) *(?!match(?:Labels|Expressions)\b)[\w\["']"""): (
+        "a selector has its labels in matchLabels",
+        'write labelSelector = {matchLabels = {app = "web"}}',
+    ),
     re.compile(r"\bfor (\w+) in i?pairs\([^)\n]{0,200}\) do\b(?=(?:(?!\bend\b).){0,200}?\b\1[.\[])", re.DOTALL): (
         "the first variable of a loop is the number or key of an entry",
         "write `for _, entry in ipairs(list) do`",
@@ -265,6 +423,16 @@ _IN_LINE: Final = {
     re.compile(r"^\s*[\w./:-]+\.lua\s*$"): "write the script itself, not the name of its file",
     re.compile(r"^\s*[\w.]+ *[=~]= "): "a comparison is written behind `return` or `if`",
     re.compile(r"\{\{[-$. \w]"): "this is a template of Helm or Go: render it first, as by `helm template`",
+    re.compile(r"^\s*return +[\w.]+ *=(?!=)"): (
+        "equal to is written `==`, and a field is set on a line of its own, before `return`"
+    ),
+    re.compile(r"""[{,] *["'][^"'\n]*["'] *="""): "a key is written without quotes: {key = value}",
+    re.compile(r"\[\] *\||\| *(?:length|select|any|all|map|first|last|keys)\b|\breturn +\.\w"): (
+        "this is jq: a field is read from the object, as observedObj.status.phase, and #list is a length"
+    ),
+    re.compile(r"<(?:const|close)>"): "leave it out: this is of a later Lua",
+    re.compile(r"/\*"): "a comment begins with `--`, and one of several lines is --[[ ... ]]",
+    re.compile(r"\*\*"): "a power is written x ^ y",
     re.compile(r"\?\."): "write `object.field and object.field.name`, or `(object.field or {}).name`",
     re.compile("`"): "a text stands in straight quotes, and no ``` around a script",
     re.compile(r"^(?!.*\bfor(?:each)?\b).*\w in\b"): (
@@ -279,7 +447,7 @@ _IN_LINE: Final = {
         r"\b(?:for|while) *\(|\bfor\b.*;"
     ): "a loop is written `for i = 1, n do ... end`, or `while x do ... end`",
     re.compile(r"\w(?:\+\+|--)"): "one more is written `x = x + 1`",
-    re.compile(r"\bif\b.*[^=~<>!]=[^=]"): "equal to is written `==`",
+    re.compile(r"\bif\b.{0,200}?[^=~<>!]=[^=]"): "equal to is written `==`",
     re.compile(r"\b(?:async|await|new|class|import|from|export|public|void|int|bool|string|func|fn|lambda)\b"): (
         "Lua has no such word: a function is `function NAME(x) ... end`, a variable `local x = 1`"
     ),
@@ -298,6 +466,7 @@ _IN_LINE: Final = {
     re.compile(r"\bis\b"): "equal to is written `==`, and other than `~=`",
     re.compile(r"\bswitch\b"): "a choice is written `if ... then ... elseif ... then ... else ... end`",
     re.compile(r"\b(?:var|let|const)\b"): "a variable is declared by `local`",
+    re.compile(r"^\s*(?:else)?if\b(?!.*\bthen\b)"): "write `then` behind the condition",
 }
 # What Lua has for the words of other languages, for scripts with an error somewhere else, and for its message.
 _WORDS: Final = {
@@ -549,7 +718,8 @@ def _globals(slot: ScriptField, names: Names) -> Iterator[Lint]:
         elsewhere = "" if library in _LIBRARIES else f', behind local {library} = require("{library}")'
         hints = {
             f'write local {name} = require("{name}")': name in MODULES,
-            "it is local to another function or block: pass it as a parameter": name in names.locals,
+            "it is local to another function or block, or set below: set it above, or pass it as a parameter": name
+            in names.locals,
             f"the function gets what its parameters name: {_write(slot.function, slot.parameters)}": (
                 name in _PARAMETERS and suggestion not in names.locals
             ),

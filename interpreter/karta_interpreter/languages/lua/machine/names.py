@@ -41,6 +41,12 @@ METHODS: Final = {
     **dict.fromkeys(("isinstance", "typeof", "instanceof"), 'write type(x) == "table"'),
     **dict.fromkeys(("abs", "floor", "ceil", "round", "sum"), "write math.abs(x), math.floor(x) or math.ceil(x)"),
     **dict.fromkeys(("f", "format", "sprintf", "Sprintf", "printf", "fmt"), 'write string.format("%s", x), or a .. b'),
+    "unpack": "write unpack(list)",
+    "pack": "write {...}",
+    **dict.fromkeys(
+        ("getenv", "clock", "open"), "a script gets its objects, and has nothing of the machine but os.time"
+    ),
+    **dict.fromkeys(("tointeger", "trunc"), "write math.floor(x)"),
     **dict.fromkeys(("log", "console", "echo", "println"), "write print(x)"),
     **dict.fromkeys(("json", "JSON", "yaml", "cjson"), "a script gets its objects as tables, and parses no text"),
 }

@@ -51,21 +51,28 @@ _HINTS: Final = {
     ),
     re.compile("concat operation between .*nil"): 'an absent field is nil: read `(x or "")`',
     re.compile(r"attempt to index .*nil value|to i?pairs \(table expected, got nil"): (
-        "an absent field is nil: test it by `if`, or read `(x or {})`"
+        "an absent field is nil: test it by `if`, read `(x or {})`, or set it before: `x = x or {}`"
     ),
     re.compile("attempt to index .*number value"): "a number has no fields: compare the order of the parameters",
     re.compile("get length of .*number value"): "a number has no length: read it without #",
     re.compile(r"get length of .*nil value|to getn \(table expected, got nil"): (
         "an absent list is nil: read `#(x or {})`"
     ),
-    re.compile(r"to (?:insert|remove|sort|concat) \(table expected, got nil"): "a list begins with `local list = {}`",
+    re.compile(
+        r"to (?:insert|remove|sort|concat) \(table expected, got nil"
+    ): "a list begins with `local list = {}`, one of an object with `x = x or {}`",
     re.compile("attempt to call a table value"): "a table is no function: a loop goes through `ipairs(list)`",
     re.compile("attempt to call .*nil value"): "there is no such function; `validate` names those that there are",
     re.compile("arithmetic on .*string value"): (
-        "a text is no number: add quantities by `kube.resourceAdd(a, b)`, and read a number by `tonumber(text)`"
+        "a text is no number: add quantities by `kube.resourceAdd(a, b)`, read a number by `tonumber(text)`, "
+        "and take a date apart by string.match for os.time{year = …}"
+    ),
+    re.compile("compare boolean with|compare (?:number|string) with boolean"): (
+        "two are compared at a time: `a < b and b < c`"
     ),
     re.compile("compare (?:string with number|number with string)"): (
-        "a text is no number: read it by `tonumber(text)`, or a quantity by `kube.getResourceQuantity(text)`"
+        "a text is no number: read it by `tonumber(text)`, a quantity by `kube.getResourceQuantity(text)`, "
+        "and take a date apart by string.match for os.time{year = …}"
     ),
     re.compile("cannot encode sparse array"): "the entries of a list are numbered from 1 without a gap",
     re.compile("cannot encode mixed"): "a table is a list or an object, not both: look for `list.name = x`",
