@@ -113,6 +113,7 @@ _MISTAKEN_FILES = {
     "examine by name": ("doctor", "karta-interpreter"),
     "examine by a file": ("doctor", "karmada.config"),
     "serve several files": ("serve", "--kartas", "kind/karta.yaml", "object.yaml"),
+    "serve without two kinds": ("serve", "--without", "batch/v1/Job,batch/v1/CronJob"),
     "serve without a group": ("serve", "--without", "apps/*"),
     "register kinds of a group": ("export", "webhook-configuration", "--kinds", "ray.io/RayJob"),
     "remove by name": ("unregister", "karta-interpreter"),

@@ -146,6 +146,11 @@ TYPOS = [
         "registration.multiplePodTemplatesScheduling=yes",
         "Scheduling': value must be 'true or false, without quotes'",
     ),
+    (
+        "karta-interpreter",
+        "nodeSelector.kubernetes.io/os=linux",
+        "/nodeSelector/kubernetes': .*a backslash before a dot",
+    ),
     ("karta-interpreter", "affinity.nodeAfinity.x=1", "/affinity': .*'nodeAfinity' not allowed"),
     ("karta-interpreter", "tolerations[0].ky=gpu", "/tolerations/0': .*'ky' not allowed"),
     ("karta-interpreter", "tolerations[1].effect=NoSchedul", "/tolerations/1/effect': value must be one of"),

@@ -56,7 +56,8 @@ class ObjectName(click.types.StringParamType):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ANN401 - click's signature
         """Return the name. Anything else is a usage error."""
         if not re.fullmatch(self.pattern, value):
-            self.fail(f"{value!r} is not {self.noun}", param, ctx)
+            several = "; give one at a time, without a comma" * ("," in value)
+            self.fail(f"{value!r} is not {self.noun}{several}", param, ctx)
         return str(value)
 
 

@@ -98,6 +98,22 @@ async def test_missing_address_is_an_error_in_json(get: Get, path: str) -> None:
     assert (await response.json())["error"]
 
 
+@pytest.mark.parametrize(
+    ("path", "program"),
+    [("/healthz", "serve"), ("/metrics", "serve"), ("/interpret", "serve"), ("/api/v1/workload-types", "types-api")],
+)
+async def test_path_of_another_program_names_it(get: Get, path: str, program: str) -> None:
+    response = await get(path)
+    assert response.status == 404
+    assert f"`karta-interpreter {program}` answers at this path" in (await response.json())["error"]
+
+
+async def test_method_that_a_path_does_not_take_gets_those_that_it_takes(get: Get) -> None:
+    response = await get("/api/answers")
+    assert response.status == 405
+    assert await response.json() == {"error": "this path takes POST"}
+
+
 @pytest.mark.parametrize("name", ["secret.txt", "..%2Findex.html", "index.html", "%00.js", f"{'a' * 300}.js"])
 async def test_assets_are_those_of_the_page(get: Get, name: str) -> None:
     assert (await get(f"/assets/{name}")).status == 404

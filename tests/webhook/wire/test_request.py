@@ -104,7 +104,7 @@ def test_unknown_field_is_named_in_a_success_and_changes_nothing_else() -> None:
 @rows(
     ("body", "said"),
     [
-        pytest.param(b"", "is not JSON", id="nothing at all"),
+        pytest.param(b"", "the body is empty", id="nothing at all"),
         pytest.param(b"kind: Pod\n", "is not JSON", id="YAML"),
         pytest.param(b"[" * 1000, "its lists and objects do not end", id="lists that do not end"),
         pytest.param(b"\xef\xbb\xbf{}", "BOM", id="a byte order mark"),
@@ -151,6 +151,7 @@ def test_body_without_readable_uid_is_http_error(body: bytes, said: str) -> None
         ("Retain", "kind", {"deep": []}, "but is an object"),
         ("Retain", "request/kind", ABSENT, "request.kind must be an object, as .*, but is missing"),
         ("Retain", "request/kind", "GrainMill", "request.kind must be an object"),
+        ("Retain", "request/kind/group", "apps/v1", 'request.kind.group is "apps/v1"; write the group alone, as {'),
         ("Retain", "request/kind/kind", "", "request.kind must have a version and a kind, as {"),
         ("Retain", "request/kind/version", ABSENT, "request.kind must have a version and a kind, as {"),
         ("Retain", "request/kind/group", 3, "request.kind.group must be a short string, but is 3"),

@@ -158,7 +158,8 @@ class Console:
         """Return the answers to a `PageQuestion`. A newer request of the page ends an older one and its process."""
         if request.content_type != "application/json":
             raise web.HTTPUnsupportedMediaType(reason="the body must be application/json")
-        body = await request.read()
+        if not (body := await request.read()):
+            raise web.HTTPBadRequest(reason="the body is empty")
         try:
             # Read here only for the error. The process gets the body unchanged.
             PageQuestion.of(orjson.loads(body))

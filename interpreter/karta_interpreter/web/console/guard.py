@@ -13,6 +13,8 @@ from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
 API: Final = "/api/"
+OF_SERVE: Final = ("/interpret", "/admission/validate", "/readyz", "/metrics")
+"""Paths of a server, which neither the console nor the types API has."""
 LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
 
 _HEADERS: Final = {
@@ -45,6 +47,8 @@ def guard(token: str) -> Middleware:
         try:
             if response is None:
                 response = await handler(request)
+        except web.HTTPMethodNotAllowed as error:
+            response = _refused(405, f"this path takes {', '.join(sorted(error.allowed_methods))}")
         except web.HTTPException as error:
             response = _refused(
                 error.status, "there is nothing at this path" if error.reason == "Not Found" else error.reason
@@ -68,6 +72,10 @@ def _rejection(request: web.Request, token: str) -> web.Response | None:
     origin = request.headers.get("Origin")
     if origin is not None and origin != f"http://{request.host}":
         return _refused(403, "this page is not the console's")
+    program = "types-api" if request.path.startswith("/api/v1/") else "serve"
+    if program == "types-api" or request.path in (*OF_SERVE, "/healthz"):
+        reason = f"this is the console: `karta-interpreter {program}` answers at this path, on its own port"
+        return _refused(404, reason)
     presented = request.headers.get("Authorization", "")
     # As bytes: it takes only ASCII of text. Headers may hold surrogates, in the place of bytes that are not UTF-8.
     is_known = hmac.compare_digest(presented.encode(errors="replace"), f"Bearer {token}".encode())

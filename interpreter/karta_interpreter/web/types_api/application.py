@@ -15,6 +15,7 @@ from pydantic import BaseModel
 from karta_interpreter.base.errors import RequestError
 from karta_interpreter.base.findings import closest, did_you_mean
 from karta_interpreter.base.rate_limit import RateLimit
+from karta_interpreter.web.console.guard import OF_SERVE
 from karta_interpreter.web.types_api.access import Access, bearer_token
 from karta_interpreter.web.types_api.models import CONTENT_TYPE, ApiError, ProblemError
 from karta_interpreter.web.types_api.openapi import OPERATIONS, ROOT, TYPES
@@ -42,7 +43,6 @@ _INSTEAD: Final = {
     **dict.fromkeys(("PUT", "DELETE"), f"; a registered type is at {_ONE}"),
 }
 _NO_QUERY: Final = f"only {ROOT}{TYPES} takes a query; {ROOT}{TYPES}:validate judges a type and stores nothing"
-_OF_SERVE: Final = ("/interpret", "/admission/validate", "/readyz", "/metrics")
 _LONGEST: Final = 200  # of texts of a client in the log, which may be as long as a header
 _MOST_CLIENTS: Final = 10_000
 _AT_ONCE: Final = 2  # requests of one user; the user's other requests wait, so that other users do not
@@ -87,7 +87,7 @@ def _edge(access: Access, limits: ClientLimits) -> Middleware:
 
     async def admit(request: web.Request, handler: Handler) -> web.StreamResponse:
         limits.take(request.remote or "")
-        if request.path in _OF_SERVE:
+        if request.path in OF_SERVE:
             raise ApiError(404, "`karta-interpreter serve` answers at this path, on its own port")
         token = bearer_token(request.headers.get("Authorization"))
         request.match_info[USER] = user = await access.user(token)

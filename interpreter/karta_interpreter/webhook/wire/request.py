@@ -71,6 +71,8 @@ def parsed(body: bytes) -> JSON:
     try:
         return orjson.loads(body)
     except orjson.JSONDecodeError as error:
+        if not body.strip():
+            raise RequestError("the body is empty") from error
         if "memory" not in error.msg:
             advice = "; is it YAML, or the name of a file (`curl --json @FILE`)?" if error.pos == 0 else ""
             raise RequestError(f"the body is not JSON: {error}{advice}") from error
@@ -136,6 +138,8 @@ def _gvk(request: Object) -> GVK:
     for field, text in gvk._asdict().items():
         if not isinstance(text, str) or len(text) > _MAX_LENGTH:
             raise _problem(f"request.kind.{field} must be a short string, but {_found(kind, field)}")
+    if "/" in gvk.group:
+        raise _problem(f"request.kind.group {_found(kind, 'group')}; write the group alone, as {_KIND_TEXT}")
     if not gvk.version or not gvk.kind:
         raise _problem(f"request.kind must have a version and a kind, as {_KIND_TEXT}")
     return gvk
