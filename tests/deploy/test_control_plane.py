@@ -55,7 +55,7 @@ def test_permissions_are_the_least(case: str) -> None:
         for resource in rule["resources"]
         if "get" in rule["verbs"]
     }
-    named = {(resource, "karta-interpreter") for resource in (configurations, *admission)}
+    named = {(resource, "karta-interpreter") for resource in admission}
     doctor = {("services",)} if any("services" in rule["resources"] for rule in rules) else set()
     assert reading == named | doctor | ({("kartas",)} if case in TYPES_API else set())
     assert not any("*" in rule[field] for rule in rules for field in ("apiGroups", "resources", "verbs"))
